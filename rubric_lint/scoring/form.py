@@ -76,10 +76,11 @@ class Form:
         definitions = load(f"{CURRENT}/judge-output.json")["definitions"]
         self._extras = {name: definitions[name] for name in _EXTRAS}
         self._validator = open_validator({"$ref": f"#/definitions/{shape}", "definitions": definitions})
-        self.holds_checks = "checks" in definitions[shape]["required"]
-        inner = definitions[shape]
+        outer = inner = definitions[shape]
+        self.holds_checks = "checks" in outer["required"]
         if self.holds_checks:
-            inner = definitions[definitions[shape]["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
+            inner = definitions[outer["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
+        self._required = tuple(outer["required"]), tuple(inner["required"])  # of an output, and of a check
         self.field: str = inner["required"][-1]
 
     def check(self, value: Any, faults: Sequence[OutputError]) -> None:
@@ -129,7 +130,7 @@ class Form:
             return self._word_extra(value, path, str(rule[rule.index("patternProperties") + 1]))
         name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "the check" if path else "the judge output"
         if keyword == "required":
-            missing = next(field for field in self._required(path) if field not in value)
+            missing = next(field for field in self._required[bool(path)] if field not in value)
             hint = "".join(f"; did you mean `{near}`?" for near in near_misses(value, (missing,)))
             return OutputError(f"missing field `{missing}`{hint or f'; expected {self}'}", pointer(path))
         if keyword in ("minimum", "maximum"):
@@ -141,13 +142,8 @@ class Form:
         message = f"{name} is not allowed here: the rubric has the shape {self._shape}; expected {self}"
         return OutputError(message, pointer(path))
 
-    def _required(self, path: Path) -> tuple[str, ...]:
-        if not self.holds_checks:
-            return (self.field,)
-        return ("id", self.field) if path else ("checks",)
-
     def _refuse_near_misses(self, value: Mapping[str, Any], path: Path) -> None:
-        for near in near_misses(value, self._required(path)):
+        for near in near_misses(value, self._required[bool(path)]):
             raise self._word_rival((*path, near))
 
     def _word_extra(self, value: Any, path: Path, pattern: str) -> OutputError:
@@ -158,7 +154,7 @@ class Form:
         return self._word_rival(path)
 
     def _word_rival(self, path: Path) -> OutputError:
-        name, fields = str(path[-1]), self._required(path[:-1])
+        name, fields = str(path[-1]), self._required[len(path) > 1]
         field = (find_near(name, fields) or fields[-1:])[0]
         return OutputError(f"`{name}` beside `{field}`: unclear which one counts; remove one", pointer(path))
 
