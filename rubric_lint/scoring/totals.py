@@ -147,8 +147,7 @@ class Totals:
         totals.verdicts[known.verdict] += times
         points = known.points
         if known.rubric.cuts_mean:  # only the mean is cut at 0, so each may be below
-            graded = zip(known.rubric.criteria, known.answers, strict=True)
-            points = sum(grade.points for criterion, answer in graded if (grade := criterion.grade(answer)))
+            points = sum(piece.result.grade.points for piece in known.pieces)
         totals.points += times * points
         for criterion, answer in zip(totals.criteria, known.answers, strict=True):
             criterion.answers[answer] += times
