@@ -129,9 +129,9 @@ def _find_lists(
     ones. Also return whether there are rubrics in the words of version 2, and a whole case in a file of cases.
     """
     sure, weak, texts, placed = list[_Found](), list[_Found](), list[_Found](), list[_Found]()
-    loose = {path for path, _ in find_cases(document) if len(path) <= 1}  # cases in a file of their own
+    loose = {path: case for path, case in find_cases(document) if len(path) <= 1}  # cases in a file of their own
     is_old = False
-    is_told = any(map(is_whole_case, (case for path, case in find_cases(document) if path in loose)))
+    is_told = any(map(is_whole_case, loose.values()))
     for path, mapping in document.mappings:
         holder = path[-2] if len(path) > 1 else ""
         kind = mapping.get("type") if holder in EVALUATORS else None

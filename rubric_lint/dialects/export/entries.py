@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -151,15 +151,11 @@ def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tu
             if span and span != (min(numbers), max(numbers)):
                 message = f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {span[1]} points"
                 raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
-    counted = _find_counted(rubric, has_deductions=has_deductions)
-    if rubric.shape is Shape.HOLISTIC or all(counted):
-        return rubric, []
-    pairs = list(zip(rubric.criteria, counted, strict=True))
-    losses = [Loss(name, each.path, _word_weight(each)) for each, counts in pairs if not counts]
-    kept = tuple(each for each, counts in pairs if counts)
-    if not kept:
+    lost = [] if rubric.shape is Shape.HOLISTIC else _find_uncounted(rubric.criteria, has_deductions=has_deductions)
+    if lost and len(lost) == len(rubric.criteria):
         raise ExportError(name, rubric.path, "no criterion has a weight of at least 0 and is not negated")
-    return rubric._replace(entries=kept), losses
+    kept = tuple(each for each in rubric.entries if each not in lost)
+    return rubric._replace(entries=kept), [Loss(name, each.path, _word_weight(each)) for each in lost]
 
 
 def _describe_between(criterion: Criterion) -> Criterion:
@@ -177,16 +173,12 @@ def _describe_between(criterion: Criterion) -> Criterion:
     return criterion._replace(levels=tuple(told))
 
 
-def _find_counted(rubric: Rubric, *, has_deductions: bool) -> list[bool]:
-    """Return for each criterion whether the target can count it: in ours, an answer gains by meeting it."""
-    weights = [criterion.weight for criterion in rubric.criteria]
-    if has_deductions and all(each.is_negated and each.weight and each.weight > 0 for each in rubric.criteria):
-        return [True] * len(weights)
+def _find_uncounted(criteria: Sequence[Criterion], *, has_deductions: bool) -> list[Criterion]:
+    """Return the criteria that the target cannot count: in ours, an answer gains by meeting each."""
+    if has_deductions and all(each.is_negated and each.weight and each.weight > 0 for each in criteria):
+        return []
     lowest = -math.inf if has_deductions else 0
-    return [
-        weight is not None and weight >= lowest and not criterion.is_negated
-        for criterion, weight in zip(rubric.criteria, weights, strict=True)
-    ]
+    return [each for each in criteria if each.weight is None or each.weight < lowest or each.is_negated]
 
 
 def _check_bands(name: str, bands: Iterable[Band]) -> None:

@@ -117,10 +117,9 @@ def find_near(document: Document) -> Iterator[Near]:
     tables = _find_tables(document)
     is_read = any(each.is_certain for each in tables)
     if is_named and not any(map(_is_marked, tables)):
-        tables = [*filter(_is_marked, infer([document], TITLE, partial(find_criteria, anywhere=True)))] or tables
-    if is_named and not tables:
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
-        tables = [each for each in every if _is_listed(document, each.criteria[0][1])]
+        tables = [*filter(_is_marked, every)] or tables
+        tables = tables or [each for each in every if _is_listed(document, each.criteria[0][1])]
     if not tables and (is_named or is_named_for_judges(document)):
         placed = [(each, each.criteria[0][1].path) for each in infer([document], TITLE, find_texts)]
         placed = [(each, path) for each, path in placed if is_named or is_container(str(path[-1]))]

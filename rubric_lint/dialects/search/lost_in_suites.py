@@ -35,12 +35,9 @@ def find_faulty_templates(document: Document) -> Iterator[Problem]:
     """
     suite = document.data if isinstance(document.data, dict) else {}
     shared = _read_names(suite) | _read_names(suite.get("default_test"))
-    for path, case in find_cases(document):
-        if (
-            path[:1] == ("scenarios",)
-            or isinstance(suite.get("default_test"), str)
-            or not (own := _read_names(case) | shared)
-        ):
+    for path, case in () if isinstance(suite.get("default_test"), str) else find_cases(document):
+        own = _read_names(case) | shared
+        if path[:1] == ("scenarios",) or not own:
             continue
         held: Path = ("assert",) if "assert" in case else ("execution", "assert")
         judged = dict(_find_in_list((*path, *held), look_up(case, held)))
