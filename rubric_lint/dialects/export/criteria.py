@@ -310,7 +310,6 @@ _NO_GATES = "has no gates"
 ADK = ExportTarget(
     "adk",
     "Google ADK",
-    "evaluation settings with a rubric-based metric, as JSON",
     _write_adk,
     shapes=_YES_OR_NO,
     limit="its judge says yes or no",
@@ -319,13 +318,10 @@ ADK = ExportTarget(
     weights="counts each criterion once",
     gates=_NO_GATES,
 )
-TRPC_AGENT = replace(
-    ADK, name="trpc-agent", title="tRPC-Agent", summary="a rubric metric of an agent, as JSON", writer=_write_trpc_agent
-)
+TRPC_AGENT = replace(ADK, name="trpc-agent", title="tRPC-Agent", writer=_write_trpc_agent)
 PYDANTIC_EVALS = ExportTarget(
     "pydantic-evals",
     "pydantic-evals",
-    "a data set with an LLMJudge for each criterion, as YAML",
     _write_pydantic_evals,
     shapes=_YES_OR_NO,
     limit="its judge says yes or no",
@@ -336,7 +332,6 @@ PYDANTIC_EVALS = ExportTarget(
 AGENT_SKILLS = ExportTarget(
     "agent-skills",
     "Agent Skills",
-    "evals of a skill (evals.json), as JSON",
     _write_agent_skills,
     shapes=_YES_OR_NO,
     limit="its judge passes or fails each assertion",
@@ -347,7 +342,6 @@ AGENT_SKILLS = ExportTarget(
 TOLOKAFORGE = ExportTarget(
     "tolokaforge",
     "tolokaforge",
-    "a grading file with the criteria of its judge, as YAML",
     _write_tolokaforge,
     shapes=_YES_OR_NO,
     limit="its judge says met or unmet",
@@ -357,7 +351,6 @@ TOLOKAFORGE = ExportTarget(
 HARBOR = ExportTarget(
     "harbor",
     "Harbor rewardkit",
-    "a judge file, as TOML",
     _write_harbor,
     shapes=_YES_OR_LEVEL,
     limit="its judge says yes or no, or chooses a level",
@@ -367,7 +360,6 @@ HARBOR = ExportTarget(
 REQUIREMENT = ExportTarget(
     "requirement",
     "autorubric",
-    "criteria for rubric and autorubric, as YAML",
     _write_requirement,
     shapes=_YES_OR_LEVEL,
     limit="its judge says met or unmet, or chooses an option",
@@ -378,7 +370,6 @@ REQUIREMENT = ExportTarget(
 AUTOEVALS = ExportTarget(
     "autoevals",
     "autoevals",
-    "a classifier with choices and their scores, as YAML",
     _write_autoevals,
     shapes=(Shape.LEVELS,),
     limit="its judge chooses one of some answers, once",
@@ -388,7 +379,6 @@ AUTOEVALS = ExportTarget(
 VERIFIERS = ExportTarget(
     "verifiers",
     "verifiers",
-    "criteria for RubricJudge, as JSON",
     _write_verifiers,
     is_single=True,
     gates="has rewards, not verdicts",
@@ -396,7 +386,6 @@ VERIFIERS = ExportTarget(
 RAGAS = ExportTarget(
     "ragas",
     "Ragas",
-    "dictionaries for RubricsScore and definitions for AspectCritic, as JSON",
     _write_ragas,
     shapes=_YES_OR_LEVEL,
     limit="its metrics choose a level, or answer yes or no",

@@ -122,7 +122,6 @@ def _write_program(template: str, advice: str, writing: Writing) -> str:
 INSPECT = ExportTarget(
     "inspect",
     "Inspect",
-    "a scorer with model_graded_qa for each criterion, as Python source",
     partial(
         _write_program,
         "inspect",
@@ -135,7 +134,6 @@ BRAINTRUST = replace(
     INSPECT,
     name="braintrust",
     title="Braintrust",
-    summary="a scorer with an LLMClassifier for each criterion, as Python source",
     writer=partial(
         _write_program, "braintrust", "use it as `Eval(..., scores=[rubric])`, and name the judge in `MODEL`"
     ),
@@ -143,7 +141,6 @@ BRAINTRUST = replace(
 OPENAI_GRADERS = ExportTarget(
     "openai-graders",
     "OpenAI",
-    "a multi grader with a model for each criterion, as JSON",
     _write_openai,
     is_single=True,
     gates="gives a score, not a verdict",

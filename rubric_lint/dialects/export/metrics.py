@@ -151,7 +151,6 @@ _SCALES = (Shape.HOLISTIC, Shape.SCORE_RANGES)
 DEEPEVAL = ExportTarget(
     "deepeval",
     "DeepEval",
-    "GEval and DAG metrics, as Python source",
     _write_deepeval,
     shapes=(*_SCALES, Shape.CHECKLIST),
     limit="its metrics give one score from 0 to 10",
@@ -162,7 +161,6 @@ CONFIDENT_AI = replace(
     DEEPEVAL,
     name="deepeval-json",
     title="Confident AI",
-    summary="GEval metrics, as the JSON of Confident AI",
     writer=_write_confident_ai,
     shapes=_SCALES,
 )
@@ -170,7 +168,6 @@ LIGHTSPEED = replace(
     CONFIDENT_AI,
     name="lightspeed",
     title="lightspeed-evaluation",
-    summary="GEval metrics in YAML, as metrics_metadata, or for a suite in evaluation data",
     writer=_write_lightspeed,
     shows=frozenset({"id", "input", "expected_output"}),
 )

@@ -382,7 +382,6 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
 RUBRIC = ExportTarget(
     "rubric",
     "rubric-lint",
-    "version 2 of this format, as YAML",
     _write_rubric,
     has_cases=True,
     keeps={"pass", "borderline"},
@@ -390,7 +389,6 @@ RUBRIC = ExportTarget(
 AGENTV_4 = ExportTarget(
     "agentv-4",
     "AgentV 4",
-    "tests for AgentV 4.x, as YAML",
     _AgentV("assertions", "rubrics", "criteria", "name", is_template=False).write,
     shapes=(Shape.CHECKLIST, Shape.SCORE_RANGES),
     limit="its rubrics have checklist criteria or score ranges",
@@ -401,14 +399,12 @@ AGENTV_5 = replace(
     AGENTV_4,
     name="agentv-5",
     title="AgentV 5",
-    summary="tests for AgentV 5.1 and later, as YAML",
     writer=_AgentV("assert", "llm-rubric", "value", "metric", is_template=True).write,
     keeps=(),
 )
 PROMPTFOO = ExportTarget(
     "promptfoo",
     "promptfoo",
-    "tests with an llm-rubric assertion, as YAML",
     _write_promptfoo,
     has_cases=True,
     keeps={"pass"},

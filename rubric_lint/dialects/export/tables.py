@@ -275,14 +275,11 @@ def _list_bands(bands: Iterable[Band]) -> Iterator[tuple[str, str]]:
 
 
 _BOTH = {"pass", "borderline"}
-CSV = ExportTarget("csv", "CSV", "a table for spreadsheets, as CSV", _write_csv, is_single=True, keeps=_BOTH)
-EXCEL = ExportTarget(
-    "xlsx", "Excel", "a sheet for each rubric, as an Excel workbook", _write_excel, shows=frozenset({"id"}), keeps=_BOTH
-)
+CSV = ExportTarget("csv", "CSV", _write_csv, is_single=True, keeps=_BOTH)
+EXCEL = ExportTarget("xlsx", "Excel", _write_excel, shows=frozenset({"id"}), keeps=_BOTH)
 MARKDOWN = ExportTarget(
     "markdown",
     "Markdown",
-    "tables for readers",
     _write_markdown,
     shows=frozenset({"id", "input", "expected_output"}),
     keeps=_BOTH,

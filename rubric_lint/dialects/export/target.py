@@ -301,7 +301,7 @@ def shares(rubric: Rubric) -> tuple[Fraction, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
-    """A target system: its name, its title, a summary of its format, and the function that writes it.
+    """A target system: its name, its title, and the function that writes it.
 
     `shapes` are those that it has, and `limit` says why it has no others. With `is_single`, a file holds one rubric.
     With `has_cases`, it takes whole suites; otherwise `shows` are the fields of a case that it shows. With
@@ -311,7 +311,6 @@ class ExportTarget:
 
     name: str
     title: str
-    summary: str
     writer: "Callable[[Writing], str | bytes]"
     shapes: Collection[Shape] = tuple(Shape)
     limit: str = ""
