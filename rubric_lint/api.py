@@ -88,11 +88,11 @@ def import_source(
         ValueError: when these options contradict each other, or name a column that no table has.
         RuleError: when a rule crashes, which no `data` should cause.
     """
-    from rubric_lint.lint.importing import TableFile, choose, import_tables  # noqa: PLC0415  (few import tables)
+    from rubric_lint.lint.importing import choose, import_tables  # noqa: PLC0415  (few import tables)
 
     pairs = [(column, field) for column, field in (columns or {}).items()]
     choices = choose(pairs, ignored, rescale, rubric, header_row)
-    return import_tables(TableFile(name, name, as_bytes(data)), settings, choices)
+    return import_tables(name, name, as_bytes(data), settings, choices)
 
 
 def find_settings(path: str | os.PathLike[str]) -> FileSettings:

@@ -187,14 +187,14 @@ def add_field(document: Document, path: Path, name: str, scalar: str) -> Edit:
     if simple:
         above, place = simple[-1]
         end = find_last_line(document, place, above.end).start
-        return Edit(Span(end, end), f"{new_line(document)}{_indent(text, span)}{key}: {scalar}")
+        return Edit(Span(end, end), f"{_break(document, span)}{key}: {scalar}")
     first = fields[0][0]
-    return Edit(Span(first.start, first.start), f"{key}: {scalar}{new_line(document)}{_indent(text, first)}")
+    return Edit(Span(first.start, first.start), f"{key}: {scalar}{_break(document, first)}")
 
 
-def _indent(text: str, field: Span) -> str:
-    """Return the spaces that indent a new line like a field of the same mapping."""
-    return " " * (field.start - line_start(text, field.start))
+def _break(document: Document, field: Span) -> str:
+    """Return a line end, with the spaces that indent the new line like a field of the same mapping."""
+    return new_line(document) + " " * column_of(document.source.text, field)
 
 
 def insert_field(document: Document, path: Path, name: str, value: str) -> list[Edit]:
@@ -209,8 +209,7 @@ def insert_field(document: Document, path: Path, name: str, value: str) -> list[
         return [Edit(Span(span.start, span.start), f"{quote}{name}{quote}: {value}, ")]
     line = line_start(text, span.start)
     if text[line : span.start].strip():  # after a dash
-        indent = " " * (span.start - line)
-        return [Edit(Span(span.start, span.start), f"{quote}{name}{quote}: {value}{new_line(document)}{indent}")]
+        return [Edit(Span(span.start, span.start), f"{quote}{name}{quote}: {value}{_break(document, span)}")]
     at, first = line, min(whole_field(document, (*path[:-1], key)).start for key in document.value(path[:-1]))
     while first < span.start and at and text[(above := line_start(text, at - 1)) : at].lstrip(" ").startswith("#"):
         at = above
@@ -238,7 +237,7 @@ def wrap_text(
     if "\n" in text[start:end] or "\r" in text[start:end] or text[value] in "|>":
         fields = f"`{before[0]}`" + (f" and `{after[0]}`" if after else "")
         raise ObstacleError(f"the text has several lines; write it as a mapping with {fields}")
-    line = new_line(document) + _indent(text, Span(start, end))
+    line = _break(document, Span(start, end))
     stop = line_end(text, end).start
     return [
         Edit(Span(start, start), f"{before[0]}: {before[1]}{line}{name}: "),
@@ -280,10 +279,9 @@ def nest_field(document: Document, path: Path, name: str, before: tuple[str, str
     line = line_start(text, key.start)
     if not _BEFORE_KEY.fullmatch(text[line : key.start]) or "\t" in text[line : key.start]:
         raise ObstacleError("its key has an anchor, a tag or a tab before it; put it on a line of its own")
-    column = key.start - line
-    indent = new_line(document) + " " * column
+    indent = _break(document, key)
     opening = Edit(key, f"{name}:{indent}- {before[0]}: {before[1]}{indent}  {inner}")
-    return [opening, *_indent_below(document, path, key, column)]
+    return [opening, *_indent_below(document, path, key, key.start - line)]
 
 
 def _indent_below(document: Document, path: Path, key: Span, column: int) -> Iterator[Edit]:
@@ -346,7 +344,7 @@ def dissolve(document: Document, path: Path) -> list[Edit]:
             raise ObstacleError("there is a comment between its brackets")
         cuts = [Edit(Span(key.start, first.start), ""), Edit(Span(last.end, end), "")]
         if not document.is_flow(path):
-            between = new_line(document) + " " * column_of(text, key)
+            between = _break(document, key)
             cuts += [Edit(Span(one.end, two.start), between) for one, two in pairwise(fields)]
         return cuts
     shift = column_of(text, first) - column_of(text, key)
@@ -390,14 +388,12 @@ def move_field(document: Document, path: Path, to: Path) -> list[Edit]:
         if document.is_flow(last):
             return [Edit(Span(after.end, after.end), f", {written}"), *cuts]
         at = line_end(text, after.end).start
-        indent = " " * column_of(text, Span(whole_field(document, last).start, 0))
-        return [Edit(Span(at, at), f"{new_line(document)}{indent}{written}"), *cuts]
+        return [Edit(Span(at, at), _break(document, whole_field(document, last)) + written), *cuts]
     if document.is_flow(last):
         _, cut = take_lines(text, field)
         return [Edit(Span(after.end, after.end), f", {written}"), Edit(cut, "")]
-    column = whole_field(document, last).start
     lines, cut = take_lines(text, field)
-    moved = reindent(lines, column_of(text, Span(column, column)) - column_of(text, field))
+    moved = reindent(lines, column_of(text, whole_field(document, last)) - column_of(text, field))
     at = line_end(text, after.end).start
     if cut.start < at <= cut.end:  # the field is the last one in the last field of `to`
         return [Edit(Span(cut.start, at), moved if text[cut.start] not in "\r\n" else new_line(document) + moved)]

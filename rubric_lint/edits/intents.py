@@ -359,20 +359,24 @@ class Dissolve(_NewFields):
         return [*value.items()]
 
 
-class MoveField(Intent):
-    """Move the field at `path` to the end of the mapping at `to`."""
-
-    path: Path
-    to: Path
+class _IntoOther(Intent):
+    """An intent that moves what is in one field, `path`, into another one, `to`."""
 
     moves_comments = True
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
-        sharing.check_alone(self.path[:-1])
-        sharing.check_alone(self.to)
+        sharing.check_alone(vars(self)["path"][:-1])
+        sharing.check_alone(vars(self)["to"])
 
     def find(self, sharing: "Sharing") -> Any:
-        return *sharing.locate(self.path), sharing.document.value(self.to)
+        return *super().find(sharing), sharing.document.value(vars(self)["to"])
+
+
+class MoveField(_IntoOther):
+    """Move the field at `path` to the end of the mapping at `to`."""
+
+    path: Path
+    to: Path
 
     def change(self, found: Any) -> None:
         owner, step, target = found
@@ -383,20 +387,11 @@ class MoveField(Intent):
         return f"move `{self.path[-1]}` {where}"
 
 
-class JoinLists(Intent):
+class JoinLists(_IntoOther):
     """Move the items of the list at `path` to the end of the list at `to`, and remove the field at `path`."""
 
     path: Path
     to: Path
-
-    moves_comments = True
-
-    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
-        sharing.check_alone(self.path[:-1])
-        sharing.check_alone(self.to)
-
-    def find(self, sharing: "Sharing") -> Any:
-        return *sharing.locate(self.path), sharing.document.value(self.to)
 
     def change(self, found: Any) -> None:
         owner, step, target = found

@@ -102,7 +102,7 @@ def take_lines(text: str, field: Span) -> tuple[str, Span]:
     """Return the lines of a field, without the last line end, and what to cut out of the text."""
     line, (stop, next_line) = line_start(text, field.start), line_end(text, field.end)
     if text[line : field.start].strip():  # after a dash: the next field moves up to it
-        following = re.compile(r"[^ \t\r\n]").search(text, stop)
+        following = NEXT.search(text, stop)
         if (
             following is None
             or following[0] in "#-"
@@ -220,8 +220,8 @@ def find_comments(document: Document, start: int, limit: int, *, has_line: bool)
     `start` is where the line begins after its blanks, `limit` where the line of the child before it ends.
     """
     text = document.source.text
-    column = start - line_start(text, start)
     line = line_start(text, start)
+    column = start - line
     while has_line and (above := _line_above(text, line)) > limit and is_comment(document, above):
         begin = above + len(text[above:line]) - len(text[above:line].lstrip(" "))
         if begin - above != column:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from rubric_lint.edits.intents import (
     AddField,
@@ -73,7 +73,7 @@ class Answers(NamedTuple):
 def swap_bounds(band: Band) -> Repair:
     """Exchange the bounds of a range."""
     lower, upper = band.upper, band.lower
-    return _repair(f"write `[{lower}, {upper}]`", _write_lower(band, lower), _write_upper(band, upper))
+    return _repair(f"write `[{lower}, {upper}]`", _write(band, "start", lower), _write(band, "end", upper))
 
 
 def cut(scale: Scale, band: Band, other: Band) -> Answers:
@@ -83,14 +83,13 @@ def cut(scale: Scale, band: Band, other: Band) -> Answers:
         return Answers()
     ends, starts = high.scores.start - 1, low.scores.stop
     if low.scores.start == high.scores.start:  # the one that is longer goes on after the other
-        return Answers(_start(low, high.scores.stop))
+        return Answers(_move(low, "start", high.scores.stop))
     if low.scores.stop == high.scores.stop:
-        return Answers(_end(low, ends))
+        return Answers(_move(low, "end", ends))
     if low.scores.stop > high.scores.stop:
         return Answers()
-    return Answers(
-        choices=(_end(low, ends)._replace(choice=UPPER_KEEPS), _start(high, starts)._replace(choice=LOWER_KEEPS))
-    )
+    lower, upper = _move(low, "end", ends), _move(high, "start", starts)
+    return Answers(choices=(lower._replace(choice=UPPER_KEEPS), upper._replace(choice=LOWER_KEEPS)))
 
 
 def turn_to_levels(scales: Sequence[Scale]) -> Repair | None:
@@ -157,9 +156,9 @@ def _widen(gaps: Sequence[_Gap], *, to_lower: bool) -> Repair:
     changes = []
     for gap in gaps:
         if gap.below and (to_lower or not gap.above):
-            changes.append(_end(gap.below, gap.scores[-1]))
+            changes.append(_move(gap.below, "end", gap.scores[-1]))
         elif gap.above:
-            changes.append(_start(gap.above, gap.scores[0]))
+            changes.append(_move(gap.above, "start", gap.scores[0]))
     title = ", ".join(change.title for change in changes)
     intents = [intent for change in changes for intent in change.intents]
     return _repair(title, *intents, choice=WIDEN_LOWER if to_lower else WIDEN_UPPER)
@@ -188,7 +187,7 @@ def start_at(scale: Scale, band: Band, following: Band, start: int) -> Repair:
     title = f"start the next band at {start}"
     if scale.is_map:
         return _repair(title, RenameKey(following.path, str(start)))
-    return _repair(title, _write_upper(band, start - 1), _write_lower(following, start))
+    return _repair(title, _write(band, "end", start - 1), _write(following, "start", start))
 
 
 SPLIT = "split"
@@ -240,7 +239,7 @@ def split(scale: Scale, band: Band, starts: Sequence[int]) -> Repair | None:
         if band.outcome is None:
             return None
         copies = tuple(_copy(band, part) for part in parts)
-        ending = _write_upper(band, starts[0] - 1)
+        ending = _write(band, "end", starts[0] - 1)
         return _repair(title, ending, InsertItems(band.path[:-1], copies), choice=ADD_BAND)
     above = [each for each in scale.bands if each.scores and each.scores.start == band.scores.stop]
     new = [(str(part[0]), _write_placeholder(part)) for part in parts]
@@ -268,20 +267,12 @@ def _repair(title: str, *intents: Intent, choice: str = "") -> Repair:
     return Repair(title, intents, safe=False, choice=choice, is_local=True)
 
 
-def _start(band: Band, bound: int) -> Repair:
-    return _repair(f"start {band.written} at {bound}", _write_lower(band, bound))
+def _move(band: Band, end: Literal["start", "end"], bound: int) -> Repair:
+    return _repair(f"{end} {band.written} at {bound}", _write(band, end, bound))
 
 
-def _end(band: Band, bound: int) -> Repair:
-    return _repair(f"end {band.written} at {bound}", _write_upper(band, bound))
-
-
-def _write_lower(band: Band, bound: float | None) -> ReplaceValue:
-    return ReplaceValue((*band.path, 0), str(bound))
-
-
-def _write_upper(band: Band, bound: float | None) -> ReplaceValue:
-    return ReplaceValue((*band.path, 1), str(bound))
+def _write(band: Band, end: Literal["start", "end"], bound: float | None) -> ReplaceValue:
+    return ReplaceValue((*band.path, ("start", "end").index(end)), str(bound))
 
 
 PLACEHOLDER = "placeholder"

@@ -93,44 +93,37 @@ def choose(
     return Choices(fields, left_out, scale, only, header_row)
 
 
-class TableFile(NamedTuple):
-    """A file with tables: what messages call it, the path that selects its kind, and its bytes."""
-
-    label: str
-    path: str
-    data: bytes
-
-
 Watch = Callable[[str, int, int], None]
 """Takes what is done now, the number of finished rows, and the number of all rows (0 if it is not known yet)."""
 
 
 def import_tables(
-    file: TableFile, settings: FileSettings, choices: Choices, watch: Watch = lambda _doing, _done, _total: None
+    label: str,
+    path: str,
+    data: bytes,
+    settings: FileSettings,
+    choices: Choices,
+    *,
+    watch: Watch = lambda _doing, _done, _total: None,
 ) -> Imported:
-    """Make a rubric file of the tables in a file.
+    """Make a rubric file of the tables in a file: what messages call it, the path that selects its kind, its bytes.
 
     Raises:
         ChoiceError: if no table has a column that an option names.
     """
-    label = file.label
-    is_data = file.path.lower().endswith(SUFFIXES)
-    if is_data or file.path.lower().endswith(SIGNED_SUFFIXES):
-        written = _read_strings(file, choices)
-        if not written:
-            told = "is YAML or JSON, which needs no import; use `rubric-lint convert`"
-            told = (
-                told if is_data else "holds no text with a scale of scores, such as `5: ...`, which is what is imported"
-            )
-            return Imported(label, "", (_error(label, told),), is_unreadable=True)
-        rubrics = [read_rubric(table, choices) for table in written]
-        _refuse_unused(choices, rubrics)
-        return _Writing(label, settings, watch, sum(len(table.rows) for table in written)).write(rubrics)
-    thresholds = Thresholds(settings.pass_at, settings.borderline_at)
-    watch("reading", 0, 0)
     tables: list[Table] = []
+    is_data = path.lower().endswith(SUFFIXES)
     try:
-        tables = read_tables(label, file.path, file.data, choices, thresholds)
+        if is_data or path.lower().endswith(SIGNED_SUFFIXES):
+            tables = _read_strings(path, data, choices)
+            if not tables:
+                told = "holds no text with a scale of scores, such as `5: ...`, which is what is imported"
+                told = "is YAML or JSON, which needs no import; use `rubric-lint convert`" if is_data else told
+                return Imported(label, "", (_error(label, told),), is_unreadable=True)
+        else:
+            watch("reading", 0, 0)
+            thresholds = Thresholds(settings.pass_at, settings.borderline_at)
+            tables = read_tables(label, path, data, choices, thresholds)
         rubrics = [read_rubric(table, choices) for table in tables]
         _refuse_unused(choices, rubrics)
     except TableError as refusal:
@@ -140,15 +133,15 @@ def import_tables(
             told = f"the file has several tables: {named}; import one of them with --rubric"
             refused.append(_error("", told))
         return Imported(label, "", tuple(refused), is_unreadable=isinstance(refusal, UnreadableError))
-    return _Writing(label, settings, watch, sum(len(table.rows) for table in tables)).write(rubrics)
+    return _write(label, rubrics, settings, watch, sum(len(table.rows) for table in tables))
 
 
-def _read_strings(file: TableFile, choices: Choices) -> list[Table]:
+def _read_strings(path: str, data: bytes, choices: Choices) -> list[Table]:
     """Return the rubrics in the strings of a program or of data, each under a name of its own."""
     from rubric_lint.dialects.tables.outline import read_prompts  # noqa: PLC0415  (tables have none)
 
     try:
-        source = Source.from_bytes(file.path, file.data)
+        source = Source.from_bytes(path, data)
     except UndecodableError:
         return []
     found: dict[str, Table] = {}
@@ -162,65 +155,55 @@ def _read_strings(file: TableFile, choices: Choices) -> list[Table]:
     return [table for name, table in found.items() if choices.only in {None, name}]
 
 
-class _Writing:
-    """Lints the rubrics of the tables and writes them unless one has errors."""
+def _write(label: str, read: list[TableRubric], settings: FileSettings, watch: Watch, total: int) -> Imported:
+    """Lint the rubrics of the tables and write them unless one has errors; they have `total` rows."""
+    messages = [ImportMessage(note.place.full, NOTE, note.message) for each in read for note in each.notes]
+    rubrics: dict[str, Rubric] = {}
+    done = 0
+    for each in read:
+        watch("checking", done, total)
+        messages += _examine(each, settings, rubrics)
+        done += each.rows
+    if any(each.kind == Severity.ERROR for each in messages):
+        messages.append(_error("", "nothing was written: correct the table and import it again"))
+        return Imported(label, "", tuple(messages))
+    watch("writing", done, total)
+    texts = {each.name: each.texts for each in read}
+    cases: dict[CaseKey, CarriedCase] = {
+        (None, (name,)): CarriedCase(name, {"id": name, **each}) for name, each in texts.items()
+    }
+    sources = {name: ExportSource(place=(None, (name,))) for name in texts}
+    export = RUBRIC.write(rubrics, sources, Carried({}, cases, ()) if any(texts.values()) else None)
+    return Imported(label, export.text, tuple(messages))
 
-    def __init__(self, label: str, settings: FileSettings, watch: Watch, total: int) -> None:
-        self._label = label
-        self._settings = settings
-        self._watch = watch
-        self._total = total
-        self._messages: list[ImportMessage] = []
-        self._rubrics: dict[str, Rubric] = {}
 
-    def write(self, read: list[TableRubric]) -> Imported:
-        self._messages += (ImportMessage(note.place.full, NOTE, note.message) for each in read for note in each.notes)
-        done = 0
-        for each in read:
-            self._watch("checking", done, self._total)
-            self._messages += self._examine(each)
-            done += each.rows
-        if any(each.kind == Severity.ERROR for each in self._messages):
-            self._messages.append(_error("", "nothing was written: correct the table and import it again"))
-            return Imported(self._label, "", tuple(self._messages))
-        self._watch("writing", done, self._total)
-        texts = {each.name: each.texts for each in read}
-        cases: dict[CaseKey, CarriedCase] = {
-            (None, (name,)): CarriedCase(name, {"id": name, **each}) for name, each in texts.items()
-        }
-        sources = {name: ExportSource(place=(None, (name,))) for name in texts}
-        is_suite = any(texts.values())
-        export = RUBRIC.write(self._rubrics, sources, Carried({}, cases, ()) if is_suite else None)
-        return Imported(self._label, export.text, tuple(self._messages))
-
-    def _examine(self, each: TableRubric) -> Iterator[ImportMessage]:
-        draft = write_draft(each.entries)  # each of its lines has a place in the table
-        source = Source(_NAME, draft.text)
-        settings = self._settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=CURRENT)
-        examined = examine(source, settings, name_line=lambda number: draft.places[number - 1].short)
-        is_faulty = False
-        for finding in examined.result.findings:
-            is_faulty = is_faulty or finding.severity is Severity.ERROR
-            place = draft.places[source.position(finding.span.start).line - 1]
-            yield ImportMessage(place.full, str(finding.severity), finding.message, finding.rule)
-        at = each.entries.place.full
-        found = examined.rubrics
-        sound = [
-            (document, rubric) for document, rubric in found if rubric.schema.is_valid(document.value(rubric.path))
-        ]
-        if each.name in self._rubrics:
-            yield _error(at, f"a second table is called `{each.name}`; choose one with --rubric")
-        elif is_faulty:
-            return
-        elif not sound:
-            yield _error(at, "the table has errors that a setting silences; fix them first")
-        else:
-            document, rubric = sound[0]
-            try:
-                self._rubrics[each.name], _ = make_sound(each.name, rubric)
-            except ExportError as refusal:
-                place = draft.places[source.position(document.span(refusal.path).start).line - 1]
-                yield _error(place.full, refusal.message)
+def _examine(each: TableRubric, settings: FileSettings, rubrics: dict[str, Rubric]) -> Iterator[ImportMessage]:
+    """Lint the rubric of a table, and add it to those that can be written."""
+    draft = write_draft(each.entries)  # each of its lines has a place in the table
+    source = Source(_NAME, draft.text)
+    settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=CURRENT)
+    examined = examine(source, settings, name_line=lambda number: draft.places[number - 1].short)
+    is_faulty = False
+    for finding in examined.result.findings:
+        is_faulty = is_faulty or finding.severity is Severity.ERROR
+        place = draft.places[source.position(finding.span.start).line - 1]
+        yield ImportMessage(place.full, str(finding.severity), finding.message, finding.rule)
+    at = each.entries.place.full
+    found = examined.rubrics
+    sound = [(document, rubric) for document, rubric in found if rubric.schema.is_valid(document.value(rubric.path))]
+    if each.name in rubrics:
+        yield _error(at, f"a second table is called `{each.name}`; choose one with --rubric")
+    elif is_faulty:
+        return
+    elif not sound:
+        yield _error(at, "the table has errors that a setting silences; fix them first")
+    else:
+        document, rubric = sound[0]
+        try:
+            rubrics[each.name], _ = make_sound(each.name, rubric)
+        except ExportError as refusal:
+            place = draft.places[source.position(document.span(refusal.path).start).line - 1]
+            yield _error(place.full, refusal.message)
 
 
 def _error(place: str, message: str) -> ImportMessage:

@@ -14,7 +14,7 @@ from rubric_lint.fix import SAFE, FixSelection
 from rubric_lint.fix.run import FixOutcome, FixRun
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.format.starter import RUBRICS, start
-from rubric_lint.lint.importing import ChoiceError, TableFile, choose, import_tables
+from rubric_lint.lint.importing import ChoiceError, choose, import_tables
 from rubric_lint.mcp.roots import CRASHED, Answer, Roots, ToolError
 from rubric_lint.messages import describe, expected_of, join_words, point_to_known, visible
 from rubric_lint.project.files import STDIN, File, Unreadable, name_other_kind, read
@@ -355,13 +355,13 @@ def _load(file: Input) -> dict[str, Loaded]:
 
 def import_file(roots: Roots, given: Arguments) -> Answer:
     """Return the tables of a file as a rubric file, and what there is to say of them."""
-    file = TableFile(*_read_one(roots, given, "file"))
+    file = _read_one(roots, given, "file")
     columns = given.get("map", {}).items()
     try:
         choices = choose(
             columns, given.get("ignore_columns", ()), given.get("rescale"), given.get("rubric"), given.get("header_row")
         )
-        imported = import_tables(file, SettingsFinder().for_file(file.path), choices)
+        imported = import_tables(*file, SettingsFinder().for_file(file.path), choices)
     except ChoiceError as wrong:
         raise ToolError(str(wrong)) from None
     return Answer("\n".join([*(each.word() for each in imported.messages), imported.text]), imported.to_json())

@@ -183,7 +183,7 @@ def import_table(given: Given) -> int:
     strings are read that hold a scale of scores. The rubrics are linted at once, and findings name the cells. FILE may
     be - for stdin, or REV:PATH for a file in a Git revision.
     """
-    from rubric_lint.lint.importing import ChoiceError, TableFile, choose, import_tables  # noqa: PLC0415
+    from rubric_lint.lint.importing import ChoiceError, choose, import_tables  # noqa: PLC0415
 
     refuse_same_file(given.file, given.output)
     progress = Progress(sys.stderr, "importing", "rows")
@@ -197,7 +197,7 @@ def import_table(given: Given) -> int:
         choices = choose(pairs, given.ignored, given.rescale, given.name, given.header_row)
         file = read_given(given.file, given.stdin_filename)
         of_file = given.finder().for_file(file.path)
-        imported = import_tables(TableFile(*file), of_file, choices, progress.show_phase)
+        imported = import_tables(*file, of_file, choices, watch=progress.show_phase)
     except ChoiceError as wrong:
         raise click.UsageError(str(wrong)) from None
     finally:
