@@ -1,7 +1,7 @@
 """Validate values against JSON Schemas, list the errors, and look up facts in the schemas."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from functools import cache, cached_property
@@ -14,30 +14,14 @@ from rubric_lint.messages import find_near
 from rubric_lint.text.path import Path
 
 
-class Fault(Protocol):
-    """A schema error: the path to the value, and the path to the keyword in the schema."""
-
-    @property
-    def instance_path(self) -> Sequence[str | int]:
-        """Return the path to the value."""
-
-    @property
-    def schema_path(self) -> Sequence[str | int]:
-        """Return the path to the keyword."""
-
-    @property
-    def kind(self) -> Any:
-        """Return the details of the error."""
-
-
 class Validator(Protocol):
     """A validator for a schema; it raises a ValueError for a value of a type that JSON does not have."""
 
     def is_valid(self, value: Any) -> bool:
         """Return whether the schema allows the value."""
 
-    def iter_errors(self, value: Any) -> Iterator[Fault]:
-        """Yield the schema errors of the value."""
+    def iter_errors(self, value: Any) -> Iterator[Any]:
+        """Yield the schema errors of the value, as `_PureFault` has them."""
 
 
 def open_validator(schema: dict[str, Any]) -> Validator:
@@ -68,6 +52,8 @@ def is_valid(schema: dict[str, Any], value: Any) -> bool:
 
 
 class _PureFault(NamedTuple):
+    """A schema error: the path to the value, the path to the keyword in the schema, and the details."""
+
     instance_path: tuple[str | int, ...]
     schema_path: tuple[str | int, ...]
     kind: Any = None
@@ -91,7 +77,7 @@ class _PureValidator:
         _refuse_halves(value)
         return self._validator.is_valid(value)  # type: ignore[no-any-return]
 
-    def iter_errors(self, value: Any) -> Iterator[Fault]:
+    def iter_errors(self, value: Any) -> Iterator[_PureFault]:
         _refuse_halves(value)
         for error in self._validator.iter_errors(value):
             way = (*error.absolute_schema_path,)
@@ -207,7 +193,7 @@ class _UnclearError(Exception):
     """An error of the fast validator has no clear place or meaning."""
 
 
-def _read_fault(fault: Fault, schema: Any, value: Any) -> SchemaFault:
+def _read_fault(fault: Any, schema: Any, value: Any) -> SchemaFault:
     """Read an error of the fast validator."""
     *steps, keyword = fault.schema_path
     path: list[str | int] = []

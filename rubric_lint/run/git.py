@@ -8,8 +8,8 @@ import re
 import subprocess
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -117,7 +117,7 @@ class ChangedLines(NamedTuple):
 UNCHANGED = ChangedLines()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Changes:
     """The differences of the work tree at `root` from a revision; files are relative to it, with `/`.
 
@@ -126,8 +126,8 @@ class Changes:
     """
 
     root: str
-    files: Mapping[str, ChangedLines | None]
-    tracked: frozenset[str]
+    files: dict[str, ChangedLines | None] = field(default_factory=dict)
+    tracked: set[str] = field(default_factory=set)
     unknown: tuple[str, ...] = ()
 
     def of(self, path: str) -> ChangedLines | None:
@@ -166,47 +166,37 @@ def read_changes(revision: str) -> Changes:
         GitError: if there is no Git, no repository or no such revision.
     """
     root, is_shallow = _find_root()
-    base = _find_base(revision, is_shallow=is_shallow)
-    comparison = _Comparison(revision)
-    comparison.compare(root, "", base)
-    return Changes(root, comparison.files, frozenset(comparison.tracked), tuple(comparison.unknown))
+    changes = Changes(root)
+    _compare(changes, revision, root, "", _find_base(revision, is_shallow=is_shallow))
+    return changes
 
 
-class _Comparison:
-    """A comparison of a work tree and its submodules with the commits at which they were."""
-
-    def __init__(self, revision: str) -> None:
-        self._revision = revision
-        self.files: dict[str, ChangedLines | None] = {}
-        self.tracked: set[str] = set()
-        self.unknown: list[str] = []
-
-    def compare(self, folder: str, prefix: str, base: str) -> None:
-        """Compare the work tree at `folder` with the commit `base`; its files are named with `prefix`."""
-        tree = ("-C", folder)
-        silenced = silence_filters(folder)
-        code, diff, fault = ask(*tree, *_DIFF, base, "--", settings=silenced)
-        if not code:
-            code, staged, fault = ask(*tree, "ls-files", "--stage", "-z")
-        if code:
-            raise GitError(f"git cannot compare the work tree with {self._revision}: {tell(fault)}")
-        files, commits = _read_diff(diff)
-        for name in _find_filtered([name for name, lines in files.items() if lines], tree):
-            files[name] = None
-        self.files |= {prefix + name: lines for name, lines in files.items()}
-        for entry in staged.split(b"\0")[:-1]:
-            facts, _, path = entry.partition(b"\t")
-            mode, staged_commit, _ = facts.split(b" ")
-            name = os.fsdecode(path)
-            below, commit = os.path.join(folder, name), commits.get(name, staged_commit.decode("ascii"))
-            if mode != _SUBMODULE:
-                self.tracked.add(prefix + name)
-            elif not os.path.lexists(os.path.join(below, ".git")):
-                continue  # not checked out
-            elif ask("-C", below, "cat-file", "-e", f"{commit}^{{commit}}")[0]:
-                self.unknown.append(f"{prefix}{name}/")  # new, or its history is not here
-            else:
-                self.compare(below, f"{prefix}{name}/", commit)
+def _compare(changes: Changes, revision: str, folder: str, prefix: str, base: str) -> None:
+    """Compare a work tree and its submodules with the commit `base`; its files are named with `prefix`."""
+    tree = ("-C", folder)
+    silenced = silence_filters(folder)
+    code, diff, fault = ask(*tree, *_DIFF, base, "--", settings=silenced)
+    if not code:
+        code, staged, fault = ask(*tree, "ls-files", "--stage", "-z")
+    if code:
+        raise GitError(f"git cannot compare the work tree with {revision}: {tell(fault)}")
+    files, commits = _read_diff(diff)
+    for name in _find_filtered([name for name, lines in files.items() if lines], tree):
+        files[name] = None
+    changes.files |= {prefix + name: lines for name, lines in files.items()}
+    for entry in staged.split(b"\0")[:-1]:
+        facts, _, path = entry.partition(b"\t")
+        mode, staged_commit, _ = facts.split(b" ")
+        name = os.fsdecode(path)
+        below, commit = os.path.join(folder, name), commits.get(name, staged_commit.decode("ascii"))
+        if mode != _SUBMODULE:
+            changes.tracked.add(prefix + name)
+        elif not os.path.lexists(os.path.join(below, ".git")):
+            continue  # not checked out
+        elif ask("-C", below, "cat-file", "-e", f"{commit}^{{commit}}")[0]:
+            changes.unknown += (f"{prefix}{name}/",)  # new, or its history is not here
+        else:
+            _compare(changes, revision, below, f"{prefix}{name}/", commit)
 
 
 _SUBMODULE = b"160000"
