@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -190,6 +190,11 @@ class _Reading:
             problems=(*self.problems, *self.find_unused_names(value)),
         )
 
+    def _report(
+        self, rule: str, code: str, place: Path, values: Mapping[str, Any], part: Part = Part.VALUE, *related: Place
+    ) -> None:
+        self.problems.append((rule, Problem(code, place, part, values, related)))
+
     # Places and values.
 
     def _refuse(self, reason: str) -> None:
@@ -284,7 +289,7 @@ class _Reading:
             )
             if are_points and total not in (whole, 0):
                 values = {"sum": _show(total), "whole": _show(whole), "field": written.place[-1]}
-                self.problems.append(("weight", Problem("parts", written.place, Part.VALUE, values)))
+                self._report("weight", "parts", written.place, values)
             below = [part._replace(share=part.share * whole / total if total else Fraction(0)) for part in below]
         yield from below
 
@@ -318,9 +323,7 @@ class _Reading:
         if not levels:
             if not told and not self._is_empty(leaf, (*self.shape.outcome, *self.shape.levels)):
                 wanted = [f"`{each}`" for each in (*self.shape.outcome, *self.shape.levels)]
-                self.problems.append(
-                    ("schema", Problem("no-text", leaf.place, Part.HEAD, {"fields": join_words(wanted, "or")}))
-                )
+                self._report("schema", "no-text", leaf.place, {"fields": join_words(wanted, "or")}, Part.HEAD)
             if not isinstance(ends, tuple) and ends != YES_NO:
                 self.is_unsaid = True
                 self._refuse(_NO_SCALE)
@@ -348,8 +351,7 @@ class _Reading:
             return self._check_ends(*ends, found.place)
         if found and ends is None and not self._find(leaf, self.shape.levels):  # which would say it
             text = describe(found.value, self.document.written_at(found.place))
-            values = {"field": found.place[-1], "found": f"is {text}"}
-            self.problems.append(("schema", Problem("scale", found.place, Part.VALUE, values)))
+            self._report("schema", "scale", found.place, {"field": found.place[-1], "found": f"is {text}"})
         return ends if isinstance(ends, str) else None
 
     def _read_part(self, part: int | Decimal | str, leaf: _Leaf) -> Fraction | None:
@@ -366,9 +368,8 @@ class _Reading:
         if low < high:
             self._refuse(f"its scale, {_show(low)} to {_show(high)}, has more than {_WIDEST} scores")
         else:
-            values = {"range": f"{_show(low)} to {_show(high)}"}
             code = "one-score" if low == high else "empty-range"
-            self.problems.append(("bounds", Problem(code, place, Part.VALUE, values)))
+            self._report("bounds", code, place, {"range": f"{_show(low)} to {_show(high)}"})
         return None
 
     def _read_levels(self, leaf: _Leaf, ends: Ends | str | None) -> list[_Level]:
@@ -405,8 +406,7 @@ class _Reading:
 
     def _report_kind(self, subject: str, place: Path, expected: str) -> None:
         text = describe(self.document.value(place), self.document.written_at(place))
-        values = {"subject": subject, "found": text, "expected": expected}
-        self.problems.append(("schema", Problem("unexpected", place, Part.VALUE, values)))
+        self._report("schema", "unexpected", place, {"subject": subject, "found": text, "expected": expected})
 
     def _level(self, place: Path, key: str | None, value: Any, *, is_key: bool) -> _Level:
         text, text_place = value, place
@@ -480,7 +480,7 @@ class _Reading:
                 self.draft.put((*own, "expected_outcome"), level.text_place)
                 if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
                     values = {"subject": "the text of this level is", "found": "blank"}
-                    self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
+                    self._report("empty-outcome", "blank", level.text_place, values)
                 elif not isinstance(level.text, str):
                     self._report_kind("the text of this level is", level.text_place, "a string")
 
@@ -490,7 +490,7 @@ class _Reading:
         for level in levels:
             if level.number not in scale:
                 values = {"level": level.number, "lowest": scale[0], "highest": scale[-1]}
-                self.problems.append(("bounds", Problem("level-outside", level.number_place, level.part, values)))
+                self._report("bounds", "level-outside", level.number_place, values, level.part)
         is_inside = all(number in scale for number in numbers)  # otherwise the scale is in doubt
         rest = [number for number in scale if is_inside and number not in numbers]
         added = [*levels, *(_Level(Decimal(number), "", None, at, at, at) for number in rest)]
@@ -510,9 +510,8 @@ class _Reading:
             if shared:
                 values = {"scores": name_scores({int(each.number or 0) for each in shared})}
                 first = taken[shared[0].number]
-                related = (Place("the other one", first.number_place, first.part),)
-                told = Problem("overlap", level.number_place, level.part, values, related)
-                self.problems.append(("levels", told))
+                other = Place("the other one", first.number_place, first.part)
+                self._report("levels", "overlap", level.number_place, values, level.part, other)
             spread += [each for each in own if each not in shared]
             taken |= {each.number: level for each in own if each.number is not None}
         return spread
@@ -525,12 +524,9 @@ class _Reading:
         sign = -1 if numbers[-1] < numbers[0] else 1
         for before, level in pairwise(numbered):
             if ((level.number or 0) - (before.number or 0)) * sign < 0:
-                part = level.part
-                related = (Place("the one before", before.number_place, part),)
+                other = Place("the one before", before.number_place, level.part)
                 values = {"level": level.number, "before": before.number}
-                self.problems.append(
-                    ("band-order", Problem("levels-unsorted", level.number_place, part, values, related))
-                )
+                self._report("band-order", "levels-unsorted", level.number_place, values, level.part, other)
                 return
 
     def _unify(self) -> None:
@@ -633,7 +629,7 @@ class _Reading:
             written = found.get(index)
             if written is None and leaf.place[:-1] in weighed and not self._is_empty(leaf, self.shape.weight):
                 names = self.shape.level_score if leaf.is_level else self.shape.weight
-                self.problems.append(("weight", Problem("lacking", leaf.place, Part.HEAD, {"field": names[0]})))
+                self._report("weight", "lacking", leaf.place, {"field": names[0]}, Part.HEAD)
             points = ends[1] if self.shape.combine == "share" and ends else Fraction(1)
             weight = self._take_weight(index, leaf, written, points)
             if written and weight is not None and self.shape.combine == "share" and ends:
@@ -645,7 +641,7 @@ class _Reading:
                 if weight < 0 and ends is not None and written:
                     text = describe(written.value, self.document.written_at(written.place))
                     values = {"subject": f"`{written.place[-1]}` is", "found": text, "least": 0}
-                    self.problems.append(("weight", Problem("minimum", written.place, Part.VALUE, values)))
+                    self._report("weight", "minimum", written.place, values)
                     self._refuse(f"`{written.place[-1]}` is {text}, and what is scored on a scale weighs at least 0")
         if is_computed:
             unit = math.lcm(*(weight.denominator for weight in weights.values()))
@@ -657,9 +653,7 @@ class _Reading:
         if any(weights.values()) and not self.points:
             expected = "one criterion at least with a weight above 0"
             field = self.path[-1] if self.path else "this"
-            self.problems.append(
-                ("weight", Problem("none-counts", self.path, Part.KEY, {"field": field, "expected": expected}))
-            )
+            self._report("weight", "none-counts", self.path, {"field": field, "expected": expected}, Part.KEY)
         if len(weights) == len(pairs):
             self._check_total(sum(weights.values(), Fraction(0)))
 
@@ -674,7 +668,7 @@ class _Reading:
             if weight is None and isinstance(written.value, str) and self.shape.weights:
                 known = join_words([f"`{word}`" for word, _ in self.shape.weights])
                 values = {"field": written.place[-1], "word": shorten(written.value), "known": known}
-                self.problems.append(("weight", Problem("unknown-word", written.place, Part.VALUE, values)))
+                self._report("weight", "unknown-word", written.place, values)
         mark = self._find_mark(leaf, self.shape.negative)
         if mark and weight is not None:
             self.draft.put((index, "negative"), mark.place)
@@ -689,7 +683,7 @@ class _Reading:
         level = self.draft.place_of((index, "levels", 0, "level"))
         if level and str(written.place[-1]).endswith(str(level[-1])) and worth != highest:
             values = {"field": written.place[-1], "points": _show(worth), "highest": _show(highest)}
-            self.problems.append(("weight", Problem("highest-level", written.place, Part.VALUE, values)))
+            self._report("weight", "highest-level", written.place, values)
 
     def _check_total(self, whole: Fraction) -> None:
         read = self._read_setting("total", self.shape.total)
@@ -697,8 +691,7 @@ class _Reading:
             return
         place, part = (self.path, Part.KEY) if read[1] is None else (read[1], Part.VALUE)
         self.draft.put(("total",), place)
-        values = {"sum": _show(self.points), "total": _show(read[0])}
-        self.problems.append(("weight", Problem("total", place, part, values)))
+        self._report("weight", "total", place, {"sum": _show(self.points), "total": _show(read[0])}, part)
 
     def _read_setting(self, name: str, written: object) -> tuple[Fraction, Path | None] | None:
         """Return the number that a setting is or points to, with its place in the document."""
@@ -725,7 +718,7 @@ class _Reading:
 
     def _report_lost(self, setting: str, pointer: str) -> None:
         values = {"setting": setting, "pointer": pointer, "shape": self.shape.name}
-        self.problems.append(("schema", Problem("no-setting", self.path, Part.HEAD, values)))
+        self._report("schema", "no-setting", self.path, values, Part.HEAD)
 
     def _find_threshold(self) -> tuple[Decimal | None, Path | None]:
         """Return the threshold as a share, and its place."""
@@ -790,9 +783,7 @@ class _Reading:
         values = {"lowest": _show(ends[0]), "highest": _show(ends[1]), "what": what, "effect": effect}
         field = "pass" if place is None else place[-1]
         at, part = (self.path, Part.KEY) if place is None else (place, Part.VALUE)
-        self.problems.append(
-            ("bounds", Problem("threshold", at, part, {"field": field, "found": _show(found), **values}))
-        )
+        self._report("bounds", "threshold", at, {"field": field, "found": _show(found), **values}, part)
 
 
 def _reach(levels: Sequence[int], score: Fraction, lowest: Fraction, highest: Fraction) -> int:
