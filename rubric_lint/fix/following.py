@@ -53,10 +53,10 @@ def move(known: Known, changes: Iterable[DataChange]) -> Known:
 def _follow_all(known: Iterable[tuple[str, str]], changes: Iterable[DataChange]) -> Known:
     """Return findings after all changes of lists, and those of new placeholders."""
     each = list(enumerate((intent, change) for change in changes for intent in change.intents))
-    places = _Places((*entry, None) for entry in known)
+    places = _Places(_Entry(*entry) for entry in known)
     for number, (intent, change) in each:
         for path in _find_placeholders(intent):
-            places.add(("placeholder", _point(path, change), number))
+            places.add(_Entry("placeholder", _point(path, change), number))
     lists = [
         (number, intent, _point(intent.path[:-1] if isinstance(intent, InsertItems) else intent.path, change))
         for number, (intent, change) in each
@@ -66,7 +66,7 @@ def _follow_all(known: Iterable[tuple[str, str]], changes: Iterable[DataChange])
         if not isinstance(intent, MoveItems):
             for rule, place, writer in places.below(above):
                 if writer != number:
-                    places.add((rule, intent.follow(place, above), writer))
+                    places.add(_Entry(rule, intent.follow(place, above), writer))
     for _, intent, above in reversed(lists):  # the places of those further up stay valid
         if isinstance(intent, MoveItems):
             there = places.below(intent.reach(above))
@@ -88,13 +88,13 @@ class _Entry(NamedTuple):
 
     rule: str
     place: str
-    writer: int | None
+    writer: int | None = None
 
 
 class _Places:
     """Findings, and for each place those below it."""
 
-    def __init__(self, entries: Iterable[tuple[str, str, int | None]]) -> None:
+    def __init__(self, entries: Iterable[_Entry]) -> None:
         self._below: dict[str, dict[_Entry, None]] = {"": {}}
         for entry in entries:
             self.add(entry)
@@ -102,10 +102,9 @@ class _Places:
     def __iter__(self) -> Iterator[_Entry]:
         return iter(self._below[""])
 
-    def add(self, entry: tuple[str, str, int | None]) -> None:
-        made = _Entry(*entry)
-        for above in list_above(made.place):
-            self._below.setdefault(above, {})[made] = None
+    def add(self, entry: _Entry) -> None:
+        for above in list_above(entry.place):
+            self._below.setdefault(above, {})[entry] = None
 
     def remove(self, entries: Iterable[_Entry]) -> None:
         for entry in entries:

@@ -75,21 +75,13 @@ class Places:
             return
         line = self._line(finding.span.start)
         last = self._line(max(finding.span.start, finding.span.end - 1))
-        last_resorts: list[CommentPlace] = []
-        for place in self._behind(line):
-            if self._suits(line):
-                yield place
-            else:
-                last_resorts.append(place)
+        suits = {each: self._suits(each) for each in (line, last)}
+        yield from self._behind(line) if suits[line] else ()
         yield from self._above(line, finding)
-        for place in self._behind(last) if last != line else ():
-            if self._suits(last):
-                yield place
-            else:
-                last_resorts.append(place)
+        yield from self._behind(last) if suits[last] and last != line else ()
         around = (place for above in range(line - 1, 0, -1) for place in self._above(above, finding))
         yield from islice(around, _LEVELS)
-        yield from last_resorts
+        yield from (place for each in suits if not suits[each] for place in self._behind(each))
         everywhere = Span(0, len(self._source.text) + 1)
         if ignore := self._standing.get(everywhere):
             yield _in(ignore, is_wide=True)
@@ -280,8 +272,7 @@ class _Attempt:
 
     def run(self) -> tuple[Result, int]:
         """Return the result with comments, and their number."""
-        found = [finding for finding in self._first.findings if _could_be_silenced(finding)]
-        found = [finding for finding in found if finding.rule != "unused-ignore"]
+        found = [finding for finding in self._first.findings if finding.rule not in ("syntax", "unused-ignore")]
         result, comments = self.place(self._first, found)
         # Only now unused comments show, some of them because of the new ones above.
         idle = [finding for finding in result.findings if finding.rule == "unused-ignore" and finding.fix]
@@ -304,8 +295,10 @@ class _Attempt:
                     return result, len(chosen)
                 continue
             alone = {place: source._replace(text=splice(source.text, [edit])) for place, edit in edits.items()}
-            if not choice.refuses({place for place, new in alone.items() if not only_comments_differ(source, new)}):
+            culprits = {place for place, new in alone.items() if not only_comments_differ(source, new)}
+            if not culprits:
                 break
+            choice.refused |= culprits
         return base, 0
 
 
@@ -321,7 +314,7 @@ class _Choice:
         self._places = places
         self._wanted = wanted
         self._tries: Counter[Key] = Counter()
-        self._refused: set[CommentPlace] = set()
+        self.refused: set[CommentPlace] = set()
 
     def make(self) -> dict[CommentPlace, set[str]]:
         """Return places and the rules to name there; wide places first, because one may be enough for many findings."""
@@ -342,7 +335,7 @@ class _Choice:
         tries = self._tries[_key(finding)]
         if tries >= MAX_TRIES:
             return None
-        candidates = (place for place in self._places.around(finding) if place not in self._refused)
+        candidates = (place for place in self._places.around(finding) if place not in self.refused)
         return next(islice(candidates, tries, None), None)
 
     def fails(self, remaining: set[Key]) -> bool:
@@ -350,11 +343,6 @@ class _Choice:
         failed = {_key(finding) for finding in self._wanted if _key(finding) in remaining and self._candidate(finding)}
         self._tries.update(failed)
         return bool(failed)
-
-    def refuses(self, culprits: set[CommentPlace]) -> bool:
-        """Exclude places from the choice; return whether there were any."""
-        self._refused |= culprits
-        return bool(culprits)
 
 
 def only_comments_differ(old: Source, new: Source) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from rubric_lint.format.criterion import RANGE, looks_like_bands, read_key
+from rubric_lint.format.criterion import RANGE, is_number, looks_like_bands, read_key
 from rubric_lint.format.schema import case_lists, schema_for
 from rubric_lint.messages import find_near, shorten
 from rubric_lint.text.path import Path
@@ -94,11 +94,7 @@ def tells(entry: Mapping[str, Any]) -> bool:
 
 
 def _is_list_of_numbers(value: Any) -> bool:
-    return (
-        type(value) is list
-        and bool(value)
-        and all(isinstance(item, int | float) and not isinstance(item, bool) for item in value)
-    )
+    return type(value) is list and bool(value) and all(map(is_number, value))
 
 
 def _has_levels(value: Any) -> bool:
@@ -118,9 +114,7 @@ def _is_first_version(entry: Mapping[str, Any]) -> bool:
     identifier = entry.get("id")
     if "description" not in entry or not (isinstance(identifier, str) or entry.keys() & {"weight", "required"}):
         return False
-    if isinstance(identifier, int | float) and not isinstance(identifier, bool):
-        return False  # numbered entries come from a database
-    return all(_may_be_ours(field) for field in entry)
+    return not is_number(identifier) and all(map(_may_be_ours, entry))  # numbered entries come from a database
 
 
 @lru_cache(maxsize=1 << 12)

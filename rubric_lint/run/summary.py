@@ -137,14 +137,26 @@ class Summary(NamedTuple):
             (self.unchanged_files, f"{counted(self.unchanged_files, 'unchanged file')} not read"),
             (self.unread, f"{counted(self.unread, 'rubric')} not checked, or only in part"),
             (self.near_misses, f"{counted(self.near_misses, 'near miss', 'near misses')} not checked"),
-            *_word_left_out(
-                self.passed_over, self.outside, self.other_kinds, self.excluded_files, self.excluded_folders
-            ),
+            *self.word_left_out(),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read"),
             (self.faults, f"{counted(self.faults, 'file')} not linted because rubric-lint crashed"),
         ]
         notes = "; ".join(text for count, text in more if count)
         return f"\n{notes}." if notes else ""
+
+    def word_left_out(self) -> list[tuple[int, str]]:
+        """Return what a search skipped, as numbers with their notes."""
+        them = "it" if self.outside == 1 else "them"
+        excluded = ((self.excluded_folders, "folder"), (self.excluded_files, "file"))
+        told = " and ".join(counted(count, noun) for count, noun in excluded if count)
+        dead = counted(self.passed_over, "broken symlink or pipe", "broken symlinks or pipes")
+        outside = counted(self.outside, "symlink")
+        return [
+            (self.passed_over, f"{dead} skipped"),
+            (self.outside, f"{outside} out of the repository skipped; name {them} to check {them}"),
+            (self.other_kinds, f"{counted(self.other_kinds, 'file')} skipped: not YAML, JSON, TOML or Python"),
+            (self.excluded_folders + self.excluded_files, f"{told} skipped by `exclude`"),
+        ]
 
     def _outcome(self) -> str:
         if not self.files:
@@ -189,20 +201,7 @@ def word_nothing_read(done: str, *, has_notes: bool) -> str:
 
 def word_skipped(skipped: "Skipped") -> list[tuple[int, str]]:
     """Return what a search skipped, as numbers with their notes."""
-    return _word_left_out(
-        len(skipped.dead), len(skipped.outside), len(skipped.other_kinds), skipped.files, skipped.folders
-    )
-
-
-def _word_left_out(dead: int, outside: int, other_kinds: int, files: int, folders: int) -> list[tuple[int, str]]:
-    them = "it" if outside == 1 else "them"
-    excluded = [counted(count, noun) for count, noun in ((folders, "folder"), (files, "file")) if count]
-    return [
-        (dead, f"{counted(dead, 'broken symlink or pipe', 'broken symlinks or pipes')} skipped"),
-        (outside, f"{counted(outside, 'symlink')} out of the repository skipped; name {them} to check {them}"),
-        (other_kinds, f"{counted(other_kinds, 'file')} skipped: not YAML, JSON, TOML or Python"),
-        (files + folders, f"{' and '.join(excluded)} skipped by `exclude`"),
-    ]
+    return Summary.left_out(skipped).word_left_out()
 
 
 def word_hard_links(count: int) -> str:

@@ -5,9 +5,10 @@
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from typing import NamedTuple, NoReturn, Protocol, cast
+from functools import partial
+from typing import NamedTuple, NoReturn, cast
 
 import click
 
@@ -86,13 +87,6 @@ class WatchError(Exception):
     """Files cannot be watched, and why."""
 
 
-class Lint(Protocol):
-    """A function that lints files."""
-
-    def __call__(self, files: Iterable[Found], *, processes: int | None = None) -> Iterator[tuple[Found, FileOutcome]]:
-        """Lint files, with several processes if there are many."""
-
-
 class Watch:
     """Watch the files at `paths`; `show` reports on the files it is given.
 
@@ -110,15 +104,14 @@ class Watch:
         config: str | None,
         isolated: bool,
         find: Find = find,
-        lint: Lint = lint_files,
+        lint: Callable[..., Iterator[tuple[Found, FileOutcome]]] = lint_files,
         needs: Callable[[str, SettingsFinder], Sequence[str]] = lambda _name, _finder: (),
     ) -> None:
         self._paths = paths
         self._show = show
         self._progress = progress
-        self._overrides = overrides
         self._config = config
-        self._isolated = isolated
+        self._make_finder = partial(_Finder, overrides, file=config, isolated=isolated)
         self._search = find
         self._lint = lint
         self._needs = needs
@@ -171,7 +164,7 @@ class Watch:
     def _look(self, *, is_first: bool = False) -> None:
         """Search again, lint new and changed files, and show all findings if anything changed."""
         try:
-            finder = _Finder(self._overrides, file=self._config, isolated=self._isolated)
+            finder = self._make_finder()
             self._skipped, self._finder = Skipped(), finder
             files = [file for file in self._search(self._paths, finder, self._skipped) if self._is_there(file)]
             news = self._learn(files, processes=None if is_first else 1)
