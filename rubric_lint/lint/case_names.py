@@ -22,16 +22,16 @@ def find_repeated(
     """
     if len(rubrics) < 2 or rubrics[0][0].kind not in DATA:  # rubric-score reads no other files
         return
-    sites = [RubricSite.of(document, rubric) for document, rubric in rubrics]
-    cases = {_read_owner(site).name for site in sites}
-    if len(cases) == len(sites) and "" not in cases:
+    owners = [_read_owner(*each) for each in rubrics]
+    cases = {owner.name for owner in owners}
+    if len(cases) == len(owners) and "" not in cases:
         return  # each has a case of its own
     firsts: dict[str, int] = {}
-    for at, (name, *_) in enumerate(find_names(rubrics[0][0].source.name, sites)):
+    for at, (name, *_) in enumerate(find_names(rubrics[0][0].source.name, rubrics)):
         first = firsts.setdefault(name, at)
         if first != at and (rubrics[at][0], rubrics[at][1].path) not in lost:
             (document, rubric), (above, earlier) = rubrics[at], rubrics[first]
-            own, other = _read_owner(sites[at]), _read_owner(sites[first])
+            own, other = owners[at], owners[first]
             if own.key != other.key and own.field and other.field and own.name == other.name:
                 code, values = "second-case", {"field": own.field, "name": shorten(own.name)}
                 place, above_at = (*own.key[1], own.field), (*other.key[1], other.field)
@@ -49,26 +49,6 @@ def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:
     return (path[:-1], Part.ENTRY) if is_borrowed else (path, part)
 
 
-class RubricSite(NamedTuple):
-    """What the name of a rubric depends on.
-
-    That is the number and the data of its document, its path in it, the name in its view, None if it has no view, and
-    the lists of cases that only its dialect has.
-    """
-
-    number: int | None
-    data: Any
-    path: Path
-    view: str | None
-    lists: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, document: Document, rubric: Rubric) -> "RubricSite":
-        """Return that of a rubric of a document."""
-        view, about = rubric.view, (document.number, document.data, rubric.path)
-        return cls(*about, view.name or "", view.dialect.cases) if view else cls(*about, None)
-
-
 class RubricName(NamedTuple):
     """The name of a rubric; if its case has several rubrics, also those of the case and the evaluator."""
 
@@ -77,27 +57,28 @@ class RubricName(NamedTuple):
     evaluator: str = ""
 
 
-def find_names(file: str, sites: Sequence[RubricSite]) -> list[RubricName]:
+def find_names(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[RubricName]:
     """Return the names of the rubrics of a file; see `name_rubrics`."""
     stem = stem_of(file)
-    owners = [_read_owner(site) for site in sites]
+    owners = [_read_owner(*each) for each in rubrics]
     graders = Counter((owner.key, owner.inner) for owner in owners if owner.inner)
     if len(graders) < graders.total():  # other systems run several graders of one name: their places name them here
         owners = [
             owner._replace(inner=owner.places)
-            if site.view is not None and graders[owner.key, owner.inner] > 1
+            if rubric.view is not None and graders[owner.key, owner.inner] > 1
             else owner
-            for site, owner in zip(sites, owners, strict=True)
+            for (_, rubric), owner in zip(rubrics, owners, strict=True)
         ]
     count = Counter(owner.key for owner in owners)
     keys: dict[str, set[Any]] = {}
     for owner in owners:
         keys.setdefault(owner.name, set()).add(owner.key)
     named = []
-    for site, owner in zip(sites, owners, strict=True):
+    for (_, rubric), owner in zip(rubrics, owners, strict=True):
         inner = owner.inner if count[owner.key] > 1 or not owner.name else ()
-        own = [site.view] if site.view and site.view not in inner else []
-        otherwise = (len(sites) > 1 and site.view is not None and "/".join(map(str, site.path))) or stem
+        view = rubric.view
+        own = [view.name] if view and view.name and view.name not in inner else []
+        otherwise = (len(rubrics) > 1 and view is not None and "/".join(map(str, rubric.path))) or stem
         name = "/".join([owner.name, *inner] if owner.name else [*inner, *own]) or otherwise
         is_one_of_several = bool(owner.name) and count[owner.key] > 1
         case = owner.name if is_one_of_several and len(keys[owner.name]) == 1 else ""
@@ -121,10 +102,11 @@ class _Owner(NamedTuple):
     places: tuple[str, ...]
 
 
-def _read_owner(site: RubricSite) -> _Owner:
-    value, path = site.data, site.path
+def _read_owner(document: Document, rubric: Rubric) -> _Owner:
+    value, path, number = document.data, rubric.path, document.number
+    lists = suite_lists("cases") | (rubric.view.dialect.cases if rubric.view else frozenset())
     # With several documents in a file, each document is a case.
-    name, named = ("", "") if site.number is None else _label(value, _OF_CASES, str(site.number))
+    name, named = ("", "") if number is None else _label(value, _OF_CASES, str(number))
     key: Path = ()
     inner: list[str] = []
     places: list[str] = []
@@ -137,13 +119,13 @@ def _read_owner(site: RubricSite) -> _Owner:
             continue
         field = path[depth - 2] if depth > 1 else ""
         place = f"{field}/{step}" if field else str(step)
-        if field in suite_lists("cases") or field in site.lists or depth == 1:
+        if field in lists or depth == 1:
             (name, named), key, inner = _label(value, _OF_CASES, place), path[:depth], []
             places = []
         else:
             inner.append(_label(value, ("name", "id"), place)[0])
             places.append(place)
-    return _Owner((site.number, key), name, tuple(inner), named, tuple(places))
+    return _Owner((number, key), name, tuple(inner), named, tuple(places))
 
 
 _OF_CASES = ("id", "name")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rubric_lint.finding import Place, Problem, Severity, Unread
 from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.case_names import RubricSite, find_names
+from rubric_lint.lint.case_names import find_names
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
 from rubric_lint.messages import join_words
 from rubric_lint.project.files import name_other_kind
@@ -328,7 +328,7 @@ def _write_place(source: Source, offset: int) -> str:
 
 def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[Loaded]:
     """Return the rubrics of a file with their names, which `load_rubrics` describes; two may have the same name."""
-    names = find_names(file, [RubricSite.of(document, rubric) for document, rubric in rubrics])
+    names = find_names(file, rubrics)
     return [
         Loaded(name, rubric, document, case, evaluator)
         for (document, rubric), (name, case, evaluator) in zip(rubrics, names, strict=True)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from rubric_lint.finding import Step
-from rubric_lint.lint.case_names import RubricSite, find_names
+from rubric_lint.lint.case_names import find_names
 from rubric_lint.lsp.answers.scores import is_sound
 from rubric_lint.lsp.complete.cards import read_reference
 from rubric_lint.lsp.server.analysis import Analysis, State
@@ -87,7 +87,7 @@ async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) 
 
 
 def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:
-    names = find_names(path, [RubricSite.of(document, rubric) for document, rubric in analysis.rubrics])
+    names = find_names(path, analysis.rubrics)
     files = find_test_files(path) if analysis.rubrics else []
     outputs = find_outputs(path, files)
     for located, (name, *_) in zip(analysis.rubrics, names, strict=True):
