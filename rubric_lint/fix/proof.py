@@ -166,17 +166,14 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
 
 def _find_places(document: Document, path: Path) -> tuple[Span, ...]:
     """Return where the value at a path is written, and the mappings of which merge keys bring fields into it."""
-    while path and not _is_written(document, path):
+    while path:
+        with suppress(KeyError, IndexError, AttributeError):
+            document.child(path)
+            break
         path = path[:-1]
     owners = {owner: None for _, owner in document.merged_fields(path)}
     merged = [document.extent(found) for owner in owners if (found := document.paths.get(owner))]
     return (document.extent(path) if path else Span(0, len(document.source.text)), *merged)
-
-
-def _is_written(document: Document, path: Path) -> bool:
-    with suppress(KeyError, IndexError, AttributeError):
-        return document.child(path) is not None
-    return False
 
 
 def _find_rescored(before: Any, after: Any) -> Iterator[Path]:

@@ -291,7 +291,9 @@ class _Attempt:
             new = source._replace(text=splice(source.text, edits.values()))
             if only_comments_differ(source, new):
                 result = lint(new.name, new.to_bytes(new.text), self._settings)
-                if not choice.fails({_key(finding) for finding in result.findings if _could_be_silenced(finding)}):
+                # For unused comments, one can be tried only if they have a fix and so name a rule.
+                left = [each for each in result.findings if each.rule != "unused-ignore" or each.fix is not None]
+                if not choice.fails({_key(finding) for finding in left if finding.rule != "syntax"}):
                     return result, len(chosen)
                 continue
             alone = {place: source._replace(text=splice(source.text, [edit])) for place, edit in edits.items()}
@@ -300,11 +302,6 @@ class _Attempt:
                 break
             choice.refused |= culprits
         return base, 0
-
-
-def _could_be_silenced(finding: Finding) -> bool:
-    """Return whether a comment can be tried; for unused comments, only if they have a fix and so name a rule."""
-    return finding.rule != "syntax" and (finding.rule != "unused-ignore" or finding.fix is not None)
 
 
 class _Choice:

@@ -1,7 +1,7 @@
 """Recognise rubrics of our format by their shape, apart from what other tools mean by the same words."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
@@ -93,10 +93,6 @@ def tells(entry: Mapping[str, Any]) -> bool:
     return any(field in entry and _TELLS[when](entry[field]) for field, when in schema_for().distinctive.items())
 
 
-def _is_list_of_numbers(value: Any) -> bool:
-    return type(value) is list and bool(value) and all(map(is_number, value))
-
-
 def _has_levels(value: Any) -> bool:
     """Return whether a value of `levels` has our levels; names and points alone are a course rubric's."""
     if type(value) is dict:
@@ -107,7 +103,11 @@ def _has_levels(value: Any) -> bool:
 
 
 # Whether the value of a field with this `x-distinctive` is proof.
-_TELLS = {"always": lambda _: True, "list of numbers": _is_list_of_numbers, "levels": _has_levels}
+_TELLS: dict[str, Callable[[Any], bool]] = {
+    "always": lambda _: True,
+    "list of numbers": lambda value: type(value) is list and bool(value) and all(map(is_number, value)),
+    "levels": _has_levels,
+}
 
 
 def _is_first_version(entry: Mapping[str, Any]) -> bool:

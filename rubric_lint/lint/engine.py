@@ -39,7 +39,7 @@ from rubric_lint.text.tree import SyntaxFaultError
 
 if TYPE_CHECKING:
     from rubric_lint.format.view import View
-    from rubric_lint.lint.mending import Fixes, Mending
+    from rubric_lint.lint.mending import Fixes
 
 
 class Found(NamedTuple):
@@ -421,7 +421,7 @@ def _make_findings(
     found: Iterable[Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings, name_line: NameLine
 ) -> list[Finding]:
     """Turn problems into findings with places; an error that aliases repeat is one finding, at its definition."""
-    mending: Mending | None = None
+    mending = None
     findings: dict[tuple[str, Span, str], Finding] = {}
     may_be_echo = False
     for rule, problem, document, rubric in found:
@@ -443,7 +443,10 @@ def _make_findings(
         )
         fixes: Fixes = (None, "", ())
         if repair is not None or choices:
-            mending = mending or _start_mending(rubrics, settings)
+            if mending is None:
+                from rubric_lint.lint.mending import Mending  # noqa: PLC0415  (clean files need no fix)
+
+                mending = Mending(rubrics, is_claimed=settings.claimed)
             fixes = mending.mend(document, problem)
         if has_line:
             values = {**values, "line": name_line(document.source.position(related[0].span.start).line)}
@@ -469,15 +472,6 @@ def _find_criterion(path: Path, rubric: Rubric) -> Criterion | None:
         return held.get(path[: len(rubric.path) + 1])  # its entries are directly below it
     prefixes = (path[:length] for length in range(len(path), -1, -1))
     return next((held[prefix] for prefix in prefixes if prefix in held), None)
-
-
-def _start_mending(rubrics: list[tuple[Document, Rubric]], settings: FileSettings) -> "Mending":
-    from rubric_lint.lint.mending import Mending  # noqa: PLC0415  (clean files need no fix)
-
-    paths: dict[Document, list[Path]] = {}
-    for document, rubric in rubrics:
-        paths.setdefault(document, []).append(rubric.path)
-    return Mending(paths, is_claimed=settings.claimed)
 
 
 def _is_echo(finding: Finding, wanted: list[str]) -> bool:

@@ -1,6 +1,6 @@
 """Make the fixes of a file, one by one."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
@@ -9,6 +9,7 @@ from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.finding import Problem
 from rubric_lint.format.recognition import is_ours
+from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_fields
 from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.text.document import Document
@@ -45,20 +46,22 @@ def find_sharing(document: Document, rubrics: Collection[Path] = (), *, is_claim
 
 
 class Mending:
-    """Makes fixes; who shares what is worked out once for each document, given the paths of its rubrics.
+    """Makes fixes; who shares what is worked out once for each document, given the rubrics of them all.
 
     `is_claimed`: the name of the file or the settings say that its rubrics are ours.
     """
 
-    def __init__(self, rubrics: Mapping[Document, Collection[Path]], *, is_claimed: bool) -> None:
-        self._rubrics = rubrics
+    def __init__(self, rubrics: Iterable[tuple[Document, Rubric]], *, is_claimed: bool) -> None:
+        self._paths: dict[Document, list[Path]] = {}
+        for document, rubric in rubrics:
+            self._paths.setdefault(document, []).append(rubric.path)
         self._is_claimed = is_claimed
         self._sharings: dict[Document, Sharing] = {}
 
     def mend(self, document: Document, problem: Problem) -> Fixes:
         """Return the plain fix of a problem and its choices, or what is in the way of all of them."""
         if (sharing := self._sharings.get(document)) is None:
-            paths = self._rubrics.get(document, ())
+            paths = self._paths.get(document, ())
             sharing = self._sharings[document] = find_sharing(document, paths, is_claimed=self._is_claimed)
         plain, obstacle, choices = None, "", list[Fix]()
         for repair in (problem.repair, *problem.choices):

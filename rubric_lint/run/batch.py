@@ -208,13 +208,17 @@ def _pack(taken: _Taken, *, edits: bool) -> _Taken | None:
     outcome = taken.outcome
     if isinstance(outcome, Exception):
         return None
-    if isinstance(outcome, Result) and not outcome.findings:
-        # The text of a clean file is not needed.
-        return taken._replace(outcome=outcome._replace(source=Source(outcome.source.name, "")))
-    if isinstance(outcome, Result) and not edits:
+    if isinstance(outcome, Result) and outcome.findings and not edits:
         findings = [
             each._replace(fix=each.fix and each.fix.unmade(), choices=tuple(choice.unmade() for choice in each.choices))
             for each in outcome.findings
         ]
         return taken._replace(outcome=outcome._replace(findings=tuple(findings)))
-    return taken
+    return taken._replace(outcome=lighten(outcome))
+
+
+def lighten(outcome: FileOutcome) -> FileOutcome:
+    """Return an outcome without the text of a clean file, which is not needed."""
+    if isinstance(outcome, Result) and not outcome.findings:
+        return outcome._replace(source=Source(outcome.source.name, ""))
+    return outcome

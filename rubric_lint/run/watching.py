@@ -12,15 +12,13 @@ from typing import NamedTuple, NoReturn, cast
 
 import click
 
-from rubric_lint.finding import Result
 from rubric_lint.messages import join_words, visible
 from rubric_lint.project.files import File, Skipped, Unreadable, find
 from rubric_lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder
-from rubric_lint.run.batch import FileOutcome, lint_files
+from rubric_lint.run.batch import FileOutcome, lighten, lint_files
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import Find
 from rubric_lint.run.summary import counted
-from rubric_lint.text.source import Source
 
 _STEP = 50
 """Milliseconds without a change after which a batch of changes ends."""
@@ -63,7 +61,7 @@ class _Known(NamedTuple):
 
     def list_written(self, before: "_Known | None") -> list[str]:
         """Return the names of the files that have changed: what it needs, or else itself."""
-        itself = self.file.name if isinstance(self.file, File) else self.file.path
+        itself = _name(self.file)
         if before is None:
             return [itself]
         changed = [name for name, stamp in self.stamps.items() if before.stamps.get(name) != stamp]
@@ -166,7 +164,9 @@ class Watch:
         try:
             finder = self._make_finder()
             self._skipped, self._finder = Skipped(), finder
-            files = [file for file in self._search(self._paths, finder, self._skipped) if self._is_there(file)]
+            found = ((file, _name(file)) for file in self._search(self._paths, finder, self._skipped))
+            # One that vanished during the search is left out, unless the user named it.
+            files = [file for file, name in found if name in self._paths or os.path.lexists(name)]
             news = self._learn(files, processes=None if is_first else 1)
             names = [file.name for file in files if isinstance(file, File)]
             linked = {os.path.dirname(os.path.realpath(name)) for name in names if os.path.islink(name)}
@@ -185,11 +185,6 @@ class Watch:
             if is_first:
                 raise
             self._tell_fault(fault)
-
-    def _is_there(self, file: Found) -> bool:
-        """Return whether to lint a file: not if it vanished during the search, unless the user named it."""
-        name = file.name if isinstance(file, File) else file.path
-        return name in self._paths or os.path.lexists(name)
 
     def _find(self, _paths: object, _finder: object, skipped: Skipped) -> Iterator[Found]:
         """Yield the known files as `files.find` would."""
@@ -211,7 +206,7 @@ class Watch:
                 self._known[key] = _Known(file, {}, is_settled=False, outcome=_UNKNOWN)  # keeps the order
         # Once watchfiles has started a thread, forking a process is not safe.
         for file, outcome in self._progress.over(self._lint(self._progress.count(due), processes=processes)):
-            self._known[_key(file)] = _Known(file, *stamps[_key(file)], _lighten(outcome))
+            self._known[_key(file)] = _Known(file, *stamps[_key(file)], lighten(outcome))
         now = self._known
         written = [key for key in now if key not in before or now[key].is_rewritten(before[key])]
         gone = [key for key in before if key not in now]
@@ -272,6 +267,10 @@ class Watch:
         return any(name == path or name.startswith(path + os.sep) for name in self._named() | self._searched)
 
 
+def _name(file: Found) -> str:
+    return file.name if isinstance(file, File) else file.path
+
+
 def _key(file: Found) -> str | Unreadable:
     return file.name if isinstance(file, File) else file
 
@@ -292,13 +291,6 @@ def _stamp(file: File) -> tuple[_Stamp, bool]:
 def _age(status: os.stat_result) -> int:
     """Return the nanoseconds since the file changed; negative if its clock is ahead."""
     return time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)
-
-
-def _lighten(outcome: FileOutcome) -> FileOutcome:
-    """Drop the text of a clean file, which is not needed."""
-    if isinstance(outcome, Result) and not outcome.findings:
-        return outcome._replace(source=Source(outcome.source.name, ""))
-    return outcome
 
 
 def _print_note(text: str) -> None:
