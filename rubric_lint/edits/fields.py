@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from rubric_lint.edits.items import quote_like
 from rubric_lint.edits.lines import (
     LINE,
     NEARBY,
@@ -92,10 +93,7 @@ def replace_value(document: Document, path: Path, text: str) -> Edit:
     start, end = document.span(path)
     if document.value(path) is None and (at := _find_void(document, path)) is not None:
         return Edit(Span(at, at), f" {text}")
-    quote = document.source.text[start]
-    if (quote in "\"'" or document.kind.is_json) and isinstance(read_scalar(text), str) and text[:1] != '"':
-        quote = quote if quote in "\"'" else '"'
-        text = f"{quote}{text}{quote}"
+    text = quote_like(document.source.text[start], text, is_json=document.kind.is_json)
     if tag := _search_before(_TAG, "!", document.source.text, start):
         return Edit(Span(tag.start(), end), tag["anchor"] + text)
     return Edit(Span(start, end), text)

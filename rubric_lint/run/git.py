@@ -63,6 +63,14 @@ def ask(*arguments: str, given: bytes = b"", settings: tuple[str, ...] = ()) -> 
     return done.returncode, done.stdout, done.stderr
 
 
+def _demand(trouble: str, *arguments: str, given: bytes = b"", settings: tuple[str, ...] = ()) -> bytes:
+    """Return the standard output of a git command; raise GitError with the `trouble` and what git says if it fails."""
+    code, answer, fault = ask(*arguments, given=given, settings=settings)
+    if code:
+        raise GitError(f"{trouble}: {tell(fault)}")
+    return answer
+
+
 @cache
 def _find_git() -> str:
     """Return the git program in PATH; never one in the current folder, where Windows would look first."""
@@ -82,9 +90,8 @@ def silence_filters(folder: str) -> tuple[str, ...]:
     Raises:
         GitError: if git cannot list its settings, or a filter's name cannot be written on a command line.
     """
-    code, listed, fault = ask("-C", folder, "config", "--list", "--name-only", "--show-scope", "-z")
-    if code:
-        raise GitError(f"git cannot list its settings by their scope (it can from version 2.26 on): {tell(fault)}")
+    trouble = "git cannot list its settings by their scope (it can from version 2.26 on)"
+    listed = _demand(trouble, "-C", folder, "config", "--list", "--name-only", "--show-scope", "-z")
     parts = [os.fsdecode(part) for part in listed.split(b"\0")]
     scoped = zip(parts[::2], parts[1::2], strict=False)
     keys = [key for scope, key in scoped if scope not in _TRUSTED and key.startswith("filter.")]
@@ -152,9 +159,8 @@ _DIFF = (
 
 def _find_root() -> tuple[str, bool]:
     """Return the root of the work tree around the current folder, and whether its clone is shallow."""
-    code, answer, fault = ask("rev-parse", "--show-toplevel", "--is-shallow-repository")
-    if code:
-        raise GitError(f"it needs a Git repository around the current folder, and git says: {tell(fault)}")
+    trouble = "it needs a Git repository around the current folder, and git says"
+    answer = _demand(trouble, "rev-parse", "--show-toplevel", "--is-shallow-repository")
     top, _, is_shallow = answer.rstrip(b"\n").rpartition(b"\n")
     return os.path.realpath(os.fsdecode(top)), is_shallow == b"true"
 
@@ -173,13 +179,9 @@ def read_changes(revision: str) -> Changes:
 
 def _compare(changes: Changes, revision: str, folder: str, prefix: str, base: str) -> None:
     """Compare a work tree and its submodules with the commit `base`; its files are named with `prefix`."""
-    tree = ("-C", folder)
-    silenced = silence_filters(folder)
-    code, diff, fault = ask(*tree, *_DIFF, base, "--", settings=silenced)
-    if not code:
-        code, staged, fault = ask(*tree, "ls-files", "--stage", "-z")
-    if code:
-        raise GitError(f"git cannot compare the work tree with {revision}: {tell(fault)}")
+    tree, trouble = ("-C", folder), f"git cannot compare the work tree with {revision}"
+    diff = _demand(trouble, *tree, *_DIFF, base, "--", settings=silence_filters(folder))
+    staged = _demand(trouble, *tree, "ls-files", "--stage", "-z")
     files, commits = _read_diff(diff)
     for name in _find_filtered([name for name, lines in files.items() if lines], tree):
         files[name] = None
@@ -210,10 +212,8 @@ def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]
     given = b"".join(os.fsencode(name) + b"\0" for name in names)
     if not given:
         return
-    code, answer, fault = ask(*tree, "check-attr", "--stdin", "-z", "filter", given=given)
-    if code:
-        raise GitError(f"git cannot list its filters: {tell(fault)}")
-    parts = answer.split(b"\0")
+    trouble = "git cannot list its filters"
+    parts = _demand(trouble, *tree, "check-attr", "--stdin", "-z", "filter", given=given).split(b"\0")
     for name, value in zip(parts[::3], parts[2::3], strict=False):
         if value not in (b"unspecified", b"unset"):
             yield os.fsdecode(name)
@@ -247,13 +247,11 @@ def read_branch(revision: str | None) -> Branch:
             f"no base of this branch found (looked for {', '.join(names)}); fetch it, or name a revision, such as HEAD"
         )
     commit = _find_base(base, is_shallow=is_shallow)
-    tree = ("-C", root)
+    tree, trouble = ("-C", root), f"git cannot compare the work tree with {base}"
     how = ("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-relative")
-    code, changed, fault = ask(*tree, *how, "--ignore-submodules", commit, "--", settings=silence_filters(root))
-    if not code:
-        code, new, fault = ask(*tree, "ls-files", "--others", "--exclude-standard", "-z")
-    if code:
-        raise GitError(f"git cannot compare the work tree with {base}: {tell(fault)}")
+    silenced = silence_filters(root)
+    changed = _demand(trouble, *tree, *how, "--ignore-submodules", commit, "--", settings=silenced)
+    new = _demand(trouble, *tree, "ls-files", "--others", "--exclude-standard", "-z")
     files: list[tuple[str | None, str | None]] = [(None, os.fsdecode(name)) for name in new.split(b"\0")[:-1]]
     parts = iter(changed.split(b"\0")[:-1])
     for kind in parts:
@@ -285,16 +283,13 @@ def read_past(path: str, most: int) -> Past:
         GitError: if there is no Git, no repository or no commit.
     """
     folder, name = os.path.split(os.path.realpath(path))
-    code, answer, fault = ask("-C", folder, "rev-parse", "--is-shallow-repository")
-    if code:
-        raise GitError(f"it needs a Git repository around {path}, and git says: {tell(fault)}")
+    trouble = f"it needs a Git repository around {path}, and git says"
+    answer = _demand(trouble, "-C", folder, "rev-parse", "--is-shallow-repository")
     if ask("-C", folder, "rev-parse", "--verify", "--quiet", "HEAD")[0]:
         raise GitError("this repository has no commits yet")
     how = ("--follow", f"--max-count={most}", "--name-status", "--no-ext-diff", "--no-textconv", "--no-relative")
     form = ("--no-show-signature", "--format=%x01%H %cs")
-    code, listed, fault = ask("-C", folder, "log", *how, *form, "--", name)
-    if code:
-        raise GitError(f"git cannot list the versions of {path}: {tell(fault)}")
+    listed = _demand(f"git cannot list the versions of {path}", "-C", folder, "log", *how, *form, "--", name)
     commits = []
     for entry in listed.split(b"\x01")[1:]:
         head, *lines = entry.strip().splitlines()
