@@ -244,7 +244,6 @@ def wrap_text(
 
 
 def _quote(document: Document, text: str) -> str:
-    """Put a string in quotes if the file is JSON."""
     return f'"{text}"' if document.kind.is_json else text
 
 

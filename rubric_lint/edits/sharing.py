@@ -149,7 +149,6 @@ class Sharing:
 
     @cached_property
     def _heirs_by_node(self) -> dict[Any, dict[Any, None]]:
-        """The mappings that merge fields of each mapping."""
         found: dict[Any, dict[Any, None]] = {}
         for (owner, _), heirs in self._merging.items():
             found.setdefault(owner, {}).update(dict.fromkeys(heirs))
@@ -169,7 +168,6 @@ class Sharing:
 
     @cached_property
     def _merging(self) -> dict[_Field, list[Any]]:
-        """The mappings that merge each field."""
         merging: dict[_Field, list[Any]] = {}
         if self.document.merging:
             for node, path in self.document.paths.items():

@@ -166,7 +166,6 @@ def _plan(reading: Reading, parts: frozenset[_Part] | None, numbers: Collection[
 
 
 def _list_steps(document: Document, rubric: Rubric, is_in: Callable[[Path], bool], number: int) -> Iterator[_Step]:
-    """Yield the changes that a rubric needs in a round."""
     for path in filter(is_in, list_ranges(rubric)) if number == 0 else ():
         at = document.span(path).start
         try:

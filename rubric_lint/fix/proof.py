@@ -227,7 +227,6 @@ def _edited_comments(reading: Reading, changes: Iterable[DataChange]) -> list[st
 
 
 def _apply(document: Document, intents: Sequence[Intent]) -> Document:
-    """Return a document to whose data the intents are applied."""
     if not intents:
         return document
     changed = document.with_own_data()

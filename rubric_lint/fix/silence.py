@@ -98,7 +98,6 @@ class Places:
         return line in self._trailing or (end - start <= self._room and line not in self._unfinished)
 
     def _behind(self, line: int) -> Iterator[CommentPlace]:
-        """Yield the place at the end of the line."""
         start, end = self._source.line_span(line)
         code = self._documents[0].tree.code[start:end]
         starts, ends = self._scalars
@@ -156,7 +155,6 @@ class Places:
 
     @cached_property
     def _trailing(self) -> dict[int, Ignore]:
-        """The ignore comments after content, by line."""
         behind = [ignore for ignore in self._ignores if not is_alone(self._source, ignore.comment.start)]
         by_line: dict[int, Ignore] = {}
         for ignore in behind:

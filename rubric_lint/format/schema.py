@@ -194,7 +194,6 @@ class _UnclearError(Exception):
 
 
 def _read_fault(fault: Any, schema: Any, value: Any) -> SchemaFault:
-    """Read an error of the fast validator."""
     *steps, keyword = fault.schema_path
     path: list[str | int] = []
     for step in fault.instance_path:

@@ -144,7 +144,6 @@ def _word_fault(
 
 
 def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem: Problem) -> Problem:
-    """Return a problem in a value with its repairs."""
     path = problem.path
     if rule == "empty-outcome" and not fault.is_key:
         return problem._replace(choices=(write_placeholder(document.value(base), base, path),))

@@ -74,7 +74,6 @@ def _check_band(band: Band, scale: Scale, cuts: _Cuts | None, rubric: Rubric) ->
 
 
 def _group(scores: Iterable[int], scale: Scale, cuts: _Cuts | None) -> dict[str, list[int]]:
-    """Group scores by their verdict."""
     fates: dict[str, list[int]] = {}
     for score in scores:
         fates.setdefault(_judge(score, scale.gate, cuts), []).append(score)

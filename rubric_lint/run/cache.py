@@ -204,7 +204,6 @@ _TAG = "CACHEDIR.TAG"
 
 
 def _builds(folder: str) -> "list[os.DirEntry[str]]":
-    """Return the folders of all builds of this tool."""
     import re  # noqa: PLC0415  (most runs only read)
 
     ours = re.compile(_BUILD + "[0-9a-f]{32}")

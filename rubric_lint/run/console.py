@@ -188,7 +188,6 @@ class Progress:
 
 
 def _name_time(seconds: float) -> str:
-    """Format a duration in one rounded unit."""
     for unit, size in (("h", 3600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

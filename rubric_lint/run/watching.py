@@ -76,7 +76,6 @@ class _Finder(SettingsFinder):
         super().__init__(overrides, file=file, isolated=isolated)
 
     def for_folder(self, folder: str) -> Settings:
-        """Record the folder and return its settings."""
         self.folders.add(os.path.realpath(folder))
         return super().for_folder(folder)
 

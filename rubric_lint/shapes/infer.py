@@ -137,7 +137,6 @@ def find_criteria(document: Document, *, anywhere: bool = False, guesses: bool =
 
 
 def _with_parts(entries: Sequence[Entry], names: tuple[str, ...]) -> list[Entry]:
-    """Return entries, each with its parts behind it."""
     every: list[Entry] = []
     for entry in entries:
         held = next((entry[name] for name in names if isinstance(entry.get(name), list | dict)), ())
@@ -548,7 +547,6 @@ def find_signs(document: Document, found: Criteria) -> Signs:
 
 
 def _is_answer(value: Any) -> bool:
-    """Return whether a value is the answer to a question of yes or no."""
     return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in {"yes", "no"})
 
 
@@ -727,7 +725,6 @@ def _infer(
 
 
 def _list_marks(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return the fields that mark penalties, with the values that do."""
     marks: dict[str, Any] = dict.fromkeys(fields.get("negative", ()), True)
     marks |= dict.fromkeys(fields.get("positive", ()), False)
     for name in fields.get("penalty", ()):

@@ -373,7 +373,6 @@ class _Reading:
         return None
 
     def _read_levels(self, leaf: _Leaf, ends: Ends | str | None) -> list[_Level]:
-        """Return the levels of an entry as they are written."""
         if leaf.is_level or not isinstance(leaf.value, dict):
             return []
         stars = list(filter(is_star, self.shape.levels))

@@ -172,7 +172,6 @@ class _Reader:
         }
 
     def read(self, node: ast.AST, scope: str) -> None:
-        """Read everything below a statement or an expression."""
         self._read(node, scope)
         while self._inner:
             self._read(*self._inner.popleft())

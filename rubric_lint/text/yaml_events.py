@@ -216,7 +216,6 @@ class _Scanner(Scanner):
     """A scanner that treats tabs that do not indent as white space: beside tokens, before comments and line ends."""
 
     def scan_to_next_token(self) -> None:
-        """Skip white space, line ends and comments."""
         super().scan_to_next_token()
         while self.reader.peek() == "\t" and self._indents_nothing():
             self._take_blanks()
@@ -270,17 +269,14 @@ class _Parser(Parser):
         return event
 
     def parse_block_mapping_value(self) -> Any:
-        """Return the event with which a value in a block begins."""
         colon = self.scanner.peek_token()
         event = super().parse_block_mapping_value()
         return _move_empty(event, colon.end_mark) if isinstance(colon, ValueToken) else event
 
     def parse_flow_mapping_value(self) -> Any:
-        """Return the event with which a value in braces begins."""
         return self._move_to_next(super().parse_flow_mapping_value())
 
     def parse_flow_sequence_entry_mapping_value(self) -> Any:
-        """Return the event with which the value of a pair in brackets begins."""
         return self._move_to_next(super().parse_flow_sequence_entry_mapping_value())
 
     def _move_to_next(self, event: Any) -> Any:
