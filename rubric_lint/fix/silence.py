@@ -222,12 +222,16 @@ def silence(name: str, data: bytes, settings: FileSettings = DEFAULTS, reason: s
         return _leave(first, f"{why}; write the comment yourself, or list it in a baseline")
     if source.to_bytes(source.text) != data:
         return _leave(first, "the bytes of the file cannot be reproduced exactly")
-    result, comments = _Attempt(first, settings, reason).run()
+    found = [finding for finding in first.findings if finding.rule not in ("syntax", "unused-ignore")]
+    result, comments = _place(first, found, settings, reason)
+    # Only now unused comments show, some of them because of the new ones above.
+    idle = [finding for finding in result.findings if finding.rule == "unused-ignore" and finding.fix]
+    result, more = _place(result, idle, settings, reason)
     left = tuple(
         Left(finding, _REASONS.get(finding.rule, "no comment can be placed to silence it"))
         for finding in result.findings
     )
-    return Silenced(source, result, len(first.findings) - len(left), comments, left)
+    return Silenced(source, result, len(first.findings) - len(left), comments + more, left)
 
 
 def can_be_silenced(name: str, finding: Finding) -> bool:
@@ -239,7 +243,7 @@ def silence_one(result: Result, finding: Finding, settings: FileSettings = DEFAU
     """Return the text with an ignore comment for one finding of a result; None if there is no place for it."""
     if not can_be_silenced(result.source.name, finding):
         return None
-    silenced, comments = _Attempt(result, settings, "").place(result, [finding])
+    silenced, comments = _place(result, [finding], settings, "")
     return silenced.source.text if comments else None
 
 
@@ -260,46 +264,29 @@ def _key(finding: Finding) -> Key:
     return finding.rule, finding.pointer
 
 
-class _Attempt:
-    """The search for places; each is tried by linting the text with the comment."""
-
-    def __init__(self, first: Result, settings: FileSettings, reason: str) -> None:
-        self._first = first
-        self._settings = settings
-        self._reason = reason
-
-    def run(self) -> tuple[Result, int]:
-        """Return the result with comments, and their number."""
-        found = [finding for finding in self._first.findings if finding.rule not in ("syntax", "unused-ignore")]
-        result, comments = self.place(self._first, found)
-        # Only now unused comments show, some of them because of the new ones above.
-        idle = [finding for finding in result.findings if finding.rule == "unused-ignore" and finding.fix]
-        result, more = self.place(result, idle)
-        return result, comments + more
-
-    def place(self, base: Result, wanted: list[Finding]) -> tuple[Result, int]:
-        """Return the result with comments for the wanted findings, and their number."""
-        if not wanted:
-            return base, 0
-        source = base.source
-        longest = len("  # rubric-lint: ignore[]") + len(self._reason) + max(len(finding.rule) for finding in wanted)
-        choice = _Choice(Places(source, read_documents(source)[0], longest), wanted)
-        while chosen := choice.make():
-            edits = {place: place.edit(rules, self._reason) for place, rules in chosen.items()}
-            new = source._replace(text=splice(source.text, edits.values()))
-            if only_comments_differ(source, new):
-                result = lint(new.name, new.to_bytes(new.text), self._settings)
-                # For unused comments, one can be tried only if they have a fix and so name a rule.
-                left = [each for each in result.findings if each.rule != "unused-ignore" or each.fix is not None]
-                if not choice.fails({_key(finding) for finding in left if finding.rule != "syntax"}):
-                    return result, len(chosen)
-                continue
-            alone = {place: source._replace(text=splice(source.text, [edit])) for place, edit in edits.items()}
-            culprits = {place for place, new in alone.items() if not only_comments_differ(source, new)}
-            if not culprits:
-                break
-            choice.refused |= culprits
+def _place(base: Result, wanted: list[Finding], settings: FileSettings, reason: str) -> tuple[Result, int]:
+    """Return the result with comments for the wanted findings, and their number; each place is tried by linting."""
+    if not wanted:
         return base, 0
+    source = base.source
+    longest = len("  # rubric-lint: ignore[]") + len(reason) + max(len(finding.rule) for finding in wanted)
+    choice = _Choice(Places(source, read_documents(source)[0], longest), wanted)
+    while chosen := choice.make():
+        edits = {place: place.edit(rules, reason) for place, rules in chosen.items()}
+        new = source._replace(text=splice(source.text, edits.values()))
+        if only_comments_differ(source, new):
+            result = lint(new.name, new.to_bytes(new.text), settings)
+            # An unused comment without a fix names no rule, so that none was tried for it.
+            left = [each for each in result.findings if each.rule != "unused-ignore" or each.fix is not None]
+            if not choice.fails(set(map(_key, left))):
+                return result, len(chosen)
+            continue
+        alone = {place: source._replace(text=splice(source.text, [edit])) for place, edit in edits.items()}
+        culprits = {place for place, new in alone.items() if not only_comments_differ(source, new)}
+        if not culprits:
+            break
+        choice.refused |= culprits
+    return base, 0
 
 
 class _Choice:

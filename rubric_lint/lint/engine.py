@@ -108,7 +108,7 @@ def examine_file(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> E
     try:
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
-        return Examined(report_faults(fault.source, [(fault.message, fault.span)], settings, "encoding"), [], [])
+        return Examined(report_faults(fault.source, [fault], settings), [], [])
     if name.endswith(DOCUMENTS) and is_document(name) and not settings.claimed:
         return Examined(Result(source, (), unread=find_in_document(source)), [], [])
     return examine(source, settings)
@@ -140,15 +140,14 @@ def examine(
             found.append(each)
             check_time()
     if faults and not documents:
-        result = report_faults(source, [(fault.message, fault.span) for fault in faults], settings)
-        return Examined(result, documents, [], faults)
+        return Examined(report_faults(source, faults, settings), documents, [], faults)
     if also is not None:
         found.extend(also(rubrics, found))
     with clock:
         findings = _make_findings(clock.take(found), rubrics, settings, name_line)
     # A syntax error is that of a rubric in a file with others, or in a cell that speaks of some.
     if told := [
-        (fault.message, fault.span)
+        fault
         for fault in faults
         if (rubrics if fault.within is None else speaks_of_rubrics(Source(source.name, source.slice(fault.within))))
     ]:
@@ -321,16 +320,16 @@ def is_enabled(rule: str, settings: FileSettings) -> bool:
 
 
 def report_faults(
-    source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings, code: str = "unreadable"
+    source: Source, faults: Sequence[SyntaxFaultError | UndecodableError], settings: FileSettings
 ) -> Result:
     """Return the findings of an unreadable file, if it seems to contain rubrics."""
     if not (settings.is_named or speaks_of_rubrics(source)):
-        message, span = next(iter(faults))
-        line, column, _ = source.position(span.start)
-        reason, signs = f"it cannot be read: {message}", count_signs(source.name)
+        line, column, _ = source.position(faults[0].span.start)
+        reason, signs = f"it cannot be read: {faults[0].message}", count_signs(source.name)
         return Result(source, (), unread=(Unread(reason, line, column, is_known=False, signs=signs),))
     severity = severity_of("syntax", settings)
-    return Result(source, tuple(_make_fault(code, severity, message, span) for message, span in faults))
+    code = "encoding" if isinstance(faults[0], UndecodableError) else "unreadable"
+    return Result(source, tuple(_make_fault(code, severity, each.message, each.span) for each in faults))
 
 
 def _make_fault(code: str, severity: Severity, reason: str, span: Span) -> Finding:

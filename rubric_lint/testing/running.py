@@ -282,7 +282,7 @@ class Runner:
         try:
             source = Source.from_bytes(file.name, data)
         except UndecodableError as fault:
-            return report_faults(fault.source, [(fault.message, fault.span)], settings, "encoding")
+            return report_faults(fault.source, [fault], settings)
         failed: set[object] = set()
         tested: list[str] = []
         look = Finder(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
