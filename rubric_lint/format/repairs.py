@@ -63,11 +63,8 @@ WIDEN_LOWER, WIDEN_UPPER, ADD_BAND = "widen-lower", "widen-upper", "add-band"
 AS_LEVELS = "as-levels"
 
 
-class Answers(NamedTuple):
-    """The repairs of one problem: the one plain answer, if there is one, and the others, which an author chooses."""
-
-    plain: Repair | None = None
-    choices: tuple[Repair, ...] = ()
+Answers = tuple[Repair | None, tuple[Repair, ...]]
+"""The repairs of one problem: the one plain answer, if there is one, and the others, which an author chooses."""
 
 
 def swap_bounds(band: Band) -> Repair:
@@ -80,16 +77,16 @@ def cut(scale: Scale, band: Band, other: Band) -> Answers:
     """Take the shared scores from one of two bands: from the one that has others if only one has, else from either."""
     low, high = sorted((band, other), key=lambda each: (each.scores.start, -each.scores.stop))
     if scale.is_map or not (low.is_sound and high.is_sound) or low.scores == high.scores:
-        return Answers()
+        return None, ()
     ends, starts = high.scores.start - 1, low.scores.stop
     if low.scores.start == high.scores.start:  # the one that is longer goes on after the other
-        return Answers(_move(low, "start", high.scores.stop))
+        return _move(low, "start", high.scores.stop), ()
     if low.scores.stop == high.scores.stop:
-        return Answers(_move(low, "end", ends))
+        return _move(low, "end", ends), ()
     if low.scores.stop > high.scores.stop:
-        return Answers()
+        return None, ()
     lower, upper = _move(low, "end", ends), _move(high, "start", starts)
-    return Answers(choices=(lower._replace(choice=UPPER_KEEPS), upper._replace(choice=LOWER_KEEPS)))
+    return None, (lower._replace(choice=UPPER_KEEPS), upper._replace(choice=LOWER_KEEPS))
 
 
 def turn_to_levels(scales: Sequence[Scale]) -> Repair | None:
@@ -128,17 +125,15 @@ def fill(scale: Scale) -> Answers:
             below = [band for band in bands if band.scores.stop == last + 1]
             above = [band for band in bands if band.scores.start == following]
             if len(below) > 1 or len(above) > 1:
-                return Answers()
+                return None, ()
             gaps.append(_Gap(range(last + 1, following), next(iter(below), None), next(iter(above), None)))
     if not (gaps and bands and all(band.is_sound for band in bands)):
-        return Answers()
+        return None, ()
     if scale.is_map:
         first = bands[0].path
         text = _write_placeholder(gaps[0].scores)
-        return Answers(
-            _repair(f"start the lowest band at {LOWEST}", RenameKey(first, str(LOWEST))),
-            (_add(gaps, InsertField(first, str(LOWEST), json.dumps(text))),),
-        )
+        plain = _repair(f"start the lowest band at {LOWEST}", RenameKey(first, str(LOWEST)))
+        return plain, (_add(gaps, InsertField(first, str(LOWEST), json.dumps(text))),)
     wider = [_widen(gaps, to_lower=to_lower) for to_lower in (True, False)]
     inserted = []
     for gap in gaps:
@@ -147,8 +142,8 @@ def fill(scale: Scale) -> Answers:
         inserted.append(InsertItems(like.path[:-1], (_copy(like, gap.scores),), before=gap.below is None))
     adding = _add(gaps, *inserted)
     if all(gap.below is None or gap.above is None for gap in gaps):
-        return Answers(wider[0]._replace(choice=""), (adding,))
-    return Answers(choices=(*wider, adding))
+        return wider[0]._replace(choice=""), (adding,)
+    return None, (*wider, adding)
 
 
 def _widen(gaps: Sequence[_Gap], *, to_lower: bool) -> Repair:
@@ -290,25 +285,23 @@ def write_placeholder(entry: Any, at: Path, place: Path) -> Repair:
         part = int(within[1]) + 1 if isinstance(within[1], int) else within[1]
         name = f"{kind} {part} of {name}"
     text = f"TODO - say what an observer sees for {name}"
-    intents = (ReplaceValue(place, text),)
-    return Repair("write a placeholder", intents, safe=False, choice=PLACEHOLDER, is_local=True)
+    return _repair("write a placeholder", ReplaceValue(place, text), choice=PLACEHOLDER)
 
 
 def quote(place: Path, written: str) -> Repair:
     """Write a plain scalar as a string, in quotes."""
     text = json.dumps(written, ensure_ascii=False)
-    return Repair(f"write `{text}`", (ReplaceValue(place, text),), safe=False, is_local=True)
+    return _repair(f"write `{text}`", ReplaceValue(place, text))
 
 
-def number_levels(place: Path, count: int) -> tuple[Repair, Repair]:
+def number_levels(place: Path, count: int) -> tuple[Repair, ...]:
     """Give each name in a list its number, from the lowest or from the highest level on."""
-    return _number(place, range(count), FIRST_LOWEST), _number(place, range(count - 1, -1, -1), FIRST_HIGHEST)
-
-
-def _number(place: Path, numbers: range, choice: str) -> Repair:
-    levels = enumerate(map(str, numbers))
-    intents = tuple(WrapText((*place, index), "expected_outcome", ("level", number)) for index, number in levels)
-    return Repair(f"number the levels {numbers[0]} to {numbers[-1]}", intents, safe=False, choice=choice, is_local=True)
+    repairs = []
+    for numbers, choice in ((range(count), FIRST_LOWEST), (range(count)[::-1], FIRST_HIGHEST)):
+        levels = enumerate(map(str, numbers))
+        intents = (WrapText((*place, index), "expected_outcome", ("level", number)) for index, number in levels)
+        repairs.append(_repair(f"number the levels {numbers[0]} to {numbers[-1]}", *intents, choice=choice))
+    return tuple(repairs)
 
 
 OWN_RUBRIC = "own-rubric"
@@ -323,7 +316,7 @@ def move_apart(rubric: Rubric, moved: Sequence[Criterion], what: str) -> Repair 
     where = "beside this one" if holder else "in a document of its own"
     title = f"move {what} to a new rubric {where}, with a score of its own"
     intent = MoveItems(rubric.path, tuple(int(place[-1]) for place in places), holder)
-    return Repair(title, (intent,), safe=False, choice=OWN_RUBRIC, is_local=True)
+    return _repair(title, intent, choice=OWN_RUBRIC)
 
 
 def _find_holder(rubric: Rubric) -> Path | None:

@@ -24,8 +24,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 continue
             code = "map-gap" if scale.is_map else "gap"
             values = {"scores": name_scores(gap), "them": "it" if len(gap) == 1 else "them"}
-            answers = fill(scale)
-            yield Problem(code, scale.path, Part.KEY, values, repair=answers.plain, choices=answers.choices)
+            plain, choices = fill(scale)
+            yield Problem(code, scale.path, Part.KEY, values, repair=plain, choices=choices)
 
 
 def _find_levels(rubric: Rubric, scale: Scale, gap: set[int]) -> Problem:

@@ -37,15 +37,15 @@ def _compare(scale: Scale) -> Iterator[Problem]:
             if shared - told:  # further bands with the same shared scores would add nothing
                 told |= shared
                 verb = "is" if len(shared) == 1 else "are"
-                answers = cut(scale, band, other)
+                plain, choices = cut(scale, band, other)
                 yield Problem(
                     "shared-scores",
                     band.path,
                     band.part,
                     {"scores": name_scores(shared), "are": verb, "band": band.written, "other": other.written},
                     (Place(f"also covers {list_scores(shared)}", other.path, other.part),),
-                    answers.plain,
-                    choices=answers.choices,
+                    plain,
+                    choices=choices,
                 )
             if len(told) == len(band.scores):
                 break

@@ -382,20 +382,11 @@ def _read_hunk(lines: Iterator[bytes], old: int, at: int, new: int) -> tuple[lis
     return runs, sorted(cut for cut in cuts if cut + 1 not in added)
 
 
-_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
-_CONTROLS = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
-
-
 def _unquote(name: bytes) -> str:
     """Return a path without the quotes and escapes that Git may have added."""
     if name.startswith(b'"'):
-        name = _ESCAPE.sub(_unescape, name[1:-1])
+        name = name[1:-1].decode("unicode_escape").encode("latin-1")  # its escapes are those of C
     return os.fsdecode(name)
-
-
-def _unescape(found: re.Match[bytes]) -> bytes:
-    code = found[1]
-    return bytes([int(code, 8) if len(code) == 3 else _CONTROLS.get(code[0], code[0])])
 
 
 class ChangedLinesFilter:

@@ -604,8 +604,7 @@ class _Reading:
             if found is None:
                 continue
             if values is None:
-                is_number = isinstance(found.value, int | float) and not isinstance(found.value, bool)
-                if found.value is True or is_number or read_percent(found.value) is not None:
+                if found.value is True or is_number(found.value) or read_percent(found.value) is not None:
                     return found
             elif any(type(found.value) is type(value) and found.value == value for value in values):
                 return Written(value=True, place=found.place)
