@@ -1,10 +1,11 @@
 """Format the rubrics of a file: put them into canonical order and notation, and prove that nothing else has changed."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import NamedTuple
+from functools import cache, partial, reduce
+from operator import getitem
+from typing import Any, NamedTuple
 
 from rubric_lint.edits.intents import Intent, Reorder, Repair, Replace
 from rubric_lint.edits.items import write_range
@@ -15,8 +16,11 @@ from rubric_lint.finding import Finding, Result
 from rubric_lint.fix import Applied, Fixed, find_new
 from rubric_lint.fix.following import DataChange, move, name_findings
 from rubric_lint.fix.proof import Reading, compare
-from rubric_lint.format.canonical import ORDERINGS, Ordering, list_ranges
+from rubric_lint.format.criterion import Scale, Shape
+from rubric_lint.format.recognition import FIELD
+from rubric_lint.format.repairs import order_bands
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema import schema_for
 from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
 from rubric_lint.lint.mending import find_sharing
 from rubric_lint.project.settings import FileSettings
@@ -117,7 +121,7 @@ def _format(reading: Reading, parts: frozenset[_Part] | None) -> tuple[Source, l
     """
     applied: list[Applied] = []
     done: list[DataChange] = []
-    for number, planned in enumerate(_plan(reading, parts, range(1 + len(ORDERINGS)))):
+    for number, planned in enumerate(_plan(reading, parts, range(1 + len(_ORDERINGS)))):
         if not planned:
             continue
         # Planned for the text as it is now, in which what this round changes may have moved.
@@ -144,7 +148,7 @@ _Round = list[tuple[str, DataChange]]
 
 
 def _plan(reading: Reading, parts: frozenset[_Part] | None, numbers: Collection[int]) -> list[_Round]:
-    """Return the changes that a text needs in some rounds; ranges are the first, then come the `ORDERINGS`.
+    """Return the changes that a text needs in some rounds; ranges are the first, then come the `_ORDERINGS`.
 
     Raises:
         _Refusal: if something cannot be moved safely.
@@ -166,7 +170,7 @@ def _plan(reading: Reading, parts: frozenset[_Part] | None, numbers: Collection[
 
 
 def _list_steps(document: Document, rubric: Rubric, is_in: Callable[[Path], bool], number: int) -> Iterator[_Step]:
-    for path in filter(is_in, list_ranges(rubric)) if number == 0 else ():
+    for path in filter(is_in, _list_ranges(rubric)) if number == 0 else ():
         at = document.span(path).start
         try:
             edits = write_range(document, path)
@@ -174,9 +178,9 @@ def _list_steps(document: Document, rubric: Rubric, is_in: Callable[[Path], bool
             raise _Refusal(f"the range cannot be written as `[lowest, highest]`: {obstacle}", at) from None
         if edits:
             yield _Step(_RANGES, document, path, tuple(Replace(*edit) for edit in edits), at)
-    for ordering in ORDERINGS[number - 1](rubric, document.data) if number else ():
-        if is_in(ordering.path):
-            yield from _reorder(document, ordering)
+    for path, steps in _ORDERINGS[number - 1](rubric, document.data) if number else ():
+        if is_in(path):
+            yield from _reorder(document, path, steps)
 
 
 def _is_in(document: Document, rubric: Rubric, parts: frozenset[_Part] | None, path: Path) -> bool:
@@ -188,13 +192,101 @@ def _is_in(document: Document, rubric: Rubric, parts: frozenset[_Part] | None, p
     return parts is None or (document.number or 0, part) in parts
 
 
-def _reorder(document: Document, ordering: Ordering) -> Iterator[_Step]:
+_Ordering = tuple[Path, tuple[str | int, ...] | None]
+"""A collection and its children in canonical order; None: they have none, because of invalid ranges."""
+
+
+@cache
+def _ranks(version: str, *definitions: str) -> Mapping[str, tuple[int, bool]]:
+    """Return the places of fields by the order in the schema; a deprecated field has that of its replacement."""
+    schema = schema_for(version)
+    fields: dict[str, Any] = {}
+    for definition in definitions:
+        found = schema.fields_of(definition) if definition else schema.contents["properties"]
+        fields.update((name, field) for name, field in found.items() if name not in fields)
+    places = {name: at for at, name in enumerate(fields)}
+    return {
+        name: (places[field.get("x-replaced-by", name)], "x-replaced-by" in field) for name, field in fields.items()
+    }
+
+
+def _order(mapping: Mapping[str, Any], path: Path, version: str, *definitions: str) -> _Ordering:
+    ranks = _ranks(version, *definitions)
+    return path, tuple(sorted(mapping, key=lambda name: ranks.get(str(name), (len(ranks), False))))
+
+
+def _list_ranges(rubric: Rubric) -> Iterator[Path]:
+    """Yield the path of each range that is written as a list."""
+    for entry in rubric.entries:
+        for band in entry.scale.bands if entry.scale is not None else ():
+            if band.path[-1] == "score_range" and band.lower is not None and band.upper is not None:
+                yield band.path
+
+
+_LISTS = {"score_ranges": "band", "levels": "level"}
+"""The fields of a criterion that may hold a list of mappings, with the definition of those in the schema."""
+
+
+def _order_items(rubric: Rubric, _data: Any) -> Iterator[_Ordering]:
+    for entry in rubric.entries:
+        for field, definition in _LISTS.items():
+            items = entry.fields.get(field) if entry.fields is not None else None
+            for index, child in enumerate(items if isinstance(items, list) else ()):
+                if isinstance(child, dict):
+                    yield _order(child, (*entry.path, field, index), rubric.version, definition)
+
+
+def _sort_scales(rubric: Rubric, _data: Any) -> Iterator[_Ordering]:
+    return (_sort(scale) for scale in rubric.scales if scale.bands and scale.path != rubric.path)
+
+
+def _order_entries(rubric: Rubric, _data: Any) -> Iterator[_Ordering]:
+    for entry in rubric.entries:
+        if entry.fields is not None:
+            definitions = [*(["band"] if entry.shapes[0] is Shape.HOLISTIC else []), rubric.schema.item]
+            yield _order(entry.fields, entry.path, rubric.version, *definitions)
+
+
+def _sort_entries(rubric: Rubric, data: Any) -> Iterator[_Ordering]:
+    for scale in rubric.scales:
+        if scale.bands and scale.path == rubric.path and len(scale.bands) == len(reduce(getitem, rubric.path, data)):
+            yield _sort(scale)
+
+
+def _order_root(rubric: Rubric, data: Any) -> Iterator[_Ordering]:
+    if rubric.path == (FIELD,) and data.keys() <= rubric.schema.contents["properties"].keys():
+        yield _order(data, (), rubric.version, "")
+
+
+_ORDERINGS: tuple[Callable[[Rubric, Any], Iterator[_Ordering]], ...] = (
+    _order_items,
+    _sort_scales,
+    _order_entries,
+    _sort_entries,
+    _order_root,
+)
+"""What finds the canonical orders of the collections of a rubric, from the data of the whole document.
+
+Innermost collections come first; none that one of them finds is inside another.
+"""
+
+
+def _sort(scale: Scale) -> _Ordering:
+    """Return the order of bands by their lowest scores; they need one only if those that are known do not ascend."""
+    depth = len(scale.path)
+    lowest = [band.lower for band in scale.bands if band.lower is not None]
+    written = tuple(band.path[depth] for band in scale.bands)
+    if lowest == sorted(lowest):
+        return scale.path, written
+    return scale.path, order_bands(scale)
+
+
+def _reorder(document: Document, path: Path, steps: tuple[str | int, ...] | None) -> Iterator[_Step]:
     """Yield the change that a collection needs, if any.
 
     Raises:
         _Refusal: if it has a duplicate key or a merge key, or bands without an order.
     """
-    path, steps = ordering
     at = document.span(path, Part.HEAD).start if path else document.span(path).start
     if steps is None:
         raise _Refusal("the bands cannot be sorted, because the range of one is invalid", at)
@@ -215,8 +307,8 @@ def _reorder(document: Document, ordering: Ordering) -> Iterator[_Step]:
             raise _Refusal(
                 f"the keys cannot be sorted, because `{duplicate.key}` is written twice", duplicate.second.start
             )
-    what = _KEYS if is_mapping and not (bool(ordering.path) and ordering.path[-1] == "score_ranges") else _BANDS
-    yield _Step(what, document, path, (Reorder(path, tuple(steps)),), at)
+    what = _KEYS if is_mapping and path[-1:] != ("score_ranges",) else _BANDS
+    yield _Step(what, document, path, (Reorder(path, steps),), at)
 
 
 def _make_change(sharing: Sharing, step: _Step) -> DataChange:
