@@ -3,35 +3,11 @@
 import re
 from functools import lru_cache
 from itertools import chain
-from typing import Literal
 
 from rubric_lint.format.rubric import LONGEST_LABEL, Rubric, fold_id, may_be_placeholder
 
-Sign = Literal[
-    "any",
-    "ambiguous",
-    "conjunction",
-    "flawed scale",
-    "gate",
-    "graded",
-    "label",
-    "levels",
-    "list",
-    "like criteria",
-    "like outcomes",
-    "mixed",
-    "no id",
-    "odd weight",
-    "old field",
-    "one band",
-    "penalty",
-    "placeholder",
-    "pointer",
-    "same ids",
-    "score in text",
-    "threshold",
-]
-"""What a rubric may show; each shows `any`."""
+Sign = str
+"""What a rubric may show, as `find_signs` names it; each shows `any`."""
 
 GRADES = frozenset(
     """

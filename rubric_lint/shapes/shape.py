@@ -1,7 +1,7 @@
 """The table that describes how a team writes its rubrics: where the criteria are, and what each field means."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -59,29 +59,8 @@ class Shape:
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> "Shape":
         """Return the shape of a valid table."""
-        names: dict[str, Any] = {
-            key: table[key] for key in ("name", "criteria", "combine", "rubric", "task", "total") if key in table
-        }
-        lists: dict[str, Any] = {
-            key.replace("-", "_"): _as_names(table[key])
-            for key in ("files", "id", "outcome", "weight", "levels", "level-score", "level-text", "parts", "unused")
-            if key in table
-        }
-        marks: dict[str, Any] = {key: _as_marks(table[key]) for key in ("gate", "negative", "sums") if key in table}
-        scale = table.get("scale")
-        weights, scores = (
-            tuple((word, Decimal(str(number))) for word, number in table.get(key, {}).items())
-            for key in ("weights", "level-scores")
-        )
-        return cls(
-            **names,
-            **lists,
-            **marks,
-            weights=weights,
-            level_scores=scores,
-            scale=tuple(scale) if isinstance(scale, list) else scale,
-            passes=table.get("pass"),
-        )
+        fields = {key: _READERS[key](value) if key in _READERS else value for key, value in table.items()}
+        return cls(**{"passes" if key == "pass" else key.replace("-", "_"): value for key, value in fields.items()})
 
 
 @cache
@@ -112,6 +91,19 @@ def _as_marks(value: Any) -> Marks:
         return tuple((name, None) for name in _as_names(value))
     pairs = ((name, each if isinstance(each, list) else [each]) for name, each in value.items())
     return tuple((name, None if each == [True] else tuple(each)) for name, each in pairs)
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("files", "id", "outcome", "weight", "levels", "parts", "unused"), _as_names),
+    **dict.fromkeys(("level-score", "level-text"), _as_names),
+    **dict.fromkeys(("gate", "negative", "sums"), _as_marks),
+    **dict.fromkeys(
+        ("weights", "level-scores"),
+        lambda words: tuple((word, Decimal(str(number))) for word, number in words.items()),
+    ),
+    "scale": lambda scale: tuple(scale) if isinstance(scale, list) else scale,
+}
+"""What makes the field of a shape of the setting of the same name, where that is not the same."""
 
 
 def is_plain(name: str) -> bool:
