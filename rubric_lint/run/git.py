@@ -17,7 +17,7 @@ from rubric_lint.finding import Finding, Result
 from rubric_lint.project.files import RealFolders
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import split_pointer
+from rubric_lint.text.path import follow, split_pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
 
@@ -453,19 +453,10 @@ class _Touch:
             document = self._documents.get(steps.pop(0))
         if document is None:
             return
-        path: list[str | int] = []
-        value = document.data
-        for step in steps:
-            if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-                path.append(int(step))
-            elif isinstance(value, dict) and step in value:
-                path.append(step)
-            else:  # the field is missing, so use the value that lacks it
-                break
-            value = value[path[-1]]
+        path = follow(document.data, steps)  # if the field is missing, that of the value that lacks it
         if path:
-            yield document.extent(tuple(path))
-        yield document.span(tuple(path))
+            yield document.extent(path)
+        yield document.span(path)
 
     @cached_property
     def _documents(self) -> dict[str, Document]:

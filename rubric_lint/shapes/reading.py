@@ -16,7 +16,7 @@ from rubric_lint.messages import describe, join_words, name_scores, shorten
 from rubric_lint.shapes.doubts import find_doubts
 from rubric_lint.shapes.shape import SHARE, YES_NO, Marks, Names, Shape, dialect_of, expand, is_star, star_pattern
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path, split_pointer
+from rubric_lint.text.path import Part, Path, follow, split_pointer
 
 _WIDEST = 1000
 """The widest scale of which each score is a level."""
@@ -107,16 +107,8 @@ def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None)
 
 def find_lack(document: Document, shape: Shape) -> Problem:
     """Say that a document has no criteria where a table looks for them, at the nearest place that it has."""
-    place: Path = ()
-    for step in split_pointer(shape.criteria):
-        below = document.value(place)
-        key = int(step) if isinstance(below, list) and step.isdigit() else step
-        is_there = key in below if isinstance(below, dict) else isinstance(key, int) and key < len(below)
-        if not is_there:
-            break
-        place = (*place, key)
     values = {"shape": shape.name, "pointer": shape.criteria or "the top"}
-    return Problem("no-criteria", place, Part.HEAD, values)
+    return Problem("no-criteria", follow(document.data, split_pointer(shape.criteria)), Part.HEAD, values)
 
 
 def _values(holder: Any) -> Iterable[Any]:
@@ -202,19 +194,13 @@ class _Reading:
 
     def _follow(self, text: str) -> Written | None:
         """Return what a pointer from the top leads to; a `*` in it stands for what it stands for in `criteria`."""
-        place: Path = ()
         stars = iter(self.bound)
-        value = self.document.data
-        for step in split_pointer(text):
-            key: str | int = next(stars) if step == "*" else step
-            if isinstance(value, list) and isinstance(key, str) and key.isdigit():
-                key = int(key)
-            is_there = key in value if isinstance(value, dict) else isinstance(value, list) and key in range(len(value))
-            if not is_there:
-                return None
-            value, place = value[key], (*place, key)
+        steps = [next(stars, step) if step == "*" else step for step in split_pointer(text)]
+        place = follow(self.document.data, steps)
+        if len(place) < len(steps):
+            return None
         self.places.add(place)
-        return Written(value, place)
+        return Written(self.document.value(place), place)
 
     def _find(self, leaf: _Leaf, names: Iterable[str]) -> Written | None:
         """Return the first of some fields that an entry has, unless it is null."""

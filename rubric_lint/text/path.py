@@ -1,6 +1,6 @@
 """Define paths to the values of a document, and the parts of a value."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -33,6 +33,17 @@ def pointer(path: Path) -> str:
 def split_pointer(pointer: str) -> tuple[str, ...]:
     """Return the steps of a JSON Pointer."""
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+def follow(value: Any, steps: Iterable[str | int]) -> Path:
+    """Return the path to which some steps lead in a value, as far as it has them; digits count as an index."""
+    path: Path = ()
+    for step in steps:
+        key = int(step) if isinstance(value, list) and str(step).isdecimal() else step
+        if not (key in value if isinstance(value, dict) else isinstance(value, list) and key in range(len(value))):
+            break
+        value, path = value[key], (*path, key)
+    return path
 
 
 def find_strings(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
