@@ -69,11 +69,7 @@ _COLON = re.compile(r"\s*:(?=[\s,\]}]|\Z)")
 
 
 def _find_void(document: Document, path: Path) -> int | None:
-    """Return where to write a value that is missing: after its colon or its dash; None if it is written.
-
-    Raises:
-        ObstacleError: if its field has no colon, or it has an anchor or a tag.
-    """
+    """Return where to write a missing value, None if it is written; raise ObstacleError if it has no place."""
     span, code = document.span(path), document.tree.code
     if isinstance(path[-1], int):
         return span.end if code[slice(*span)] == "-" else None

@@ -139,11 +139,7 @@ def _join(document: Document, spans: Sequence[Span], steps: Sequence[int], block
 def _find_text_blocks(
     document: Document, path: Path, steps: Sequence[int], holder: Path, spans: Sequence[Span]
 ) -> frozenset[int]:
-    """Return the items that end in a text block with all of its blank lines.
-
-    Raises:
-        ObstacleError: if a text depends on what follows it at its new place: blank lines, or the end of the file.
-    """
+    """Return the items that end in a text block with all blank lines; raise ObstacleError if its text would change."""
     text = document.source.text
     headers = [find_block_header(document, (*path, index)) for index in range(len(spans))]
     if not any(headers):

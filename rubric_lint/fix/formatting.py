@@ -114,11 +114,7 @@ def _find_parts(rubrics: Sequence[tuple[Document, Rubric]], within: Span) -> Ite
 
 
 def _format(reading: Reading, parts: frozenset[_Part] | None) -> tuple[Source, list[Applied], list[DataChange]]:
-    """Return the formatted text and what was changed, innermost collections first.
-
-    Raises:
-        _Refusal: if something cannot be moved safely.
-    """
+    """Return the formatted text and what was changed, innermost first; raise _Refusal if something cannot be moved."""
     applied: list[Applied] = []
     done: list[DataChange] = []
     for number, planned in enumerate(_plan(reading, parts, range(1 + len(_ORDERINGS)))):
@@ -148,11 +144,7 @@ _Round = list[tuple[str, DataChange]]
 
 
 def _plan(reading: Reading, parts: frozenset[_Part] | None, numbers: Collection[int]) -> list[_Round]:
-    """Return the changes that a text needs in some rounds; ranges are the first, then come the `_ORDERINGS`.
-
-    Raises:
-        _Refusal: if something cannot be moved safely.
-    """
+    """Return the changes of some rounds, ranges, then the `_ORDERINGS`; raise _Refusal if something cannot be moved."""
     plan: list[_Round] = [[] for _ in numbers]
     for document, rubrics in zip(reading.documents, reading.rubrics, strict=True):
         own = [rubric for rubric in rubrics if rubric.view is None]
@@ -282,11 +274,7 @@ def _sort(scale: Scale) -> _Ordering:
 
 
 def _reorder(document: Document, path: Path, steps: tuple[str | int, ...] | None) -> Iterator[_Step]:
-    """Yield the change that a collection needs, if any.
-
-    Raises:
-        _Refusal: if it has a duplicate key or a merge key, or bands without an order.
-    """
+    """Yield the change that a collection needs, if any; raise _Refusal if it has no order, or cannot be sorted."""
     at = document.span(path, Part.HEAD).start if path else document.span(path).start
     if steps is None:
         raise _Refusal("the bands cannot be sorted, because the range of one is invalid", at)

@@ -130,11 +130,7 @@ _KINDS = {str: ("string",), bool: ("boolean",), type(None): ("null",), list: ("a
 
 
 def _kinds(value: Any) -> tuple[str, ...]:
-    """Return the JSON types of a value; none for a number that is not finite.
-
-    Raises:
-        ValueError: if JSON has no such type.
-    """
+    """Return the JSON types of a value, none if it is not finite; raise ValueError if JSON has no such type."""
     kind = type(value)
     if kind in _KINDS:
         return _KINDS[kind]

@@ -178,11 +178,7 @@ class Baselines:
         return result._replace(findings=tuple(left))
 
     def _find(self, name: str) -> str | None:
-        """Return the path of the baseline that the settings of a file name; only one in their repository is written.
-
-        Raises:
-            SettingsError: if a baseline outside the repository is to be written.
-        """
+        """Return the baseline that settings name; raise SettingsError to write one outside of their repository."""
         settings = self._finder.for_folder(os.path.dirname(name))
         path = settings.baseline
         if path is not None and settings.origin and self._renews and path not in self._baselines:

@@ -111,11 +111,7 @@ class _Scanner:
         self._at = 0
 
     def read(self) -> None:
-        """Fill the table `root`, whose span begins with the first statement.
-
-        Raises:
-            SyntaxFaultError: if something is nested too deep.
-        """
+        """Fill the table `root`, from the first statement on; raise SyntaxFaultError for what is too deep."""
         text = self._text
         self._skip(_BLANK)
         self.root.start = self.root.end = last = self._at
