@@ -15,6 +15,7 @@ from rubric_lint.messages import join_words
 from rubric_lint.project.files import File, Skipped, Unreadable
 from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.writing import STOPS, WriteError, holding, replace_file
+from rubric_lint.run.batch import Found
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import FileRun
 from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_open, word_skipped, word_unsafe
@@ -181,7 +182,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             return data, self._rewrite(file.name, data, file.settings)
         return data, fix(file.name, data, file.settings, **self._wish._asdict())
 
-    def take(self, file: File | Unreadable, outcome: tuple[bytes, Fixed]) -> None:
+    def take(self, file: Found, outcome: tuple[bytes, Fixed]) -> None:
         """Write and report one file."""
         data, fixed = outcome
         name = fixed.before.name
@@ -268,7 +269,7 @@ class SilenceRun(FileRun[tuple[bytes, Silenced]]):
         """Silence the findings of one file; return what it was, too."""
         return data, silence(file.name, data, file.settings, self._reason)
 
-    def take(self, file: File | Unreadable, outcome: tuple[bytes, Silenced]) -> None:  # noqa: ARG002
+    def take(self, file: Found, outcome: tuple[bytes, Silenced]) -> None:  # noqa: ARG002
         """Write and report one file."""
         data, done = outcome
         name, totals = done.result.source.name, self._totals

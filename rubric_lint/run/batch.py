@@ -23,6 +23,8 @@ _CAN_FORK = sys.platform == "linux"
 WORTH_PROCESSES = 200 if _CAN_FORK else 2000
 """The number of files from which several processes are faster; without fork they start slowly."""
 
+Found = File | Unreadable
+
 FileOutcome = Result | Unreadable | Exception
 """The outcome of linting a file; an exception is a crash."""
 
@@ -35,12 +37,8 @@ class _Taken(NamedTuple):
 
 
 def lint_files(
-    files: Iterable[File | Unreadable],
-    *,
-    cache: "Cache | None" = None,
-    processes: int | None = None,
-    edits: bool = True,
-) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
+    files: Iterable[Found], *, cache: "Cache | None" = None, processes: int | None = None, edits: bool = True
+) -> Iterator[tuple[Found, FileOutcome]]:
     """Read each file, and lint it unless `cache` knows the result.
 
     Large runs use as many processes as there are processors, or `processes`. Without `edits`, those of fixes may be
@@ -79,7 +77,7 @@ def count_processors() -> int:
     return os.cpu_count() or 1
 
 
-def _take(file: File | Unreadable, cache: "Cache | None", *, edits: bool) -> _Taken:
+def _take(file: Found, cache: "Cache | None", *, edits: bool) -> _Taken:
     if isinstance(file, Unreadable):
         return _Taken(file)
     data = read(file)
@@ -105,8 +103,8 @@ def lint_bytes(file: File, data: bytes) -> Result | Exception:
 
 
 def _share_out(
-    files: list[File | Unreadable], processes: int, cache: "Cache | None", *, edits: bool
-) -> Iterator[tuple[File | Unreadable, _Taken]]:
+    files: list[Found], processes: int, cache: "Cache | None", *, edits: bool
+) -> Iterator[tuple[Found, _Taken]]:
     """Lint the files in chunks with several processes, and yield the results in the order of the files."""
     import multiprocessing  # noqa: PLC0415  (small runs do without)
     import signal  # noqa: PLC0415
@@ -186,13 +184,7 @@ def _draw(deal: _Deal) -> Iterator[int]:
 
 
 def _work(
-    chunks: list[list[File | Unreadable]],
-    deal: _Deal,
-    sender: Any,
-    inherited: list[Any],
-    cache: "Cache | None",
-    *,
-    edits: bool,
+    chunks: list[list[Found]], deal: _Deal, sender: Any, inherited: list[Any], cache: "Cache | None", *, edits: bool
 ) -> None:
     import signal  # noqa: PLC0415
 

@@ -11,13 +11,14 @@ from rubric_lint.finding import Result
 from rubric_lint.messages import join_words
 from rubric_lint.project.files import File, Skipped, Unreadable, find, read, split_stdin, tidy
 from rubric_lint.project.settings import FileSettings, Overrides, SettingsError, SettingsFinder
-from rubric_lint.run.batch import FileOutcome, lint_bytes, lint_files
+from rubric_lint.run.batch import FileOutcome, Found, lint_bytes, lint_files
 from rubric_lint.run.console import Progress, complain, report_crash
 from rubric_lint.run.summary import EMPTY, Failure, Reporter, Summary, Unchecked, counted
 
-Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[File | Unreadable]]
-Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable, FileOutcome]]]
+Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[Found]]
+Lint = Callable[[Iterable[Found]], Iterator[tuple[Found, FileOutcome]]]
 Outcome = TypeVar("Outcome")
+Done = tuple[Found, Outcome | Unreadable | Exception]
 
 
 class FileRun(ABC, Generic[Outcome]):
@@ -56,26 +57,22 @@ class FileRun(ABC, Generic[Outcome]):
         """Return the outcome of a file."""
 
     @abstractmethod
-    def take(self, file: File | Unreadable, outcome: Outcome) -> None:
+    def take(self, file: Found, outcome: Outcome) -> None:
         """Count and report the outcome of a file."""
 
     @abstractmethod
     def word(self) -> str:
         """Return what an interrupted run has done and what it has not."""
 
-    def wants(self, file: File | Unreadable) -> bool:  # noqa: ARG002
+    def wants(self, file: Found) -> bool:  # noqa: ARG002
         """Return whether to read a file that was found."""
         return True
 
-    def process(
-        self, stdin: list[File], found: Iterable[File | Unreadable]
-    ) -> Iterator[tuple[File | Unreadable, Outcome | Unreadable | Exception]]:
+    def process(self, stdin: list[File], found: Iterable[Found]) -> Iterator[Done[Outcome]]:
         """Yield each file with its outcome."""
         return self.process_in_turn(chain(stdin, found))
 
-    def process_in_turn(
-        self, files: Iterable[File | Unreadable]
-    ) -> Iterator[tuple[File | Unreadable, Outcome | Unreadable | Exception]]:
+    def process_in_turn(self, files: Iterable[Found]) -> Iterator[Done[Outcome]]:
         """Read files and work on them one by one."""
         for file in files:
             outcome: Outcome | Unreadable | Exception
@@ -200,14 +197,12 @@ class LintRun(FileRun[Result]):
             raise outcome
         return outcome
 
-    def process(
-        self, stdin: list[File], found: Iterable[File | Unreadable]
-    ) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
+    def process(self, stdin: list[File], found: Iterable[Found]) -> Iterator[tuple[Found, FileOutcome]]:
         """Lint stdin here, and the files with as many processes as are worth it."""
         self.explaining = Unchecked(self.named)
         return chain(self.process_in_turn(stdin), self._lint(found))
 
-    def wants(self, file: File | Unreadable) -> bool:
+    def wants(self, file: Found) -> bool:
         """Return whether to lint a file; count those that a sieve leaves out."""
         for sieve in self._sieves:
             if isinstance(file, File) and not sieve.wants(file.name):
@@ -215,7 +210,7 @@ class LintRun(FileRun[Result]):
                 return False
         return True
 
-    def take(self, file: File | Unreadable, outcome: Result) -> None:
+    def take(self, file: Found, outcome: Result) -> None:
         """Report the findings of one file."""
         left_out: dict[str, Any] = {}
         if isinstance(file, File):

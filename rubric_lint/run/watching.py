@@ -15,7 +15,7 @@ import click
 from rubric_lint.messages import join_words, visible
 from rubric_lint.project.files import File, Skipped, Unreadable, find
 from rubric_lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder
-from rubric_lint.run.batch import FileOutcome, lighten, lint_files
+from rubric_lint.run.batch import FileOutcome, Found, lighten, lint_files
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import Find
 from rubric_lint.run.summary import counted
@@ -34,9 +34,6 @@ _DECIDING = frozenset({*NAMES, ".gitignore", ".git", "exclude"})
 
 _MOST_NAMES = 3
 _UNKNOWN = Unreadable("", "")
-
-Found = File | Unreadable
-
 
 _Stamp = tuple[int, ...]
 
