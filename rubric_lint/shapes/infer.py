@@ -24,11 +24,17 @@ from rubric_lint.shapes.doubts import (
     split_words,
 )
 from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_share
-from rubric_lint.shapes.shape import Shape
+from rubric_lint.shapes.shape import Names, Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 
 Entry = Mapping[str, Any]
+
+Fields = Mapping[str, Names]
+"""The names of the fields of criteria by ours."""
+
+Beside = Mapping[str, tuple[Path, Any]]
+"""What is said beside criteria, by its name, with its place and its value."""
 
 
 class Words(NamedTuple):
@@ -67,7 +73,7 @@ class Criteria(NamedTuple):
 
     path: Path
     items: Mapping[str | int, Entry]
-    fields: Mapping[str, tuple[str, ...]]
+    fields: Fields
     are_texts: bool = False
 
     @property
@@ -76,7 +82,7 @@ class Criteria(NamedTuple):
         return _with_parts([*self.items.values()], self.fields.get("parts", ()))
 
     @property
-    def levels(self) -> tuple[str, ...]:
+    def levels(self) -> Names:
         """The names of fields with levels."""
         return self.fields.get("levels", ())
 
@@ -136,7 +142,7 @@ def find_criteria(document: Document, *, anywhere: bool = False, guesses: bool =
     return [*(each for path, each in found.items() if path[:-2] not in joined), *joined.values()]
 
 
-def _with_parts(entries: Sequence[Entry], names: tuple[str, ...]) -> list[Entry]:
+def _with_parts(entries: Sequence[Entry], names: Names) -> list[Entry]:
     every: list[Entry] = []
     for entry in entries:
         held = next((entry[name] for name in names if isinstance(entry.get(name), list | dict)), ())
@@ -275,14 +281,12 @@ def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
     return {} if is_row else dict(enumerate(value))
 
 
-def _read_fields(
-    entries: Sequence[Entry], *, is_map: bool, guesses: bool = False, parts: tuple[str, ...] = ()
-) -> Mapping[str, tuple[str, ...]]:
+def _read_fields(entries: Sequence[Entry], *, is_map: bool, guesses: bool = False, parts: Names = ()) -> Fields:
     """Return their names by ours; nothing if most entries have neither a text, nor levels, nor a weight."""
     if not parts:
         parts = _choose(entries, words().fields["parts"], lambda each: isinstance(each, list | dict) and len(each) > 1)
     outer, entries = entries, _with_parts(entries, parts)
-    fields: dict[str, tuple[str, ...]] = {"parts": parts} if parts else {}
+    fields: dict[str, Names] = {"parts": parts} if parts else {}
     for ours, suits in _SUITS.items():
         if not (ours == "id" and is_map and not parts):
             taken = {name for names in fields.values() for name in names}
@@ -309,7 +313,7 @@ def _read_fields(
     return {ours: names for ours, names in fields.items() if names} if is_any else {}
 
 
-def _find_penalties(entries: Sequence[Entry], fields: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+def _find_penalties(entries: Sequence[Entry], fields: Fields) -> Fields:
     """Return the fields that say in a word that a criterion is a penalty, or that hold its points in their place."""
     weights = fields.get("weight", ())
     keys = dict.fromkeys(key for entry in entries for key, value in entry.items() if says_penalty(key, value))
@@ -322,11 +326,9 @@ def _find_penalties(entries: Sequence[Entry], fields: Mapping[str, tuple[str, ..
     return found
 
 
-def _guess_fields(
-    entries: Sequence[Entry], fields: Mapping[str, tuple[str, ...]], *, is_map: bool
-) -> dict[str, tuple[str, ...]]:
+def _guess_fields(entries: Sequence[Entry], fields: Fields, *, is_map: bool) -> dict[str, Names]:
     """Return the levels and the texts by what they look like, where no known name says which they are."""
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, Names] = {}
     if "levels" not in fields:
         keys = dict.fromkeys(key for entry in entries for key in entry)
         no_levels = {*words().containers} - {*words().fields["levels"]}
@@ -351,7 +353,7 @@ def _guess_fields(
     return found
 
 
-def _choose(entries: Sequence[Entry], names: Iterable[str], suits: Callable[[Any], bool]) -> tuple[str, ...]:
+def _choose(entries: Sequence[Entry], names: Iterable[str], suits: Callable[[Any], bool]) -> Names:
     """Return the fewest names that the entries have, the most frequent first: each has values where the others lack."""
     having = {name: {at for at, entry in enumerate(entries) if name in entry and suits(entry[name])} for name in names}
     chosen: list[str] = []
@@ -446,7 +448,7 @@ def add_up(value: Any) -> bool:
     )
 
 
-def _find_sums(entries: Sequence[Entry], levels: tuple[str, ...]) -> Mapping[str, Any]:
+def _find_sums(entries: Sequence[Entry], levels: Names) -> Mapping[str, Any]:
     """Return the field that marks the lists of points which add up, with its values; an id is the last choice."""
     held = [(entry, entry[name]) for entry in entries for name in levels if isinstance(entry.get(name), list)]
     adding = [entry for entry, value in held if add_up(value)]
@@ -583,11 +585,14 @@ def _are_settings(part: Entry) -> bool:
     return len(marks) == 1 and not any(map(holds_mappings, part.values()))
 
 
+Sighted = tuple[Document, Criteria, Signs]
+
+
 class Inferred(NamedTuple):
     """The table of a format, the criteria that it reads with their signs, and the keys that it does not use."""
 
     table: Mapping[str, Any]
-    criteria: Sequence[tuple[Document, Criteria, Signs]]
+    criteria: Sequence[Sighted]
     unused: Sequence[tuple[Document, Path]]
 
     @property
@@ -613,7 +618,7 @@ class Inferred(NamedTuple):
 _TELLING = frozenset({"levels", "gate", "parts", "negative", "positive", "penalty"})
 """Fields that news, prices and features do not have."""
 
-_LEVEL_TEXT: tuple[str, ...] = Shape("", "").level_text
+_LEVEL_TEXT: Names = Shape("", "").level_text
 
 Scale = str | list[int]
 
@@ -628,7 +633,7 @@ def infer(
 
     `find` finds the criteria, `scale` is what the user says where the documents do not.
     """
-    groups: dict[tuple[int, str | int], list[tuple[Document, Criteria, Signs]]] = {}
+    groups: dict[tuple[int, str | int], list[Sighted]] = {}
     every = [(document, each) for document in documents for each in find(document)]
     for document, each in every:
         last = next((step for step in reversed(each.path) if isinstance(step, str)), "")
@@ -639,7 +644,7 @@ def infer(
 
 def _infer(
     name: str,
-    found: Sequence[tuple[Document, Criteria, Signs]],
+    found: Sequence[Sighted],
     every: Sequence[tuple[Document, Criteria]],
     scale: Scale | None,
     *,
@@ -724,7 +729,7 @@ def _infer(
     return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused))
 
 
-def _list_marks(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> dict[str, Any]:
+def _list_marks(fields: Fields, entries: Sequence[Entry]) -> dict[str, Any]:
     marks: dict[str, Any] = dict.fromkeys(fields.get("negative", ()), True)
     marks |= dict.fromkeys(fields.get("positive", ()), False)
     for name in fields.get("penalty", ()):
@@ -740,7 +745,7 @@ _KEYS = (
 """The keys of a table in the order in which they are written."""
 
 
-def _find_few_levels(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> tuple[str, ...]:
+def _find_few_levels(fields: Fields, entries: Sequence[Entry]) -> Names:
     """Return the fields with the levels of some criteria, where most have none."""
     if "levels" in fields:
         return ()
@@ -749,10 +754,7 @@ def _find_few_levels(fields: Mapping[str, tuple[str, ...]], entries: Sequence[En
 
 
 def _find_scale(
-    fields: Mapping[str, tuple[str, ...]],
-    beside: Mapping[str, tuple[Path, Any]],
-    entries: Sequence[Entry],
-    scale: Scale | None,
+    fields: Fields, beside: Beside, entries: Sequence[Entry], scale: Scale | None
 ) -> Scale | list[Any] | None:
     """Return what says the scale: a field of the criteria, a place in the file that holds without it, or the user."""
     most = [name for name in fields.get("weight", ()) if name in words().most]
@@ -773,13 +775,7 @@ def _find_scale(
     return "yes-no" if is_answered and "levels" not in fields else scale
 
 
-def _find_total(
-    fields: Mapping[str, tuple[str, ...]],
-    beside: Mapping[str, tuple[Path, Any]],
-    entries: Sequence[Entry],
-    *,
-    is_one: bool,
-) -> str | int:
+def _find_total(fields: Fields, beside: Beside, entries: Sequence[Entry], *, is_one: bool) -> str | int:
     """Return what the weights must add up to: the place of a total of the same kind, or of the percent of a score.
 
     Percentages of one list are parts of 100, whatever else is said, unless rounding explains their sum. It is empty if
@@ -799,7 +795,7 @@ def _find_total(
     return pointer(beside["percent"][0]) if "percent" in beside and all(weight >= 1 for weight in weights) else ""
 
 
-def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> bool:
+def _are_points(fields: Fields, entries: Sequence[Entry]) -> bool:
     """Return whether a score is a share of points: those are the weights, or those of the levels."""
     if "weight" in fields and words().points.isdisjoint(fields["weight"]):
         return False
