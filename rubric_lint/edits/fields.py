@@ -173,15 +173,10 @@ def add_field(document: Document, path: Path, name: str, scalar: str) -> Edit:
         between = text[fields[-2][0].end : span.start] if len(fields) > 1 else ""
         separator = between if _SEPARATOR.fullmatch(between) else ", "
         return Edit(Span(span.end, span.end), f"{separator}{key}: {scalar}")
-    simple = [
-        (field, at)
-        for field, at in fields
-        if not _BLOCK_TEXT.search(text[field.start : min(line_end(text, field.start).start, field.end)])
-    ]
-    if simple:
-        above, place = simple[-1]
-        end = find_last_line(document, place, above.end).start
-        return Edit(Span(end, end), f"{_break(document, span)}{key}: {scalar}")
+    for above, place in reversed(fields):
+        if not _BLOCK_TEXT.search(text[above.start : min(line_end(text, above.start).start, above.end)]):
+            end = find_last_line(document, place, above.end).start
+            return Edit(Span(end, end), f"{_break(document, span)}{key}: {scalar}")
     first = fields[0][0]
     return Edit(Span(first.start, first.start), f"{key}: {scalar}{_break(document, first)}")
 

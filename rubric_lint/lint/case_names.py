@@ -49,16 +49,8 @@ def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:
     return (path[:-1], Part.ENTRY) if is_borrowed else (path, part)
 
 
-class RubricName(NamedTuple):
-    """The name of a rubric; if its case has several rubrics, also those of the case and the evaluator."""
-
-    name: str
-    case: str = ""
-    evaluator: str = ""
-
-
-def find_names(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[RubricName]:
-    """Return the names of the rubrics of a file; see `name_rubrics`."""
+def find_names(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[tuple[str, str, str]]:
+    """Return the names of the rubrics of a file; if its case has several, also those of the case and the evaluator."""
     stem = stem_of(file)
     owners = [_read_owner(*each) for each in rubrics]
     graders = Counter((owner.key, owner.inner) for owner in owners if owner.inner)
@@ -82,7 +74,7 @@ def find_names(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[Ru
         name = "/".join([owner.name, *inner] if owner.name else [*inner, *own]) or otherwise
         is_one_of_several = bool(owner.name) and count[owner.key] > 1
         case = owner.name if is_one_of_several and len(keys[owner.name]) == 1 else ""
-        named.append(RubricName(name, case, "/".join(owner.inner) if case else ""))
+        named.append((name, case, "/".join(owner.inner) if case else ""))
     return named
 
 

@@ -101,25 +101,6 @@ def _dump(known: KnownFinding) -> str:
     return json.dumps(known._asdict(), ensure_ascii=False)
 
 
-class Gone(NamedTuple):
-    """Findings of a rule in a baseline that a file does not have any more; the file itself may be gone."""
-
-    baseline: str
-    file: str
-    rule: str
-    findings: int
-    is_file_gone: bool
-
-
-class Renewed(NamedTuple):
-    """A baseline that was written, with the numbers of its findings, of new ones and of those that are gone."""
-
-    baseline: str
-    findings: int
-    new: int
-    gone: int
-
-
 class _Baseline(NamedTuple):
     """One baseline in use; `settled` are its findings that this run can confirm or refute."""
 
@@ -212,16 +193,21 @@ class Baselines:
         names = fingerprints(result._replace(source=result.source._replace(name=name)))
         return [KnownFinding(file, finding.rule, name) for finding, name in zip(result.findings, names, strict=True)]
 
-    def gone(self) -> Iterator[Gone]:
-        """Yield the findings in the baselines that the files of this run do not have."""
+    def gone(self) -> Iterator[tuple[str, str, str, int, bool]]:
+        """Find the findings in the baselines that the files of this run do not have.
+
+        Yield the baseline, the file, the rule, their number, and whether the file itself is gone.
+        """
         for path, baseline in self._baselines.items():
             missing = {file for file in baseline.known.keys() - baseline.files if not self._exists(baseline, file)}
             lost = {each for file in missing for each in baseline.known[file]} | (baseline.settled - baseline.found)
             for (file, rule), count in sorted(Counter((each.file, each.rule) for each in lost).items()):
-                yield Gone(shorten(path), file, rule, count, file in missing)
+                yield shorten(path), file, rule, count, file in missing
 
-    def write(self) -> Iterator[Renewed]:
+    def write(self) -> Iterator[tuple[str, int, int, int]]:
         """Rewrite the baselines; findings that this run can neither confirm nor refute stay.
+
+        Yield each baseline, with the numbers of its findings, of new ones and of those that are gone.
 
         Raises:
             SettingsError: if one cannot be written.
@@ -231,7 +217,7 @@ class Baselines:
             kept = {each for each in before - baseline.settled if self._exists(baseline, each.file)}
             after = kept | baseline.found
             write_known(path, shorten(path), after)
-            yield Renewed(shorten(path), len(after), len(after - before), len(before - after))
+            yield shorten(path), len(after), len(after - before), len(before - after)
 
     @staticmethod
     def _exists(baseline: _Baseline, file: str) -> bool:
