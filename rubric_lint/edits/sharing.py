@@ -71,16 +71,17 @@ class Sharing:
 
         A definition without it that is used by merge keys only does not count.
         """
-        owner, step = self.field(path)
-        if (owner, step, name) not in self._odd:
+        key = ("odd", *self.field(path), name)
+        if key not in self._known:
             own = self.document.value(path[:-1])[name]
             users = ((user, self.document.value(user)) for user in self.users(path))
             odd = (user for user, fields in users if not is_same(fields.get(name), own))
-            self._odd[owner, step, name] = next((each for each in odd if not self._is_merged(each, name)), None)
-        return self._odd[owner, step, name]
+            self._known[key] = next((each for each in odd if not self._is_merged(each, name)), None)
+        return self._known[key]
 
     @cached_property
-    def _odd(self) -> dict[tuple[Any, str | int, str], Path | None]:
+    def _known(self) -> dict[tuple[Any, ...], Path | None]:
+        """What was found already, as a list may have thousands of users."""
         return {}
 
     def _is_merged(self, path: Path, name: str) -> bool:
@@ -94,15 +95,10 @@ class Sharing:
 
     def find_rival(self, path: Path, name: str) -> Path | None:
         """Return the path of a mapping that has the field at `path`, perhaps by a merge key, and a field `name`."""
-        owner, step = self.field(path)
-        if (owner, step, name) not in self._rivals:
-            users = self.users(path)
-            self._rivals[owner, step, name] = next((at for at in users if name in self.document.value(at)), None)
-        return self._rivals[owner, step, name]
-
-    @cached_property
-    def _rivals(self) -> dict[tuple[Any, str | int, str], Path | None]:
-        return {}
+        key = ("rival", *self.field(path), name)
+        if key not in self._known:
+            self._known[key] = next((at for at in self.users(path) if name in self.document.value(at)), None)
+        return self._known[key]
 
     def is_used(self, path: Path) -> bool:
         """Return whether the field at `path` counts in the mapping where it is written or in one that merges it."""

@@ -45,7 +45,6 @@ class _Step(NamedTuple):
     """A change of one collection; `at` is the offset to report if it cannot be made."""
 
     title: str
-    document: Document
     path: Path
     intents: tuple[Intent, ...]
     at: int
@@ -169,7 +168,7 @@ def _list_steps(document: Document, rubric: Rubric, is_in: Callable[[Path], bool
         except ObstacleError as obstacle:
             raise _Refusal(f"the range cannot be written as `[lowest, highest]`: {obstacle}", at) from None
         if edits:
-            yield _Step(_RANGES, document, path, tuple(Replace(*edit) for edit in edits), at)
+            yield _Step(_RANGES, path, tuple(Replace(*edit) for edit in edits), at)
     for path, steps in _ORDERINGS[number - 1](rubric, document.data) if number else ():
         if is_in(path):
             yield from _reorder(document, path, steps)
@@ -296,17 +295,16 @@ def _reorder(document: Document, path: Path, steps: tuple[str | int, ...] | None
                 f"the keys cannot be sorted, because `{duplicate.key}` is written twice", duplicate.second.start
             )
     what = _KEYS if is_mapping and path[-1:] != ("score_ranges",) else _BANDS
-    yield _Step(what, document, path, (Reorder(path, steps),), at)
+    yield _Step(what, path, (Reorder(path, steps),), at)
 
 
 def _make_change(sharing: Sharing, step: _Step) -> DataChange:
-    document = step.document
     try:
         made = make_fix(sharing, Repair(step.title, step.intents, safe=step.title != _BANDS))
     except ObstacleError as obstacle:
         what = "bands" if step.title == _BANDS else "keys"
         raise _Refusal(f"the {what} cannot be sorted: {obstacle}", step.at) from None
-    return DataChange(document.pointer(step.path), made.intents, made.edits, made.safe)
+    return DataChange(sharing.document.pointer(step.path), made.intents, made.edits, made.safe)
 
 
 def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> str:
