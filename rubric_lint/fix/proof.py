@@ -20,7 +20,6 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
-from rubric_lint.text.tree import SyntaxFaultError
 
 
 class Reading:
@@ -29,12 +28,8 @@ class Reading:
     def __init__(self, source: Source, settings: FileSettings, examined: Examined | None = None) -> None:
         self.source = source
         self.settings = settings
-        self.documents: Sequence[Document]
-        self.faults: Sequence[SyntaxFaultError]
-        if examined is None:
-            self.documents, self.faults = read_documents(source)
-        else:  # it was read to be linted
-            self.documents, self.faults = examined.documents, examined.faults
+        self.documents, self.faults = (examined.documents, examined.faults) if examined else read_documents(source)
+        if examined:  # it was read to be linted
             by_document: dict[int, list[Rubric]] = {id(document): [] for document in self.documents}
             for document, rubric in examined.rubrics:
                 by_document[id(document)].append(rubric)
