@@ -28,7 +28,6 @@ from rubric_lint.edits.lines import (
     with_properties,
     without_end,
 )
-from rubric_lint.edits.sharing import Sharing
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import Marks, escape, find_marks, replace_mark
 from rubric_lint.text.path import Part, Path
@@ -107,10 +106,10 @@ def remove_field(document: Document, path: Path, _beside: str) -> list[Edit]:
         ObstacleError: if that is impossible.
     """
     text, code = document.source.text, document.tree.code
-    field = whole_field(document, path)
+    field, owner = whole_field(document, path), document.child(path).owner
     if document.is_flow(path):
         cuts = cut_from_flow(text, code, field)
-    elif not document.siblings(path) and len(Sharing(document).holders(path)[0]) == 1:
+    elif not document.siblings(path) and len(document.value(document.paths.get(owner, path[:-1]))) == 1:
         if text[slice(*field)] != code[slice(*field)]:
             raise ObstacleError("it is the only field of its mapping, and has a comment in the middle")
         return [Edit(field, "{}")]
