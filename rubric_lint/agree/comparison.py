@@ -51,14 +51,14 @@ class Chart(NamedTuple):
 
 
 def choose_statistics(
-    measure: Measure, rows: Sequence[Row], higher: Sequence[Row], *, is_pair: bool
+    measure: Measure, projection: Projection, *, is_pair: bool
 ) -> tuple[dict[str, Statistic], dict[str, Statistic]]:
     """Return the statistics for a scale by name, and those that only complete the picture.
 
     Of scores 0 to 10 only the weighted statistics are given: equal scores are rare, and their bands are a scale of
     their own, on which equality counts.
     """
-    scale = measure.scale
+    scale, (rows, _, higher) = measure.scale, projection
     found: dict[str, Statistic] = {}
     more: dict[str, Statistic] = {}
     weighted, plain = (more, found) if scale.kind in {Kind.CHECK, Kind.BAND} else (found, more)
@@ -248,11 +248,8 @@ def compare(between: Between, raters: Mapping[str, Judgements], measures: Sequen
     """Compare raters on each scale."""
     joined = Joined(list(raters.values()))
     is_pair = len(raters) == 2
-    charts = []
-    for measure in measures:
-        projection = joined.project(measure)
-        chosen = choose_statistics(measure, projection.rows, projection.higher, is_pair=is_pair)
-        charts.append(Chart(measure, projection, *chosen))
+    projected = [(measure, joined.project(measure)) for measure in measures]
+    charts = [Chart(*each, *choose_statistics(*each, is_pair=is_pair)) for each in projected]
     found = []
     for chart, figures in zip(charts, compute(joined, charts, plan), strict=True):
         rows, counts = chart.projection.rows, chart.projection.tally(joined.counts)
@@ -363,8 +360,8 @@ def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Me
         projection = joined.project(measure)
         alphas = []
         for side in (1, 2):
-            rows = [(row[0], row[side]) for row in projection.rows]
-            chosen, _ = choose_statistics(measure, rows, rows, is_pair=False)
+            rows: list[Row] = [(row[0], row[side]) for row in projection.rows]
+            chosen, _ = choose_statistics(measure, Projection(rows, [], rows), is_pair=False)
             alphas.append(next(statistic for name, statistic in chosen.items() if name.startswith("alpha")))
         charts.append(Chart(measure, projection, {"alpha_difference": coefficients.difference(*alphas)}))
     contests = []
@@ -390,19 +387,19 @@ def count_votes(
     Votes of judges correlate because answers differ in quality, so only their errors against labels tell.
     """
     shared = labels.keys() & set.intersection(*(set(judge) for judge in judges.values()))
-    joined = Joined([{key: each[key] for key in shared} for each in (labels, *judges.values())])
-    charts = []
-    for measure in _own_scales(measures):
-        projection = joined.project(measure)
-        statistic = coefficients.independent_votes(projection.rows, measure.scale)
-        charts.append(Chart(measure, projection, {"independent_votes": statistic}))
     if len(shared) < FIRM:
         reason = f"{count_answers(len(shared))} with a label and every judge's output; at least {FIRM} are needed"
-        votes = [Figure("independent_votes", None, reason=reason) for _ in charts]
-    else:
-        votes = [figures["independent_votes"] for figures in compute(joined, charts, plan)]
+        unknown = Figure("independent_votes", None, reason=reason)
+        return [Measured(measure, len(shared), "votes", unknown) for measure in _own_scales(measures)]
+    joined = Joined([{key: each[key] for key in shared} for each in (labels, *judges.values())])
+    projected = [(measure, joined.project(measure)) for measure in _own_scales(measures)]
+    charts = [
+        Chart(measure, rated, {"independent_votes": coefficients.independent_votes(rated.rows, measure.scale)})
+        for measure, rated in projected
+    ]
     found = []
-    for chart, figure in zip(charts, votes, strict=True):
+    for chart, figures in zip(charts, compute(joined, charts, plan), strict=True):
+        figure = figures["independent_votes"]
         # A panel is worth at most the number of its judges.
         limits = (figure.value, figure.low, figure.high)
         value, low, high = (None if each is None else min(each, float(len(judges))) for each in limits)
