@@ -250,13 +250,67 @@ CASES = {
         "tests:\n- {id: a/j, rubrics: [Is short]}\n"
         "- {id: a, rubrics: [Is long], evaluators: [{name: j, rubrics: [Is short]}]}\n"
     ),
-    "a case like the file": "rubrics: [{id: a, expected_outcome: It}]\ntests:\n- {id: suite, rubrics: [Is long]}\n",
+    "a document": "id: tests/0\ntests:\n- {rubrics: [Is short]}\n- {id: tests/0, rubrics: [Is long]}\n",
     "documents": "---\n".join(["id: a\nrubrics: [{id: x, expected_outcome: Is short}]\n"] * 2),
     "a string and an assertion with bands": (
         "prompts: [x]\ntests:\n- id: a\n  assert:\n  - Is short\n  - type: llm-rubric\n    value: Is long\n"
         "    score_ranges: [{score_range: [0, 10], outcome: Is as long as the question}]\n"
     ),
 }
+
+
+NAMELESS = {
+    "documents": ("tests: [{rubrics: [Is short]}]\n---\ntests: [{rubrics: [Is long]}]\n", ["0/tests/0", "1/tests/0"]),
+    "defaults of documents": (
+        "---\n".join(["defaults: {rubrics: [{id: a, expected_outcome: Is short}]}\n"] * 2),
+        ["0/defaults", "1/defaults"],
+    ),
+    "a list of suites": (
+        "suites: [{tests: [{rubrics: [Is short]}]}, {tests: [{rubrics: [Is long]}]}]\n",
+        ["suites/0/tests/0", "suites/1/tests/0"],
+    ),
+    "a map of suites": (
+        "a: {tests: [{rubrics: [Is short]}]}\nb: {tests: [{rubrics: [Is long]}, {rubrics: [Is new]}]}\n",
+        ["a/tests/0", "b/tests/0", "tests/1"],
+    ),
+    "a suite with suites": (
+        "tests: [{rubrics: [Is short]}]\nsuites: [{tests: [{rubrics: [Is long]}]}]\n",
+        ["tests/0", "suites/0/tests/0"],
+    ),
+    "cases with evaluators": (
+        (
+            "a: {tests: [{rubrics: [Is old], assert: [{name: j, rubrics: [Is short]}]}]}\n"
+            "b: {tests: [{rubrics: [Is long]}]}\n"
+        ),
+        ["a/tests/0", "a/tests/0/j", "b/tests/0"],
+    ),
+    "evaluators in several fields of a case": (
+        "tests: [{id: x, a: {assert: [{rubrics: [Is short]}]}, b: {assert: [{rubrics: [Is long]}]}}]\n",
+        ["x/a/assert/0/rubrics", "x/b/assert/0/rubrics"],
+    ),
+    "evaluators without cases": (
+        "a: {assert: [{rubrics: [Is short]}]}\nb: {assert: [{rubrics: [Is long]}]}\n",
+        ["a/assert/0/rubrics", "b/assert/0/rubrics"],
+    ),
+    "a case like the file": (
+        "rubrics: [{id: a, expected_outcome: It}]\ntests:\n- {id: suite, rubrics: [Is long]}\n",
+        ["rubrics", "suite"],
+    ),
+    "scenarios of promptfoo": (
+        (
+            "prompts: ['{{q}}']\nscenarios:\n- config: [{vars: {lang: fr}}]\n"
+            "  tests: [{assert: [{type: llm-rubric, value: Is written in French}]}]\n"
+            "tests: [{assert: [{type: llm-rubric, value: Names the refund period}]}]\n"
+        ),
+        ["scenarios/0/tests/0", "tests/0"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "names"), NAMELESS.values(), ids=NAMELESS)
+def test_what_nobody_named_is_told_apart_by_all_of_its_place(text, names):
+    assert not lint("suite.yaml", text.encode()).findings
+    assert list(load(text)) == names
 
 
 @pytest.mark.parametrize("rubrics", ["null", "[]"])

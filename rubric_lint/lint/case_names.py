@@ -50,7 +50,10 @@ def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:
 
 
 def find_names(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[tuple[str, str, str]]:
-    """Return the names of the rubrics of a file; if its case has several, also those of the case and the evaluator."""
+    """Return the names of the rubrics of a file; if its case has several, also those of the case and the evaluator.
+
+    What nobody named has the last part of its place as its name, and all of it where another rubric has that name.
+    """
     stem = stem_of(file)
     owners = [_read_owner(*each) for each in rubrics]
     graders = Counter((owner.key, owner.inner) for owner in owners if owner.inner)
@@ -61,6 +64,38 @@ def find_names(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[tu
             else owner
             for (_, rubric), owner in zip(rubrics, owners, strict=True)
         ]
+    named = _join(owners, rubrics, stem)
+    count = Counter(name for name, *_ in named)
+    if len(count) < len(named):
+        alike = [count[name] > 1 for name, *_ in named]
+        named = _join(_tell_apart(owners, rubrics, alike), rubrics, stem)
+    return named
+
+
+def _tell_apart(
+    owners: Sequence["_Owner"], rubrics: Sequence[tuple[Document, Rubric]], alike: Sequence[bool]
+) -> list["_Owner"]:
+    """Name those that are `alike`, and others of their cases, after all of their places if nobody named them."""
+    keys = {owner.key for owner, is_alike in zip(owners, alike, strict=True) if is_alike}
+    cases = Counter(name for _, name in {(owner.key, owner.name) for owner in owners})
+    within = Counter((owner.key, owner.inner) for owner in owners)
+    told = []
+    for owner, (_, rubric), is_alike in zip(owners, rubrics, alike, strict=True):
+        number, place = owner.key
+        name, inner = owner.name, owner.inner
+        if owner.key in keys and name and not owner.field and cases[name] > 1:
+            whole = place if number is None else (number, *place)
+            name = "/".join(map(str, whole))
+        if is_alike and inner == owner.places and (not name or within[owner.key, inner] > 1):
+            inner = tuple(map(str, rubric.path[len(place) :]))
+        told.append(owner._replace(name=name, inner=inner))
+    return told
+
+
+def _join(
+    owners: Sequence["_Owner"], rubrics: Sequence[tuple[Document, Rubric]], stem: str
+) -> list[tuple[str, str, str]]:
+    """Return the names that `find_names` returns, of rubrics with some owners."""
     count = Counter(owner.key for owner in owners)
     keys: dict[str, set[Any]] = {}
     for owner in owners:

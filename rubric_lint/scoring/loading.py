@@ -229,7 +229,8 @@ def load_rubrics(name: str, data: bytes | str, settings: FileSettings = DEFAULTS
     """Return the rubrics of a file by name: `case-id`, or `case-id/evaluator-name` if a case has several.
 
     The suffix of `name` selects the file format. A rubric outside all cases is named after its evaluator or the file
-    (without suffixes); a case or evaluator without a name is named after its place, such as `tests/0`.
+    (without suffixes); a case or evaluator without a name is named after its place, such as `tests/0`, or
+    `suites/0/tests/0` if the shorter place names another one too.
 
     Raises:
         RubricError: if the file has error findings, no rubric, or two rubrics with the same name.
