@@ -11,7 +11,6 @@ from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.testing.running import Tested
 
 _TO_WRITE = "TODO: write an answer"
-TO_DO = f"{_TO_WRITE} that earns this: "
 """How the answers of an outline begin."""
 
 
@@ -56,9 +55,9 @@ def start_from_outputs(
 def start_outline(tested: Tested, rubric: str, schema: str) -> Start:
     """Write one test for each band, level or answer to a check, whose answer is still to be written."""
     tests = [
-        {"id": name, "answer": TO_DO + outcome, "expect": {"criteria": {criterion.id: expected}}}
-        for criterion in tested.rubric.criteria
-        for name, outcome, expected in _list_bands(tested, criterion)
+        {"id": name, "answer": f"{_TO_WRITE} that earns this: {outcome}", "expect": {"criteria": {each.id: expected}}}
+        for each in tested.rubric.criteria
+        for name, outcome, expected in _list_bands(tested, each)
     ]
     return Start(_write_file(tests, rubric, None, schema), len(tests), ())
 

@@ -130,7 +130,8 @@ def _make_tables(
     held = {document for table in found for document, *_ in table.criteria}
     lacking = [each for each in files if held.isdisjoint(each.documents)]
     for without in lacking:
-        complain(f"{without.input.label}: no criteria found: {_WANTED}")
+        what = "a list or a mapping of criteria, each with a text such as `description`, and a weight, points or levels"
+        complain(f"{without.input.label}: no criteria found: expected {what}")
     if lacking:
         return []
     known = {shape["name"] for shape in finder.for_folder(str(first.parent)).table.get("shape", ())}
@@ -150,11 +151,6 @@ def _make_tables(
             complain(f"{join_words(list(names))}: the criteria at `{each.table['criteria']}`: the table {wrong}")
             return []
     return tables
-
-
-_WANTED = (
-    "expected a list or a mapping of criteria, each with a text such as `description`, and a weight, points or levels"
-)
 
 
 def _show(given: _Given, tables: Sequence[Inferred], color: str, *, err: bool) -> None:

@@ -234,9 +234,6 @@ class Linted:
                     self.records.append(f"{path}:{line}: {finding.message}")
 
 
-OTHER_ANSWER = "ANSWERS has no answer with the id of the result"
-
-
 class _AmongAnswers(RecordCache):
     """Reads only the results of answers with certain ids; `left_out` has the others, by the rubric that they name.
 
@@ -267,7 +264,7 @@ class _AmongAnswers(RecordCache):
         if not any(lines.values()):
             return file
         for name, place in others:
-            self.left_out.setdefault(name, LeftOut(OTHER_ANSWER)).add(place)
+            self.left_out.setdefault(name, LeftOut("ANSWERS has no answer with the id of the result")).add(place)
         return replace(file, lines=lines)
 
 
@@ -329,13 +326,11 @@ def _read_texts(name: str, fields: Fields) -> dict[tuple[Any, Key], str]:
     return found
 
 
-_FORMS = {".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "full"}
-
-
 def run_assess(given: Given) -> int:
     """Assess the rubrics of a file, and return the exit code; see `assess`."""
     _check(given)
-    given.form = given.form or choose_by_ending(given.output, _FORMS, "full")
+    endings = {".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "full"}
+    given.form = given.form or choose_by_ending(given.output, endings, "full")
     escape_what_cannot_be_encoded()
     linted = Linted(given.rubric, given.finder())
     recorded: tuple[str, ...] = ()

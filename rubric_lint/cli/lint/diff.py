@@ -43,13 +43,11 @@ from rubric_lint.testing.reading import find_needed
 from rubric_lint.testing.running import Runner
 from rubric_lint.text.source import SUFFIXES, Source
 
-_ENDINGS = {".json": "json", ".md": "markdown", ".txt": "text"}
-
 
 def report_changes(given: Given) -> int:
     """Report what changed, and return the exit code; see `diff`."""
     escape_what_cannot_be_encoded()
-    form = given.form or choose_by_ending(given.output, _ENDINGS, "text")
+    form = given.form or choose_by_ending(given.output, {".json": "json", ".md": "markdown", ".txt": "text"}, "text")
     try:
         comparison = _compare_files(given) if given.new else _compare_branch(given)
     except RubricError as wrong:
