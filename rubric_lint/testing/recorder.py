@@ -44,9 +44,9 @@ class Recorder:
             case = find_case(need)
             if case is not None:
                 shown = {name: text for name, text in case._asdict().items() if text is not None}
-                rubric = self._tested.rubric
-                rubric = keep_criteria(rubric, [each.id for each in rubric.criteria if each.id in need.stale])
-                named = {"rubric": self._tested.rubric.name} if need.file.rubric_name else {}
+                whole = self._tested.rubric
+                rubric = keep_criteria(whole, [each.id for each in whole.criteria if each.id in need.stale])
+                named = {"rubric": whole.name} if need.file.rubric_name else {}
                 yield Answer(need.test.key, rubric, case, {"id": need.test.id, **named, **shown})
 
     def append(self, record: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from rubric_lint.cli.options import STDIN
+from rubric_lint.cli.options import STDIN, require_file_name
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.project.api_key import KEY, ApiKeyError, is_variable, read_key
 from rubric_lint.project.opening import open_stream
@@ -435,8 +435,8 @@ def read_batch(asking: dict[str, Any]) -> Batch | None:
     requests, results, form, size = (asking[f"batch_{name}"] for name in ("requests", "results", "format", "size"))
     if requests is None and not results:
         return None
-    if requests == "-":
-        raise click.UsageError("--batch-requests: -: does not mean stdout here; name a file")
+    if requests is not None:
+        require_file_name(requests, "--batch-requests")
     if form == "anthropic" and asking.get("base_url") is None:
         from rubric_lint.judge.batches import ANTHROPIC_URL  # noqa: PLC0415
 

@@ -3,7 +3,7 @@
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext, suppress
 from datetime import UTC, date, datetime
 from functools import partial
@@ -100,12 +100,12 @@ def score_files(
         parts = to_data({"comparison": other, "limits": decided})
         more = {name: part for name, part in parts.items() if part}
         writer.end(scoring.totals, more)
-        if other and extras and (form == "table" or not given.quiet):
-            _tell_comparison(more["comparison"], extras.name, write if form == "table" else None)
+        if other and (form == "table" or not given.quiet):
+            _tell_comparison(more["comparison"], label(given.compare), write if form == "table" else None)
         if results and code is Exit.CLEAN:
             results.finish()
-        warnings = (*scoring.warnings(), *(extras.warnings() if extras else ()))
-        for warning in warnings:
+        theirs = [f"warning: --compare: {label(given.compare)}: {each}" for each in other.warnings()] if other else []
+        for warning in (*scoring.warnings(), *theirs):
             complain(warning)
         if code is not Exit.INTERRUPTED and form != "table" and not given.quiet:
             causes = [f"invalid: {writer.causes.word()}"] if writer.causes.counts else []
@@ -267,14 +267,8 @@ class Prepared(NamedTuple):
 
     other: "OtherRun | None"
     told: "Extras"
-    name: str
     page: "HtmlReport | None"
     matcher: "Matcher | None"
-
-    def warnings(self) -> "Iterator[str]":
-        """Yield warnings about the other run."""
-        for warning in self.other.warnings() if self.other else ():
-            yield f"warning: --compare: {self.name}: {warning}"
 
 
 def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared | None:
@@ -306,7 +300,7 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
     page = None
     if given.report:
         page = HtmlReport(rubrics, other, records, text=MOST_TEXT // (2 if records else 1))
-    return Prepared(other, told, label(compare or ""), page, matcher)
+    return Prepared(other, told, page, matcher)
 
 
 _MOST_ASSESSED = 64 << 20
