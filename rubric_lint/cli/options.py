@@ -144,12 +144,9 @@ Output
         stdout]
     output:report FILE reads=read_output  Write the report to FILE, in the format of its ending (.json, .sarif, .xml for
         JUnit, .txt); print only the summary to stdout.
-    output:assess FILE reads=read_output  Write the report to FILE: .json, .md or .txt.
-    output:diff FILE reads=read_output  Write the report to FILE: .json, .md or .txt.
+    output:markdown FILE reads=read_output  Write the report to FILE: .json, .md or .txt.
     output:prompt FILE reads=read_output  Write to FILE: .json for messages, .txt; with --answers .jsonl.
-    output:agree FILE reads=read_output  Write the report to FILE: .json or .txt.
-    output:improve FILE reads=read_output  Write the report to FILE: .json or .txt.
-    output:show FILE reads=read_output  Write the report to FILE: .json or .txt.
+    output:text FILE reads=read_output  Write the report to FILE: .json or .txt.
     output:settings FILE  Settings file to write; - prints tables.
     output:sheet FILE  The sheet to write, .xlsx or .csv. An existing one is never replaced.
     output:journal FILE  Results file, JSON Lines; required with -; an existing one is resumed.  [default:

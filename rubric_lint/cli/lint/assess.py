@@ -8,7 +8,7 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "labels results model max-cost prices probe history map:answers format:assess output:assess"
+    "labels results model max-cost prices probe history map:answers format:assess output:markdown"
     f" | samples:two {JUDGING} max-requests no-cache cache-dir target look color config isolated",
     short="Say whether a rubric can be trusted, and what to fix.",
     examples={
@@ -44,7 +44,7 @@ _IMPROVE = "rubric-lint improve examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "model! labels tries writer-model write max-requests max-cost prices format:improve output:improve"
+    "model! labels tries writer-model write max-requests max-cost prices format:improve output:text"
     f" | results samples:two {JUDGING} map:answers no-cache cache-dir color config isolated",
     short="Propose wordings, and offer those that measure better.",
     examples={

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @command(
     "paths*",
-    "format:show output:show color | stdin-filename force-exclude config isolated",
+    "format:show output:text color | stdin-filename force-exclude config isolated",
     short="Show rubrics: criteria, shares, gates, what examples score.",
     examples={
         "rubric-lint show": "Show all rubrics in the current folder and below",
@@ -69,7 +69,7 @@ _FILE = "examples/summary.rubric.yaml"
 
 @command(
     "old? new?",
-    "rubric outputs format:diff output:diff | stdin-filename color config isolated",
+    "rubric outputs format:diff output:markdown | stdin-filename color config isolated",
     short="Report changes in meaning of a branch, or between two files.",
     examples={
         "rubric-lint diff": "Report what this branch changes",

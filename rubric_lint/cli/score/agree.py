@@ -142,7 +142,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 
 @command(
     "rubric results*",
-    "labels map rater format:agree output:agree report worst fail-below allow-invalid"
+    "labels map rater format:agree output:text report worst fail-below allow-invalid"
     " | chosen any-version extract bootstrap seed:draw target config isolated",
     examples={
         f"rubric-lint agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
