@@ -144,11 +144,8 @@ class _Folder(NamedTuple):
     is_foreign: bool = False  # a virtual environment, whose files are those of others
 
 
-class _Reached(NamedTuple):
-    """An item that a search found; `identity` is the same if it is found again."""
-
-    item: File | Unreadable
-    identity: object
+_Reached = tuple[File | Unreadable, object]
+"""An item that a search found, and an identity, which is the same if it is found again."""
 
 
 def find(
@@ -227,8 +224,6 @@ class RealFolders:
 
 
 class _Search:
-    """One search for files."""
-
     def __init__(self, finder: SettingsFinder, skipped: Skipped) -> None:
         self._finder = finder
         self._skipped = skipped
@@ -247,7 +242,7 @@ class _Search:
                 self._skipped.note(name, _OTHER)
             else:
                 real = os.path.realpath(name) if os.path.islink(name) else self._folders.locate(name)
-                yield _Reached(File(name, self._finder.for_file(name)), real)
+                yield File(name, self._finder.for_file(name)), real
         except SettingsError as fault:
             yield from _refuse_settings(fault)
         except (OSError, ValueError) as fault:
@@ -324,7 +319,7 @@ class _Search:
                     self._skipped.outside.append(name)
                     self._skipped.note(name, "symlink out of the repository")
                     return
-                yield _Reached(File(name, settings.for_file(name)), real)
+                yield File(name, settings.for_file(name)), real
             elif entry.is_dir():
                 self._skipped.note(name, _LINKED)
             elif not entry.name.startswith(_LOCK):
@@ -373,12 +368,12 @@ def tidy(name: str) -> str:
 
 def _refuse(name: str, fault: OSError | ValueError) -> _Reached:
     item = Unreadable(name, explain_os_error(name, fault))
-    return _Reached(item, item)
+    return item, item
 
 
 def _refuse_settings(error: SettingsError) -> Iterator[_Reached]:
     items = (Unreadable(error.path, fault) for fault in error.faults)
-    return (_Reached(item, item) for item in items)
+    return ((item, item) for item in items)
 
 
 def _could_hold_rubrics(chunks: Iterable[bytes], name: str) -> bool:

@@ -119,7 +119,6 @@ def _read(outputs: str, tested: "Tested") -> "list[Recorded]":
 
 
 def _name_tests(path: str, name: str) -> str:
-    """Return the name of the test file of a rubric."""
     stem = re.sub(r"(?i)(?:(?:\.rubric)?\.(?:ya?ml|json)|\.jsonl)\Z", "", path)
     plain = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
     return f"{stem}{f'.{plain}' if plain else ''}.rubric-test.yaml"
