@@ -5,8 +5,7 @@ import json
 import logging
 import threading
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import anyio
 import anyio.from_thread
@@ -27,39 +26,13 @@ from rubric_lint.scoring.loading import RubricError
 from rubric_lint.version import __version__
 
 
-class Answering:
-    """A stream of messages from `reading`; a request in it that cannot be read is answered to `writing`."""
-
-    def __init__(self, reading: Any, writing: Any) -> None:
-        self._reading = reading
-        self._writing = writing
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._reading, name)
-
-    async def __aenter__(self) -> Self:
-        await self._reading.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._reading.__aexit__(kind, fault, trace)
-
-    def __aiter__(self) -> "Answering":
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        return await self._answer(await self._reading.__anext__())
-
-    async def receive(self) -> SessionMessage | Exception:
-        """Return the next message, or what is wrong with it."""
-        return await self._answer(await self._reading.receive())
-
-    async def _answer(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
-        if isinstance(item, Exception) and (answer := _word(item)):
-            await self._writing.send(SessionMessage(answer))
-        return item
+async def _relay(reading: Any, relayed: Any, writing: Any) -> None:
+    """Pass messages on, and answer each request among them that cannot be read."""
+    async with reading, relayed:
+        async for item in reading:
+            if isinstance(item, Exception) and (answer := _word(item)):
+                await writing.send(SessionMessage(answer))
+            await relayed.send(item)
 
 
 def _word(fault: Exception) -> types.JSONRPCError | None:
@@ -177,5 +150,8 @@ async def _serve(roots: Roots) -> None:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    async with stdio_server() as (reading, writing):
-        await server.run(Answering(reading, writing), writing, server.create_initialization_options())
+    async with stdio_server() as (reading, writing), anyio.create_task_group() as tasks:
+        relayed, received = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        tasks.start_soon(_relay, reading, relayed, writing)
+        await server.run(received, writing, server.create_initialization_options())
+        tasks.cancel_scope.cancel()

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all
-from rubric_lint.finding import Result
 from rubric_lint.fix import SAFE, FixSelection
 from rubric_lint.fix.run import FixOutcome, FixRun
 from rubric_lint.format.schema_files import load_bundled
@@ -21,7 +20,7 @@ from rubric_lint.project.files import STDIN, File, Unreadable, name_other_kind, 
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.project.repository import name_schema
 from rubric_lint.project.settings import Overrides, SettingsFinder
-from rubric_lint.report import REPORTERS, Style
+from rubric_lint.report import REPORTERS, Style, Write
 from rubric_lint.report.changes import Comparison, as_json, as_text
 from rubric_lint.report.fixes import as_data, as_report, word_troubles, write_diff
 from rubric_lint.report.scores import FORMS
@@ -32,10 +31,9 @@ from rubric_lint.run.batch import FileOutcome, lint_bytes, lint_files
 from rubric_lint.run.console import Progress, report_crash
 from rubric_lint.run.given import Input, read_given
 from rubric_lint.run.linting import Find, LintRun
-from rubric_lint.run.summary import Failure, Reporter, Summary
+from rubric_lint.run.summary import Failure, Reporter
 from rubric_lint.scoring.loading import Loaded, load_models
 from rubric_lint.scoring.run import Scoring
-from rubric_lint.show import Shown
 from rubric_lint.show.source import ShowRun
 from rubric_lint.text.path import Path as Place
 from rubric_lint.text.reading import read_documents
@@ -162,15 +160,14 @@ def _find_settings(given: Arguments) -> SettingsFinder:
 
 
 class _Both(Reporter):
-    """Writes the findings as JSON for programs and as lines for the agent, and keeps what could not be read."""
+    """Writes a report as JSON for programs and as a text for the agent, and keeps what could not be read."""
 
-    def __init__(self) -> None:
+    def __init__(self, formats: Mapping[str, Callable[[Write, Style], Any]], form: str) -> None:
         self.failures = _Refused()
-        self._data, self._lines = io.StringIO(), io.StringIO()
-        look = Style()
-        self._reporters = REPORTERS["json"](self._data.write, look), REPORTERS["agent"](self._lines.write, look)
+        self._data, self._text = io.StringIO(), io.StringIO()
+        self._reporters = formats["json"](self._data.write, Style()), formats[form](self._text.write, Style())
 
-    def add(self, result: Result) -> None:
+    def add(self, result: Any) -> None:
         for reporter in self._reporters:
             reporter.add(result)
 
@@ -178,19 +175,19 @@ class _Both(Reporter):
         reason = f"{CRASHED}: {failure.reason}" if failure.is_fault else failure.reason
         self.failures.refuse(f"{failure.file}: {reason}")
 
-    def end(self, summary: Summary) -> None:
+    def end(self, *totals: Any) -> None:
         for reporter in self._reporters:
-            reporter.end(summary)
+            reporter.end(*totals)
 
-    def answer(self, notes: list[str]) -> Answer:
-        text = self._lines.getvalue() + "".join(f"{note}\n" for note in notes)
+    def answer(self, notes: Iterable[str]) -> Answer:
+        text = self._text.getvalue() + "".join(f"{note}\n" for note in notes)
         return Answer(text, json.loads(self._data.getvalue()))
 
 
 def lint(roots: Roots, given: Arguments) -> Answer:
     """Check a text, or files and folders."""
     finder = _find_settings(given)
-    reporter, progress = _Both(), Progress(io.StringIO())
+    reporter, progress = _Both(REPORTERS, "agent"), Progress(io.StringIO())
     paths, find, data = _Files.of(roots, given, finder)
 
     def lint_text(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
@@ -207,21 +204,13 @@ def lint(roots: Roots, given: Arguments) -> Answer:
 
 def show(roots: Roots, given: Arguments) -> Answer:
     """Describe what a text, or files and folders, hold."""
-    finder, refused = SettingsFinder(), _Refused()
-    written = {form: io.StringIO() for form in SHOW_FORMATS}
-    reports = [make(written[form].write, Style()) for form, make in SHOW_FORMATS.items()]
-
-    def report(shown: Shown) -> None:
-        for each in reports:
-            each.add(shown)
-
+    finder, reporter = SettingsFinder(), _Both(SHOW_FORMATS, "full")
     files = _Files.of(roots, given, finder)
-    summary = ShowRun(report, Progress(io.StringIO()), **files.hooks(refused)).show_all(files.paths, "", finder)
-    refused.check(summary.files)
-    for each in reports:
-        each.end(summary)
-    notes = "".join(f"{note}\n" for note in refused)
-    return Answer(written["full"].getvalue() + notes, json.loads(written["json"].getvalue()))
+    run = ShowRun(reporter.add, Progress(io.StringIO()), **files.hooks(reporter.failures))
+    summary = run.show_all(files.paths, "", finder)
+    reporter.failures.check(summary.files)
+    reporter.end(summary)
+    return reporter.answer(reporter.failures)
 
 
 def fix(roots: Roots, given: Arguments) -> Answer:
@@ -294,20 +283,12 @@ def _scalars(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
 def score(roots: Roots, given: Arguments) -> Answer:
     """Score judge outputs by the rubrics of a file."""
     rubrics = prepare_all(_load(_read_one(roots, given, "rubric")))
-    written, shown = io.StringIO(), io.StringIO()
-    writer, table = FORMS["json"](written.write, Style()), FORMS["table"](shown.write, Style())
-
-    def write(results: list[str]) -> None:
-        writer.add(results)
-        table.add(results)
-
-    scoring = Scoring(rubrics, write, Progress(io.StringIO(), "scoring", "outputs"))
+    reporter = _Both(FORMS, "table")
+    scoring = Scoring(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
     if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
         raise ToolError("no outputs found; an output is what the judge returned, as an object or a text")
-    writer.end(scoring.totals, {})
-    table.end(scoring.totals, {})
-    notes = "".join(f"{warning}\n" for warning in scoring.warnings())
-    return Answer(shown.getvalue() + notes, json.loads(written.getvalue()))
+    reporter.end(scoring.totals, {})
+    return reporter.answer(scoring.warnings())
 
 
 def _read_outputs(roots: Roots, given: Arguments) -> bytes:
