@@ -57,41 +57,10 @@ class RefusedError(JsonRpcException):
         super().__init__(f"rubric-lint: {reason}", _REQUEST_FAILED)
 
 
-class Site(NamedTuple):
-    """A place where an id is written: the key or the value at `path`.
-
-    `is_use`: it is more than how a judge was asked.
-    """
-
-    path: Path
-    id: str
-    part: Part = Part.VALUE
-    is_use: bool = True
-
-    def span(self, document: Document) -> Span:
-        """Return its place, without quotes."""
-        return inside_quotes(document, document.span(self.path, self.part))
-
-
 def inside_quotes(document: Document, span: Span) -> Span:
     """Return a span without the quotes of its text, if it has any."""
     is_quoted = span.end - span.start > 1 and document.source.text[span.start] in "\"'"
     return Span(span.start + 1, span.end - 1) if is_quoted else span
-
-
-def _list_sites(patterns: Sequence[str], data: Any, path: Path = ()) -> Iterator[Site]:
-    """Yield the ids in data, which is at a path of its document."""
-    for pattern in patterns:
-        for found, name in _match(data, pattern.split("/"), path):
-            if isinstance(name, str):
-                part = Part.KEY if pattern.endswith("{}") else Part.VALUE
-                yield Site(found, name, part, is_use=not pattern.startswith("judge/"))
-
-
-def _list_test_sites(data: Any) -> Iterator[Site]:
-    """Yield the ids in the data of a file with rubric tests: in what it expects, and in its outputs."""
-    for path, test in _match(data, ("tests", "*"), ()):
-        yield from _list_sites(_OF_TEST, test, path)
 
 
 def _match(data: Any, steps: Sequence[str], path: Path) -> Iterator[tuple[Path, Any]]:
@@ -138,18 +107,25 @@ class Target(NamedTuple):
 
 
 class Use(NamedTuple):
-    """An id in a document of a file. `record` is the record that it is in, `at` the path of that."""
+    """An id in a document of a file: the key or the value at `path`.
+
+    `is_use`: it is more than how a judge was asked. `record` is the record that it is in, if any, `at` the path of that
+    or of its test.
+    """
 
     reading: Reading
     document: Document
-    site: Site
-    record: dict[str, Any] | None = None
-    at: Path = ()
+    path: Path
+    id: str
+    part: Part
+    is_use: bool
+    record: dict[str, Any] | None
+    at: Path
 
     @property
     def span(self) -> Span:
-        """Its place."""
-        return self.site.span(self.document)
+        """Its place, without quotes."""
+        return inside_quotes(self.document, self.document.span(self.path, self.part))
 
 
 class Uses(NamedTuple):
@@ -202,24 +178,26 @@ def find_targets(library: Library, reading: Reading, offset: int) -> list[tuple[
     found = [(target, span) for target, span in own if span.start <= offset <= span.end]
     for document in reading.documents[: 1 if is_test else None] if not found else ():
         if document.span(()).start <= offset <= document.span(()).end:
-            for site, record in _list_document_sites(reading, document):
-                span = site.span(document)
+            for use in _list_uses(reading, document, is_test=is_test):
+                span = use.span
                 if span.start <= offset <= span.end:
-                    if record is None:
+                    if use.record is None:
                         targets = _find_tested(library, reading.path, document)
                     else:
-                        targets = _find_judged(library, reading.path, record, site.id)
-                    found += [(target, span) for target in targets if target.criterion.id == site.id]
+                        targets = _find_judged(library, reading.path, use.record, use.id)
+                    found += [(target, span) for target in targets if target.criterion.id == use.id]
     return found
 
 
-def _list_document_sites(reading: Reading, document: Document) -> Iterator[tuple[Site, dict[str, Any] | None]]:
-    """Yield the ids in a document of a file: in tests, or in records, each with the record that it is in."""
-    if reading.settings.is_test_file:
-        yield from ((site, None) for site in _list_test_sites(document.data))
-        return
-    for path, record in _list_records(document.data):
-        yield from ((site, record) for site in _list_sites(_OF_RECORD, record, path))
+def _list_uses(reading: Reading, document: Document, *, is_test: bool) -> Iterator[Use]:
+    """Yield the ids in a document of a file: in what its tests expect and in their outputs, or in its records."""
+    for at, data in _match(document.data, ("tests", "*"), ()) if is_test else _list_records(document.data):
+        for pattern in _OF_TEST if is_test else _OF_RECORD:
+            part = Part.KEY if pattern.endswith("{}") else Part.VALUE
+            is_use = not pattern.startswith("judge/")
+            for path, name in _match(data, pattern.split("/"), at):
+                if isinstance(name, str):
+                    yield Use(reading, document, path, name, part, is_use, None if is_test else data, at)
 
 
 def _find_tested(library: Library, file: str, document: Document) -> list[Target]:
@@ -317,8 +295,7 @@ def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[
         names = {target.loaded.name} if reference[1] else {each.loaded.name for each in list_targets(target.reading)}
         if names == {reference[1] or target.loaded.name}:
             needed = list_needed(file, document)[1:]
-            sites = [site for site in _list_test_sites(document.data) if site.id == name]
-            uses.found.extend(Use(reading, document, site) for site in sites)
+            uses.found.extend(use for use in _list_uses(reading, document, is_test=True) if use.id == name)
             for number, test in enumerate(document.data.get("tests") or ()):
                 if isinstance(test, dict) and _holds_in_text(test, name):
                     start = document.span(("tests", number, "output")).start
@@ -343,16 +320,16 @@ def _add_records(
         return
     uses.obstacles.extend(f"{reading.name_line(each.span.start)}: {each.message}" for each in reading.faults[:1])
     for document in reading.documents:
-        for path, record in _list_records(document.data):
-            if belongs(record, target.loaded, meaning, file, is_recorded=is_recorded):
-                if _holds_in_text(record, name):
-                    uses.obstacles.append(f"{reading.name_line(document.span(path).start)}: {_TEXT}")
-                sites = (site for site in _list_sites(_OF_RECORD, record, path) if site.id == name)
-                uses.found.extend(Use(reading, document, site, record, path) for site in sites)
+        listed = list(_list_records(document.data))
+        mine = {at: each for at, each in listed if belongs(each, target.loaded, meaning, file, is_recorded=is_recorded)}
+        texts = [document.span(at).start for at, record in mine.items() if _holds_in_text(record, name)]
+        uses.obstacles.extend(f"{reading.name_line(start)}: {_TEXT}" for start in texts)
+        found = _list_uses(reading, document, is_test=False)
+        uses.found.extend(use for use in found if use.id == name and use.at in mine)
 
 
 _Intent = RenameKey | ReplaceValue
-_Changes = dict[str, tuple[Reading, dict[int, tuple[Document, list[_Intent]]]]]
+_Changes = dict[str, tuple[Reading, dict[Document, list[_Intent]]]]
 """The intents by file, and in a file by document."""
 
 
@@ -413,8 +390,8 @@ def _change_use(use: Use, name: str, before: Meaning, after: Meaning) -> Iterato
     Raises:
         RefusedError: if the id is used beside this one already.
     """
-    path, old, value = use.site.path, use.site.id, use.document.value
-    is_key, is_field = use.site.part is Part.KEY, use.site.part is Part.VALUE and path[-1] == "id"
+    path, old, value = use.path, use.id, use.document.value
+    is_key, is_field = use.part is Part.KEY, use.part is Part.VALUE and path[-1] == "id"
     beside = [each.get("id") for each in value(path[:-2]) if isinstance(each, dict)] if is_field else value(path[:-1])
     if name in beside:
         raise RefusedError(f"{use.reading.name_line(use.span.start)} has `{name}` beside `{old}` already")
@@ -429,17 +406,16 @@ def _change_use(use: Use, name: str, before: Meaning, after: Meaning) -> Iterato
 
 
 def _add(changes: _Changes, reading: Reading, document: Document, intent: _Intent) -> None:
-    _, documents = changes.setdefault(reading.path, (reading, {}))
-    _, intents = documents.setdefault(document.number or 0, (document, []))
+    intents = changes.setdefault(reading.path, (reading, {}))[1].setdefault(document, [])
     if intent not in intents:
         intents.append(intent)
 
 
-def _rewrite(reading: Reading, documents: dict[int, tuple[Document, list[_Intent]]]) -> tuple[str, list[Edit]]:
+def _rewrite(reading: Reading, documents: dict[Document, list[_Intent]]) -> tuple[str, list[Edit]]:
     """Return the new text of a file and its edits, proved; raise RefusedError if there is a doubt."""
     edits: list[Edit] = []
     changes: list[DataChange] = []
-    for document, intents in documents.values():
+    for document, intents in documents.items():
         try:
             fix = make_fix(find_sharing(document), Repair("rename", tuple(intents), safe=False))
         except ObstacleError as fault:
@@ -546,7 +522,7 @@ def answer_references(found: _Found, params: types.ReferenceParams) -> list[type
         if params.context.include_declaration:
             places.append((target.reading, target.span))
         uses = find_uses(found.library, target, found.records_of(target)).found
-        places += [(use.reading, use.span) for use in uses if use.site.is_use]
+        places += [(use.reading, use.span) for use in uses if use.is_use]
     return _locate(places)
 
 
@@ -559,9 +535,9 @@ def answer_highlights(found: _Found, _params: Any) -> list[types.DocumentHighlig
         if target.reading.path == reading.path:
             spans[target.span] = types.DocumentHighlightKind.Write
         for document in reading.documents:
-            for site, _ in _list_document_sites(reading, document):
-                if site.id == target.criterion.id and site.is_use:
-                    spans.setdefault(site.span(document), types.DocumentHighlightKind.Read)
+            for use in _list_uses(reading, document, is_test=reading.settings.is_test_file):
+                if use.id == target.criterion.id and use.is_use:
+                    spans.setdefault(use.span, types.DocumentHighlightKind.Read)
     return [types.DocumentHighlight(reading.text.range(span), kind) for span, kind in sorted(spans.items())] or None
 
 
