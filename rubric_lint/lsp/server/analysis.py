@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 class State:
     """A document at one moment.
 
-    `settings` are None if rubric-lint ignores the document. `obstacle` says why the settings are unknown, and
-    `obstacle_file` is the settings file to fix. `find_open` returns the text of another file if it is open.
+    `name` is for messages and parsers, `path` that of a file. `settings` are None if rubric-lint ignores the document.
+    `obstacle` says why they are unknown, and `obstacle_file` is the settings file to fix. `find_open` returns the text
+    of another file if it is open.
     """
 
     uri: str
@@ -35,7 +36,8 @@ class State:
     language: str
     version: int | None
     text: Text
-    settings: FileSettings | None
+    settings: FileSettings | None = None
+    path: str | None = None
     obstacle: str = ""
     obstacle_file: str = ""
     find_open: Callable[[str], str | None] = lambda _path: None

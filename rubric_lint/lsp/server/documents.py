@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types
 
@@ -19,7 +19,7 @@ from rubric_lint.lsp.server.analysis import Analysis, State, analyse
 from rubric_lint.lsp.server.diagnostics import write_diagnostics
 from rubric_lint.lsp.server.positions import Change, Text
 from rubric_lint.lsp.server.protocol import Connection
-from rubric_lint.lsp.server.workspace import Folder, Options, Origin, Workspace, expand, find_origin, identify
+from rubric_lint.lsp.server.workspace import Folder, Options, Workspace, expand, identify, name_document, path_of
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings import SettingsError
 from rubric_lint.report.terminal import visible
@@ -35,35 +35,19 @@ _THREADS = 3
 _LONGEST_WAIT = 0.2  # seconds that work in the background waits for other work
 
 
-class OpenText(NamedTuple):
-    """The text of an open document now."""
-
-    uri: str
-    version: int | None
-    text: Text
-
-
 @dataclass(slots=True, eq=False)
 class Open:
-    """A document that is open in the editor. `job` is the analysis of its current state, once requested.
+    """A document that is open in the editor: its current `state`, without settings, and its analysis, once requested.
 
     `due` is the time of the loop at which its author has paused. `logged` are the crashes in the editor's log.
     """
 
-    uri: str
-    language: str
-    version: int | None
-    text: Text
+    state: State
     timer: asyncio.Task[None] | None = None
     job: asyncio.Future[Analysis | None] | None = None
     due: float = 0
     readable: Analysis | None = None
     logged: set[str] = field(default_factory=set)
-
-    @property
-    def origin(self) -> Origin:
-        """The path and name of the document."""
-        return find_origin(self.uri, self.language)
 
 
 class OpenDocuments:
@@ -92,13 +76,9 @@ class OpenDocuments:
         encoding = self.connection.workspace.position_encoding
         return types.PositionEncodingKind(encoding or "utf-16").value
 
-    def find_open_files(self) -> dict[str, OpenText]:
+    def find_open_files(self) -> dict[str, State]:
         """Return the open documents that are files, by path."""
-        return {
-            path: OpenText(uri, document.version, document.text)
-            for uri, document in self._documents.items()
-            if (path := document.origin.path)
-        }
+        return {each.state.path: each.state for each in list(self._documents.values()) if each.state.path}
 
     def is_switched_off(self, path: str) -> bool:
         """Return whether the editor's settings switch rubric-lint off for a file."""
@@ -138,14 +118,14 @@ class OpenDocuments:
     def open(self, item: types.TextDocumentItem) -> None:
         """Add a document."""
         self._drop(item.uri)
-        document = Open(item.uri, item.language_id, item.version, Text.of(item.text, self.encoding))
-        self._documents[item.uri] = document
+        text = Text.of(item.text, self.encoding)
+        document = self._documents[item.uri] = Open(self._make_state(item.uri, item.language_id, item.version, text))
         self._schedule(document, 0)
 
     def change(self, uri: str, version: int, changes: Iterable[Change]) -> None:
         """Apply changes to a document."""
         if document := self._documents.get(uri):
-            document.text, document.version = document.text.change(changes), version
+            document.state = replace(document.state, text=document.state.text.change(changes), version=version)
             self._schedule(document, self._folder_of(document).options.debounce / 1000)
 
     def close(self, uri: str) -> None:
@@ -184,7 +164,7 @@ class OpenDocuments:
             await self.wait_for_settings()
         if (document := self._documents.get(uri)) is None:
             return None
-        return await self.run(self._read_state, document, document.version, document.text)
+        return await self.run(self._add_settings, document.state)
 
     async def analysis(self, uri: str) -> Analysis | None:
         """Return the analysis of the current state of a document once the editor's settings are known.
@@ -195,8 +175,7 @@ class OpenDocuments:
             await self.wait_for_settings()
         while document := self._documents.get(uri):
             if (job := document.job) is None:
-                work = self.run(self._analyse, document, document.version, document.text)
-                job = document.job = asyncio.ensure_future(work)
+                job = document.job = asyncio.ensure_future(self.run(self._analyse, document.state, document))
             found = await asyncio.shield(job)
             if found is not None and document.job is job:
                 self._log_faults(document, found)
@@ -225,25 +204,24 @@ class OpenDocuments:
             await asyncio.sleep(document.due - asyncio.get_running_loop().time())
             if document.due > asyncio.get_running_loop().time() or (found := await self.analysis(uri)) is None:
                 continue
-            diagnostics = await self.run(self._write, document, found)
-            if self._documents.get(uri) is document and document.text is found.state.text:
+            diagnostics = await self.run(self._write, found)
+            if self._documents.get(uri) is document and document.state.text is found.state.text:
                 return diagnostics
         return None
 
     async def _watch_sources(self, uri: str) -> None:
         if document := self._documents.get(uri):
-            sources = self._folder_of(document).find_sources(document.origin)
+            sources = self._folder_of(document).find_sources(document.state.path)
             await self.connection.register(self.connection.watch(*(Path(source).name for source in sources)))
 
     def lint_file(self, path: str, uri: str) -> list[dict[str, Any]]:
         """Return the diagnostics of a file that is not open."""
-        document = Open(uri, "", None, Text.of(""))
-        state = self._read_state(document, None, document.text)
+        state = self._add_settings(self._make_state(uri))
         if state.settings is None:
-            return self._write(document, analyse(state)) if state.obstacle else []
+            return self._write(analyse(state)) if state.obstacle else []
         data = read(File(path, state.settings), may_be_stdin=False)
         if isinstance(data, Unreadable):
-            return self._write(document, Analysis(state, notice=data.reason))
+            return self._write(Analysis(state, notice=data.reason))
         if not state.settings.is_named and not could_hold_rubrics(data, path):
             return []
         try:
@@ -251,10 +229,9 @@ class OpenDocuments:
         except UndecodableError as fault:
             result = lint(path, data, state.settings)
             state = replace(state, text=Text.of(fault.source.text, self.encoding))
-            return self._write(document, Analysis(state, result, result.findings))
-        document.text = Text.of(source.text, self.encoding)
-        found = self._analyse(document, None, document.text)
-        return self._write(document, found) if found else []
+            return self._write(Analysis(state, result, result.findings))
+        found = self._analyse(replace(state, text=Text.of(source.text, self.encoding)))
+        return self._write(found) if found else []
 
     def _drop(self, uri: str) -> bool:
         document = self._documents.pop(uri, None)
@@ -271,28 +248,29 @@ class OpenDocuments:
             document.timer = asyncio.ensure_future(self._publish(document))
 
     async def _publish(self, document: Open) -> None:
+        uri = document.state.uri
         try:
-            if (diagnostics := await self._settle(document.uri)) is not None:
-                params = {"uri": document.uri, "version": document.version, "diagnostics": diagnostics}
+            if (diagnostics := await self._settle(uri)) is not None:
+                params = {"uri": uri, "version": document.state.version, "diagnostics": diagnostics}
                 self.connection.protocol.send_plain(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
-            await self._watch_sources(document.uri)
+            await self._watch_sources(uri)
         except Exception as fault:
-            self.report(fault, document.uri)
+            self.report(fault, uri)
 
-    def _write(self, document: Open, found: Analysis) -> list[dict[str, Any]]:
-        shape_errors = self._folder_of(document).options.shape_errors
+    def _write(self, found: Analysis) -> list[dict[str, Any]]:
+        shape_errors = self.workspace.folder_of(found.state.path).options.shape_errors
         return write_diagnostics(found, shape_errors=shape_errors, schema_server=self.has_schema_server)
 
     def _folder_of(self, document: Open) -> Folder:
-        return self.workspace.folder_of(document.origin.path)
+        return self.workspace.folder_of(document.state.path)
 
-    def _analyse(self, document: Open, version: int | None, text: Text) -> Analysis | None:
-        if document.text is not text:
+    def _analyse(self, state: State, document: Open | None = None) -> Analysis | None:
+        if document and document.state is not state:
             return None  # superseded while it waited
-        folder = self._folder_of(document)
-        sift = partial(folder.sift, document.origin)
-        state = self._read_state(document, version, text)
-        paths = folder.find_judged(document.origin)
+        folder = self.workspace.folder_of(state.path)
+        sift = partial(folder.sift, state.path)
+        state = self._add_settings(state)
+        paths = folder.find_judged(state.path)
         if paths is None or state.settings is None:
             return analyse(state, sift)
         # The scorer takes a while to load, and few projects name judge outputs.
@@ -305,11 +283,13 @@ class OpenDocuments:
         also = JudgedFinder(cache, sources, state.name, is_only=False)
         return replace(analyse(state, sift, also), unreadable=sources.unreadable, reviews=tuple(also.reviews))
 
-    def _read_state(self, document: Open, version: int | None, text: Text) -> State:
-        name = document.origin.name
-        state = State(document.uri, name, document.language, version, text, None, find_open=self._find_text)
+    def _make_state(self, uri: str, language: str = "", version: int | None = None, text: Text | None = None) -> State:
+        name = name_document(uri, language)
+        return State(uri, name, language, version, text or Text.of(""), path=path_of(uri), find_open=self._find_text)
+
+    def _add_settings(self, state: State) -> State:
         try:
-            settings = self._folder_of(document).settings_for(document.origin, document.language)
+            settings = self.workspace.folder_of(state.path).settings_for(state.path, state.name, state.language)
             return replace(state, settings=settings)
         except SettingsError as fault:
             return state.blocked(fault)
@@ -317,15 +297,14 @@ class OpenDocuments:
     def _find_text(self, path: str) -> str | None:
         """Return the text of a file if it is open, however its path is written."""
         real = identify(path)
-        opened = ((document.origin.path, document.text) for document in list(self._documents.values()))
-        return next((text.body for each, text in opened if each and identify(each) == real), None)
+        return next((each.text.body for other, each in self.find_open_files().items() if identify(other) == real), None)
 
     def _log_faults(self, document: Open, found: Analysis) -> None:
         """Log a crash once for a document, and each file of judge outputs that cannot be read once until it can."""
         if found.fault and str(found.fault) not in document.logged:
             document.logged.add(str(found.fault))
-            self.report(found.fault, document.uri)
-        paths = self._folder_of(document).find_judged(document.origin)
+            self.report(found.fault, document.state.uri)
+        paths = self._folder_of(document).find_judged(document.state.path)
         known, self._unreadable[paths] = self._unreadable.get(paths, ()), found.unreadable
         for file, reason in found.unreadable:
             if (file, reason) not in known:

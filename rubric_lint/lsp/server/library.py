@@ -13,9 +13,8 @@ from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lsp.server.analysis import State
-from rubric_lint.lsp.server.documents import OpenText
 from rubric_lint.lsp.server.positions import Text
-from rubric_lint.lsp.server.workspace import Origin, Workspace, identify, uri_of
+from rubric_lint.lsp.server.workspace import Workspace, identify, uri_of
 from rubric_lint.project.files import File, Unreadable, find, read
 from rubric_lint.project.settings import FileSettings, SettingsError, claim_by_name
 from rubric_lint.text.document import Document
@@ -55,7 +54,7 @@ class Reading(NamedTuple):
 class Library:
     """The files of the editor's folders and those they refer to, each read once."""
 
-    def __init__(self, workspace: Workspace, opened: Mapping[str, OpenText], encoding: str) -> None:
+    def __init__(self, workspace: Workspace, opened: Mapping[str, State], encoding: str) -> None:
         self._workspace = workspace
         self._opened = opened
         self._encoding = encoding
@@ -100,7 +99,7 @@ class Library:
 
     def find_judged(self, path: str) -> list[str]:
         """Return the files of judge outputs and labels that the settings of a file name."""
-        named = self._workspace.folder_of(path).find_judged(Origin(path, path))
+        named = self._workspace.folder_of(path).find_judged(path)
         return [*named[0], *named[1]] if named else []
 
     def may_hold(self, path: str, text: str) -> bool:
@@ -159,7 +158,7 @@ class Library:
 
     def _settings_for(self, path: str) -> FileSettings | None:
         try:
-            return self._workspace.folder_of(path).settings_for(Origin(path, path), "")
+            return self._workspace.folder_of(path).settings_for(path, path)
         except SettingsError as fault:
             raise UnreadError(f"its settings are invalid: {'; '.join(fault.faults)}") from None
 

@@ -19,7 +19,7 @@ from rubric_lint.lsp.server.diagnostics import SOURCE, write_diagnostics
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.lsp.server.protocol import Connection, Plain
-from rubric_lint.lsp.server.workspace import Folder, Origin, path_of, uri_of
+from rubric_lint.lsp.server.workspace import Folder, path_of, uri_of
 from rubric_lint.project.files import File, Unreadable, find
 from rubric_lint.project.opening import stat_path
 from rubric_lint.project.settings import SettingsError
@@ -207,7 +207,7 @@ def find_files(folder: Folder) -> list[Found]:
             continue
         place = os.path.dirname(path)  # noqa: PTH120
         if place not in stamps:
-            stamps[place] = tuple(_list_stamps(folder.find_sources(Origin(path, path))))
+            stamps[place] = tuple(_list_stamps(folder.find_sources(path)))
         own = tuple(_list_stamps([path]))
         found.append(Found(path, folder, own[0][2], own + stamps[place]))
     return found
@@ -223,7 +223,7 @@ def _list_stamps(paths: Iterable[str]) -> Iterator[tuple[int, ...]]:
 
 
 def _write_reason(path: str, uri: str, reason: str) -> Diagnostics:
-    state = State(uri, path, "", None, Text.of(""), None)
+    state = State(uri, path, "", None, Text.of(""))
     return write_diagnostics(Analysis(state, notice=reason), shape_errors="always", schema_server=False)
 
 

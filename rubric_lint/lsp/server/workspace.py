@@ -147,23 +147,16 @@ _SUFFIX_OF = {
 }
 
 
-class Origin(NamedTuple):
-    """The origin of a document: its `path` if it is a file, and the `name` for messages and parsers."""
-
-    path: str | None
-    name: str
-
-
-def find_origin(uri: str, language: str) -> Origin:
-    """Return the origin of the document at a URI; an unsaved document is named by its language."""
+def name_document(uri: str, language: str) -> str:
+    """Return the path of the document at a URI; an unsaved document is named by its language."""
     if path := path_of(uri):
-        return Origin(path, path)
+        return path
     try:
         name = os.path.basename(unquote(urlsplit(uri).path)) or "untitled"
     except ValueError:  # not a URI
         name = "untitled"
     is_named = name.lower().endswith((*SUFFIXES, *SIGNED_SUFFIXES))
-    return Origin(None, name if is_named else name + _SUFFIX_OF.get(language, ".yaml"))
+    return name if is_named else name + _SUFFIX_OF.get(language, ".yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +178,8 @@ class Folder:
         except SettingsError as fault:
             return cls(uri, path, options, fault)
 
-    def settings_for(self, origin: Origin, language: str) -> FileSettings | None:
-        """Return the settings for a document, or None if rubric-lint ignores it.
+    def settings_for(self, path: str | None, name: str, language: str = "") -> FileSettings | None:
+        """Return the settings for a document, or None if rubric-lint ignores it; only a file has a path.
 
         Raises:
             SettingsError: if the nearest settings file is invalid.
@@ -195,50 +188,50 @@ class Folder:
             return None
         if isinstance(self.finder, SettingsError):
             raise self.finder.with_traceback(None)
-        if origin.path is None and self.path is None:
-            return SettingsFinder(isolated=True).for_file(origin.name)
-        path = origin.path or os.path.join(self.path or "", origin.name)
-        settings = self.finder.for_folder(os.path.dirname(path))  # noqa: PTH120
+        if path is None and self.path is None:
+            return SettingsFinder(isolated=True).for_file(name)
+        place = path or os.path.join(self.path or "", name)
+        settings = self.finder.for_folder(os.path.dirname(place))  # noqa: PTH120
         is_known = (
-            path.lower().endswith((*SUFFIXES, *SIGNED_SUFFIXES))
+            place.lower().endswith((*SUFFIXES, *SIGNED_SUFFIXES))
             or language in _SUFFIX_OF
-            or settings.include.covers(path)
+            or settings.include.covers(place)
         )
         # Treat it like a file found by search, not like one named on the command line.
-        if not is_known or (origin.path and settings.exclude.covers(path)):
+        if not is_known or (path and settings.exclude.covers(place)):
             return None
-        return settings.for_file(path)
+        return settings.for_file(place)
 
-    def _find_settings(self, origin: Origin) -> Settings | None:
+    def _find_settings(self, path: str | None) -> Settings | None:
         """Return the settings of the folder of a file; None for what is not a file, or if they are invalid."""
-        if origin.path is None or isinstance(self.finder, SettingsError):
+        if path is None or isinstance(self.finder, SettingsError):
             return None
         with suppress(SettingsError):
-            return self.finder.for_folder(os.path.dirname(origin.path))  # noqa: PTH120
+            return self.finder.for_folder(os.path.dirname(path))  # noqa: PTH120
         return None
 
-    def find_sources(self, origin: Origin) -> Iterator[str]:
+    def find_sources(self, path: str | None) -> Iterator[str]:
         """Yield the files that affect the findings in a document, except settings files with standard names."""
         if self.options.configuration:
             yield self.options.configuration
-        if settings := self._find_settings(origin):
+        if settings := self._find_settings(path):
             yield from filter(None, [settings.baseline, *settings.judged, *settings.labels])
 
-    def find_judged(self, origin: Origin) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    def find_judged(self, path: str | None) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         """Return the files of judge outputs and of labels that the settings of a document name, or None without any."""
-        settings = self._find_settings(origin)
+        settings = self._find_settings(path)
         return (settings.judged, settings.labels) if settings and settings.judged else None
 
-    def sift(self, origin: Origin, result: Result) -> Result:
+    def sift(self, path: str | None, result: Result) -> Result:
         """Remove the findings in the baseline of the settings from a result; always read the baseline from disk.
 
         Raises:
             SettingsError: if the baseline is missing or invalid, also if there is no finding that it could hold.
         """
-        settings = self._find_settings(origin)
+        settings = self._find_settings(path)
         if settings is None or settings.baseline is None or isinstance(self.finder, SettingsError):
             return result
-        return Baselines(self.finder, None, renews=False).sift(result, settings.for_file(origin.path or ""))
+        return Baselines(self.finder, None, renews=False).sift(result, settings.for_file(path or ""))
 
 
 class Workspace(NamedTuple):
