@@ -1,7 +1,6 @@
 """Build the outline and the folding ranges of a document, and search the cases and criteria of all files."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -20,35 +19,26 @@ from rubric_lint.messages import shorten
 from rubric_lint.report.terminal import visible
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import Span
 
 _LONGEST = 60
 
 
-@dataclass(slots=True)
-class Node:
-    """One entry of the outline: `extent` is its whole span, `head` the part to select."""
-
-    name: str
-    kind: types.SymbolKind
-    extent: Span
-    head: Span
-    detail: str = ""
-    children: list["Node"] = field(default_factory=list)
+Node = dict[str, Any]
+"""One entry of the outline as the protocol has it: `range` is its whole extent, `selectionRange` the part to select."""
 
 
 def make_outline(analysis: Analysis) -> list[Node]:
     """Build the outline: cases, their rubrics, criteria and bands."""
     roots: list[Node] = []
     for document, mine in groupby(analysis.rubrics, attrgetter("document")):
-        _Outline(document, roots).add_all(mine)
+        _Outline(document, analysis.state.text, roots).add_all(mine)
     return roots
 
 
 def write_outline(analysis: Analysis, *, is_tree: bool) -> list[dict[str, Any]]:
-    """Return the outline as the protocol has it, for editors that show a tree or a list."""
-    nodes, text = make_outline(analysis), analysis.state.text
-    return _write_tree(nodes, text) if is_tree else _write_list(nodes, text, analysis.state.uri)
+    """Return the outline for editors that show a tree or a list."""
+    nodes = make_outline(analysis)
+    return nodes if is_tree else list(_list_nodes(nodes, analysis.state.uri, is_search=False))
 
 
 async def answer_outline(documents: OpenDocuments, params: types.DocumentSymbolParams) -> Plain | None:
@@ -72,8 +62,9 @@ _WHOLE = "rubrics"
 
 
 class _Outline:
-    def __init__(self, document: Document, roots: list[Node]) -> None:
+    def __init__(self, document: Document, text: Text, roots: list[Node]) -> None:
         self._document = document
+        self._text = text
         self._roots = roots
         self._extents = document.extents
         self._parts: dict[Path, Node] = {}
@@ -104,7 +95,7 @@ class _Outline:
                 if node is None:
                     continue
                 self._parts[part] = node
-            siblings = self._parts[part].children
+            siblings = self._parts[part]["children"]
         return siblings
 
     def _add_criterion(self, parent: Node, criterion: Criterion, place: Callable[[Path], Path]) -> None:
@@ -126,9 +117,9 @@ class _Outline:
             for each in levels or ():
                 named = " ".join(filter(None, (str(each.number), _clip(each.name or ""))))
                 bands.append((each.path, named, each.outcome))
-        if node := self._add(parent.children, name, kind, place(criterion.path), detail):
+        if node := self._add(parent["children"], name, kind, place(criterion.path), detail):
             for path, name, outcome in bands:
-                self._add(node.children, name, types.SymbolKind.EnumMember, place(path), outcome)
+                self._add(node["children"], name, types.SymbolKind.EnumMember, place(path), outcome)
 
     def _add(
         self, siblings: list[Node], name: str, kind: types.SymbolKind, path: Path, detail: str | None = ""
@@ -140,37 +131,38 @@ class _Outline:
         head = self._document.span(path, Part.KEY if path and isinstance(path[-1], str) else Part.ENTRY)
         if not (extent.start <= head.start and head.end <= extent.end):
             head = extent
-        siblings.append(Node(name or "?", kind, extent, head, _clip(detail or "")))
-        return siblings[-1]
+        node: Node = {
+            "name": name or "?",
+            "kind": kind.value,
+            "range": self._text.write_range(extent),
+            "selectionRange": self._text.write_range(head),
+            **({"detail": told} if (told := _clip(detail or "")) else {}),
+            "children": [],
+        }
+        siblings.append(node)
+        return node
 
 
 def _clip(text: str) -> str:
     return shorten(visible(" ".join(text.split())), _LONGEST)
 
 
-def _write_tree(nodes: list[Node], text: Text) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": node.name,
-            "kind": node.kind.value,
-            "range": text.write_range(node.extent),
-            "selectionRange": text.write_range(node.head),
-            **({"detail": node.detail} if node.detail else {}),
-            "children": _write_tree(node.children, text),
-        }
-        for node in nodes
-    ]
+_CASE = types.SymbolKind.Object.value
+_FOUND = (_CASE, types.SymbolKind.Field.value)  # what a search finds: cases and criteria
 
 
-def _write_list(nodes: list[Node], text: Text, uri: str, within: str | None = None) -> list[dict[str, Any]]:
-    """Return the outline as the protocol has it for editors that show a list."""
-    found: list[dict[str, Any]] = []
+def _list_nodes(
+    nodes: Iterable[Node], uri: str, within: str | None = None, *, is_search: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield the entries of an outline with the name of what holds each; with `is_search`, that of its case."""
     for node in nodes:
-        location = {"uri": uri, "range": text.write_range(node.extent)}
-        holder = {} if within is None else {"containerName": within}
-        found.append({"location": location, "name": node.name, "kind": node.kind.value, **holder})
-        found += _write_list(node.children, text, uri, node.name)
-    return found
+        name, kind = node["name"], node["kind"]
+        if not is_search or kind in _FOUND:
+            holder = {} if within is None else {"containerName": within}
+            yield {"location": {"uri": uri, "range": node["range"]}, "name": name, "kind": kind, **holder}
+        yield from _list_nodes(
+            node["children"], uri, within if is_search and kind != _CASE else name, is_search=is_search
+        )
 
 
 def make_folds(analysis: Analysis, limit: int | None) -> list[dict[str, int]] | None:
@@ -186,19 +178,14 @@ def make_folds(analysis: Analysis, limit: int | None) -> list[dict[str, int]] | 
     return [{"startLine": first, "endLine": depths[first][1]} for first in sorted(outermost)] or None
 
 
-_KINDS = (types.SymbolKind.Object, types.SymbolKind.Field)  # cases and criteria
-
-
 class WorkspaceSymbols:
     """Searches for one client; a file is read again only when it has changed."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[object, list[types.WorkspaceSymbol]]] = {}
+        self._known: dict[str, tuple[object, list[dict[str, Any]]]] = {}
         """The stamp of each file, or its text in the editor, and its symbols then."""
 
-    async def answer(
-        self, documents: OpenDocuments, params: types.WorkspaceSymbolParams
-    ) -> list[types.WorkspaceSymbol]:
+    async def answer(self, documents: OpenDocuments, params: types.WorkspaceSymbolParams) -> Plain:
         """Return the symbols that match a query, ordered by file."""
         await documents.wait_for_settings()
         opened = documents.find_open_files()
@@ -210,7 +197,7 @@ class WorkspaceSymbols:
             rest = iter(name)
             return all(character in rest for character in wanted)  # in this order
 
-        def search() -> list[types.WorkspaceSymbol]:
+        def search() -> list[dict[str, Any]]:
             states: dict[str, object] = {}
             for folder in documents.workspace.folders:
                 if folder.path and folder.options.enable and folder.options.unopened_files:
@@ -221,30 +208,15 @@ class WorkspaceSymbols:
                 for path, state in sorted(states.items())
             }
             self._known = known
-            return [each for _, symbols in known.values() for each in symbols if matches(each.name.casefold())]
+            return [each for _, symbols in known.values() for each in symbols if matches(each["name"].casefold())]
 
-        return await documents.run(search)
+        return Plain(await documents.run(search))
 
 
-def _read(library: Library, path: str) -> list[types.WorkspaceSymbol]:
+def _read(library: Library, path: str) -> list[dict[str, Any]]:
     try:
-        if (state := library.find_state(path)) is None:
-            return []
+        state = library.find_state(path)
     except UnreadError:
         return []  # its reason is among the diagnostics
-    return [
-        types.WorkspaceSymbol(
-            location=types.Location(state.uri, state.text.range(node.extent)),
-            name=node.name,
-            kind=node.kind,
-            container_name=case,  # editors show the name of the file themselves
-        )
-        for node, case in _list_nodes(make_outline(Analysis(state)), None)
-    ]
-
-
-def _list_nodes(nodes: Iterable[Node], case: str | None) -> Iterator[tuple[Node, str | None]]:
-    for node in nodes:
-        if node.kind in _KINDS:
-            yield node, case
-        yield from _list_nodes(node.children, node.name if node.kind is types.SymbolKind.Object else case)
+    # Editors show the name of the file themselves.
+    return list(_list_nodes(make_outline(Analysis(state)), state.uri, is_search=True)) if state else []
