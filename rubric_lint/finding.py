@@ -87,6 +87,11 @@ class Finding(NamedTuple):
         return hash(self[:-1])  # `values` have no hash, and the message has them
 
 
+def list_fixes(finding: Finding) -> list[Fix]:
+    """Return all fixes of a finding: the plain one, and those that only an author can pick."""
+    return [*([finding.fix] if finding.fix else []), *finding.choices]
+
+
 _STEPS = {
     "rename": "rename it to `{}`",
     "rewrite": "{}",

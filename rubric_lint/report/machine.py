@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from rubric_lint.finding import Severity
+from rubric_lint.finding import Severity, list_fixes
 from rubric_lint.messages import HOME, visible, visible_json, whole
 from rubric_lint.project.repository import find_root, repository_path
 from rubric_lint.report.terminal import Style, Write, dump
-from rubric_lint.report.text import Concise
+from rubric_lint.report.text import Concise, Written
 from rubric_lint.rules import RULES
 from rubric_lint.run import fingerprint
-from rubric_lint.run.summary import Failure, NearMisses, Reporter, counted, word_severities
+from rubric_lint.run.summary import Failure, NearMisses, counted, word_severities
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ _RARE_COUNTS = (
 )
 
 
-class Json(Reporter):
+class Json(Written):
     """Write one JSON object with a line per finding."""
 
-    def __init__(self, write: Write, _look: Style) -> None:
-        self._write = write
+    def __init__(self, write: Write, look: Style) -> None:
+        super().__init__(write, look)
         self._findings: list[str] = []
         self._unread: list[tuple[tuple[bool, int], str]] = []
 
@@ -126,12 +126,13 @@ _PRIORITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HI
 """The levels of SARIF, and those of GitHub's code scanning."""
 
 
-class Sarif(Reporter):
+class Sarif(Written):
     """Write one run of SARIF 2.1.0 piece by piece: the tool, then one line per result, then the invocation."""
 
-    def __init__(self, write: Write, _look: Style) -> None:
-        self._write = write
-        self._before = ""
+    _before = ""
+
+    def __init__(self, write: Write, look: Style) -> None:
+        super().__init__(write, look)
         self._notifications: list[dict[str, Any]] = []
         self._near = NearMisses()
 
@@ -237,7 +238,7 @@ def _describe_result(source: Source, file: dict[str, str], finding: Finding, mar
             }
             for number, place in enumerate(finding.related, start=1)
         ]
-    if fixes := [*([finding.fix] if finding.fix else []), *finding.choices]:
+    if fixes := list_fixes(finding):
         result["fixes"] = [
             {
                 "description": {"text": whole(fix.title)},
@@ -285,15 +286,14 @@ SHOWN = 10
 _KINDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "notice"}
 
 
-class GitHub(Reporter):
+class GitHub(Written):
     """Write GitHub Actions annotations: workflow commands on stdout that GitHub shows beside the code.
 
     Each message begins with the place, because the log shows nothing else.
     """
 
     def __init__(self, write: Write, look: Style) -> None:
-        self._write = write
-        self._look = look
+        super().__init__(write, look)
         self._counts: Counter[str] = Counter()
         self._near = NearMisses()
 
@@ -345,12 +345,10 @@ class GitHub(Reporter):
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.HINT: "info"}
 
 
-class GitLab(Reporter):
+class GitLab(Written):
     """Write GitLab's code quality report: one JSON list with an item per finding."""
 
-    def __init__(self, write: Write, _look: Style) -> None:
-        self._write = write
-        self._before = "["
+    _before = "["
 
     def add(self, result: Result) -> None:
         """Write the findings of one file, then its near misses, one for each reason."""
@@ -406,14 +404,14 @@ _OF_TEST = re.compile(r"/tests/(\d+)(?:/|$)")
 """The pointer of a finding in a rubric test, with the number of the test."""
 
 
-class JUnit(Reporter):
+class JUnit(Written):
     """Write JUnit XML for systems that show test results, with one case for each rubric test and any other file.
 
     The head of the suite has totals, so the cases are kept as text until the end.
     """
 
-    def __init__(self, write: Write, _look: Style) -> None:
-        self._write = write
+    def __init__(self, write: Write, look: Style) -> None:
+        super().__init__(write, look)
         self._cases: list[str] = []
         self._failures = 0
         self._errors = 0
@@ -516,8 +514,7 @@ class Agent(Concise):
         """Return the line of a finding."""
         line, column, *_ = _range(source, finding.span)
         head = f"{visible(source.name)}:{line}:{column} {finding.severity} {finding.rule}: {visible(finding.message)}"
-        fixes = [*([finding.fix] if finding.fix else []), *finding.choices]
-        told = [f" [{_word_fix(source, fix)}]" for fix in fixes]
+        told = [f" [{_word_fix(source, fix)}]" for fix in list_fixes(finding)]
         obstacle = f" [not fixable: {visible(finding.obstacle)}]" if finding.obstacle else ""
         return f"{head}{''.join(told)}{obstacle}"
 

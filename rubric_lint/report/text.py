@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from rubric_lint.run.summary import Summary
 
 
-class Concise(Reporter):
-    """Write one line per finding: `file:line:column severity rule: message`."""
+class Written(Reporter):
+    """Write results in a style, piece by piece."""
 
     def __init__(self, write: Write, look: Style) -> None:
         self._write = write
         self._look = look
+
+
+class Concise(Written):
+    """Write one line per finding: `file:line:column severity rule: message`."""
 
     def word(self, source: Source, finding: Finding) -> str:
         """Return the line of a finding."""
@@ -41,13 +45,10 @@ class Concise(Reporter):
             self._write(f"{summary}\n")
 
 
-class Full(Reporter):
+class Full(Written):
     """Write each finding: rule and message, below them its place, the code frame and the fix."""
 
-    def __init__(self, write: Write, look: Style) -> None:
-        self._write = write
-        self._look = look
-        self._gap = ""
+    _gap = ""
 
     def add(self, result: Result) -> None:
         """Write the findings of one file."""
@@ -70,12 +71,11 @@ class Full(Reporter):
             self._write(self._gap + "\n".join(told) + "\n")
 
 
-class Statistics(Reporter):
+class Statistics(Written):
     """Write the number of findings per rule, most frequent first."""
 
     def __init__(self, write: Write, look: Style) -> None:
-        self._write = write
-        self._look = look
+        super().__init__(write, look)
         self._counts: Counter[tuple[str, Severity]] = Counter()
 
     def add(self, result: Result) -> None:

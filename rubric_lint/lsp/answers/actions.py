@@ -8,7 +8,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from rubric_lint.edits.intents import Fix
-from rubric_lint.finding import Finding
+from rubric_lint.finding import Finding, list_fixes
 from rubric_lint.fix import FixSelection, any_unsafe, choose, find_trouble, fix
 from rubric_lint.fix.silence import can_be_silenced, silence_one
 from rubric_lint.lsp.answers.commands import ADOPT, ADOPT_IT, CAN_RUN
@@ -86,7 +86,7 @@ def _is_wanted(kind: str, wanted: Sequence[str] | None) -> bool:
 def _make_quick(analysis: Analysis, place: Span, abilities: Abilities) -> Iterator[types.CodeAction]:
     """Yield the actions that fix one finding or all of its rule, silence it, or describe the format of a near miss."""
     state, found = analysis.state, analysis.find_at(place)
-    fixes = [(finding, repair) for finding in found for repair in _list_fixes(finding)]
+    fixes = [(finding, repair) for finding in found for repair in list_fixes(finding)]
     is_long = len(state.text.content) > _LONG
     is_later = is_long and abilities.lazy  # the fix is proved when the user selects it
     for finding, repair in fixes[: _FEW if is_long and not abilities.lazy else _MOST]:
@@ -158,7 +158,7 @@ def find_edit(
         label = f"Unsafe fixes of {rule}" if any_unsafe(alike) else ""
         return _edit(state, [edit for _, fix in alike for edit in fix.edits], abilities, confirm=label)
     if kind is Deferred.FIX:
-        for finding, fix in ((each, fix) for each in found for fix in _list_fixes(each)):
+        for finding, fix in ((each, fix) for each in found for fix in list_fixes(each)):
             if (fix.choice, fix.title) == repair and _is_sound(analysis, [(finding, fix)]):
                 return _edit(state, fix.edits, abilities, confirm="" if fix.safe else _title(fix))
         return None
@@ -172,11 +172,6 @@ def _is_sound(analysis: Analysis, chosen: Sequence[tuple[Finding, Fix]]) -> bool
     """Return whether these fixes together change only what they claim, proven as by rubric-fix."""
     result, settings = analysis.result, analysis.state.settings
     return result is not None and settings is not None and not find_trouble(result, chosen, settings)
-
-
-def _list_fixes(finding: Finding) -> list[Fix]:
-    """Return all fixes of a finding: the plain one, and those that only an author can pick."""
-    return [*([finding.fix] if finding.fix else []), *finding.choices]
 
 
 def _choose_alike(analysis: Analysis, rule: str, choice: str) -> list[tuple[Finding, Fix]]:

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from lsprotocol import types
+
 from rubric_lint.format.criterion import Band, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import build_rubrics
@@ -85,11 +87,12 @@ def escape(text: str | None) -> str:
     return escape_markdown(shorten(" ".join((text or "").split()), 200))
 
 
-class Answer(NamedTuple):
-    """What a judge can give a criterion, as a test expects it, and the outcome."""
+class Value(NamedTuple):
+    """A value to offer, such as what a judge can give a criterion, as a test expects it; `card` explains it."""
 
-    value: int | bool | list[int]
-    outcome: str
+    value: Any
+    card: str = ""
+    kind: types.CompletionItemKind = types.CompletionItemKind.Value
 
 
 class TestedCriterion(NamedTuple):
@@ -98,7 +101,7 @@ class TestedCriterion(NamedTuple):
     id: str
     card: str
     has_gate: bool
-    answers: tuple[Answer, ...]
+    answers: tuple[Value, ...]
 
 
 def names_criteria(path: Path) -> bool:
@@ -146,18 +149,18 @@ def list_criteria(state: State, data: Any) -> list[TestedCriterion]:
     ]
 
 
-def _list_answers(criterion: Criterion) -> Iterator[Answer]:
+def _list_answers(criterion: Criterion) -> Iterator[Value]:
     if criterion.levels is not None:
         known = [(level.number, level.outcome or "") for level in criterion.levels if level.number is not None]
-        yield from (Answer(number, outcome) for number, outcome in sorted(known))
+        yield from (Value(number, outcome) for number, outcome in sorted(known))
     elif criterion.scale:
         yield from _list_bands(criterion.scale)
     else:
-        yield Answer(value=True, outcome=criterion.outcome or "")
-        yield Answer(value=False, outcome=f"not: {criterion.outcome or ''}")
+        yield Value(value=True, card=criterion.outcome or "")
+        yield Value(value=False, card=f"not: {criterion.outcome or ''}")
 
 
-def _list_bands(scale: Scale) -> Iterator[Answer]:
+def _list_bands(scale: Scale) -> Iterator[Value]:
     for band in sorted((band for band in scale.bands if band.scores), key=lambda band: band.scores.start):
         low, high = band.scores[0], band.scores[-1]
-        yield Answer(low if low == high else [low, high], band.outcome or "")
+        yield Value(low if low == high else [low, high], band.outcome or "")

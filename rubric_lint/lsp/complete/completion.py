@@ -18,7 +18,7 @@ from rubric_lint.dialects.search.agentv_suites import EVALUATORS
 from rubric_lint.format.criterion import HIGHEST, as_integer
 from rubric_lint.format.schema_files import catalogue
 from rubric_lint.format.starter import RUBRICS
-from rubric_lint.lsp.complete.cards import TestedCriterion, find_rubrics, list_criteria, names_criteria
+from rubric_lint.lsp.complete.cards import TestedCriterion, Value, find_rubrics, list_criteria, names_criteria
 from rubric_lint.lsp.complete.proof import Proof, choose_best, put
 from rubric_lint.lsp.complete.schemas import (
     FieldFacts,
@@ -201,14 +201,6 @@ def _offer_by_schema(
         if items := list(offer(place, proof)):
             return items
     return []
-
-
-class Value(NamedTuple):
-    """A value to offer; `card` explains it."""
-
-    value: Any
-    card: str = ""
-    kind: types.CompletionItemKind = types.CompletionItemKind.Value
 
 
 class Place(NamedTuple):
@@ -408,7 +400,7 @@ def _list_test_values(state: State, slot: Slot) -> Iterator[Value]:
         yield from (Value(each.id, each.card) for each in list_criteria(state, slot.data))
     elif names_criteria(path[:-1]) and path[-2] == "criteria":
         named = [each for each in list_criteria(state, slot.data) if each.id == path[-1]]
-        yield from (Value(*answer) for each in named[:1] for answer in each.answers)
+        yield from (answer for each in named[:1] for answer in each.answers)
 
 
 def _list_files(name: str, word: str, suffixes: tuple[str, ...]) -> Iterator[Value]:
