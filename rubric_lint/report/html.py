@@ -46,7 +46,6 @@ _LONGEST, _LONGEST_SAID = 4000, 100_000
 """The most characters to show of a name or message, and of a quoted text: question, answer, reference, reasons."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
-SCRIPT = _TEMPLATES / "report.js"
 
 
 def as_html(text: str, most: int = _LONGEST) -> Markup:
@@ -85,30 +84,31 @@ def _make_environment() -> Environment:
         score=format_score,
         verdict_now=lambda verdict: f"{verdict or 'invalid'} now",
     )
+    environment.globals.update(
+        label=label_criterion,
+        name_gate=_name_gate,
+        chart_answers=_chart_answers,
+        name_outcome=name_outcome,
+        find_texts=_find_texts,
+        read_score=read_score,
+    )
     return environment
 
 
-def render_page(template: str, *, has_script: bool = False, **values: Any) -> str:
-    """Render a self-contained page up to its end, which `close_page` renders.
-
-    A script may only be that of `close_page`, by its hash.
-    """
-    digest = b64encode(sha256(SCRIPT.read_text("utf-8").encode()).digest()).decode() if has_script else ""
-    policy = Markup(f"; script-src 'sha256-{digest}'" if has_script else "")  # noqa: S704 (a hash)
-    return _make_environment().get_template(template).render(version=__version__, policy=policy, **values)
-
-
-def close_page(*, has_script: bool = False) -> str:
-    """Render the end of a page, with the script that the data before it is for."""
-    script = f"<script>{SCRIPT.read_text('utf-8')}</script>\n" if has_script else ""
-    return f"{script}</body>\n</html>\n"
+def _render(template: str, *, script: str = "", **values: Any) -> Iterator[str]:
+    """Yield a self-contained page piece by piece. It may run only this script, which its hash allows."""
+    digest = b64encode(sha256(script.encode()).digest()).decode() if script else ""
+    values["policy"] = Markup(f"; script-src 'sha256-{digest}'" if script else "")  # noqa: S704 (a hash)
+    found = _make_environment().get_template(template)
+    return found.generate(version=__version__, script=Markup(script), **values)  # noqa: S704 (our own)
 
 
 def render_agreement(findings: Findings, title: str) -> str:
     """Render the page of agreement."""
     found, note = describe_findings(findings), " ".join(LEGEND)
-    kind = "Agreement of judges and people"
-    return render_page("agreement.html", kind=kind, title=title, note=note, agreement=found) + close_page()
+    return "".join(
+        _render("agreement.html", kind="Agreement of judges and people", title=title, note=note, agreement=found)
+    )
 
 
 _MOST_ROWS = 8192
@@ -313,16 +313,9 @@ def _pack(data: bytes) -> str:
     return b64encode(zlib.compress(data, _LEVEL)).decode("ascii")
 
 
-def as_data(value: Any) -> str:
-    """Return JSON that can stand in a script element: ASCII, without `<`."""
-    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
-
-
 BINS = 20
 """How many columns the histogram of scores has; each is 0.05 wide, and the last one includes 1."""
 
-_RANKS = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1}
-_STACK = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 _MOST_INVALID = _MOST_FIRST = _MOST_RUBRICS = _MOST_NAMES = 20
 _MOST_MODELS = 10
 _MOST_FAULTS = 5
@@ -456,8 +449,8 @@ class HtmlReport:
         if len(self._worst) < self._most:
             return True
         rank, score, _, _ = self._worst[0]
-        if -_RANKS[verdict] != rank:
-            return -_RANKS[verdict] > rank
+        if -_CODES[verdict] != rank:
+            return -_CODES[verdict] > rank
         return -known.points * score.denominator > score.numerator * known.rubric.full
 
     def keep(self, outcome: Outcome) -> None:
@@ -466,7 +459,7 @@ class HtmlReport:
         if result is None or result.verdict is Verdict.PASS:
             return
         self._kept += 1
-        entry = (-_RANKS[result.verdict], -result.score, -self._kept, outcome)
+        entry = (-_CODES[result.verdict], -result.score, -self._kept, outcome)
         if len(self._worst) < self._most:
             heapq.heappush(self._worst, entry)
         elif entry > self._worst[0]:
@@ -484,14 +477,24 @@ class HtmlReport:
             records.finish()
         if self._other:
             self._other.settle()
-        note = f"{totals}. Spread is the standard deviation of the scores, each from 0 to 1."
-        values = self._describe_run(totals, extras) | self._describe_comparison(extras, only_there)
-        write(render_page("scores.html", has_script=True, kind="Scores by rubric", title=title, note=note, **values))
-        for part in chain(self._rows.read(), *(records.read() for records in self._packed)):
+        about = json.dumps(self._describe_rows(extras), separators=(",", ":")).replace("<", "\\u003c")
+        elements = chain(self._rows.read(), *(each.read() for each in self._packed), [self._rows.describe_others()])
+        page = _render(
+            "scores.html",
+            script=(_TEMPLATES / "report.js").read_text("utf-8"),
+            kind="Scores by rubric",
+            title=title,
+            note=f"{totals}. Spread is the standard deviation of the scores, each from 0 to 1.",
+            totals=totals,
+            extras=extras,
+            other=self._other,
+            comparison=self._describe_comparison(only_there),
+            elements=map(Markup, elements),
+            about=Markup(about),  # noqa: S704 (ASCII, without `<`)
+            **self._describe_run(totals, extras),
+        )
+        for part in page:
             write(part)
-        write(self._rows.describe_others())
-        write(f'<script type="application/json" id="about">{as_data(self._describe_rows(extras))}</script>\n')
-        write(close_page(has_script=True))
 
     def _describe_run(self, totals: Totals, extras: Extras) -> dict[str, Any]:
         """Return what the template shows of this run."""
@@ -524,31 +527,21 @@ class HtmlReport:
             "has_gates": has_gates,
             "shown": [(places[each.rubric.name], each) for each in shown],
             "scored": scored,
-            "label": label_criterion,
-            "name_gate": _name_gate,
-            "chart_answers": _chart_answers,
-            "has_agreement": extras.agreement is not None,
             "agreement": describe_findings(extras.agreement) if extras.agreement else {},
             "legend": " ".join(LEGEND),
-            "assessed": extras.assessed,
             "assessments_shown": [] if isinstance(extras.assessed, str) else describe_assessments(extras.assessed),
             "worst": worst,
-            "has_passes": totals.verdicts[Verdict.PASS] > 0,
-            "name_outcome": name_outcome,
-            "find_texts": _find_texts,
             "invalid": self._invalid,
-            "totals": totals,
             "first": self._first,
             "rows": self._rows.rows,
             "with_text": self._records.rows,
-            "repeated": extras.repeated,
         }
 
-    def _describe_comparison(self, extras: Extras, only_there: int) -> dict[str, Any]:
+    def _describe_comparison(self, only_there: int) -> dict[str, Any] | None:
         """Return what the template shows of the other run; `only_there` counts its further answers."""
         other, rubrics = self._other, [*self._rubrics.values()]
         if other is None:
-            return {"other": None}
+            return None
         worse, better = other.count_flips()
         figures = []
         if both := other.both:
@@ -570,11 +563,12 @@ class HtmlReport:
             if names and theirs
         ]
         flips = [("worse", worse, other.worse), ("better", better, other.better)]
-        comparison = {
+        return {
             "versions": _word_versions(other, rubrics),
             "figures": figures,
             "verdicts": [name for name in (*Verdict, None) if name or any(None in pair for pair in other.verdicts)],
             "criteria": criteria,
+            "most_criteria": _MOST_CRITERIA,
             "flips": [
                 (kind, count, [flip for flip in firsts if flip.was.verdict is not flip.now.verdict])
                 for kind, count, each in flips
@@ -582,13 +576,6 @@ class HtmlReport:
             ],
             "lonely": lonely,
             "not_compared": [*_list_not_compared(other, only_there)],
-        }
-        return {
-            "other": other,
-            "other_name": extras.other,
-            "comparison": comparison,
-            "most_criteria": _MOST_CRITERIA,
-            "read_score": read_score,
         }
 
     def _describe_rows(self, extras: Extras) -> dict[str, Any]:
@@ -687,7 +674,7 @@ def _chart_scores(bins: Mapping[tuple[int, Verdict], int], totals: Totals) -> di
     if len(thresholds) == 1:
         pass_at, borderline_at = thresholds.pop()
         marks = [("pass", pass_at), ("borderline", borderline_at)][: 1 + (borderline_at < pass_at)]
-    columns = [[(verdict, bins.get((place, verdict), 0)) for verdict in _STACK] for place in range(BINS)]
+    columns = [[(verdict, bins.get((place, verdict), 0)) for verdict in _CODES] for place in range(BINS)]
     sums = [sum(count for _, count in column) for column in columns]
     names = [f"{place / BINS:.2f} to {(place + 1) / BINS:.2f}" for place in range(BINS)]
     highest = max(sums) or 1
