@@ -366,18 +366,16 @@ def init(roots: Roots, given: Arguments) -> Answer:
     shape, path = given.get("shape", SHAPE["default"]), given.get("path")
     suite = given.get("suite", False)
     schema = name_schema("suite" if suite else "rubric", path or "-")
-    if path is None:
-        content = start(shape, schema, suite=suite, as_json=False)
-        return Answer(content, {"file": None, "written": False, "text": content})
-    if kind := name_other_kind(roots.require(path)):
+    if path is not None and (kind := name_other_kind(roots.require(path))):
         raise ToolError(f"{path} would not be checked, as it is {kind}; choose a name that ends in .yaml or .json")
-    content = start(shape, schema, suite=suite, as_json=path.lower().endswith(".json"))
-    try:
-        with Path(path).open("xb") as stream:
-            stream.write(content.encode())
-    except FileExistsError:
-        raise ToolError(f"{path}: already exists; name another file") from None
-    return Answer(content, {"file": path, "written": True, "text": content})
+    content = start(shape, schema, suite=suite, as_json=(path or "").lower().endswith(".json"))
+    if path is not None:
+        try:
+            with Path(path).open("xb") as stream:
+                stream.write(content.encode())
+        except FileExistsError:
+            raise ToolError(f"{path}: already exists; name another file") from None
+    return Answer(content, {"file": path, "written": path is not None, "text": content})
 
 
 RULES = list(BY_NAME)

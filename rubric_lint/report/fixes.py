@@ -84,21 +84,20 @@ def as_data(outcome: FixOutcome) -> dict[str, Any]:
 
 def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
     """Return the JSON report of a run; it lists only files with something to report."""
-    counts = {
+    counts: dict[str, Any] = {
         "files": totals.files,
         "changed": totals.changed,
         "fixes": totals.fixes.total(),
         "left": totals.left,
         "unreadable": totals.unreadable + totals.broken,
         "faults": totals.faults,
-        **(
-            {"suites": {kind.replace(" ", "_"): totals.suites[kind] for kind in sorted(totals.suites)}}
-            if totals.suites
-            else {}
-        ),
-        **({"passed_over": len(totals.skipped.dead)} if totals.skipped.dead else {}),
-        **({"outside": len(totals.skipped.outside)} if totals.skipped.outside else {}),
     }
+    if totals.suites:
+        counts["suites"] = {kind.replace(" ", "_"): totals.suites[kind] for kind in sorted(totals.suites)}
+    if totals.skipped.dead:
+        counts["passed_over"] = len(totals.skipped.dead)
+    if totals.skipped.outside:
+        counts["outside"] = len(totals.skipped.outside)
     told = [each for each in files if any(each.get(key) for key in ("changed", "left", "left_out", "notes", "error"))]
     return dump({"version": VERSION, "summary": counts, "files": told}, indent=1) + "\n"
 

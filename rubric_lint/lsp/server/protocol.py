@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from enum import Enum
 from types import SimpleNamespace
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from cattrs import ClassValidationError, transform_error
@@ -130,30 +130,17 @@ class Protocol(LanguageServerProtocol):
         else:
             super()._send_response(msg_id, result, error)
 
+    def _send_data(self, data: Any) -> None:
+        """Send a message; the process ends once the client no longer reads them, as nobody would see an error."""
+        try:
+            super()._send_data(data)
+        except BrokenPipeError:
+            os._exit(_DISCONNECTED)
+
     @property
     def is_shut_down(self) -> bool:
         """Whether the client has requested a shutdown."""
         return self._shutdown
-
-
-class _Stdout:
-    """Stdout, as pygls uses it; the process ends once the client no longer reads it: nobody would see a message."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.close = stream.close
-
-    def write(self, data: bytes) -> None:
-        try:
-            self._stream.write(data)
-        except BrokenPipeError:
-            os._exit(_DISCONNECTED)
-
-    def flush(self) -> None:
-        try:
-            self._stream.flush()
-        except BrokenPipeError:
-            os._exit(_DISCONNECTED)
 
 
 class Connection(LanguageServer):
@@ -191,7 +178,7 @@ class Connection(LanguageServer):
         stdout = sys.stdout.buffer
         # Accidental prints must not end up between the messages.
         sys.stdout = sys.stderr
-        self.start_io(sys.stdin.buffer, _Stdout(stdout))  # type: ignore[arg-type]
+        self.start_io(sys.stdin.buffer, stdout)
         return self.protocol.is_shut_down
 
     def attach(self, send: Callable[[str], None]) -> None:

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, get_args
-from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from rubric_lint.finding import Result
 from rubric_lint.lsp.server.positions import replace_surrogates
@@ -41,14 +42,8 @@ def path_of(uri: str) -> str | None:
 
 def uri_of(path: str) -> str:
     """Return the URI of a file."""
-    path = os.path.abspath(path).replace(os.sep, "/")
-    host, rest = "", path
-    if path.startswith("//"):
-        host, slash, rest = path[2:].partition("/")
-        rest = slash + rest
-    elif _DRIVE.match(f"/{path}"):
-        return f"file:///{path[0].lower()}:{_quote(path[2:])}"
-    return f"file://{_quote(host)}{_quote(rest)}"
+    uri = PurePath(os.path.abspath(path)).as_uri().replace("file:////", "file://", 1)  # a host follows
+    return re.sub(r"^file:///[A-Z]:", lambda drive: drive[0].lower(), uri)
 
 
 def identify(path: str) -> str:
@@ -57,10 +52,6 @@ def identify(path: str) -> str:
         return os.path.realpath(path)
     except ValueError:
         return path
-
-
-def _quote(text: str) -> str:
-    return quote(text.encode("utf-8", "surrogateescape"))
 
 
 SECTION = "rubric-lint"
