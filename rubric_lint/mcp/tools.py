@@ -35,7 +35,6 @@ from rubric_lint.run.summary import Failure, Reporter
 from rubric_lint.scoring.loading import Loaded, load_models
 from rubric_lint.scoring.run import Scoring
 from rubric_lint.show.source import ShowRun
-from rubric_lint.text.path import Path as Place
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, as_bytes
 
@@ -268,16 +267,10 @@ def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
 def _scalars(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each scalar's pointer, and its type and value, which tell `1` from `true` and from `1.0`."""
     for document in read_documents(source)[0]:
-        stack: list[tuple[Place, Any]] = [((), document.data)]
-        seen: set[int] = set()  # a value that aliases share is listed where it is written
-        while stack:
-            path, value = stack.pop()
+        for path in ((), *document.extents):
+            value = document.value(path)
             if not isinstance(value, dict | list):
                 yield document.pointer(path), (type(value).__name__, repr(value))
-            elif id(value) not in seen:
-                seen.add(id(value))
-                items = value.items() if isinstance(value, dict) else enumerate(value)
-                stack += reversed([((*path, step), item) for step, item in items])
 
 
 def score(roots: Roots, given: Arguments) -> Answer:
