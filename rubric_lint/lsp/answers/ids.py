@@ -476,11 +476,11 @@ def _about_id(task: Callable[[_Found, Any], Any], *, is_quiet: bool) -> _Handler
     """
 
     async def handle(documents: OpenDocuments, params: Any) -> Any:
-        await documents.wait_for_settings()
+        await documents.is_ready.wait()
         path, opened = path_of(params.text_document.uri), documents.find_open_files()
         if path is None and not is_quiet:
             raise RefusedError("save this document as a file first; ids are looked up in files")
-        if path is None or path not in opened or documents.is_switched_off(path):
+        if path is None or path not in opened or not documents.workspace.folder_of(path).options.enable:
             return None
         library = Library(documents.workspace, opened, documents.encoding)
 

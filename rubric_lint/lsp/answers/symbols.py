@@ -187,7 +187,7 @@ class WorkspaceSymbols:
 
     async def answer(self, documents: OpenDocuments, params: types.WorkspaceSymbolParams) -> Plain:
         """Return the symbols that match a query, ordered by file."""
-        await documents.wait_for_settings()
+        await documents.is_ready.wait()
         opened = documents.find_open_files()
         library = Library(documents.workspace, opened, documents.encoding)
 
@@ -202,7 +202,8 @@ class WorkspaceSymbols:
             for folder in documents.workspace.folders:
                 if folder.path and folder.options.enable and folder.options.unopened_files:
                     states |= {file.path: file.stamp for file in find_files(folder) if not file.reason}
-            states |= {path: each.text for path, each in opened.items() if not documents.is_switched_off(path)}
+            folder_of = documents.workspace.folder_of
+            states |= {path: each.text for path, each in opened.items() if folder_of(path).options.enable}
             known = {
                 path: kept if (kept := self._known.get(path)) and kept[0] == state else (state, _read(library, path))
                 for path, state in sorted(states.items())

@@ -217,7 +217,7 @@ class Place(NamedTuple):
 
     def find(self, path: Path, also: str = "") -> list[Subschema]:
         """Return the subschemas for the value at a path of the document, as if it had a field `also`."""
-        data = self.slot.data
+        data = self.slot.document.data
         if also and isinstance(self.slot.find(path), dict):
             data = put(data, path, also, {})
         found: list[Subschema] = []
@@ -251,7 +251,7 @@ class Place(NamedTuple):
         if not (self.state.settings and self.state.settings.is_test_file and names_criteria(path)):
             return []
         is_gates = path[-1] == "gates"
-        return [each for each in list_criteria(self.state, self.slot.data) if each.has_gate or not is_gates]
+        return [each for each in list_criteria(self.state, self.slot.document.data) if each.has_gate or not is_gates]
 
 
 class Key(NamedTuple):
@@ -397,9 +397,9 @@ def _list_test_values(state: State, slot: Slot) -> Iterator[Value]:
     elif path == ("outputs",):
         yield from _list_files(state.name, typed, (".jsonl",))
     elif len(path) > 3 and path[0] == "tests" and path[2] == "output" and path[-1] == "id":
-        yield from (Value(each.id, each.card) for each in list_criteria(state, slot.data))
+        yield from (Value(each.id, each.card) for each in list_criteria(state, slot.document.data))
     elif names_criteria(path[:-1]) and path[-2] == "criteria":
-        named = [each for each in list_criteria(state, slot.data) if each.id == path[-1]]
+        named = [each for each in list_criteria(state, slot.document.data) if each.id == path[-1]]
         yield from (answer for each in named[:1] for answer in each.answers)
 
 

@@ -55,7 +55,7 @@ class Proof:
         self._slot = slot
         self._seen: dict[tuple[str, Path], _Linted] = {}
         self._excused = {each.rule for each in before.findings} if before else set()
-        self._known = self._lint(slot.data, slot.holder).errors
+        self._known = self._lint(slot.document.data, slot.holder).errors
 
     def find_best(self, values: Iterable[Any]) -> list[Any]:
         """Return the values that add no error in the slot; where some of them mend errors, those that mend most."""
@@ -95,12 +95,13 @@ class Proof:
 
     def is_sound_mapping(self, value: Mapping[str, Any]) -> bool:
         """Return whether there is no new error with a whole mapping in the slot."""
-        return not self._compare(self._lint(_replace(self._slot.data, self._slot.holder, value), self._slot.holder))
+        holder = self._slot.holder
+        return not self._compare(self._lint(_replace(self._slot.document.data, holder, value), holder))
 
     def _try(self, step: str | int, value: Any) -> tuple[Errors, _Linted]:
         """Return the errors that a field or an item adds, and all that there are with it."""
         holder = self._slot.holder
-        seen = self._lint(put(self._slot.data, holder, step, value), (*holder, step))
+        seen = self._lint(put(self._slot.document.data, holder, step, value), (*holder, step))
         return self._compare(seen), seen
 
     def _compare(self, seen: _Linted) -> Errors:

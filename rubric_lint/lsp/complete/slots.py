@@ -237,14 +237,9 @@ class Slot(Trial):
         found = self.find(self.holder)
         return found if isinstance(found, dict) else {}
 
-    @property
-    def data(self) -> Any:
-        """What is around the slot, without what is typed."""
-        return self.document.data
-
     def find(self, path: Path) -> Any:
         """Return the value at a path, or None if there is none."""
-        return follow(self.data, path)
+        return follow(self.document.data, path)
 
 
 def find_slots(source: Source, offset: int) -> Iterator[Slot]:

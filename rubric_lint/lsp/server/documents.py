@@ -53,8 +53,8 @@ class Open:
 class OpenDocuments:
     """The open documents; analyses them in threads, and publishes the findings unless the client asks for them.
 
-    For a client that asks, `changed` is called when findings may have changed without an edit, `closed` when a
-    document has been closed.
+    `is_ready` is set once the settings of the editor are known. For a client that asks, `changed` is called when
+    findings may have changed without an edit, `closed` when a document has been closed.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -64,7 +64,7 @@ class OpenDocuments:
         self.changed: Callable[[], None] | None = None
         self.closed: Callable[[str], None] | None = None
         self._documents: dict[str, Open] = {}
-        self._is_ready = asyncio.Event()
+        self.is_ready = asyncio.Event()
         self._threads = _Threads()
         self._running = 0
         self._judged: RecordCache | None = None
@@ -79,10 +79,6 @@ class OpenDocuments:
     def find_open_files(self) -> dict[str, State]:
         """Return the open documents that are files, by path."""
         return {each.state.path: each.state for each in list(self._documents.values()) if each.state.path}
-
-    def is_switched_off(self, path: str) -> bool:
-        """Return whether the editor's settings switch rubric-lint off for a file."""
-        return not self.workspace.folder_of(path).options.enable
 
     async def run(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
         """Run a task in a thread, so that the loop can still receive changes."""
@@ -103,7 +99,7 @@ class OpenDocuments:
     def use(self, workspace: Workspace) -> None:
         """Lint all documents again, with these settings."""
         self.workspace = workspace
-        self._is_ready.set()
+        self.is_ready.set()
         for document in self._documents.values():
             document.logged.clear()
         self.lint_again()
@@ -139,16 +135,12 @@ class OpenDocuments:
         """Remove all documents; requests that wait for the settings are answered without any."""
         for uri in list(self._documents):
             self._drop(uri)
-        self._is_ready.set()
-
-    async def wait_for_settings(self) -> None:
-        """Wait until the settings of the editor are known."""
-        await self._is_ready.wait()
+        self.is_ready.set()
 
     async def options_for(self, uri: str) -> Options:
         """Return the editor's settings for a document, once they are known."""
         if uri in self._documents:
-            await self.wait_for_settings()
+            await self.is_ready.wait()
         document = self._documents.get(uri)
         return self._folder_of(document).options if document else Options()
 
@@ -161,7 +153,7 @@ class OpenDocuments:
     async def state(self, uri: str) -> State | None:
         """Return the current state of a document once the editor's settings are known, or None if it is not open."""
         if uri in self._documents:
-            await self.wait_for_settings()
+            await self.is_ready.wait()
         if (document := self._documents.get(uri)) is None:
             return None
         return await self.run(self._add_settings, document.state)
@@ -172,7 +164,7 @@ class OpenDocuments:
         It is computed if necessary, or None if the document is not open.
         """
         if uri in self._documents:
-            await self.wait_for_settings()
+            await self.is_ready.wait()
         while document := self._documents.get(uri):
             if (job := document.job) is None:
                 job = document.job = asyncio.ensure_future(self.run(self._analyse, document.state, document))
@@ -194,7 +186,7 @@ class OpenDocuments:
 
     async def diagnostics(self, uri: str) -> list[dict[str, Any]] | None:
         """Return the diagnostics of a document once its author pauses, or None if it is not open."""
-        await self.wait_for_settings()
+        await self.is_ready.wait()
         found = await self._settle(uri)
         await self._watch_sources(uri)
         return found
@@ -244,7 +236,7 @@ class OpenDocuments:
         if document.timer:
             document.timer.cancel()
         document.due = asyncio.get_running_loop().time() + delay
-        if self._is_ready.is_set() and not self.changed:  # otherwise `use` follows, or the client asks
+        if self.is_ready.is_set() and not self.changed:  # otherwise `use` follows, or the client asks
             document.timer = asyncio.ensure_future(self._publish(document))
 
     async def _publish(self, document: Open) -> None:

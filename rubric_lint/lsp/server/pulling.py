@@ -106,7 +106,7 @@ class Pulling:
         A client that takes partial results gets them as they come. If there is nothing new for it, its request waits
         until there is, if the client reports changes of files.
         """
-        await self._documents.wait_for_settings()
+        await self._documents.is_ready.wait()
         previous = {path_of(each.uri) or each.uri: each for each in params.previous_result_ids}
         token = params.partial_result_token
         while True:
