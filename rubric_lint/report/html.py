@@ -426,11 +426,8 @@ class HtmlReport:
         self._records.add([text] if len(found) == 1 else text.split(b"\n"))
         self._origin.add(about)
         for place, (name, known) in enumerate(found[: max(_MOST_FIRST - len(self._first), 0)]):
-            graded = [
-                (criterion.id, criterion.grade(answer))
-                for criterion, answer in zip(known.rubric.criteria, read_answers(known), strict=True)
-            ]
-            missed = [criterion for criterion, grade in graded if grade and not grade.gate_met]
+            answers = zip(known.rubric.criteria, read_answers(known), strict=True)
+            missed = [each.id for each, answer in answers if (grade := each.grade(answer)) and not grade.gate_met]
             score = format_score(Fraction(known.points, known.rubric.full))
             self._first.append(_FirstRow(name_row(name, line + place, file), known.verdict, score, missed))
 
@@ -499,32 +496,33 @@ class HtmlReport:
     def _describe_run(self, totals: Totals, extras: Extras) -> dict[str, Any]:
         """Return what the template shows of this run."""
         shown = [rubric for rubric in totals.rubrics.values() if rubric.scored]
-        scored, has_gates = (
-            len(shown),
-            any(each.gate is not None for rubric in shown for each in rubric.rubric.criteria),
-        )
+        scored, gates = len(shown), [each.gate for rubric in shown for each in rubric.rubric.criteria]
         if scored > _MOST_RUBRICS:
             shown = sorted(shown, key=lambda rubric: rubric.mean or 0)[:_MOST_RUBRICS]
         places = {name: place for place, name in enumerate(totals.rubrics)}
         worst = [entry[-1] for entry in sorted(self._worst, reverse=True)]
-        parts = [("distribution", "Distribution")] if shown else []
-        for each in shown:
-            named = f"Criteria of {each.rubric.name}" if len(shown) > 1 else "Criteria"
-            parts.append((f"rubric-{places[each.rubric.name]}", named))
-        parts[:0] = [("assessment", "Assessment")] if extras.assessed else []
-        parts += [("comparison", "Comparison")] if self._other else []
-        parts += [("agreement", "Agreement")] if extras.agreement else []
-        parts += [("worst", "Worst answers")] if worst else []
-        parts += [("invalid", "Invalid outputs")] if self._invalid else []
+        names = {
+            each.rubric.name: f"Criteria of {each.rubric.name}" if len(shown) > 1 else "Criteria" for each in shown
+        }
+        parts = [
+            ("assessment", "Assessment", extras.assessed),
+            ("distribution", "Distribution", shown),
+            *((f"rubric-{places[name]}", title, True) for name, title in names.items()),
+            ("comparison", "Comparison", self._other),
+            ("agreement", "Agreement", extras.agreement),
+            ("worst", "Worst answers", worst),
+            ("invalid", "Invalid outputs", self._invalid),
+            ("answers", "Every answer", True),
+        ]
         facts = [*_list_facts(totals, self._origin, extras.made), *(("AgentV", told) for told in extras.agentv)]
         shares = {**{str(verdict): totals.verdicts[verdict] for verdict in Verdict}, "invalid": totals.invalid}
         return {
             "facts": [*facts, ("Compared with", extras.other)] if self._other else facts,
-            "parts": [*parts, ("answers", "Every answer")],
+            "parts": [(anchor, name) for anchor, name, is_there in parts if is_there],
             "figures": [*_list_figures(totals)],
             "shares": [*shares.items()],
             "distribution": _chart_scores(self._bins, totals),
-            "has_gates": has_gates,
+            "has_gates": any(gate is not None for gate in gates),
             "shown": [(places[each.rubric.name], each) for each in shown],
             "scored": scored,
             "agreement": describe_findings(extras.agreement) if extras.agreement else {},

@@ -200,17 +200,21 @@ class Connection(LanguageServer):
     def watch(self, *names: str) -> list[types.Registration]:
         """Return new registrations so that the client reports changes of files with these names."""
         new = [name for name in names if name not in self._watched]
-        if not new or not self.can("workspace.did_change_watched_files.dynamic_registration"):
-            return []
         self._watched.update(new)
-        return [_make_watch(" ".join(new), [f"**/{_MAGIC.sub('?', name)}" for name in new])]
+        return self._make_watch(" ".join(new), [f"**/{_MAGIC.sub('?', name)}" for name in new])
 
     def watch_kinds(self, suffixes: Iterable[str]) -> list[types.Registration]:
         """Return registrations so that the client reports changes of all files with these suffixes."""
-        if not self.can("workspace.did_change_watched_files.dynamic_registration"):
+        found = self._make_watch("files", [f"**/*{suffix}" for suffix in suffixes])
+        self._watches_kinds = bool(found)
+        return found
+
+    def _make_watch(self, name: str, patterns: list[str]) -> list[types.Registration]:
+        if not patterns or not self.can("workspace.did_change_watched_files.dynamic_registration"):
             return []
-        self._watches_kinds = True
-        return [_make_watch("files", [f"**/*{suffix}" for suffix in suffixes])]
+        watchers = [types.FileSystemWatcher(pattern) for pattern in patterns]
+        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+        return [types.Registration(name, types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)]
 
     def is_watched_by_name(self, uri: str) -> bool:
         """Return whether a change of a file was to be reported because of its name, and not for its kind alone."""
@@ -258,9 +262,3 @@ def _make_converter() -> Any:
             converter.register_structure_hook(kind, read)
             converter.register_unstructure_hook(kind, lambda value: getattr(value, "value", value))
     return converter
-
-
-def _make_watch(name: str, patterns: list[str]) -> types.Registration:
-    watchers = [types.FileSystemWatcher(pattern) for pattern in patterns]
-    options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
-    return types.Registration(name, types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
