@@ -220,7 +220,8 @@ def test_many_quick_edits_are_one_run():
         client, uri = Client(), "file:///a.yaml"
         documents = Documents(client)
         documents.use(build_workspace([], {"": Options()}))
-        documents.open(types.TextDocumentItem(uri, "yaml", 1, "rubrics:\n  - a\n"))
+        item = types.TextDocumentItem(uri, "yaml", 1, "rubrics:\n  - a\n")
+        documents.open(types.DidOpenTextDocumentParams(item))
         published = [await client.versions.get()]
 
         async def type_on(versions, *, pause):
@@ -230,7 +231,9 @@ def test_many_quick_edits_are_one_run():
                     await asyncio.sleep(0)
                 end = types.Position(2, version - 2)
                 place = types.Range(end, end)
-                documents.change(uri, version, [types.TextDocumentContentChangePartial(range=place, text="#")])
+                changes = [types.TextDocumentContentChangePartial(range=place, text="#")]
+                changed = types.VersionedTextDocumentIdentifier(version=version, uri=uri)
+                documents.change(types.DidChangeTextDocumentParams(changed, changes))
                 await asyncio.sleep(0)  # from here on the document waits
 
         async def stop_typing():

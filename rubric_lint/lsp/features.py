@@ -73,11 +73,9 @@ class Server:
         notes: dict[str, Callable[[Any], None]] = {
             types.INITIALIZE: self._initialize,
             types.SHUTDOWN: self._shut_down,
-            types.TEXT_DOCUMENT_DID_OPEN: lambda params: self._documents.open(params.text_document),
-            types.TEXT_DOCUMENT_DID_CHANGE: lambda params: self._documents.change(
-                params.text_document.uri, params.text_document.version, params.content_changes
-            ),
-            types.TEXT_DOCUMENT_DID_CLOSE: lambda params: self._documents.close(params.text_document.uri),
+            types.TEXT_DOCUMENT_DID_OPEN: self._documents.open,
+            types.TEXT_DOCUMENT_DID_CHANGE: self._documents.change,
+            types.TEXT_DOCUMENT_DID_CLOSE: self._documents.close,
             types.TEXT_DOCUMENT_DID_SAVE: self._saved,
             types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._note_files,
             SCHEMA_SERVER: self._note_schema_server,

@@ -21,7 +21,7 @@ from rubric_lint.lsp.answers.scores import is_sound
 from rubric_lint.lsp.complete.cards import read_reference
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.documents import OpenDocuments
-from rubric_lint.lsp.server.workspace import uri_of
+from rubric_lint.lsp.server.workspace import expand, uri_of
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.repository import find_root
 from rubric_lint.run.summary import counted
@@ -247,8 +247,9 @@ class Commands:
         if isinstance(call, str):
             self._connection.show_message(call)
             return None
-        settings = self._documents.settings_file_for(uri)
-        call = call._replace(arguments=(*call.arguments, *(("--config", settings) if settings else ())))
+        folder = self._documents.workspace.folder_of(state.path)
+        if settings := folder.options.configuration:
+            call = call._replace(arguments=(*call.arguments, "--config", expand(settings, folder.path)))
         printed = await self._call(call, call.folder or os.path.dirname(state.name))
         if self._is_over:
             return None

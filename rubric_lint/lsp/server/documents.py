@@ -2,7 +2,7 @@
 
 import asyncio
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,9 +17,9 @@ from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.lint.engine import lint
 from rubric_lint.lsp.server.analysis import Analysis, State, analyse
 from rubric_lint.lsp.server.diagnostics import write_diagnostics
-from rubric_lint.lsp.server.positions import Change, Text
+from rubric_lint.lsp.server.positions import Text
 from rubric_lint.lsp.server.protocol import Connection
-from rubric_lint.lsp.server.workspace import Folder, Options, Workspace, expand, identify, name_document, path_of
+from rubric_lint.lsp.server.workspace import Folder, Options, Workspace, identify, name_document, path_of
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings import SettingsError
 from rubric_lint.report.terminal import visible
@@ -111,21 +111,24 @@ class OpenDocuments:
         if self.changed:
             self.changed()
 
-    def open(self, item: types.TextDocumentItem) -> None:
+    def open(self, params: types.DidOpenTextDocumentParams) -> None:
         """Add a document."""
+        item = params.text_document
         self._drop(item.uri)
         text = Text.of(item.text, self.encoding)
         document = self._documents[item.uri] = Open(self._make_state(item.uri, item.language_id, item.version, text))
         self._schedule(document, 0)
 
-    def change(self, uri: str, version: int, changes: Iterable[Change]) -> None:
+    def change(self, params: types.DidChangeTextDocumentParams) -> None:
         """Apply changes to a document."""
-        if document := self._documents.get(uri):
-            document.state = replace(document.state, text=document.state.text.change(changes), version=version)
+        if document := self._documents.get(params.text_document.uri):
+            text = document.state.text.change(params.content_changes)
+            document.state = replace(document.state, text=text, version=params.text_document.version)
             self._schedule(document, self._folder_of(document).options.debounce / 1000)
 
-    def close(self, uri: str) -> None:
+    def close(self, params: types.DidCloseTextDocumentParams) -> None:
         """Remove a document and its findings."""
+        uri = params.text_document.uri
         if self._drop(uri):
             if self.closed:
                 self.closed(uri)
@@ -137,35 +140,28 @@ class OpenDocuments:
             self._drop(uri)
         self.is_ready.set()
 
-    async def options_for(self, uri: str) -> Options:
-        """Return the editor's settings for a document, once they are known."""
+    async def _find(self, uri: str) -> Open | None:
+        """Return an open document once the editor's settings are known."""
         if uri in self._documents:
             await self.is_ready.wait()
-        document = self._documents.get(uri)
-        return self._folder_of(document).options if document else Options()
+        return self._documents.get(uri)
 
-    def settings_file_for(self, uri: str) -> str | None:
-        """Return the settings file that the editor names for a document, or None if it names none."""
-        document = self._documents.get(uri)
-        folder = self._folder_of(document) if document else None
-        return expand(folder.options.configuration, folder.path) if folder and folder.options.configuration else None
+    async def options_for(self, uri: str) -> Options:
+        """Return the editor's settings for a document, once they are known."""
+        document = await self._find(uri)
+        return self._folder_of(document).options if document else Options()
 
     async def state(self, uri: str) -> State | None:
         """Return the current state of a document once the editor's settings are known, or None if it is not open."""
-        if uri in self._documents:
-            await self.is_ready.wait()
-        if (document := self._documents.get(uri)) is None:
-            return None
-        return await self.run(self._add_settings, document.state)
+        document = await self._find(uri)
+        return await self.run(self._add_settings, document.state) if document else None
 
     async def analysis(self, uri: str) -> Analysis | None:
         """Return the analysis of the current state of a document once the editor's settings are known.
 
         It is computed if necessary, or None if the document is not open.
         """
-        if uri in self._documents:
-            await self.is_ready.wait()
-        while document := self._documents.get(uri):
+        while document := await self._find(uri):
             if (job := document.job) is None:
                 job = document.job = asyncio.ensure_future(self.run(self._analyse, document.state, document))
             found = await asyncio.shield(job)

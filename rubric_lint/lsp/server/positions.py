@@ -18,9 +18,6 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
-Change = types.TextDocumentContentChangeEvent
-"""A change from the client: of a range, or of the whole text."""
-
 
 @dataclass(frozen=True, eq=False)
 class Text:
@@ -105,7 +102,7 @@ class Text:
             end, text = end + 1, text + "\n"
         return types.TextEdit(self.range(Span(start, end)), text)
 
-    def change(self, changes: Iterable[Change]) -> "Text":
+    def change(self, changes: Iterable[types.TextDocumentContentChangeEvent]) -> "Text":
         """Return the text after changes, each of which refers to the text after the one before it."""
         lines = self._lines[:]
         for change in changes:
