@@ -80,17 +80,15 @@ def check_arguments(given: Arguments, schema: Schema) -> None:
     match error.validator:
         case "maxLength":
             length, most = len(error.instance), error.validator_value
-            raise ToolError(
-                f"{place}: it has {length:,} characters, and the limit is {most:,}; save it as a file and pass its path"
-            )
+            told = f"it has {length:,} characters, and the limit is {most:,}; save it as a file and pass its path"
         case "enum":
             hint = point_to_known(str(error.instance), error.validator_value)
-            raise ToolError(f"{place}: unknown value {describe(error.instance, '')}; {hint}")
+            told = f"unknown value {describe(error.instance, '')}; {hint}"
         case "minItems":
-            raise ToolError(f"{place}: the list is empty; leave the argument out for the default")
+            told = "the list is empty; leave the argument out for the default"
         case _:
-            found = describe(error.instance, str(error.instance))
-            raise ToolError(f"{place}: expected {expected_of(error.schema)}, found {found}")
+            told = f"expected {expected_of(error.schema)}, found {describe(error.instance, str(error.instance))}"
+    raise ToolError(f"{place}: {told}")
 
 
 class _Refused(list[str]):

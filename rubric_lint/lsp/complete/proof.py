@@ -53,7 +53,6 @@ class Proof:
     def __init__(self, settings: FileSettings, slot: Slot, before: Analysis | None = None) -> None:
         self._settings = settings
         self._slot = slot
-        self._seen: dict[tuple[str, Path], _Linted] = {}
         self._excused = {each.rule for each in before.findings} if before else set()
         self._known = self._lint(slot.document.data, slot.holder).errors
 
@@ -116,25 +115,19 @@ class Proof:
         """
         source = self._slot.document.source
         text = write_data(data, kind_of(source.name))
-        if (text, added) not in self._seen:
-            if is_settings_file(source.name):
-                table = follow(tomllib.loads(text, parse_float=Decimal), find_table(source.name))
-                faults = find_faults(table) if isinstance(table, dict) else ()
-                wrong = Counter(("settings", ".".join(fault.way)) for fault in faults if not fault.is_lack)
-                return self._seen.setdefault((text, added), _Linted(wrong, frozenset()))
-            claim = source.text[: source.text.find("\n") + 1] if source.text[:1] == "#" else ""
-            documents = read_documents(Source(source.name, claim + text))[0]
-            problems = _find_errors(documents, self._settings)
-            self._seen[text, added] = _Linted(
-                Counter(
-                    (rule, each.keyword)
-                    for rule, each in problems
-                    if each.keyword != _LACKS_BESIDE
-                    and (each.keyword not in _LACKS or each.path[: len(added)] == added)
-                ),
-                frozenset(each.path for _, each in problems if each.part is Part.KEY),
-            )
-        return self._seen[text, added]
+        if is_settings_file(source.name):
+            table = follow(tomllib.loads(text, parse_float=Decimal), find_table(source.name))
+            faults = find_faults(table) if isinstance(table, dict) else ()
+            wrong = Counter(("settings", ".".join(fault.way)) for fault in faults if not fault.is_lack)
+            return _Linted(wrong, frozenset())
+        claim = source.text[: source.text.find("\n") + 1] if source.text[:1] == "#" else ""
+        problems = _find_errors(read_documents(Source(source.name, claim + text))[0], self._settings)
+        errors = Counter(
+            (rule, each.keyword)
+            for rule, each in problems
+            if each.keyword != _LACKS_BESIDE and (each.keyword not in _LACKS or each.path[: len(added)] == added)
+        )
+        return _Linted(errors, frozenset(each.path for _, each in problems if each.part is Part.KEY))
 
 
 def choose_best(source: Source, at: Span, texts: Iterable[str], settings: FileSettings) -> list[str]:
