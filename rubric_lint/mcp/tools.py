@@ -387,12 +387,15 @@ def names(description: str, known: Iterable[str] = RULES) -> Schema:
     return {"type": "array", "items": {"type": "string", "enum": [*known]}, "description": description}
 
 
-PATHS: Schema = {
-    "type": "array",
-    "items": {"type": "string"},
-    "minItems": 1,
-    "description": "Files and folders, relative to the root or absolute. Default: the root. Not together with `text`.",
-}
+def several(items: Schema, description: str) -> Schema:
+    """Return the schema of a list with at least one item."""
+    return {"type": "array", "items": items, "minItems": 1, "description": description}
+
+
+PATHS = several(
+    {"type": "string"},
+    "Files and folders, relative to the root or absolute. Default: the root. Not together with `text`.",
+)
 
 TEXT = text("The content of one file, instead of `paths`; saved or not. Needs `name`.", maxLength=SMALL_LIMIT)
 
@@ -429,12 +432,9 @@ def _file(which: str, what: str) -> dict[str, Schema]:
 
 _SOURCES = {"paths": PATHS, "text": TEXT, "name": NAME}
 
-_OUTPUTS: Schema = {
-    "type": "array",
-    "items": {"type": ["object", "string"]},
-    "minItems": 1,
-    "description": "What the judge returned: objects, raw texts, or records {id, rubric, output}.",
-}
+_OUTPUTS = several(
+    {"type": ["object", "string"]}, "What the judge returned: objects, raw texts, or records {id, rubric, output}."
+)
 
 TOOLS = (
     Tool(
@@ -533,12 +533,7 @@ TOOLS = (
                     "description": "What columns hold, by header: a field (weight), a level (level 4) or scores "
                     "(score 0-3).",
                 },
-                "ignore_columns": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "minItems": 1,
-                    "description": "The columns to leave out.",
-                },
+                "ignore_columns": several({"type": "string"}, "The columns to leave out."),
                 "rescale": text("Turn whole scores of this scale, such as 1..5, into 0 to 10."),
                 "rubric": text("Import only this sheet, or the table under this heading."),
                 "header_row": {

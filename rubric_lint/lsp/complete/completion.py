@@ -234,8 +234,8 @@ class Place(NamedTuple):
     def writer(self) -> Writer:
         """Return a writer of what is inserted in the slot."""
         slot = self.slot
-        margin = " " * (slot.column - slot.indent)
-        return Writer(kind_of(self.state.name), is_flow=slot.is_flow, margin=margin, snippets=self.snippets)
+        kind, margin = kind_of(self.state.name), " " * slot.margin
+        return Writer(kind, is_flow=slot.is_flow, margin=margin, snippets=self.snippets)
 
     def brace(self, text: str) -> str:
         """Return fields with the braces and the comma that they need in the slot."""

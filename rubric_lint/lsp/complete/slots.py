@@ -208,16 +208,15 @@ class Slot(Trial):
 
     `document` is what is around it, without what is typed; of a long one only what matters, so that `path` is not
     that of the whole. `origin` is the path in the text. `value` is the value that follows the key already, with or
-    without a colon. `column` is where the word begins, `indent` where its line does. `opened` is what a TOML table of
-    this name holds already, and `more` the names of the tables that may be opened once more.
+    without a colon. `margin` counts the characters from the indentation of the line to the word. `opened` is what a
+    TOML table of this name holds already, and `more` the names of the tables that may be opened once more.
     """
 
     document: Document
     path: Path
     origin: Path
     value: Any
-    column: int
-    indent: int
+    margin: int
     opened: Any = None
     more: frozenset[str] = frozenset()
 
@@ -271,8 +270,7 @@ def find_slots(source: Source, offset: int) -> Iterator[Slot]:
             path=path,
             origin=found,
             value=_without(follow(whole, (*found, STAND_IN))) if may_have_value else None,
-            column=trial.word.start - start,
-            indent=len(text[start:offset]) - len(text[start:offset].lstrip(" ")),
+            margin=trial.word.start - offset + len(text[start:offset].lstrip(" ")),
             opened=opened,
             more=more,
         )

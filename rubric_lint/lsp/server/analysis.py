@@ -146,14 +146,11 @@ class Analysis:
 CRASHED = "rubric-lint crashed (a bug in rubric-lint, not in this file); the details are in its log"
 """The notice for a document whose analysis raised an error."""
 
-Sift = Callable[[Result], Result]
-"""A function that removes findings, such as those in a baseline; it may raise `SettingsError`."""
 
+def analyse(state: State, sift: Callable[[Result], Result] | None = None, also: Also | None = None) -> Analysis:
+    """Lint a state; `also` finds more than the rules do, and `sift` removes findings, such as those in a baseline.
 
-def analyse(state: State, sift: Sift | None = None, also: Also | None = None) -> Analysis:
-    """Lint a state; `also` finds more than the rules do.
-
-    A crash becomes a notice, because it must not stop the server.
+    A `SettingsError` or a crash becomes a notice, because it must not stop the server.
     """
     if state.settings is None:
         return Analysis(state, notice=state.obstacle)
