@@ -131,11 +131,7 @@ class _Files(NamedTuple):
 
 
 def _take_text(roots: Roots, given: Arguments, prefix: str = "") -> tuple[str, bytes] | None:
-    """Return the name and the content of the argument `text`, with a prefix, or None if it was not given.
-
-    Raises:
-        ToolError: when a text has no name or comes with paths, or the name is outside the roots.
-    """
+    """Return the name and content of the argument `text`, with a prefix, or None; raise ToolError if it is wrong."""
     text, name = given.get(f"{prefix}text"), given.get("name")
     if text is None:
         if name is not None and not any(key.endswith("text") for key in given):

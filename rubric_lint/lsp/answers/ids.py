@@ -276,11 +276,7 @@ def find_uses(library: Library, target: Target, also: str = "") -> Uses:
 
 
 def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[str]:
-    """Add the uses in a file of tests; return the files with records that it names if it tests the rubric.
-
-    Raises:
-        UnreadError: if it cannot be read.
-    """
+    """Add the uses in a file of tests, or raise UnreadError; return its files with records if it tests the rubric."""
     name, needed = target.criterion.id, list[str]()
     is_used = library.may_hold(file, name)
     if not is_used and not library.may_hold(file, os.path.basename(target.reading.path)):
@@ -385,11 +381,7 @@ def _refuse_new_findings(reading: Reading, new: str) -> None:
 
 
 def _change_use(use: Use, name: str, before: Meaning, after: Meaning) -> Iterator[_Intent]:
-    """Yield the intents that rename a use, and write the new hashes into its record, so that its results stay valid.
-
-    Raises:
-        RefusedError: if the id is used beside this one already.
-    """
+    """Yield the intents that rename a use and renew its record's hashes; raise RefusedError if the new id is there."""
     path, old, value = use.path, use.id, use.document.value
     is_key, is_field = use.part is Part.KEY, use.part is Part.VALUE and path[-1] == "id"
     beside = [each.get("id") for each in value(path[:-2]) if isinstance(each, dict)] if is_field else value(path[:-1])
@@ -438,11 +430,7 @@ class _Found(NamedTuple):
     targets: Sequence[tuple[Target, Span]]
 
     def choose(self) -> Target:
-        """Return the criterion to rename.
-
-        Raises:
-            RefusedError: if there is none, perhaps because of a syntax error, or it cannot be renamed.
-        """
+        """Return the criterion to rename; raise RefusedError if there is none, or if it cannot be renamed."""
         if not self.targets:
             for fault in self.reading.faults[:1]:
                 raise RefusedError(f"{self.reading.name_line(fault.span.start)}: {fault.message}")

@@ -308,10 +308,7 @@ def _plan_answers(criterion: TestedCriterion, path: Path) -> Plan | None:
 
 
 def _plan_named(place: Place, name: str) -> Plan | None:
-    """Plan the URL of a schema, a list of rules, or what a test expects of the first criterion of its rubric.
-
-    Return None for any other field.
-    """
+    """Plan the URL of a schema, a list of rules, or what a test expects of a first criterion; None for other fields."""
     path = (*place.slot.path, name)
     if path == ("$schema",):
         return Plan(words=tuple(url for url, _ in list_urls(place.state)))
