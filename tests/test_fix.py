@@ -147,6 +147,27 @@ def test_one_unsafe_fix_that_is_refused_keeps_no_other_back(text, said):
     said(fixed.text, left, [finding.rule for finding in fixed.result.findings])
 
 
+def test_a_fix_in_another_system_is_refused_for_what_it_would_bring():
+    """Its criteria are not where a rubric of ours would have them."""
+    text = """\
+[judge]
+judge = "claude-code"
+[[criterion]]
+name = "a"
+description = "Names the day"
+wieght = -1
+[[criterion]]
+name = "b"
+description = "Names the hour"
+wieght = 2
+"""
+    fixed = fix("judge.toml", text.encode(), unsafe=True)
+    assert fixed.text == text.replace("wieght = 2", "weight = 2")
+    assert [
+        (each.finding.code, each.finding.pointer, each.reason.partition(":")[0]) for each in fixed.left(unsafe=True)
+    ] == [("unknown-field.misspelt", "/criterion/0/wieght", "line 6 would be a new finding, weight")]
+
+
 def count_lints(monkeypatch):
     """The texts that are linted while a file is fixed."""
     linted = []

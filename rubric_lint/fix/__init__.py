@@ -225,7 +225,7 @@ class _Step:
     @cached_property
     def _entries(self) -> list[Span]:
         rubrics = self.examined.rubrics
-        return sorted(document.extent(entry.path) for document, rubric in rubrics for entry in rubric.entries)
+        return sorted(document.extent(place) for document, rubric in rubrics for place in rubric.entries_by_place)
 
 
 class _Trial(NamedTuple):
