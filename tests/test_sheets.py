@@ -3,11 +3,13 @@
 import io
 import json
 from datetime import date
+from fractions import Fraction
 
 import openpyxl
 import pytest
 from cases import read_cases
 
+from rubric_lint import OutputError, score
 from rubric_lint.agree.judged.run import read_records
 from rubric_lint.agree.reading import NO_RATER, NO_ZEROS, OTHER_MEANING, SKIPPED, TWICE, UNKNOWN_SHEET, Reader
 from rubric_lint.agree.sheets import draw, lay_out, write_csv, write_excel
@@ -220,7 +222,42 @@ def test_flat_objects_are_outputs(entry, answers):
     outcome = Scorer(load("scores")).tell(json.dumps(entry).encode(), 1)
     told = outcome.to_json()
     assert ([each["raw"] for each in told["criteria"]], told["verdict"]) == (answers, "pass")
-    assert told.keys() - {"id"} == {"rubric", "rubric_hash", "shape", "score", "verdict", "criteria"}
+    carried = {"id", "difficulty_level", "total", "status"}
+    assert told.keys() - carried == {"rubric", "rubric_hash", "shape", "score", "verdict", "criteria"}
+
+
+@pytest.mark.parametrize(("rubric", "entry", "path"), TABLES["what contradicts"])
+def test_what_contradicts_a_flat_judgement_makes_it_invalid(rubric, entry, path):
+    outcome = Scorer(load(rubric)).tell(json.dumps(entry).encode(), 1)
+    assert (outcome.result, outcome.error and outcome.error.path) == (None, path)
+
+
+def test_a_flat_object_scores_in_python_as_in_a_file():
+    [rubric] = load("scores").values()
+    assert score(rubric, {"accuracy": 9, "length": 7}).score == Fraction(8, 10)
+    with pytest.raises(OutputError):
+        score(rubric, {"accuracy": 9, "length": 7, "error": "timeout"})
+
+
+NEGATED = [
+    {
+        "id": "api",
+        "title": "Changes the interface",
+        "annotations": {"type": "negative verifier", "importance": "must have"},
+    }
+]
+
+
+@pytest.mark.parametrize("column", ["verdict", "label"])
+def test_one_column_with_the_verdict_is_the_verdict_of_a_negated_check_too(column):
+    rubrics = load_rubrics("swe.json", json.dumps(NEGATED).encode())
+    told = [
+        Scorer(rubrics).tell(json.dumps({"id": "a", column: word}).encode(), 1).to_json() for word in ("pass", "fail")
+    ]
+    assert [(each["criteria"][0]["raw"], each["verdict"]) for each in told] == [(False, "pass"), (True, "fail")]
+    labels = read(rubrics, f"id,{column}\na,pass\nb,fail\nc,borderline\n")
+    given = {"a": ((False,), "pass"), "b": ((True,), "fail"), "c": ((None,), "borderline")}
+    assert labels == ({"ann": given}, [], {})
 
 
 @pytest.mark.parametrize(("entry", "part"), TABLES["a judgement that is not"])

@@ -1,7 +1,8 @@
 """Read judgements that have a field for each criterion, as sheets and flat objects do, or one for the verdict."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import find_near, list_names, list_scores
 from rubric_lint.outputs.decoding import OutputError, shorten
 from rubric_lint.outputs.mapping import CRITERION, FIELDS, RESERVED, SHEET, fold_column
+from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
 
 _VERDICT_COLUMNS = ("verdict", "label")
@@ -80,7 +82,11 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
         None if name is None else _read_answer(value, name, criterion, rubric.shape)
         for name, criterion in zip(columns.criteria, rubric.criteria, strict=True)
     )
-    return Flat(columns, answers, None if columns.verdict is None else _read_verdict(value, columns.verdict))
+    verdict = None if columns.verdict is None else _read_verdict(value, columns.verdict)
+    if columns.criteria == (None,) and rubric.shape is Shape.CHECKLIST:
+        earning = [each.answer for each in rubric.criteria[0].grades if rubric.weigh([each])[1] is verdict]
+        answers = (earning[0] if len(earning) == 1 else None,)
+    return Flat(columns, answers, verdict)
 
 
 def read_whole(flat: Flat, rubric: ScoringRubric) -> JudgeOutput:
@@ -98,6 +104,25 @@ def read_whole(flat: Flat, rubric: ScoringRubric) -> JudgeOutput:
     raise OutputError(f"no value for {list_names(missing)}; an output needs one for each criterion")
 
 
+def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]:
+    """Return an object with a field for each criterion in the form of its shape; any other as it is.
+
+    Raises:
+        OutputError: as `read_flat`, or if it lacks an answer.
+    """
+    flat = read_flat(value, rubric)
+    if flat is None or not (any(flat.columns.criteria) or all(answer is not None for answer in flat.answers)):
+        return value
+    field = form_of(rubric.shape).field
+    answers = read_whole(flat, rubric).answers
+    used = flat.columns.used if flat.columns.criteria == (None,) else {*flat.columns.criteria}
+    others = {name: item for name, item in value.items() if name not in used}
+    if rubric.shape is Shape.HOLISTIC:
+        return {**others, field: answers[0]}
+    checks = [{"id": each.id, field: answer} for each, answer in zip(rubric.criteria, answers, strict=True)]
+    return {**others, "checks": checks}
+
+
 @lru_cache(maxsize=1000)
 def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     """Find the fields of a rubric by their exact names, or by their folded ones; two for one purpose are an error."""
@@ -105,30 +130,34 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     for name in names:
         folded.setdefault(fold_column(name), []).append(name)
 
-    def find(wanted: str, exact: tuple[str, ...], taken: frozenset[str | None] = frozenset()) -> str | None:
-        if named := next((name for name in exact if name in names), None):
-            return named
-        alike = [name for name in folded.get(fold_column(wanted), []) if name not in taken]
+    def find(wanted: str, exact: str | None = None, taken: Collection[str | None] = ()) -> str | None:
+        alike = [name for name in folded.get(fold_column(wanted), []) if name not in taken and name != exact]
+        if exact is not None:
+            alike = [exact, *(name for name in alike if name not in _KNOWN and name not in _VERDICT_COLUMNS)]
         if len(alike) > 1:
             raise OutputError(f"{list_names(alike)} are both a column of `{wanted}`; remove one")
         return alike[0] if alike else None
 
+    def find_exactly(*exact: str) -> str | None:
+        return next((name for name in exact if name in names), None)
+
     # A criterion may be named as the column of the verdict is; its own column is `criteria.verdict` then.
-    criteria = [find(each.id, (f"{CRITERION}{each.id}", each.id)) for each in rubric.criteria]
+    exact = [find_exactly(f"{CRITERION}{each.id}", each.id) for each in rubric.criteria]
+    criteria = [find(each.id, name, exact) for each, name in zip(rubric.criteria, exact, strict=True)]
+    if shared := [name for name, times in Counter(criteria).items() if name and times > 1]:
+        ids = [each.id for each, name in zip(rubric.criteria, criteria, strict=True) if name == shared[0]]
+        raise OutputError(f"`{shared[0]}` may be the column of {list_names(ids)}; name one for each")
     taken = frozenset(criteria)
     free = [name for name in _VERDICT_COLUMNS if name not in taken]
-    verdicts = list(filter(None, (find(name, (name,), taken) for name in free)))
+    verdicts = list(filter(None, (find_exactly(name) or find(name, taken=taken) for name in free)))
     if len(verdicts) > 1:  # a label beside the verdict of the judge, which must not be compared with itself
         raise OutputError(f"{list_names(verdicts)} are both a column of the verdict; remove or rename one")
     verdict = verdicts[0] if verdicts else None
-    if len(criteria) == 1 and criteria[0] is None:
-        if rubric.shape is not Shape.CHECKLIST:
-            criteria = [find(_SCORE, (_SCORE, f"{CRITERION}{_SCORE}"))]
-            if criteria[0] and verdict:  # as in compact results, where 1 is the best score
-                name = rubric.criteria[0].id
-                raise OutputError(f"`{criteria[0]}` beside `{verdict}` may be a result, 0 to 1; rename it to `{name}`")
-        elif verdict is not None:
-            return Columns((verdict,), None)
+    if criteria == [None] and rubric.shape is not Shape.CHECKLIST:
+        criteria = [find(_SCORE, find_exactly(_SCORE, f"{CRITERION}{_SCORE}"))]
+        if criteria[0] and verdict:  # as in compact results, where 1 is the best score
+            name = rubric.criteria[0].id
+            raise OutputError(f"`{criteria[0]}` beside `{verdict}` may be a result, 0 to 1; rename it to `{name}`")
     return Columns(tuple(criteria), verdict)
 
 

@@ -75,7 +75,7 @@ class Form:
         self._shape = shape
         definitions = load(f"{CURRENT}/judge-output.json")["definitions"]
         self._extras = {name: definitions[name] for name in _EXTRAS}
-        self._validator = open_validator({"$ref": f"#/definitions/{shape}", "definitions": definitions})
+        self._open = cache(lambda name: open_validator({"$ref": f"#/definitions/{name}", "definitions": definitions}))
         outer = inner = definitions[shape]
         self.holds_checks = "checks" in outer["required"]
         if self.holds_checks:
@@ -89,16 +89,21 @@ class Form:
         Raises:
             OutputError: at the first place that does not have this form.
         """
-        if faults:
-            first = min(faults, key=lambda fault: fault.path)
-            # Not the one in the list, which its own traceback would keep in memory, with all frames.
-            raise OutputError(first.message, first.path)
+        _raise_first(faults)
         self._refuse_near_misses(value, ())
         for place, item in enumerate(value.get("checks", ())):
             self._refuse_near_misses(item, ("checks", place))
 
-    def find(self, value: Any) -> tuple[Any, list[OutputError]]:
-        """Return the value as plain JSON types, and what breaks the schema.
+    def check_record(self, others: Mapping[str, Any], *, is_single: bool) -> None:
+        """Check the other fields of a record that has its judgement in fields of its own, `is_single` in one.
+
+        Raises:
+            OutputError: if one says that there is no judgement, or another one beside a single one.
+        """
+        _raise_first(self.find(others, "record_of_score" if is_single else "record_of_checks")[1])
+
+    def find(self, value: Any, definition: str = "") -> tuple[Any, list[OutputError]]:
+        """Return the value as plain JSON types, and what breaks a definition of the schema: by default, the shape's.
 
         Half surrogate pairs, which are not characters, become `?`.
 
@@ -106,14 +111,15 @@ class Form:
             OutputError: if it is not JSON.
         """
         plain = value
+        validator = self._open(definition or str(self._shape))
         try:
-            errors = list(self._validator.iter_errors(plain))
+            errors = list(validator.iter_errors(plain))
         except (ValueError, TypeError):  # what the validator rejects as not JSON
             try:
                 plain = _simplify(value, ())
             except RecursionError:
                 raise OutputError("nested too deeply to be read") from None
-            errors = list(self._validator.iter_errors(plain))
+            errors = list(validator.iter_errors(plain))
         return plain, [self._word(value, tuple(error.instance_path), error.schema_path) for error in errors]
 
     def _word(self, root: Any, path: Path, rule: Sequence[str | int]) -> OutputError:
@@ -161,6 +167,13 @@ class Form:
     def __str__(self) -> str:
         """Return the form as a short example."""
         return f'{{"checks": [{{"id", "{self.field}"}}, ...]}}' if self.holds_checks else f'{{"{self.field}"}}'
+
+
+def _raise_first(faults: Sequence[OutputError]) -> None:
+    if faults:
+        first = min(faults, key=lambda fault: fault.path)
+        # Not the one in the list, which its own traceback would keep in memory, with all frames.
+        raise OutputError(first.message, first.path)
 
 
 @cache

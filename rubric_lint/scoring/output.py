@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
 from rubric_lint.outputs.verdict import Extract, find_verdict, unwrap
+from rubric_lint.scoring.flat import unfold
 from rubric_lint.scoring.form import form_of, read_object
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
 
@@ -48,6 +49,9 @@ def _define(name: str, *fields: Any) -> Any:
 
 _types_of = cache(_Types)
 
+
+JUDGEMENTS = ("checks", "score")
+"""The fields of an output that hold its judgement."""
 
 MOST_KNOWN = 20_000
 """The most combinations of answers to remember at once."""
@@ -214,13 +218,15 @@ class Reader:
         return found.known if found else None
 
     def read_object(self, value: Any) -> Judged:
-        """Read an object.
+        """Read an object; a flat one, with a field for each criterion, is another notation for its form.
 
         Raises:
             OutputError: when it is not valid for this rubric.
         """
         if type(value) is not str and (found := self._match(value)):
             return found
+        if isinstance(value, Mapping) and value.keys().isdisjoint(JUDGEMENTS):
+            value = unfold(value, self.rubric)
         output = read_object(value, self.rubric)
         return Judged(self.find(output.answers), output)
 

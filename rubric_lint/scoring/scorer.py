@@ -1,5 +1,6 @@
 """Score the entries of OUTPUTS: judge outputs, and records that hold them."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,9 +12,10 @@ from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.decoding import OutputError, decode_entry, keys_twice, read_entry, refuse_flaws
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN
 from rubric_lint.outputs.verdict import Extract, read_quotable
-from rubric_lint.scoring.flat import OF_TABLE, read_flat, read_whole
+from rubric_lint.scoring.flat import OF_TABLE, Flat, read_flat, read_whole
+from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, combine_samples
-from rubric_lint.scoring.output import MOST_KNOWN, Judged, Known, Reader, Seen, render
+from rubric_lint.scoring.output import JUDGEMENTS, MOST_KNOWN, Judged, Known, Reader, Seen, render
 
 
 def make_key(rubric: str, name: object) -> int:
@@ -88,7 +90,6 @@ def refuse_missing_votes(panel: tuple[Member, ...], outputs: int, path: str) -> 
         raise OutputError(f"no output by {join_words(silent)}; remove this record and judge its answer again", path)
 
 
-_JUDGEMENTS = ("checks", "score")
 _TAKEN = RESERVED | HELD | {"id"}
 """The fields of a record that are not copied to its result."""
 
@@ -270,16 +271,49 @@ class Unclear(NamedTuple):
 
 def _score_flat(value: dict[str, Any], reader: Reader) -> Entry | None:
     """Score a record or an object with a field for each criterion; None if it has none."""
-    flat = read_flat(value, reader.rubric)
+    rubric = reader.rubric
+    flat = read_flat(value, rubric)
     if flat is None:
         return None
+    if value.keys().isdisjoint({"id", "rubric"}) and any(flat.columns.criteria):
+        return Entry(value, False, rubric, reader.read_object(value))  # noqa: FBT003 (by name takes longer)
     is_result = "points" in value and "full" in value
     if is_result and value.get("error"):
         raise OutputError(f"a result without a score: {value['error']}")
-    dropped = {*flat.columns.used, *(COVERING if is_result else ()), *(OF_TABLE if is_result else ())}
-    kept = {name: item for name, item in value.items() if name not in dropped}
-    output = read_whole(flat, reader.rubric)
-    return Entry(kept, "id" in value, reader.rubric, Judged(reader.know(output), output))
+    if fault := _find_fault(value):
+        raise OutputError(f"invalid when it was judged: {fault}")
+    output = read_whole(flat, rubric)
+    known = reader.know(output)
+    others = {name: item for name, item in value.items() if name not in flat.columns.used}
+    if not is_result or read_judged_by(value) in {None, rubric.hash}:
+        _refuse_other_result(value, flat, known)
+    if is_result:
+        others = {name: item for name, item in others.items() if name not in COVERING and name not in OF_TABLE}
+    form_of(rubric.shape).check_record(others, is_single=len(rubric.criteria) == 1)
+    return Entry(others, "id" in value, rubric, Judged(known, output))
+
+
+def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known) -> None:
+    """Refuse a verdict or a score that does not follow from the criteria beside it; a score may be out of 1, 10 or 100.
+
+    Raises:
+        OutputError: naming both.
+    """
+    of_samples = "a table keeps no samples, so if it had several, name the file that `rubric-lint judge` wrote"
+    advice = of_samples if OF_TABLE <= record.keys() else "remove the wrong one"
+    if flat.columns.verdict == "verdict" and flat.verdict not in {None, known.verdict}:
+        raise OutputError(
+            f"`verdict` is {flat.verdict}, but the criteria come to {known.verdict}: {advice}", "/verdict"
+        )
+    score = record.get("score")
+    if score in (None, "") or "score" in flat.columns.used:
+        return
+    try:
+        found = float(score)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not any(math.isclose(found, known.score * full, rel_tol=0, abs_tol=full / 200) for full in (1, 10, 100)):
+        raise OutputError(f"`score` is {score}, but the criteria come to {known.score!r}: {advice}", "/score")
 
 
 class Scorer:
@@ -331,7 +365,7 @@ class Scorer:
         """
         if not HELD.isdisjoint(value):
             return self._score_record(value)
-        if ("id" in value and "checks" not in value) or not any(key in value for key in _JUDGEMENTS):
+        if ("id" in value and "checks" not in value) or not any(key in value for key in JUDGEMENTS):
             reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
             if reader and (entry := _score_flat(value, reader)):
                 return entry
@@ -339,8 +373,8 @@ class Scorer:
             found = ", ".join([*map(str, value)][:6])
             advice = 'expected {"id": ..., "output": {...}}'
             raise OutputError(f"the record has no field `output` (found: {found}); {advice}")
-        if not any(key in value for key in _JUDGEMENTS):
-            near = [key for key in value if isinstance(key, str) and find_near(key, (*HELD, *_JUDGEMENTS))]
+        if not any(key in value for key in JUDGEMENTS):
+            near = [key for key in value if isinstance(key, str) and find_near(key, (*HELD, *JUDGEMENTS))]
             hint = f"; is it `{near[0]}`?" if near else ""
             raise OutputError(
                 f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
@@ -458,11 +492,6 @@ class Scorer:
 
     def _read(self, reader: Reader, output: Any, record: Mapping[str, Any]) -> Judged:
         if not isinstance(output, str):
-            if isinstance(output, dict) and not any(key in output for key in _JUDGEMENTS):
-                flat = read_flat(output, reader.rubric)
-                if flat and any(flat.columns.criteria):
-                    whole = read_whole(flat, reader.rubric)
-                    return Judged(reader.know(whole), whole)
             return reader.read_object(output)
         try:
             return reader.read(output, lambda: read_quotable(*map(record.get, SHOWN)), self._extract)
