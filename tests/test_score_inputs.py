@@ -241,6 +241,28 @@ BATCHES = [
 ]
 
 
+DONE = {**PARTS[1], "role": "assistant", "status": "completed"}
+RESPONSES = {
+    "completed": {"status": "completed", "error": None, "incomplete_details": None, "output": [DONE]},
+    "failed": {"status": "failed", "error": {"code": "server_error", "message": "no reply"}, "output": [DONE]},
+    "failed, without a reason": {"status": "failed", "error": None, "output": [DONE]},
+    "cancelled": {"status": "cancelled", "output": [DONE]},
+    "incomplete": {"status": "incomplete", "incomplete_details": None, "output": [DONE]},
+    "cut off": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [DONE]},
+    "filtered": {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}, "output": [DONE]},
+    "a part that is incomplete": {"status": "completed", "output": [{**DONE, "status": "incomplete"}]},
+    "of the user": {"status": "completed", "output": [{**DONE, "role": "user"}]},
+}
+
+
+def test_only_a_completed_response_of_the_model_is_scored(said):
+    lines = [response(name, body) for name, body in RESPONSES.items()]
+    results, _, code = call("-", stdin=as_jsonl(lines).encode())
+    scored = {each["id"]: each["score"] for each in results if "score" in each}
+    assert (scored, len(results), code) == ({"completed": 0.3}, len(RESPONSES), 1)
+    said({each["id"]: each["error"]["message"] for each in results if "error" in each})
+
+
 @pytest.mark.parametrize("first", [0, 5, 2], ids=["OpenAI", "Anthropic", "expired"])
 def test_results_of_batches_are_recognized(first, said):
     lines = [BATCHES[first], *BATCHES[:first], *BATCHES[first + 1 :]]

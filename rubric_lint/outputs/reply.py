@@ -33,6 +33,11 @@ _ENDS = {
         "a content filter withheld the output",
     ),
     "error": "the endpoint reports an error in the midst of the output",
+    "failed": "the endpoint reports that it failed",
+    "cancelled": "the request was cancelled",
+    "incomplete": "the output is incomplete",
+    "in_progress": "the output is incomplete",
+    "queued": "the request was not yet answered",
 }
 """The other reasons for which a model stops before its end, and what to say of them."""
 
@@ -237,19 +242,21 @@ def read_reply_of(result: Mapping[str, Any]) -> Reply:
     if isinstance(body, dict) and isinstance(body.get("output"), list):
         # The chat completion that says the same as this object of OpenAI's Responses API.
         items = [item for item in body["output"] if isinstance(item, dict)]
-        contents = [item["content"] for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
-        parts = [part for content in contents for part in content if isinstance(part, dict)]
+        messages = [item for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
+        parts = [part for each in messages for part in each["content"] if isinstance(part, dict)]
         message = {
+            "role": next((each["role"] for each in messages if each.get("role") in _OTHERS), "assistant"),
             "content": [{**part, "type": "text"} if _is(part, "output_text") else part for part in parts],
             "tool_calls": [{"function": {"name": item.get("name")}} for item in items if _is(item, "function_call")],
             "reasoning": [item for item in items if _is(item, "reasoning")],
         }
         cut = body.get("incomplete_details")
-        reason = cut.get("reason") if isinstance(cut, dict) else None
-        body = {
-            "choices": [{"message": message, "finish_reason": "length" if reason == "max_output_tokens" else reason}],
-            "model": body.get("model"),
-        }
+        because = cut.get("reason") if isinstance(cut, dict) else None
+        states = [because, *(each.get("status") for each in (body, *messages))]
+        reason = next((state for state in states if state not in (None, "completed")), None)
+        choice = {"message": message, "finish_reason": "length" if reason == "max_output_tokens" else reason}
+        failed = {"error": body["error"]} if body.get("error") else {"choices": [choice]}
+        body = {**failed, "model": body.get("model")}
     return read_reply(body if isinstance(body, str) else json.dumps(body))
 
 
