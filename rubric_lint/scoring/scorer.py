@@ -300,7 +300,7 @@ def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known) ->
         OutputError: naming both.
     """
     of_samples = "a table keeps no samples, so if it had several, name the file that `rubric-lint judge` wrote"
-    advice = of_samples if OF_TABLE <= record.keys() else "remove the wrong one"
+    advice = of_samples if record.keys() >= OF_TABLE else "remove the wrong one"
     if flat.columns.verdict == "verdict" and flat.verdict not in {None, known.verdict}:
         raise OutputError(
             f"`verdict` is {flat.verdict}, but the criteria come to {known.verdict}: {advice}", "/verdict"
