@@ -192,6 +192,12 @@ def test_the_version_is_one_line():
     assert re.fullmatch(r"rubric-lint \d+\.\d+\.\d+\n", output)
 
 
+def test_an_end_of_file_inside_the_tool_is_a_crash_and_no_interrupt():
+    broken = "import json\ndef fail(*_, **__): raise EOFError\njson.dumps = fail\n"
+    output, errors, code = call("--rules", "--format=json", program=broken + PROGRAM)
+    assert (output, "crashed, which is a bug: EOFError" in errors, code) == ("", True, 3)
+
+
 def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
     output, errors, code = call("--format=concise", program=BROKEN_RULE + PROGRAM)
     summary = "Found 1 warning in 1 of 2 files (2 files with rubrics, 2 rubrics, 2 criteria).\n"

@@ -440,6 +440,9 @@ class Command(click.Command):
         except KeyboardInterrupt:
             complain("interrupted")
             raise click.Abort from None
+        except EOFError as fault:  # which click takes for the end of an answer to a question, and no command asks one
+            report_crash(fault)
+            raise click.exceptions.Exit(Exit.FAULT) from None
 
 
 class Group(Command, click.Group):
