@@ -235,19 +235,17 @@ class Improver:
         name, base = writer.criterion, writer.base
         earlier = [f"{' / '.join(each.parts or each.texts.values())}: {each.reason}" for each in outcome.tried]
         reply = self._asker.write(writer.ask(earlier), writer.schema, number)
+        tried = Tried(MODEL, "write it anew", {"reply": reply.strip()[:_MOST_QUOTED]})
         try:
-            read = writer.read(reply)
+            title, texts, parts, fix = writer.read(reply)
+            tried = Tried(MODEL, title, texts, parts)
+            made = apply(base, name, fix, may_split=bool(parts))
         except RefusedError as refused:
-            texts, parts = refused.said
-            said = texts or {"reply": reply.strip()[:_MOST_QUOTED]}
-            outcome.tried.append(Tried(MODEL, "write it anew", said, parts, refused))
+            said, divided = refused.said
+            tried = tried._replace(texts=said or tried.texts, parts=divided or tried.parts, refused=refused)
+            outcome.tried.append(tried)
             return False
-        try:
-            made = apply(base, name, read.fix, may_split=bool(read.parts))
-        except RefusedError as refused:
-            outcome.tried.append(Tried(MODEL, read.title, read.texts, read.parts, refused))
-            return False
-        tried = self._describe(MODEL, read.fix, made)._replace(texts=read.texts, parts=read.parts)
+        tried = self._describe(MODEL, fix, made)._replace(texts=texts, parts=parts)
         return self._try(outcome, tried, made, fault)
 
     def _describe(self, origin: str, fix: Fix, made: Base) -> Tried:
