@@ -160,7 +160,6 @@ class Rewriting:
     kind: str
     assertions: str
     criteria: str
-    schema: str
     kinds: Mapping[str, str]
     reads_beside: bool = False
     is_spelt_exactly: bool = False
@@ -177,7 +176,6 @@ TARGETS = {
             kind="rubrics",
             assertions="assertions",
             criteria="criteria",
-            schema="agentv-a6.schema.json",
             kinds={
                 "rubrics": "rubrics",
                 "llm-rubric": "rubrics",
@@ -196,7 +194,6 @@ TARGETS = {
             kind="llm-rubric",
             assertions="assert",
             criteria="value",
-            schema="agentv-a7.schema.json",
             kinds={
                 **dict.fromkeys(("rubrics", "rubric", "llm-rubric", "llm-grader", "llm_grader"), "llm-rubric"),
                 "llm_judge": "llm-rubric",

@@ -369,7 +369,7 @@ class _Rewriting:
                 quote = written[0] if written[0] in "\"'" else ""
                 address = written.strip("\"'")
                 folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
-                url = folder + self.target.schema
+                url = f"{folder}{self.target.table.replace('/', '-').removesuffix('.json')}.schema.json"
                 intents = () if span.end <= document.preamble.end else (ReplaceValue(("$schema",), url),)
                 edits = (Edit(span, f"{quote}{url}{quote}"),)
                 yield DataChange(f"/{document.number or 0}", intents, edits, safe=False)

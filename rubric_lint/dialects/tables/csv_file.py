@@ -109,28 +109,24 @@ def _read_rows(source: Source, start: int, delimiter: str) -> Iterator[Row]:
     while at < length:
         row_at, cells = at, dict[int, Cell]()
         while True:
-            found = quoted.match(text, at) if text.startswith('"', at) else None
-            if found:
-                content, end = found[1].replace('""', '"'), found.end()
-                content = content.replace("\r\n", "\n") if ends_in_crlf else content
-                if plain.match(text, end)[0].strip(" "):  # type: ignore[index]
+            is_quoted = text.startswith('"', at)
+            found = (quoted if is_quoted else plain).match(text, at)
+            if found is None:
+                raise TableError(place_in(source, at), "this quote is never closed")
+            content, end = found[int(is_quoted)], found.end()
+            if is_quoted and (rest := plain.match(text, end)):
+                if rest[0].strip(" "):
                     told = "text after the closing quote of a cell; double inner quotes"
                     raise TableError(place_in(source, end), told)
-                end = plain.match(text, end).end()  # type: ignore[union-attr]
-            elif text.startswith('"', at):
-                raise TableError(place_in(source, at), "this quote is never closed")
-            else:
-                whole = plain.match(text, at)
-                content, end = whole[0], whole.end()  # type: ignore[index,union-attr]
-                if content.lstrip(" ").startswith('"'):
-                    told = "white space before a quote; remove it, or quote the whole cell"
-                    raise TableError(place_in(source, at), told)
+                content, end = content.replace('""', '"'), rest.end()
+                content = content.replace("\r\n", "\n") if ends_in_crlf else content
+            elif content.lstrip(" ").startswith('"'):
+                told = "white space before a quote; remove it, or quote the whole cell"
+                raise TableError(place_in(source, at), told)
             cells[len(cells)] = Cell(content, place_in(source, at))
-            at = end
-            if at < length and text[at] == delimiter:
-                at += 1
-                continue
-            break
+            at = end + 1
+            if text[end:at] != delimiter:
+                break
         yield Row(cells, place_in(source, row_at))
-        ends_in_crlf = text.startswith("\r\n", at)
-        at += 2 if ends_in_crlf else 1
+        ends_in_crlf = text.startswith("\r\n", end)
+        at = end + 1 + ends_in_crlf

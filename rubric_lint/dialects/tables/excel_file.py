@@ -124,6 +124,9 @@ class _Sheet:
     """Reads one sheet; `formulas` is the same sheet with formulas in place of their values."""
 
     def __init__(self, file: str, sheet: "Worksheet", formulas: "Worksheet", *, spreads: bool) -> None:
+        from openpyxl.utils import get_column_letter  # noqa: PLC0415
+
+        self._name_column = get_column_letter
         self._file = file
         self._sheet = sheet
         self._formulas = formulas
@@ -220,18 +223,14 @@ class _Sheet:
         return cell is not None and cell.data_type == "f"
 
     def _note_hidden(self, what: str, numbers: list[int]) -> None:
-        from openpyxl.utils import get_column_letter  # noqa: PLC0415
-
         if numbers:
-            named = [str(number) if what == "row" else get_column_letter(number) for number in numbers[:20]]
+            named = [str(number) if what == "row" else self._name_column(number) for number in numbers[:20]]
             told = f"{what if len(numbers) == 1 else what + 's'} {join_words(named)}"
             told += f", as {'it is' if len(numbers) == 1 else 'they are'} hidden; show what belongs to the rubric"
             self._notes.append(Note(self._whole, f"not read: {told}", is_loss=True))
 
     def _place(self, row: int, column: int) -> Place:
-        from openpyxl.utils import get_column_letter  # noqa: PLC0415
-
-        cell = f"{get_column_letter(column)}{row}"
+        cell = f"{self._name_column(column)}{row}"
         return Place(f"{self._file}: cell {cell} of sheet `{self._sheet.title}`", f"cell {cell}")
 
 
