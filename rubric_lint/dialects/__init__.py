@@ -2,7 +2,6 @@
 
 import codecs
 import re
-from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -193,15 +192,11 @@ def _core_of(sign: str, cores: tuple[str, ...]) -> str:
     return next((core for core in cores if core in sign), sign)
 
 
-def _group() -> Mapping[bytes, tuple[tuple[bytes, ...], ...]]:
-    """Return the signs of YAML and JSON, words that a file has together, by what is looked for first."""
-    groups: dict[bytes, list[tuple[bytes, ...]]] = {}
-    for words in (*((sign,) for sign in _OUR_SIGNS), *(words for family in FAMILIES for words in family.files_have)):
-        groups.setdefault(_core_of(words[0].decode(), _CORES_OF_FILES).encode(), []).append(words)
-    return {core: tuple(signs) for core, signs in groups.items()}
-
-
-_SIGNS = tuple(_group().items())
+# The signs of YAML and JSON, words that a file has together, by what is looked for first.
+_groups: dict[bytes, list[tuple[bytes, ...]]] = {}
+for _words in (*((sign,) for sign in _OUR_SIGNS), *(words for family in FAMILIES for words in family.files_have)):
+    _groups.setdefault(_core_of(_words[0].decode(), _CORES_OF_FILES).encode(), []).append(_words)
+_SIGNS = _groups.items()
 
 
 def could_hold_rubrics(data: bytes, name: str) -> bool:
@@ -213,9 +208,7 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
     if data.startswith(_OTHER_UNICODE) or (may_be_ours and _OURS_ELSEWHERE.search(data)):
         return True
     if kind.is_program:
-        families = (
-            each for each in FAMILIES if each.programs_have and all(word in data for word in each.programs_have)
-        )
+        families = (each for each in FAMILIES if each.programs_have and all(map(data.__contains__, each.programs_have)))
         return (
             any(call in data for call in (b"GEval(", b"LabelGrader(", b"ModelGrader("))
             or any(re.search(family.programs_match, data) for family in families)

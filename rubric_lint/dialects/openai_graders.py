@@ -111,17 +111,15 @@ def _find_idle(path: Path, grader: dict[str, Any]) -> Iterator[tuple[str, Proble
     if not isinstance(bounds, list) or len(bounds) != 2 or not all(map(is_number, bounds)):
         return
     lowest, highest = map(write_number, bounds)
+    values = {"field": "range", "lowest": lowest, "highest": highest}
     if not all(-inf < bound < inf for bound in bounds):
-        values = {"field": "range", "lowest": lowest, "highest": highest}
         yield "bounds", Problem("infinite-range", (*path, "range"), values=values)
     elif not bounds[0] < bounds[1]:
-        advice = "write the lowest score first"
-        values = {"field": "range", "lowest": lowest, "highest": highest, "advice": advice}
+        values["advice"] = "write the lowest score first"
         yield "bounds", Problem("falling-range", (*path, "range"), values=values)
     elif passing is not None and is_number(passing) and not bounds[0] <= passing <= bounds[1]:
         effect = "always passes" if passing < bounds[0] else "never passes"
-        values = {"field": "pass_threshold", "found": write_number(passing), "lowest": lowest, "highest": highest}
-        values |= {"what": "grader", "effect": effect}
+        values |= {"field": "pass_threshold", "found": write_number(passing), "what": "grader", "effect": effect}
         yield "bounds", Problem("threshold", (*path, "pass_threshold"), values=values)
 
 
