@@ -177,11 +177,8 @@ TARGETS = {
             assertions="assertions",
             criteria="criteria",
             kinds={
-                "rubrics": "rubrics",
+                **{kind: kind for kind in ("rubrics", "rubric", "llm-grader", "llm_grader")},
                 "llm-rubric": "rubrics",
-                "rubric": "rubric",
-                "llm-grader": "llm-grader",
-                "llm_grader": "llm_grader",
                 **dict.fromkeys(("llm_judge", "agent_judge", "agent-judge", "agent-rubric"), "llm-grader"),
             },
             reads_beside=True,
