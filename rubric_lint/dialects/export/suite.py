@@ -24,6 +24,7 @@ from rubric_lint.dialects.export.target import (
     Part,
     Sources,
     SuiteLoss,
+    find_evaluator,
     find_formula,
     is_plain,
 )
@@ -31,7 +32,7 @@ from rubric_lint.dialects.search.agentv_suites import EVALUATORS, OLD_FIELDS, fi
 from rubric_lint.dialects.tables.markdown_file import unescape as unescape_markdown
 from rubric_lint.format.criterion import is_number
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema import case_lists
+from rubric_lint.format.schema import suite_lists
 from rubric_lint.messages import escape as escape_markdown
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import RENDERS, escape, is_template, unescape
@@ -258,7 +259,7 @@ def _sort_out(parts: Iterable[tuple[str, Part]], fields: dict[str, Part], others
 
 def find_case(document: Document, path: Path) -> CaseKey | None:
     """Return the case that the path of a rubric is in; None if it is in none."""
-    lists = _lists_of_cases()
+    lists = suite_lists("cases")
     if isinstance(document.data, list) and path and isinstance(path[0], int):
         return document.number, path[:1]
     for end in range(len(path) - 1, 0, -1):
@@ -266,10 +267,6 @@ def find_case(document: Document, path: Path) -> CaseKey | None:
             return document.number, path[: end + 1]
     is_case = isinstance(document.data, dict) and document.number is not None
     return (document.number, ()) if is_case else None
-
-
-def _lists_of_cases() -> frozenset[str]:
-    return case_lists() - set(EVALUATORS) - {"rubrics"}
 
 
 def _read_document(
@@ -285,11 +282,11 @@ def _read_document(
         items = list(whole.items())
     elif not isinstance(whole.value, dict):
         own.append((_OTHER, whole))
-    elif not rubrics and not _OF_CASES.isdisjoint(whole.value) and _lists_of_cases().isdisjoint(whole.value):
+    elif not rubrics and not _OF_CASES.isdisjoint(whole.value) and suite_lists("cases").isdisjoint(whole.value):
         cases = {()}  # a case by itself
     elif () not in cases:
         for part in whole.items():
-            if part.path[0] in _lists_of_cases():
+            if part.path[0] in suite_lists("cases"):
                 items += part.items() if isinstance(part.value, list) else [part]
             elif part.path[0] != "$schema":
                 own += _read_field(part, system, taken)
@@ -317,9 +314,8 @@ def _find_assertions(rubric: Rubric) -> Iterator[Path]:
         return
     path = view.path if view else rubric.path
     yield path
-    ends = (end for end in range(len(path) - 1, 1, -1) if isinstance(path[end - 1], int))
-    if end := next((end for end in ends if path[end - 2] in EVALUATORS), 0):
-        yield path[:end]
+    if evaluator := find_evaluator(path):
+        yield evaluator
 
 
 def _read_field(part: Part, system: str, taken: _Taken) -> Iterator[tuple[str, Part]]:

@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
 from typing import Any, NamedTuple
 
+from rubric_lint.dialects.search.agentv_suites import EVALUATORS
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema import case_lists, resolve, schema_for, suite_lists
+from rubric_lint.format.schema import resolve, schema_for
 from rubric_lint.format.schema_files import CURRENT, load
 from rubric_lint.messages import join_words
 from rubric_lint.text.document import Document
@@ -112,19 +112,22 @@ def find_holder(rubric: Rubric) -> Path | None:
         return None
     if view and _BESIDE in load(view.dialect.schema) and not rubric.dialect.startswith("agentv"):
         return path[:-1]
-    lists = _lists_of_evaluators()
-    ends = (end for end in range(len(path) - 1, 1, -1) if isinstance(path[end - 1], int) and path[end - 2] in lists)
-    end = next(ends, 0)
-    return path[:end] if end else None
+    return find_evaluator(path) or None
+
+
+def find_evaluator(path: Path) -> Path:
+    """Return the path of the innermost evaluator around a path; empty if there is none."""
+    ends = (end for end in range(len(path) - 1, 1, -1) if isinstance(path[end - 1], int))
+    return path[: next((end for end in ends if path[end - 2] in EVALUATORS), 0)]
 
 
 def find_question(document: Document, rubric: Rubric) -> Any:
     """Return the question of the case that a rubric belongs to, or None if it has none."""
-    path, lists = rubric.path, _lists_of_evaluators()
+    path = rubric.path
     if document.kind.is_program:
         return None
     items = (end for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int))
-    end = next((end for end in items if end == 1 or path[end - 2] not in lists), 0)
+    end = next((end for end in items if end == 1 or path[end - 2] not in EVALUATORS), 0)
     case = document.value(path[:end])
     if (not end and len(path) > 1) or not isinstance(case, dict):
         return None  # `defaults`, or evaluators of a whole suite
@@ -132,11 +135,6 @@ def find_question(document: Document, rubric: Rubric) -> Any:
     of_judge = {field.path for field in find_beside(document, rubric)}
     own = next((name for name in QUESTIONS if name in case and (*path[:end], name) not in of_judge), "")
     return case[own] if own else variables.get("input") if isinstance(variables, dict) else None
-
-
-@cache
-def _lists_of_evaluators() -> frozenset[str]:
-    return case_lists() - suite_lists("cases")
 
 
 def _find_uncarried(
