@@ -44,7 +44,6 @@ CONTAINERS = {"rubrics": "criteria", "llm-rubric": "value", "agent-rubric": "val
 
 _GRADERS = frozenset({"rubric", "llm-grader", "llm_grader"})  # AgentV's alone, with their criteria in `rubrics`
 _MISPLACED = ("rubrics", "criteria")  # where authors put criteria that belong in the `value` of the assertion
-_OF_CASES = frozenset({"criteria", "input", "expected_output"})
 _NAMES = {name: name for name in ("id", "weight", "required", "required_min_score", "score_ranges")}
 _OF_BANDS = {"score_range": "score_range", "outcome": "expected_outcome"}
 
@@ -76,7 +75,8 @@ def find(document: Document) -> Iterator[View]:
     elif not (sure or weak or is_told):
         texts = []  # beside these dialects, strings are criteria of the same release
     has_any = bool(sure or weak or texts)
-    is_late = any(map(_is_late, [*sure, *weak]))
+    entries = [entry for each in (*sure, *weak) if isinstance(each.entries, list) for entry in each.entries]
+    is_late = any(isinstance(entry, dict) and entry.keys() & {"min_score", "operator"} for entry in entries)
     found = [*sure, *weak, *texts, *(placed if sure else ())]
     for path, value, suggested, definition in found:
         dialect = AGENTV_A6 if is_late and suggested is not AGENTV_A7 else suggested
@@ -157,11 +157,6 @@ def _find_lists(
 
 def _is_weighted(entry: Any) -> bool:
     return isinstance(entry, dict) and "outcome" in entry and not entry.keys().isdisjoint(_NAMES.keys() - {"id"})
-
-
-def _is_late(found: _Found) -> bool:
-    entries = found.entries if isinstance(found.entries, list) else ()
-    return any(isinstance(entry, dict) and entry.keys() & {"min_score", "operator"} for entry in entries)
 
 
 def _find_judged(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[_Found]:
