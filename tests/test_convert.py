@@ -29,6 +29,7 @@ from rubric_lint.dialects import DIALECTS, load_dialect
 from rubric_lint.dialects.export import TARGETS, load_target
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.dialects.export.texts import to_json, to_yaml, write_decimal
+from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema import schema_for
 from rubric_lint.lint.engine import lint
 from rubric_lint.migrate.agentv_reading import read_suite
@@ -177,6 +178,20 @@ def test_an_escaped_text_is_not_a_template(run):
     _, written, _ = run("r.rubric.yaml", "rubrics: [{id: a, expected_outcome: 'Names {{ x }}'}]\n", "agentv-5")
     code, back, said = run("suite.yaml", written.decode(), "rubric")
     assert (code, "lost" in "".join(said), "expected_outcome: Names {{ x }}\n" in back.decode()) == (0, False, True)
+
+
+TAKE_TEMPLATES = [name for name in TARGETS if Shape.CHECKLIST in load_target(name).shapes and name != "openai-graders"]
+
+
+@pytest.mark.parametrize("target", TAKE_TEMPLATES)
+def test_a_template_is_lost_whatever_else_is_lost_at_its_place(run, target):
+    if target == "xlsx":
+        pytest.importorskip("openpyxl")
+    check = "{type: llm-rubric, value: 'Is written in {{lang}}'}"
+    code, _, said = run("promptfooconfig.yaml", f"tests:\n- vars: {{lang: French}}\n  assert: [{check}]\n", target)
+    title = load_target(target).title
+    lost = f"3:12: lost: the template in `rubric-1`, which promptfoo fills in: {title} uses it as plain text"
+    assert (code, [line for line in said if "template" in line]) == (0, [lost])
 
 
 def test_a_prompt_has_the_fields_that_promptfoo_carries_and_no_others(monkeypatch):

@@ -140,22 +140,23 @@ def find_question(document: Document, rubric: Rubric) -> Any:
 def _find_uncarried(
     rubric: Rubric, fields: Iterable[FormatField], target: str, title: str
 ) -> Iterator[tuple[Path, str]]:
-    """Find what a target does not write of a rubric, by the schemas: the places in the document, with messages.
-
-    A template that another system fills in before a judge sees it is plain text in the target.
-    """
+    """Find what a target does not write of a rubric, by the schemas: the places in the document, with messages."""
     for each in fields:
         if each.carried is not None and target not in each.carried:
             told = ", which the judge sees" if each.is_told else ""
             yield each.path, f"`{each.path[-1]}`{told}: {title} has no field for it"
+    if formula := find_formula(rubric):
+        yield formula, f"`{formula[-1]}`, which joins the scores of the graders: {title} has no field for it"
+
+
+def _find_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
+    """Find the templates that another system fills in before a judge sees them: a target has them as plain text."""
     if rubric.view and rubric.dialect in RENDERS:
         for entry in rubric.entries:
             place = rubric.view.place(entry.path)
             if is_template(rubric.view.document.value(place)):
                 whose = rubric.view.dialect.title
                 yield place, f"the template in `{entry.id}`, which {whose} fills in: {title} uses it as plain text"
-    if formula := find_formula(rubric):
-        yield formula, f"`{formula[-1]}`, which joins the scores of the graders: {title} has no field for it"
 
 
 def find_formula(rubric: Rubric) -> Path | None:
@@ -347,6 +348,8 @@ class ExportTarget:
             for path, message in _find_uncarried(rubric, writing.source(name).fields, self.name, self.title):
                 if (name, path) not in told:
                     writing.losses.append(Loss(name, path, message))
+            for path, message in _find_templates(rubric, self.title):
+                writing.losses.append(Loss(name, path, message))
         data = content.encode() if isinstance(content, str) else content
         return Export(data, tuple(writing.losses), tuple(writing.gaps))
 
