@@ -3,6 +3,8 @@
 The texts stand here all the same, so that every message of a rule is in one place.
 """
 
+from collections.abc import Mapping
+
 from rubric_lint.finding import Severity
 from rubric_lint.format.repairs import FIRST_HIGHEST, FIRST_LOWEST, PLACEHOLDER
 from rubric_lint.rules.rule import Rule, of_schema
@@ -273,29 +275,35 @@ _OF_TESTS = (
     ),
 )
 
+
+def _judged(
+    name: str, severity: Severity, messages: Mapping[str, str], *, finds: str, shows: str, brief: Mapping[str, str] = {}
+) -> Rule:
+    """Return a rule on judged data; a `|` in a message ends what people need who know no statistics."""
+    marked = {code: text.partition("|") for code, text in messages.items()}
+    brief = brief or {code: before for code, (before, mark, _) in marked.items() if mark}
+    whole = {code: before + after for code, (before, _, after) in marked.items()}
+    return Rule(name, severity, whole, command=JUDGED, finds=finds, shows=shows, brief=brief)
+
+
 _OF_JUDGED_DATA = (
-    Rule(
+    _judged(
         "judged-unstable",
         _WARNING,
         {
             "gate": (
-                "the gate changes between samples of one answer: {rate} of pairs differ ({bound}, {budget}; {n} "
+                "the gate changes between samples of one answer: {rate} of pairs differ| ({bound}, {budget}; {n} "
                 "answers with {samples} samples); {advice}"
             ),
             "verdict": (
-                "the verdict changes between samples of one answer: {rate} of pairs differ ({bound}, {budget}; {n} "
+                "the verdict changes between samples of one answer: {rate} of pairs differ| ({bound}, {budget}; {n} "
                 "answers with {samples} samples); start with gates that change, and with scores near a threshold"
             ),
         },
-        command=JUDGED,
         finds="the same answer gets different results",
         shows="whether the same answer always gets the same result",
-        brief={
-            "gate": "the gate changes between samples of one answer: {rate} of pairs differ",
-            "verdict": "the verdict changes between samples of one answer: {rate} of pairs differ",
-        },
     ),
-    Rule(
+    _judged(
         "judged-inverse",
         _WARNING,
         {
@@ -304,112 +312,92 @@ _OF_JUDGED_DATA = (
                 "reaches {chance}, {budget}); {advice}"
             )
         },
-        command=JUDGED,
         finds="it rises when the other criteria fall",
         shows="whether it points the same way as the others",
     ),
-    Rule(
+    _judged(
         "judged-order",
         _WARNING,
         {
             "place": (
-                "{what} {turn} by {size} from the first to the last place in the request ({n} answers, {outputs} "
+                "{what} {turn} by {size} from the first to the last place in the request| ({n} answers, {outputs} "
                 "outputs; p = {p}, {budget}); ask for it alone with `rubric-lint judge --per-criterion`, or judge "
                 "each answer in several orders with `--shuffle` and `--samples`"
             )
         },
-        command=JUDGED,
         finds="its value depends on its place in the prompt",
         shows="whether its place in the prompt matters",
-        brief={"place": "{what} {turn} by {size} from the first to the last place in the request"},
     ),
-    Rule(
+    _judged(
         "judged-length",
         _WARNING,
         {
             "criterion": (
-                "the longer an answer, the {turn} the judge is than people: r = {r} in {n} labelled answers (p = {p}, "
+                "the longer an answer, the {turn} the judge is than people|: r = {r} in {n} labelled answers (p = {p}, "
                 "{budget}); say in the outcome what an answer must have, whatever its length; look at {look}"
             ),
             "score": (
-                "the longer an answer, the {turn} its score by the judge is than that by people: r = {r} in {n} "
+                "the longer an answer, the {turn} its score by the judge is than that by people|: r = {r} in {n} "
                 "labelled answers (p = {p}, {budget}); look at {look}"
             ),
         },
-        command=JUDGED,
         finds="its value follows the answer's length, which people's labels do not",
         shows="whether the judge only rewards length",
-        brief={
-            "criterion": "the longer an answer, the {turn} the judge is than people",
-            "score": "the longer an answer, the {turn} its score by the judge is than that by people",
-        },
     ),
-    Rule(
+    _judged(
         "judged-disagrees",
         _WARNING,
         {"gaps": "{gaps}; {budget}; {advice}{look}"},
-        command=JUDGED,
         finds="the judge and people disagree",
         shows="whether the judge and people agree",
         brief={"gaps": "{gap}"},
     ),
-    Rule(
+    _judged(
         "judged-constant",
         _HINT,
         {
             "alike": (
-                "{value} in all {n} judged answers, so {bound} of answers {missing} ({budget}); add answers that "
+                "{value} in all {n} judged answers|, so {bound} of answers {missing} ({budget}); add answers that "
                 "should {missing}, or remove the criterion if none can"
             ),
             "labels-differ": (
-                "{value} in all {n} judged answers, but {differing} of {labelled} labelled ones should {missing}, so "
+                "{value} in all {n} judged answers, but {differing} of {labelled} labelled ones should {missing}|, so "
                 "it is the judge that does not tell them apart; say in the outcome what it overlooks; look at {look}"
             ),
         },
-        command=JUDGED,
         finds="every answer gets the same",
         shows="whether it tells answers apart",
-        brief={
-            "alike": "{value} in all {n} judged answers",
-            "labels-differ": (
-                "{value} in all {n} judged answers, but {differing} of {labelled} labelled ones should {missing}"
-            ),
-        },
     ),
-    Rule(
+    _judged(
         "judged-ceiling",
         _HINT,
         {
             "top": (
-                "{share} {top} ({bound}, {budget}); with {used}, it tells {apart} pairs of answers apart{by}; ask "
+                "{share} {top}| ({bound}, {budget}); with {used}, it tells {apart} pairs of answers apart{by}; ask "
                 "for more, split it into parts that some answers miss, or add answers that should earn less"
             ),
             "labels-lower": (
-                "{share} {top} ({bound}, {budget}); with {used}, it tells {apart} pairs of answers apart{by}; people "
+                "{share} {top}| ({bound}, {budget}); with {used}, it tells {apart} pairs of answers apart{by}; people "
                 "give less to {lower} of {labelled} labelled answers, so say in the outcome what the judge overlooks; "
                 "look at {look}"
             ),
         },
-        command=JUDGED,
         finds="nearly every answer gets the highest value",
         shows="whether it tells answers apart",
-        brief={"top": "{share} {top}", "labels-lower": "{share} {top}"},
     ),
-    Rule(
+    _judged(
         "judged-unused-band",
         _HINT,
         {
             "unused": (
-                "no output gave {step} in {n} judged answers ({bound} earn it, {budget}); add an answer that should "
+                "no output gave {step} in {n} judged answers| ({bound} earn it, {budget}); add an answer that should "
                 "earn it, or merge it with another one"
             )
         },
-        command=JUDGED,
         finds="a band or level is never given",
         shows="whether every band is used",
-        brief={"unused": "no output gave {step} in {n} judged answers"},
     ),
-    Rule(
+    _judged(
         "judged-redundant",
         _HINT,
         {
@@ -418,7 +406,6 @@ _OF_JUDGED_DATA = (
                 "{share}, both were ({bound}, {budget}); merge the two, or add answers in which they differ"
             )
         },
-        command=JUDGED,
         finds="it says what another criterion says",
         shows="whether another criterion says the same",
         brief={"same-answers": "the other one is `{other}`"},
