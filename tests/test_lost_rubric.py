@@ -69,6 +69,36 @@ def test_texts_in_a_list_of_cases_are_criteria_and_in_a_record_they_are_lost():
     assert (references.findings, len(references.unread)) == ((), 1)
 
 
+NO_ENTRIES = ("null", "true", "5", "[]", "[Says how]", "[{id: b, expected_outcome: Says how}]")
+
+
+@pytest.mark.parametrize("entry", NO_ENTRIES)
+def test_entries_that_are_no_criteria_are_findings_where_rubrics_are(entry):
+    lists = {
+        OURS + f"    rubrics: [{entry}]\n": "/tests/1/rubrics/0",
+        OURS + f"    assert: [{{name: j, rubrics: [{entry}]}}]\n": "/tests/1/assert/0/rubrics/0",
+    }
+    for text, pointer in lists.items():
+        result = lint("a.yaml", text.encode())
+        told = [(each.code, each.pointer, result.source.slice(each.span)) for each in result.findings]
+        assert (told, result.rubrics, result.unread) == ([("schema.unexpected", pointer, entry)], 2, ())
+
+
+COMMON = "common: &common\n  - {id: b, expected_outcome: Says how}\n"
+LISTS_IN_LISTS = {
+    "beside": (f"{COMMON}{OURS}    rubrics: [*common]\n", "/tests/1/rubrics/0", False),
+    "alone": (f"{COMMON}{ALONE}    rubrics: [*common]\n", "/tests/0/rubrics/0", False),
+    "claimed": (f"{COMMON}rubrics: [*common]\n", "/rubrics/0", True),
+}
+
+
+@pytest.mark.parametrize(("text", "pointer", "claimed"), LISTS_IN_LISTS.values(), ids=LISTS_IN_LISTS)
+def test_a_list_in_a_list_is_told_where_an_alias_repeats_it(text, pointer, claimed):
+    result = lint("a.yaml", text.encode(), FileSettings(claimed=claimed))
+    told = [(each.code, each.pointer, result.source.slice(each.span)) for each in result.findings]
+    assert (told, result.unread) == ([("schema.unexpected", pointer, "*common")], ())
+
+
 AGENTV_LOST = TABLES["AGENTV_LOST"]
 
 

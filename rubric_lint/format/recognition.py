@@ -35,8 +35,10 @@ def is_ours(value: Any, owner: Path) -> bool:
         if is_holder(owner) and any(type(entry) is str for entry in value):
             return True  # also if an item is not a string: `- States: it` is a mapping only by accident
         items = [entry for entry in value if type(entry) is dict]
-        return any(map(_proves, items)) or (
-            any(map(_is_first_version, items)) and (is_holder(owner) or _are_judged(items, owner))
+        return (
+            any(map(_proves, items))
+            or (any(map(_is_first_version, items)) and (is_holder(owner) or _are_judged(items, owner)))
+            or any(type(each) is dict and _proves(each) for entry in value if type(entry) is list for each in entry)
         )
     if type(value) is dict:  # a forgotten dash, or criteria by name: wrong, but unmistakably meant as a rubric
         entries = (entry for entry in value.values() if type(entry) is dict)
@@ -163,7 +165,7 @@ def holds_criteria(value: Any) -> bool:
         return is_scored(value) or any(
             isinstance(each, dict | list) or schema_for().knows(key) for key, each in value.items()
         )
-    return isinstance(value, list) and any(isinstance(entry, dict) for entry in value)
+    return isinstance(value, list) and not all(isinstance(entry, str) for entry in value)
 
 
 def word_list_form(value: Any) -> str:

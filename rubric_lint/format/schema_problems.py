@@ -31,22 +31,29 @@ def find_violations(
         return
     for index, entry in enumerate(rubrics):
         if not schema.is_valid_entry(entry):
-            if schema.holds_bands_as_range(entry):
-                # A missing `s`, which would otherwise cause five errors.
-                place = (*path, index, "score_range")
-                repair = Repair(
-                    "rename `score_range` to `score_ranges`", (RenameKey(place, "score_ranges"),), safe=False
-                )
-                yield "schema", Problem("bands-as-range", place, Part.KEY, repair=repair)
-            elif isinstance(entry, dict) and len(entry) == 1 and not schema.knows(*entry):
-                yield "schema", Problem("colon-in-string", (*path, index), Part.HEAD, {"key": shorten(*entry)})
-            else:
-                found = list(find_in(schema, schema.item, document, (*path, index), entry))
-                yield from _find_slips(found, entry, (*path, index)) if isinstance(entry, dict) else found
+            yield from _find_in_entry(schema, document, (*path, index), entry)
     if not schema.version:  # something missing from the list as a whole; the format itself never requires this
         for fault in schema.find_faults(schema.whole, rubrics):
             if not fault.path:
                 yield from _word_fault(schema, fault, document, path)
+
+
+def _find_in_entry(schema: RubricSchema, document: Document, path: Path, entry: Any) -> Iterator[tuple[str, Problem]]:
+    if schema.holds_bands_as_range(entry):
+        # A missing `s`, which would otherwise cause five errors.
+        place = (*path, "score_range")
+        repair = Repair("rename `score_range` to `score_ranges`", (RenameKey(place, "score_ranges"),), safe=False)
+        yield "schema", Problem("bands-as-range", place, Part.KEY, repair=repair)
+    elif isinstance(entry, dict) and len(entry) == 1 and not schema.knows(*entry):
+        yield "schema", Problem("colon-in-string", path, Part.HEAD, {"key": shorten(*entry)})
+    else:
+        found = list(find_in(schema, schema.item, document, path, entry))
+        if isinstance(entry, dict):
+            yield from _find_slips(found, entry, path)
+        elif not isinstance(entry, str) and document.is_alias(path):  # it may be right where it is written
+            yield from ((rule, problem._replace(part=Part.ENTRY)) for rule, problem in found)
+        else:
+            yield from found
 
 
 def _find_slips(found: list[tuple[str, Problem]], entry: dict[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:
