@@ -38,6 +38,8 @@ def test_an_object_that_is_the_whole_text_is_the_verdict_however_it_is_sought(te
         'Score:\n  {"score": 7}  \r\n',
         "For {x : x > 0}, {'a', 'b'} and {see: below}:\n\n{\"score\": 7}",
         '> This is an example:\n\n{"score": 7}',
+        '> This is an example.\n\nThis is none:\n{"score": 7}',
+        '> This is an example.\n- This is none:\n{"score": 7}',
         '{"id": "accuracy"}\n{"score": 7}',
         '{"note": "Short, score: low"}\n{"score": 7}',
         'The set {a, b}, score: low.\n{"score": 7}',
@@ -47,6 +49,15 @@ def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(te
     assert find(text) == find(text, extract=Extract.ONLY) == {"score": 7}
     with pytest.raises(OutputError, match="expected one JSON object and nothing else"):
         find(text, extract=Extract.WHOLE)
+
+
+@pytest.mark.parametrize(
+    "text", ['> Like\n{"score": 7}', '> The judge said\nthis:\n{"score": 7}', ' > So\nor\nso\n{"score": 7}']
+)
+def test_an_object_on_the_next_line_of_a_block_quote_is_quoted(text):
+    with pytest.raises(OutputError) as refused:
+        find(text)
+    assert refused.value.line == text.count("\n") + 1
 
 
 @pytest.mark.parametrize("text", TABLES["an object of another language is an object too, text"])

@@ -533,13 +533,24 @@ def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
         _refuse_label(text, fence)
     before = text[begin:start]
     last = before.rstrip(BLANK)
-    is_block_quote = before.count("\n", len(last)) == 1 and last[last.rfind("\n") + 1 :].lstrip(IN_LINE)[:1] == ">"
+    is_block_quote = before.count("\n", len(last)) == 1 and _ends_in_block_quote(last)
     if not fence and (is_block_quote or _ENCLOSES.search(last[-80:])):
         mark = ">" if is_block_quote else "<!--" if last.endswith("<!--") else last[-1]
         raise OutputError(f"{named} is part of what begins before it with `{mark}`: {shorten(last[-40:])}", line=line)
     if opened := _find_open(before):
         at = line_of(text, begin + opened[1])
         raise OutputError(f"{named} is inside `{opened[0]}` at line {at}, which is never closed", line=line)
+
+
+def _ends_in_block_quote(text: str) -> bool:
+    """Return whether the next line belongs to a block quote; as in CommonMark, its paragraphs go on without a `>`."""
+    for line in reversed(text.split("\n")):
+        begin = line.lstrip(IN_LINE)
+        if not begin or begin[0] in "#-*+`~|<":
+            return False
+        if begin[0] == ">":
+            return True
+    return False
 
 
 def _find_open(text: str) -> tuple[str, int] | None:
