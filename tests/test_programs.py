@@ -80,6 +80,23 @@ def test_bands_are_found_wherever_they_are_written(form):
     assert found(text) == [GAP.format(place)]
 
 
+BEYOND = METRIC.replace("Rubric(score", "Band(score").replace("(0, 4)", "(0, 49)").replace("(6, 10)", "(50, 100)")
+IN_A_NAME = f"BANDS = [\n{''.join(BEYOND.splitlines(keepends=True)[6:8])}]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        (BEYOND, ["7:30", "8:27", "8:31"]),
+        (f"{IN_A_NAME}GEval(criteria='Is it kind?', rubric=BANDS)\n", ["2:30", "3:27", "3:31"]),
+        (IN_A_NAME, []),
+    ],
+    ids=["in the call", "by a name", "of no metric"],
+)
+def test_what_a_metric_takes_are_bands_whatever_their_name_and_scores(text, places):
+    assert found(text) == [f"bounds {place}" for place in places]
+
+
 PART = "a part of this band is computed; only its literal parts are checked"
 
 

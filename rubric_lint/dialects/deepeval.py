@@ -39,8 +39,7 @@ def find(document: Document) -> Iterator[View]:
     lists = [
         (path, items)
         for path, items in _find_lists(document)
-        if any(_is_likely_band(item, is_told=is_told) for item in items)
-        and any(_is_band(item) and isinstance(item["score_range"], list) for item in items)
+        if any(_is_band(item) and isinstance(item["score_range"], list) for item in items)
     ]
     metrics: dict[str, Path] = {}  # by the names by which they are given their bands
     for path, call in document.mappings if lists else ():
@@ -48,7 +47,9 @@ def find(document: Document) -> Iterator[View]:
         if _is_metric(call) and isinstance(bands, dict) and COMPUTED in bands:
             metrics[bands[COMPUTED].rpartition(".")[2]] = path
     for path, items in lists:
-        yield _view(document, path, items, metrics)
+        holder = _find_metric(document, path, metrics)
+        if holder is not None or any(_is_likely_band(item, is_told=is_told) for item in items):
+            yield _view(document, path, items, holder)
     named: dict[tuple[Path, str], Path] = {}
     for path, call in document.mappings:
         if not _is_metric(call) or call.get("rubric") or _word_other_metric(document, call):
@@ -109,16 +110,25 @@ def _find_lists(document: Document) -> Iterator[tuple[Path, list[Any]]]:
                     stack += [((*place, index), item) for index, item in enumerate(each) if isinstance(item, list)]
 
 
-def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str, Path]) -> View:
+def _find_metric(document: Document, path: Path, metrics: Mapping[str, Path]) -> Path | None:
+    """Return the path of the metric that takes the list at `path` as its bands, in the call or by its name."""
+    if path[-1] == "rubric" and _is_metric(document.value(path[:-1])):
+        return path[:-1]
+    return metrics.get(_read_variable(path)) if len(path) == 1 else None
+
+
+def _read_variable(path: Path) -> str:
+    return str(path[0]).rpartition(".")[2].partition("#")[0]
+
+
+def _view(document: Document, path: Path, items: list[Any], holder: Path | None) -> View:
+    """Return a list of bands; `holder` is the metric that takes them."""
     draft = Draft(document, path)
     data = [_read_band(draft, index, item) for index, item in enumerate(items)]
-    name = str(path[0]).rpartition(".")[2].partition("#")[0]
-    holder = path[:-1]
-    if not (path[-1] == "rubric" and _is_metric(document.value(holder))):
-        if len(path) > 1 or name not in metrics:
-            name = str(path[-1]) if isinstance(path[-1], str) and len(path) > 1 else name
-            return draft.finish(_LOOSE, data, name=name, span=span_of(data), unscorable=_word_computed(items))
-        holder = metrics[name]
+    name = _read_variable(path)
+    if holder is None:
+        name = str(path[-1]) if isinstance(path[-1], str) and len(path) > 1 else name
+        return draft.finish(_LOOSE, data, name=name, span=span_of(data), unscorable=_word_computed(items))
     metric = document.value(holder)
     is_stretched = metric[CALL] != _CONVERSATIONAL
     is_strict = metric.get("strict_mode") is True
@@ -187,7 +197,7 @@ def _view_words(
     return draft.finish(
         _IN_WORDS,
         data,
-        name=read_text(call, "name") or str(path[0]).rpartition(".")[2].partition("#")[0],
+        name=read_text(call, "name") or _read_variable(path),
         task=scale.task if scale and bands else "",
         threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),
         definition="deepeval/v1.json#/definitions/metric",
