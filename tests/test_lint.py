@@ -97,7 +97,10 @@ def test_a_deprecated_field_repeats_or_contradicts_the_one_that_replaces_it():
         "description: It is not.": False,
         "description: 5": False,
         "required: true, required_min_score: 10": True,
-        "required: true, required_min_score: 7": False,
+        "required: true, required_min_score: 7": True,  # neither is met by a no
+        "required: true, required_min_score: 11": False,
+        "required: true, required_min_score: 7, score_ranges: {0: It is not., 7: It is said.}": False,
+        "required: true, required_min_score: 10, score_ranges: {0: It is not., 10: It is said.}": True,
         "required: true, required_min_score: 0": False,
         "required: false, required_min_score: 0": True,
         "required: false, required_min_score: 3": False,
@@ -112,6 +115,16 @@ def test_a_deprecated_field_repeats_or_contradicts_the_one_that_replaces_it():
         assert (" repeats " in finding.message) == (finding.fix is not None)
         told[fields] = finding.fix is not None
     assert told == repeats
+
+
+def test_two_gates_of_a_checklist_that_mean_the_same_do_not_contradict_each_other():
+    text = "rubrics:\n- {id: a, expected_outcome: It is said., required: true, required_min_score: 7}\n"
+    result = lint("a.yaml", text.encode())
+    found = [(each.code, each.pointer, result.source.slice(each.span)) for each in result.findings]
+    assert found == [
+        ("conflicting-field.repeats", "/rubrics/0/required", "required"),
+        ("idle-gate.checklist", "/rubrics/0/required_min_score", "7"),
+    ]
 
 
 def test_what_merge_keys_repeat_is_found_once_whatever_line_it_is_beside():
