@@ -168,6 +168,38 @@ def test_a_suite_of_ours_keeps_everything(run, sample):
     assert (code, said, after) == (0, [], before)
 
 
+PLAIN = "{id: d, expected_outcome: Is polite}"
+POLITE = f"{{rubrics: [{PLAIN}]}}"
+ONE, TWO = (f"{{id: {name}, input: Hi, rubrics: [Names it]}}" for name in ("one", "two"))
+DATA_SET = """{"cases": [{"name": "one", "inputs": "Hi", "evaluators": [{"LLMJudge": {"rubric": "Names it"}}]}],
+ "evaluators": [{"LLMJudge": {"rubric": "Is polite"}}]}
+"""
+IN_EVERY_TEST = {
+    "defaults": (f"defaults: {POLITE}\ntests: [{ONE}]\n", "1:1", ["one", "defaults"]),
+    "rubrics": (f"rubrics: [{PLAIN}]\ntests: [{ONE}]\n", "1:10", ["one", "suite"]),
+    "defaults of nested suites": (f"suites:\n- defaults: {POLITE}\n  tests: [{ONE}]\n", "2:3", ["one", "suites/0"]),
+    "defaults in a document": (
+        f"tests: [{TWO}]\n---\ndefaults: {POLITE}\ntests: [{ONE}]\n",
+        "3:1",
+        ["two", "one", "defaults"],
+    ),
+    "evaluators": (DATA_SET, "2:16", ["one", "evaluators"]),
+}
+
+
+@pytest.mark.parametrize("target", ["rubric", "agentv-4", "agentv-5", "promptfoo"])
+@pytest.mark.parametrize("sample", IN_EVERY_TEST)
+def test_criteria_that_count_in_every_test_are_lost_as_such(run, sample, target):
+    text, place, names = IN_EVERY_TEST[sample]
+    file = "suite.json" if text == DATA_SET else "suite.yaml"
+    code, data, said = run(file, text, target)
+    title, field = load_target(target).title, sample.split()[0]
+    lost = f"that the criteria in `{field}` count in every test: {title} gets them as a test of their own"
+    assert (code, [each for each in said if "every test" in each]) == (0, [f"{place}: lost: {lost}"])
+    assert [test.get("id", test.get("description")) for test in YAML(typ="safe").load(data)["tests"]] == names
+    assert run(file, text, target, "--strict")[:2] == (1, b"")
+
+
 def test_one_rubric_of_a_suite_is_written_without_the_suite(run):
     sample = SAMPLES["evaluators"]
     code, data, said = run(sample["file"], sample["text"], "rubric", "--rubric", "a")

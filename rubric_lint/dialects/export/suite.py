@@ -156,7 +156,7 @@ def carry(documents: Iterable[Document], uses: Iterable[Use], target: ExportTarg
     if target.has_cases:
         fields = carrier.carry_suite()
         for part in suite.shared:
-            message = f"that the criteria in `{part.path[0]}` count in every test"
+            message = f"that the criteria in `{part.path[-1]}` count in every test"
             carrier.lose(part, f"{message}: {target.title} gets them as a test of their own")
     else:
         for name, part in suite.fields.items():
@@ -191,6 +191,8 @@ def _read(documents: Iterable[Document], uses: list[Use], target: ExportTarget) 
         found, rest = _read_records_of(document, own, names, places)
         cases += found
         others += [(part, _is_name(part, names)) for part in rest]
+    keys = {case.key for case in cases}
+    shared = _find_shared(((use.document, use.rubric, places.get(use.name)) for use in uses if use.source), keys)
     is_file = target.name == OURS and len(uses) == 1 and not cases
     is_named = "id" in target.shows or (target.has_cases and not is_file)
     kept = tuple(part for part, is_name in others if not (is_named and is_name))
@@ -201,7 +203,7 @@ def _read(documents: Iterable[Document], uses: list[Use], target: ExportTarget) 
             place = places.get(use.name)
             question = questions.get(place, use.source.question) if place else use.source.question
             sources[use.name] = use.source._replace(place=place, question=question)
-    return _Suite(AGENTV_4, {}, kept, tuple(cases)), sources
+    return _Suite(AGENTV_4, {}, kept, tuple(cases), shared), sources
 
 
 class _Taken:
@@ -221,7 +223,7 @@ class _Taken:
 
 
 # A suite of ours, of AgentV or of promptfoo.
-_SHARED = {(name,) for name in ("execution", "default_test", "defaultTest", *EVALUATORS)}
+_SHARED = frozenset({"rubrics", "defaults", "execution", "default_test", "defaultTest", *EVALUATORS})
 _OF_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *EVALUATORS})
 _HOLDERS = {("execution", AGENTV_4), ("defaultTest", PROMPTFOO)}
 _OTHER, _CHECK, _SET = "\0", "\0check", "\0set"  # names of what has no common name
@@ -231,21 +233,20 @@ def _read_suite(pairs: Iterable[tuple[Document, list[Use]]], system: str) -> _Su
     fields: dict[str, Part] = {}
     others: list[Part] = []
     cases: list[_Case] = []
-    shared: set[Part] = set()
+    owners: list[tuple[Document, Rubric, CaseKey | None]] = []
     for document, uses in pairs:
         rubrics = [use.rubric for use in uses if use.source]
         found, own = _read_document(document, rubrics, system)
         cases += found
         _sort_out(own, fields, others)
-        for rubric in rubrics:
-            if rubric.path[:1] in _SHARED and find_case(document, rubric.path) is None:
-                shared.add(Part(rubric.path[:1], None, document.number))
+        owners += [(document, rubric, find_case(document, rubric.path)) for rubric in rubrics]
+    shared = _find_shared(owners, {case.key for case in cases})
     if system == PROMPTFOO:  # cases are named by `metadata.id`, else by their descriptions, if these tell them apart
         read = [_read_name(case) for case in cases]
         names = [name for name, _ in read if name]
         pairs_of_cases = zip(cases, read, strict=True)
         cases = [named if names.count(name) == 1 else case for case, (name, named) in pairs_of_cases]
-    return _Suite(system, fields, tuple(others), tuple(cases), tuple(sorted(shared, key=str)))
+    return _Suite(system, fields, tuple(others), tuple(cases), shared)
 
 
 def _sort_out(parts: Iterable[tuple[str, Part]], fields: dict[str, Part], others: list[Part]) -> None:
@@ -257,6 +258,22 @@ def _sort_out(parts: Iterable[tuple[str, Part]], fields: dict[str, Part], others
             fields[name] = part
 
 
+def _find_shared(
+    owners: Iterable[tuple[Document, Rubric, CaseKey | None]], cases: Collection[CaseKey]
+) -> tuple[Part, ...]:
+    """Find the fields beside lists of cases whose rubrics count in every case, from the rubrics and their cases."""
+    lists = suite_lists("cases")
+    shared: dict[tuple[int | None, Path], Part] = {}
+    for document, rubric, case in owners:
+        if cases and case not in cases:
+            holders = [(end, document.value(rubric.path[:end])) for end in range(len(rubric.path))]
+            beside = (end for end, value in holders if isinstance(value, dict) and not lists.isdisjoint(value))
+            place = rubric.path[: max(beside, default=0) + 1]
+            if place and place[-1] in _SHARED:
+                shared[document.number, place] = Part(place, None, document.number)
+    return tuple(shared.values())
+
+
 def find_case(document: Document, path: Path) -> CaseKey | None:
     """Return the case that the path of a rubric is in; None if it is in none."""
     lists = suite_lists("cases")
@@ -265,7 +282,7 @@ def find_case(document: Document, path: Path) -> CaseKey | None:
     for end in range(len(path) - 1, 0, -1):
         if isinstance(path[end], int) and path[end - 1] in lists:
             return document.number, path[: end + 1]
-    is_case = isinstance(document.data, dict) and document.number is not None
+    is_case = isinstance(document.data, dict) and document.number is not None and lists.isdisjoint(document.data)
     return (document.number, ()) if is_case else None
 
 
