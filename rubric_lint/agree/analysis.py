@@ -199,7 +199,8 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
     """
     measures = list(measures_of(ratings.rubric)) if ratings.rubric else [measure_verdicts(TOGETHER)]
     judges, people, panels = ratings.judges, ratings.people, ratings.panels
-    labels = {next(iter(people)) if len(people) == 1 else LABEL: combine_people(people)} if people else {}
+    name_of_labels = next(iter(people)) if len(people) == 1 else LABEL
+    labels = {name_of_labels: combine_people(people, ratings.rubric)} if people else {}
     labelled = {**judges, **panels} if labels else {}
     comparisons = [compare(Between.LABEL, {**labels, name: judge}, measures, plan) for name, judge in labelled.items()]
     comparisons += _compare_side(Between.PEOPLE, people, measures, plan)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rubric_lint.agree.coefficients import Row
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.scales import VERDICTS, Measure, Signature
-from rubric_lint.scoring.grading import AnswerValue, ScoringRubric
+from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 
 Key = str | tuple[str, ...]
 """The id of an answer: a string, or a tuple that begins with what to show: the JSON of any other id, or its rubric."""
@@ -109,41 +109,44 @@ def sort_keys(keys: Collection[Key]) -> list[Key]:
     return sorted(keys, key=lambda key: (not isinstance(key, str), key))
 
 
-def combine_people(people: Mapping[str, Judgements]) -> Judgements:
+def combine_people(people: Mapping[str, Judgements], rubric: ScoringRubric | None) -> Judgements:
     """Return one label for each answer: of several people the median of their answers, and of their verdicts.
+
+    Without a rubric, there are only verdicts.
 
     As for samples of a judge, the worse of two in the middle counts, and the reason is that of the first who gave it.
     """
     if len(people) == 1:
         return next(iter(people.values()))
+    criteria = rubric.criteria if rubric else ()
     given: dict[Key, list[tuple[str, Judgement]]] = {}
     for rater, judgements in people.items():
         for key, judgement in judgements.items():
             given.setdefault(key, []).append((rater, judgement))
     combined = {}
     for key, several in given.items():
-        answers, verdict = find_middle([each.given for _, each in several])
+        answers, verdict = find_middle([each.given for _, each in several], criteria)
         reasons = []
         for place, answer in enumerate(answers):
             rater, chosen = next(each for each in several if each[1].given[0][place] == answer)
             reason = chosen.reason(place)
             reasons.append(reason and f"{rater}: {reason}")
-        higher = find_middle([each.ends[1] for _, each in several], better=True)
+        higher = find_middle([each.ends[1] for _, each in several], criteria, better=True)
         combined[key] = Judgement((answers, verdict), tuple(reasons) if any(reasons) else None, higher=higher)
     return combined
 
 
-def find_middle(signatures: Sequence[Signature], *, better: bool = False) -> Signature:
+def find_middle(
+    signatures: Sequence[Signature], criteria: Sequence[ScoringCriterion], *, better: bool = False
+) -> Signature:
     """Return the median of each criterion and of the verdict; of two in the middle the worse, or the better."""
     columns = zip(*(answers for answers, _ in signatures), strict=True)
-    verdict = _find_middle((VERDICTS.index(verdict) for _, verdict in signatures if verdict), better=better)
-    answers = tuple(_find_middle(values, better=better) for values in columns)
-    return answers, None if verdict is None else VERDICTS[int(verdict)]
-
-
-def _find_middle(values: Iterable[AnswerValue | None], *, better: bool = False) -> AnswerValue | None:
-    known = sorted(value for value in values if value is not None)
-    return known[(len(known) - (not better)) // 2] if known else None
+    answers = tuple(
+        criterion.find_middle(known, better=better) if (known := [each for each in given if each is not None]) else None
+        for criterion, given in zip(criteria, columns, strict=True)
+    )
+    verdicts = sorted(VERDICTS.index(verdict) for _, verdict in signatures if verdict)
+    return answers, VERDICTS[verdicts[(len(verdicts) - (not better)) // 2]] if verdicts else None
 
 
 class Joined:

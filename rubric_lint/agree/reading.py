@@ -526,7 +526,7 @@ def _judge_samples(result: Scored) -> Judgement:
     own, *samples = (
         (tuple(each.grade.answer for each in scored.criteria), scored.verdict) for scored in (result, *result.samples)
     )
-    higher = find_middle(samples, better=True) if samples else None
+    higher = find_middle(samples, result.rubric.criteria, better=True) if samples else None
     return Judgement(own, reasons if any(reasons) else None, tuple(samples), higher=higher)
 
 

@@ -89,9 +89,12 @@ class Flips:
 
 def find_direction(criterion: ScoringCriterion, was: OtherGrade | Grade, now: Grade) -> int:
     """Return -1 if a criterion got worse, 1 if it got better; the score of one that costs points gets worse upward."""
-    change = float(now.score) - float(was.score)
-    change = now.gate_met - was.gate_met or (-change if criterion.weight < 0 else change)
-    return (change > 0) - (change < 0)
+    # Another run has its scores as they are printed, rounded to a float.
+    before, after = (
+        (met, float(score))
+        for met, score in (criterion.merit(each.score, gate_met=each.gate_met) for each in (was, now))
+    )
+    return (after > before) - (after < before)
 
 
 @dataclass(slots=True)

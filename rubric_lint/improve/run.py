@@ -318,7 +318,7 @@ class Improver:
             return
         column = pairs.tables[0].columns[place]
         names, positions = column.measure.scale.names, column.measure.positions
-        people = combine_people(self._written.people) if self._written.people else {}
+        people = combine_people(self._written.people, self._written.rubric) if self._written.people else {}
         ranked: list[tuple[Fraction, Key, str]] = []
         for number, key in enumerate(pairs.keys):
             samples = [

@@ -295,7 +295,7 @@ class _Seen(NamedTuple):
 
 
 def _see(ratings: Ratings, keys: Sequence[Key], column: Column) -> list[_Seen]:
-    middle, found = combine_people(ratings.judges), list[_Seen]()
+    middle, found = combine_people(ratings.judges, ratings.rubric), list[_Seen]()
     for key in keys:
         judged = [judge[key] for judge in ratings.judges.values() if key in judge]
         samples = [[column.measure.find(given) or 0 for given in each.samples or (each.given,)] for each in judged]

@@ -60,6 +60,28 @@ class ScoringCriterion:
                 return grade
         return None
 
+    def merit(self, score: Fraction, *, gate_met: bool) -> tuple[bool, Fraction]:
+        """Return what orders answers from the worst to the best: whether the gate is met, then what the total gains.
+
+        The higher answer is the better one, except where it misses the gate or costs points.
+        """
+        return gate_met, -score if self.share < 0 else score
+
+    @property
+    def from_worst(self) -> tuple[Grade, ...]:
+        """The grades from that of the worst answer to that of the best."""
+        return tuple(sorted(self.grades, key=lambda grade: self.merit(grade.score, gate_met=grade.gate_met)))
+
+    def find_middle(self, answers: Sequence[AnswerValue], *, better: bool = False) -> AnswerValue:
+        """Return the median of allowed answers; of two in the middle the worse, or the better."""
+        given = set(answers)
+        merits = {
+            grade.answer: self.merit(grade.score, gate_met=grade.gate_met)
+            for grade in self.grades
+            if grade.answer in given
+        }
+        return sorted(answers, key=merits.__getitem__)[(len(answers) - (not better)) // 2]
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CriterionResult:
@@ -248,7 +270,7 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
     criteria = []
     for given in zip(*(sample.criteria for sample in samples), strict=True):
         answers = [each.grade.answer for each in given]
-        answer = sorted(answers)[lower]
+        answer = given[0].criterion.find_middle(answers)
         share = Fraction(answers.count(answer), len(answers))
         criteria.append(replace(given[answers.index(answer)], share=share))
     reasoning = next((each.reasoning for each in samples if each.verdict is verdict and each.reasoning), None)

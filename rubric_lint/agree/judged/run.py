@@ -277,7 +277,7 @@ def _compare_verdicts(ratings: Ratings) -> dict[str, Gate]:
     """Compare the verdicts of each judge with the labels, as `rubric-score agree` does; a panel is one judge."""
     if not ratings.has_joined_labels:
         return {}
-    people, measures = combine_people(ratings.people), [measure_verdicts("verdict")]
+    people, measures = combine_people(ratings.people, ratings.rubric), [measure_verdicts("verdict")]
     found = {}
     for name, judge in (ratings.panels or ratings.judges).items():
         compared = compare(Between.LABEL, {"": people, name: judge}, measures, Plan(draws=0))
@@ -288,7 +288,8 @@ def _compare_verdicts(ratings: Ratings) -> dict[str, Gate]:
 
 def _find_doubt(ratings: Ratings) -> Doubt:
     """Find labelled answers that show less than they seem to."""
-    labels = {key: each.given[1] for key, each in combine_people(ratings.people).items()} if ratings.people else {}
+    combined = combine_people(ratings.people, ratings.rubric) if ratings.people else {}
+    labels = {key: each.given[1] for key, each in combined.items()}
     judged = {key: each.text for judge in ratings.judges.values() for key, each in judge.items()}
     repeated, invalid = [0, 0], [0, 0]
     seen = set[int]()
@@ -319,7 +320,7 @@ def _find_skew(ratings: Ratings, labelled: Collection[Key]) -> tuple[Share, Shar
     That is Fisher's exact test (1935), with twice the smaller tail.
     """
     sides: dict[bool, list[bool]] = {False: [], True: []}
-    for key, each in combine_people(ratings.judges).items():
+    for key, each in combine_people(ratings.judges, ratings.rubric).items():
         sides[each.given[1] is Verdict.PASS].append(key in labelled)
     failed, passed = (Share(sum(known), len(known)) for known in sides.values())
     drawn = failed.x + passed.x

@@ -145,8 +145,8 @@ def make_columns(
 
 def build_table(ratings: Ratings, rubric: ScoringRubric) -> Table:
     """Return the table of all judges' outputs and the combined labels of people."""
-    middle = combine_people(ratings.judges)
-    people = combine_people(ratings.people) if ratings.people else {}
+    middle = combine_people(ratings.judges, rubric)
+    people = combine_people(ratings.people, rubric) if ratings.people else {}
     keys = sort_keys(middle)
     outputs: set[Signature] = set()
     sampled: dict[Key, list[tuple[Signature, ...]]] = {}
