@@ -44,7 +44,8 @@ class Measure:
     """One thing that is compared: the answers to a criterion, their bands, or the verdicts (then `place` is None).
 
     `place` is the position of the criterion in its rubric. `positions` gives the position of each answer on the scale.
-    `meets` says for each position whether it meets the gate, is satisfied or passes; None if nothing decides that.
+    `meets` says for each position whether it meets the gate or passes, and of a check without a gate, whether it is the
+    better answer; None if nothing decides that.
     """
 
     name: str
@@ -65,7 +66,9 @@ def measures_of(rubric: ScoringRubric) -> Iterator[Measure]:
         answers = [grade.answer for grade in criterion.grades]
         positions: dict[AnswerValue | Verdict | None, int] = {answer: at for at, answer in enumerate(answers)}
         if rubric.shape is Shape.CHECKLIST:
-            yield Measure(criterion.id, Scale(Kind.CHECK, (0, 1), ("no", "yes")), place, positions, (False, True))
+            best = criterion.from_worst[-1]
+            is_best = tuple(grade is best for grade in criterion.grades)
+            yield Measure(criterion.id, Scale(Kind.CHECK, (0, 1), ("no", "yes")), place, positions, is_best)
             continue
         kind = Kind.LEVEL if rubric.shape is Shape.LEVELS else Kind.SCORE
         scale = Scale(kind, tuple(map(int, answers)), tuple(map(str, answers)))

@@ -731,9 +731,13 @@ def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
 
 
 def _name_gate(totals: CriterionTotals) -> str:
-    """Describe the gate by the lowest answer that meets it."""
-    meeting = [grade.answer for grade in totals.criterion.grades if grade.gate_met]
-    return f"at least {name_answer(meeting[0])}" if meeting and meeting[0] is not True else "must be yes"
+    """Describe the gate by the lowest answer that meets it, or the only one of a check."""
+    grades = totals.criterion.grades
+    meeting = [grade.answer for grade in grades if grade.gate_met]
+    if not meeting:
+        return "must be yes"
+    is_only = isinstance(meeting[0], bool) and len(meeting) < len(grades)
+    return f"{'must be' if is_only else 'at least'} {name_answer(meeting[0])}"
 
 
 def label_criterion(rubric: ScoringRubric, criterion: ScoringCriterion) -> str:

@@ -19,8 +19,7 @@ def make_examples(rubric: ScoringRubric) -> tuple[ShownExample, ...]:
     """Return example outputs, each with the score and verdict that rubric-score gives it; none twice."""
     examples: dict[tuple[Grade, ...], ShownExample] = {}
     # The answers to each criterion go from worst to best; a few lose points where they are met.
-    by_points = [tuple(sorted(each.grades, key=lambda grade: grade.points)) for each in rubric.criteria]
-    criteria = tuple(replace(each, grades=grades) for each, grades in zip(rubric.criteria, by_points, strict=True))
+    criteria = tuple(replace(each, grades=each.from_worst) for each in rubric.criteria)
     field = form_of(rubric.shape).field
     for title, grades in _choose(replace(rubric, criteria=criteria)):
         if grades not in examples:

@@ -424,9 +424,9 @@ def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
     own = list(answers)[mutant.number] if mutant.number is not None else None
     ordered = [name for name in answers if name == own] + [name for name in answers if name != own]
     named = [f"{word_given(answers[name])} for `{name}`" for name in ordered[:_MOST_NAMED]]
-    highest = {criterion.id: criterion.grades[-1].answer for criterion in mutant.rubric.criteria}
+    best = {criterion.id: criterion.from_worst[-1].answer for criterion in mutant.rubric.criteria}
     rest = ordered[_MOST_NAMED:]
     if rest:
-        is_best = all(answers[name] == highest[name] for name in rest)
+        is_best = all(answers[name] == best[name] for name in rest)
         named.append("the best for the others" if is_best else f"fitting values for {len(rest)} others")
     return f"an answer with {join_words(named)}"

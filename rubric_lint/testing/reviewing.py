@@ -91,7 +91,7 @@ def count_catches(tested: Tested) -> Iterator[Catch]:
     """Count for each criterion with planted answers, then for the verdict.
 
     An answer is planted for a criterion if its test expects the gate to be missed, or only values that miss the gate
-    (without a gate: that are below the highest band or level). It is planted for the verdict if its test expects a
+    (without a gate: that are below the best band or level). It is planted for the verdict if its test expects a
     verdict other than pass. It is caught if what the test expects there came to be.
     """
     for number, criterion in enumerate(tested.rubric.criteria):
@@ -125,12 +125,12 @@ def _sum_up(criterion: str | None, outcomes: Sequence[tuple[Ran, bool]]) -> Catc
 
 
 def _find_bad(criterion: ScoringCriterion, tested: Tested) -> frozenset[AnswerValue]:
-    """Return what a judge gives a bad answer: what misses the gate, or what is below the highest band or level."""
+    """Return what a judge gives a bad answer: what misses the gate, or what is below the best band or level."""
     missed = frozenset(grade.answer for grade in criterion.grades if not grade.gate_met)
     if missed:
         return missed
-    best = criterion.grades[-1].answer
-    bands = tested.list_bands(criterion).values() or [[False]]
+    best = criterion.from_worst[-1].answer
+    bands = tested.list_bands(criterion).values() or [[grade.answer] for grade in criterion.grades]
     return frozenset(answer for answers in bands if best not in answers for answer in answers)
 
 
