@@ -259,7 +259,9 @@ class Paired:
         return r is not None and r > chance and kept >= _KEPT * len(steady)
 
 
-_VERDICT = Column(measure_verdicts("verdict"), None, is_gated=False, worth=(), points=(), given=(), used=frozenset())
+_VERDICT = Column(
+    measure_verdicts("verdict"), None, is_gated=False, worth=(), points=(), best=2, given=(), used=frozenset()
+)
 
 
 def _compare(test: Gain, pairs: Sequence[tuple[Fraction | int, Fraction | int]], of: str | None) -> Figure:

@@ -277,13 +277,20 @@ _OF_TESTS = (
 
 
 def _judged(
-    name: str, severity: Severity, messages: Mapping[str, str], *, finds: str, shows: str, brief: Mapping[str, str] = {}
+    name: str,
+    severity: Severity,
+    messages: Mapping[str, str],
+    *,
+    finds: str,
+    shows: str,
+    brief: Mapping[str, str] = {},
+    finds_of: Mapping[str, str] = {},
 ) -> Rule:
     """Return a rule on judged data; a `|` in a message ends what people need who know no statistics."""
     marked = {code: text.partition("|") for code, text in messages.items()}
     brief = brief or {code: before for code, (before, mark, _) in marked.items() if mark}
     whole = {code: before + after for code, (before, _, after) in marked.items()}
-    return Rule(name, severity, whole, command=JUDGED, finds=finds, shows=shows, brief=brief)
+    return Rule(name, severity, whole, command=JUDGED, finds=finds, shows=shows, brief=brief, finds_of=finds_of)
 
 
 _OF_JUDGED_DATA = (
@@ -310,10 +317,15 @@ _OF_JUDGED_DATA = (
             "correlation": (
                 "it rises when the other criteria fall: r = {r} with their mean in {n} judged answers (chance alone "
                 "reaches {chance}, {budget}); {advice}"
-            )
+            ),
+            "turned": (
+                "it counts against an answer but rises with what the other criteria earn: r = {r} between what it "
+                "earns and their mean in {n} judged answers (chance alone reaches {chance}, {budget}); {advice}"
+            ),
         },
         finds="it rises when the other criteria fall",
         shows="whether it points the same way as the others",
+        finds_of={"turned": "it counts against an answer but rises with what the other criteria earn"},
     ),
     _judged(
         "judged-order",
@@ -381,9 +393,19 @@ _OF_JUDGED_DATA = (
                 "give less to {lower} of {labelled} labelled answers, so say in the outcome what the judge overlooks; "
                 "look at {look}"
             ),
+            "top-turned": (
+                "{share} {top}, which is best| ({bound}, {budget}); with {used}, it tells {apart} pairs of answers "
+                "apart{by}; add answers that should lose points by it, or remove it if none can"
+            ),
+            "labels-worse": (
+                "{share} {top}, which is best| ({bound}, {budget}); with {used}, it tells {apart} pairs of answers "
+                "apart{by}; people give a worse value to {lower} of {labelled} labelled answers, so say in the outcome "
+                "what the judge overlooks; look at {look}"
+            ),
         },
         finds="nearly every answer gets the highest value",
         shows="whether it tells answers apart",
+        finds_of=dict.fromkeys(("top-turned", "labels-worse"), "nearly every answer gets the best value"),
     ),
     _judged(
         "judged-unused-band",

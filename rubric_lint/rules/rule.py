@@ -22,7 +22,8 @@ class Rule(NamedTuple):
     findings may have. `marks` are the parts that findings may mark of the value at their pointer. `command` is the
     program that finds it. `choices` are the fixes of which only an author can pick one, each with what it does.
     `check` runs for the rubrics that show the `sign`. For people who know no statistics, `finds` is what it finds,
-    `brief` has by code what of a message they need, and `shows` is what its silence says.
+    `brief` has by code what of a message they need, `finds_of` what is found instead, and `shows` is what its silence
+    says.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Rule(NamedTuple):
     finds: str = ""
     shows: str = ""
     brief: Mapping[str, str] = MappingProxyType({})
+    finds_of: Mapping[str, str] = MappingProxyType({})
 
     @property
     def kinds(self) -> str:
@@ -69,7 +71,8 @@ class Rule(NamedTuple):
 
     def write_plainly(self, code: str, values: Mapping[str, object]) -> str:
         """Return what the rule finds, and what one of the messages says of it, without statistics."""
-        return ": ".join(filter(None, (self.finds, self.brief.get(code, "").format_map(values))))
+        finds = self.finds_of.get(code, self.finds)
+        return ": ".join(filter(None, (finds, self.brief.get(code, "").format_map(values))))
 
     def to_json(self) -> dict[str, Any]:
         """Return the name, severity, kind of fix, choices, summary and URL for the lists of rules in JSON."""

@@ -66,7 +66,7 @@ _MOST_AS_EXTREME = 4
 def find_constant(table: Table) -> Outcomes:
     """Find criteria to which every output gave the same check, side of the gate, band or level.
 
-    Those at the upper end are for `judged-ceiling`.
+    Those at the best end are for `judged-ceiling`.
     """
     tests, n = len(table.columns), table.answers
     needed = count_needed(_USUAL, share_of(tests))
@@ -79,9 +79,11 @@ def find_constant(table: Table) -> Outcomes:
     for column in constant:
         position = min(column.used)
         meets = column.measure.meets
-        if meets and (column.is_gated or column.is_check):
-            what = "" if column.is_check else "the gate was "
-            value, other = (f"{what}met", "miss it") if meets[position] else (f"{what}missed", "meet it")
+        if column.is_check:
+            value, other = ("met", "miss it") if position else ("missed", "meet it")
+        elif meets and column.is_gated:
+            is_met = meets[position]
+            value, other = ("the gate was met", "miss it") if is_met else ("the gate was missed", "meet it")
         else:
             kind = "level" if column.measure.scale.kind is Kind.LEVEL else "band" if column.bands else "score"
             name = (column.bands or column.measure).scale.names[column.step(position)]
@@ -105,7 +107,7 @@ def _all(n: int) -> str:
 
 
 def find_ceiling(table: Table) -> Outcomes:
-    """Find criteria on which nearly all answers have the highest value, or are in the highest band."""
+    """Find criteria on which nearly all answers have the best value, or are in the best band."""
     tests, n = len(table.columns), table.answers
     needed = count_needed(_MOST_AT_TOP, share_of(tests))
     if n < needed:
@@ -117,12 +119,13 @@ def find_ceiling(table: Table) -> Outcomes:
         top = _count_top(column)
         steps = list(map(column.step, column.given))
         used, (apart, pairs) = len(set(steps)), count_apart(steps)
-        name = (column.bands or column.measure).scale.names[-1]
+        name = (column.bands or column.measure).scale.names[column.step(column.best)]
         kind = "band" if column.bands else str(column.measure.scale.kind)
         noun = "value" if column.is_check else kind
+        met, end = ("missed", "lowest") if column.is_turned else ("met", "highest")
         values: dict[str, object] = {
             "share": f"{'all ' if top == n else f'{top} of '}{n} judged answers",
-            "top": "met it" if column.is_check else f"got the highest {kind}, {name}",
+            "top": f"{met} it" if column.is_check else f"got the {end} {kind}, {name}",
             "bound": at_least(lower_bound(top, n, level_of(tests))),
             "budget": corrected(tests),
             "used": f"{used} {noun}{'' if used == 1 else 's'} in use",
@@ -131,16 +134,16 @@ def find_ceiling(table: Table) -> Outcomes:
         }
         labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
         lower = [number for number, label in labels if _is_top(column, column.given[number]) > _is_top(column, label)]
-        code = "top"
+        code = "top-turned" if column.is_turned else "top"
         if lower:
-            code = "labels-lower"
+            code = "labels-worse" if column.is_turned else "labels-lower"
             values |= {"lower": len(lower), "labelled": len(labels), "look": name_answers(table, lower)}
         yield Decision("judged-ceiling", Target(column.name), code, values)
 
 
 def _is_top(column: Column, position: int) -> bool:
-    """Return whether a value is the highest one, or in the highest band."""
-    return column.step(position) == len((column.bands or column.measure).scale.names) - 1
+    """Return whether a value is the best one, or in the best band."""
+    return column.step(position) == column.step(column.best)
 
 
 def _count_top(column: Column) -> int:
@@ -227,18 +230,19 @@ def find_cut(positions: Sequence[int], size: int) -> int | None:
 
 
 def _halve(column: Column) -> tuple[tuple[int, int], tuple[str, str]] | None:
-    """Return the answers below a cut and from it on, each as the bits of a number, and the sides in words."""
+    """Return the answers on the sides of a cut, the worse first, as the bits of a number, and the sides in words."""
     names = column.measure.scale.names
     cut = find_cut(column.given, len(names))
     if cut is None:
         return None
     above = int("".join("1" if position >= cut else "0" for position in column.given), 2)
     below = above ^ ((1 << len(column.given)) - 1)
-    return (below, above), ("missed", "met") if column.is_check else (f"below {names[cut]}", f"{names[cut]} or more")
+    words = ("missed", "met") if column.is_check else (f"below {names[cut]}", f"{names[cut]} or more")
+    return ((above, below), (words[1], words[0])) if column.is_turned else ((below, above), words)
 
 
 def find_redundant(table: Table) -> Outcomes:
-    """Find criteria that are missed, or met, in nearly the same answers.
+    """Find criteria that earn less, or more, in nearly the same answers: those that one misses and the other meets.
 
     Both are cut in the middle. Of the two sides, the one counts on which fewer answers are on either. A later criterion
     is reported with the first one that it repeats.
@@ -281,7 +285,7 @@ def find_redundant(table: Table) -> Outcomes:
 
 
 def find_inverse(table: Table) -> Outcomes:
-    """Find the criterion that falls most clearly when the mean of the others rises."""
+    """Find the criterion whose worth falls most clearly when that of the others rises."""
     columns, n, rule = table.columns, table.answers, "judged-inverse"
     if len(columns) < 3:
         if len(columns) == 2:
@@ -300,7 +304,8 @@ def find_inverse(table: Table) -> Outcomes:
         column, _ = hidden.pop(place)
         advice = "check its direction" if column.is_check else "check its direction and the order of its values"
         values = {"r": f"{lowest:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": corrected(tests)}
-        yield Decision(rule, Target(column.name), "correlation", {**values, "advice": advice})
+        code = "turned" if column.is_turned else "correlation"
+        yield Decision(rule, Target(column.name), code, {**values, "advice": advice})
     yield from _list_hidden(hidden, n)
 
 
@@ -400,7 +405,8 @@ def _pair(column: Column) -> Iterator[_Pair]:
     for number, ((label, most), (judge, higher)) in enumerate(zip(labels, judged, strict=True)):
         if label is not None and most is not None:
             twice = values[judge] + values[higher]
-            apart = max(twice - 2 * values[most], 0) or min(twice - 2 * values[label], 0)
+            low, high = sorted((values[label], values[most]))
+            apart = max(twice - 2 * high, 0) or min(twice - 2 * low, 0)
             yield _Pair(number, label, judge, apart)
 
 

@@ -19,8 +19,9 @@ from rubric_lint.scoring.grading import ScoringRubric
 class Column(NamedTuple):
     """One criterion: its scale, its bands (None if it has none), and each value's worth, from 0 to 1 and in points.
 
-    `given` has the position on the scale of each answer's value, `labels` that of its label (None: it has none), and
-    `used` the positions of all outputs. `higher` and `higher_labels` have the better of two in the middle.
+    Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has
+    the position on the scale of each answer's value, `labels` that of its label (None: it has none), and `used` the
+    positions of all outputs. `higher` and `higher_labels` have the better of two in the middle.
     """
 
     measure: Measure
@@ -28,6 +29,7 @@ class Column(NamedTuple):
     is_gated: bool
     worth: tuple[Fraction, ...]
     points: tuple[int, ...]
+    best: int
     given: Sequence[int]
     used: frozenset[int]
     labels: Sequence[int | None] = ()
@@ -43,6 +45,11 @@ class Column(NamedTuple):
     def is_check(self) -> bool:
         """Whether it is met or not, and nothing in between."""
         return self.measure.scale.kind is Kind.CHECK
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether the highest value is not the best one: it costs points or misses the gate."""
+        return self.best < len(self.worth) - 1
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -131,8 +138,9 @@ def make_columns(
             measure,
             bands[0] if bands else None,
             len({grade.gate_met for grade in criterion.grades}) > 1,
-            tuple(grade.score for grade in criterion.grades),
+            tuple(criterion.merit(grade.score, gate_met=grade.gate_met)[1] for grade in criterion.grades),
             tuple(grade.points for grade in criterion.grades),
+            criterion.grades.index(criterion.from_worst[-1]),
             given[place],
             used[place] if used is not None else frozenset(given[place]),
             () if labels is None else labels[place],
