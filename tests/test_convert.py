@@ -200,6 +200,44 @@ def test_criteria_that_count_in_every_test_are_lost_as_such(run, sample, target)
     assert run(file, text, target, "--strict")[:2] == (1, b"")
 
 
+SCENARIO = "description: {}, vars: {{input: Hi}}, assert: [{{type: llm-rubric, value: Names it}}]"
+NESTED = {
+    "suites": ("suite.yaml", f"suites:\n- tests: [{ONE}]\n- tests: [{TWO}]\n", ["one", "two"]),
+    "a suite": ("suite.yaml", f"suite: {{tests: [{ONE}]}}\n", ["one"]),
+    "a suite in a document": (
+        "suite.yaml",
+        f"suite: {{tests: [{ONE}]}}\n---\nsuite: {{tests: [{TWO}]}}\n",
+        ["one", "two"],
+    ),
+    "a test in a test": (
+        "suite.yaml",
+        f"tests:\n- {{id: out, input: Hi, tests: [{ONE}], rubrics: [Says]}}\n",
+        ["out", "one"],
+    ),
+    "scenarios": ("promptfooconfig.yaml", f"scenarios:\n- tests: [{{{SCENARIO.format('one')}}}]\n", ["one"]),
+}
+
+
+@pytest.mark.parametrize("sample", NESTED)
+def test_nothing_is_lost_of_tests_in_inner_suites(run, sample):
+    file, text, names = NESTED[sample]
+    code, data, said = run(file, text, "rubric", "--strict")
+    assert (code, said) == (0, [])
+    tests = YAML(typ="safe").load(data)["tests"]
+    assert [(test["id"], {**test, **test.get("vars", {})}["input"]) for test in tests] == [
+        (name, "Hi") for name in names
+    ]
+
+
+def test_what_stands_around_tests_in_inner_suites_is_lost_at_its_place(run):
+    text = f"suites:\n- name: first\n  tests:\n  - {ONE}\n  - {{id: bare, input: Ho}}\n"
+    around = ["2:9: lost: `name`: {} has no field for it", "5:5: lost: an item of `tests`: {} has no field for it"]
+    in_test = ["4:10: lost: `id`: {} has no field for it", "4:22: lost: `input`: {} has no field for it"]
+    for target, lost in {"rubric": around, "deepeval": sorted(around + in_test)}.items():
+        _, _, said = run("suite.yaml", text, target)
+        assert said == [each.format(load_target(target).title) for each in lost]
+
+
 def test_one_rubric_of_a_suite_is_written_without_the_suite(run):
     sample = SAMPLES["evaluators"]
     code, data, said = run(sample["file"], sample["text"], "rubric", "--rubric", "a")

@@ -290,9 +290,10 @@ def _read_document(
     document: Document, rubrics: list[Rubric], system: str
 ) -> tuple[list[_Case], list[tuple[str, Part]]]:
     """Return the cases of a document, and its own fields with their names."""
-    taken = _Taken(path for rubric in rubrics for path in _find_assertions(rubric))
     whole = Part((), document.data, document.number)
     cases = {key[1] for rubric in rubrics if (key := find_case(document, rubric.path))}
+    of_rubrics = _Taken(path for rubric in rubrics for path in _find_assertions(rubric))
+    taken = _Taken(of_rubrics.used | cases)  # a case in an inner suite is no field of what is around it
     own: list[tuple[str, Part]] = []
     items: list[Part] = []
     if isinstance(whole.value, list):
@@ -318,7 +319,7 @@ def _read_document(
         parts = [each for part in case.items() for each in _read_field(part, system, taken)]
         checks, sets = (tuple(part for name, part in parts if name == kind) for kind in (_CHECK, _SET))
         _sort_out((each for each in parts if each[0] not in {_CHECK, _SET}), fields, others)
-        is_named = path in taken.used or path in taken.above
+        is_named = path in of_rubrics.used or path in of_rubrics.above
         read.append(_Case((document.number, path), fields, checks, tuple(others), is_named, sets))
     return read, own
 
