@@ -89,6 +89,25 @@ def test_numbers_and_flags_of_criteria_that_are_not_read_are_told_without_a_coun
     assert rubric.view.unscorable == ""
 
 
+LEVELS = [
+    "{1: Names no year, 5: Names the year}",
+    "{1: {text: Names no year}, 5: {text: Names the year}}",
+    "[{score: 5, text: Names the year}, {score: 1, text: Names no year}]",
+    "{poor: Names no year, good: Names the year}",
+]
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+@pytest.mark.parametrize("key", ["grading", "scoring"])
+def test_levels_of_criteria_under_unknown_keys_are_told(key, levels):
+    text = f"scale: 1-5\n{ITEMS.replace('id: b', f'id: b, note: [It], {key}: {levels}')}"
+    rubric, result = examine(text)
+    place = (2, text.splitlines()[1].index(key) + 1)
+    told = [(each.line, each.column, each.reason) for each in result.unread]
+    assert told == [(*place, f"fields of its criteria are not read: `{key}`")]
+    assert (result.findings, rubric.view.unscorable) == ((), "")
+
+
 PENALTIES = ["points: 2, type: penalty", "penalty: 2", "points: 2, kind: negative", "points: -2, is_penalty: true"]
 
 

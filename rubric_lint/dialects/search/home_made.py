@@ -19,6 +19,7 @@ from rubric_lint.shapes.infer import (
     Inferred,
     Signs,
     add_up,
+    are_levels,
     find_criteria,
     find_expected,
     find_texts,
@@ -26,9 +27,10 @@ from rubric_lint.shapes.infer import (
     is_container,
     is_declared,
     is_own,
+    list_words,
 )
 from rubric_lint.shapes.reading import read_shape
-from rubric_lint.shapes.shape import YES_NO, Shape
+from rubric_lint.shapes.shape import YES_NO
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Kind
@@ -59,7 +61,7 @@ def read_home(document: Document) -> list[View]:
         certain = [each for each in every if each.is_certain]
         found = [each for each in certain if all(len(marks & held.fields.keys()) > 1 for _, held, _ in each.criteria)]
     return [
-        _tell_others(_relax(view, _HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else _HOLD), each.shape)
+        _tell_others(_relax(view, _HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else _HOLD), each)
         for each in found
         for view in read_shape(document, each.shape)
     ]
@@ -90,11 +92,16 @@ def _relax(view: View, rules: frozenset[str]) -> View:
     return replace(view, dialect=dialect, problems=tuple(problems))
 
 
-def _tell_others(view: View, shape: Shape) -> View:
-    """Return a rubric that tells of the numbers and flags of its criteria that are not read."""
-    doubts = find_doubts(view.document, replace(shape, unused=()), view.path, ())
+def _tell_others(view: View, inferred: Inferred) -> View:
+    """Return a rubric that tells of the numbers, flags and levels of its criteria that are not read."""
+    document, shape = view.document, inferred.shape
+    doubts = find_doubts(document, replace(shape, unused=()), view.path, ())
     plain = [doubt.place for doubt in doubts if not doubt.setting]
     places = [place for place in plain if not find_similar(str(place[-1]), shape.weight)]  # a slip, which is found
+    for _, place in inferred.unused:
+        if place[:-2] == view.path:
+            value = document.value(place[:-1]).get(place[-1])
+            places += [place] if are_levels(value) or list_words(value) else []
     if not places:
         return view
     names = join_words([f"`{shorten(str(place[-1]))}`" for place in places])
