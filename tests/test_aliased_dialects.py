@@ -1,4 +1,4 @@
-"""Rubrics of other systems behind anchors, aliases and merge keys: each is told once, at the text that has it."""
+"""Rubrics behind anchors, aliases and merge keys: each is there for each case, and told once, where it is written."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,9 @@ from pages import read_pages
 from said import found
 
 from rubric_lint.dialects.search.locate import search
+from rubric_lint.fix import fix
 from rubric_lint.lint.engine import examine_file, lint
+from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import DATA, Source, kind_of
 
@@ -106,3 +108,70 @@ def test_a_merge_key_leaves_a_rubric_of_agentv_to_agentv():
     document = read_documents(Source("suite.yaml", text))[0][0]
     (location,) = search(document).rubrics
     assert (location.path, location.view.dialect.name) == (("tests", 0, "assert", 0, "value"), "agentv-a7")
+
+
+RUBRIC = "rubrics: [{id: p, expected_outcome: Names it}]"
+SHARED = {
+    "a list": f"tests:\n- {{id: a, evaluators: &e [{{name: j, {RUBRIC}}}]}}\n- {{id: b, evaluators: *e}}\n",
+    "assertions": f"tests:\n- {{id: a, assertions: &e [{{name: j, {RUBRIC}}}]}}\n- {{id: b, assertions: *e}}\n",
+    "an evaluator": f"tests:\n- {{id: a, evaluators: [&e {{name: j, {RUBRIC}}}]}}\n- {{id: b, evaluators: [*e]}}\n",
+    "what holds a list": (
+        f"tests:\n- {{id: a, execution: &e {{evaluators: [{{name: j, {RUBRIC}}}]}}}}\n- {{id: b, execution: *e}}\n"
+    ),
+    "a field of its own": f"tests:\n- {{id: a, judge: &e {{{RUBRIC}}}}}\n- {{id: b, judge: *e}}\n",
+    "a merge key": f"tests:\n- &e {{id: a, evaluators: [{{name: j, {RUBRIC}}}]}}\n- {{<<: *e, id: b}}\n",
+    "a list of cases": f"- {{id: a, evaluators: &e [{{name: j, {RUBRIC}}}]}}\n- {{id: b, evaluators: *e}}\n",
+    "a list above": f"x: &e [{{{RUBRIC}}}]\ntests:\n- {{id: a, evaluators: *e}}\n- {{id: b, evaluators: *e}}\n",
+    "an evaluator above": (
+        f"x: &e {{name: j, {RUBRIC}}}\ntests:\n- {{id: a, evaluators: [*e]}}\n- {{id: b, evaluators: [*e]}}\n"
+    ),
+    "a case above": f"x: &e {{evaluators: [{{{RUBRIC}}}]}}\ntests:\n- {{<<: *e, id: a}}\n- {{<<: *e, id: b}}\n",
+    "cases above": f"x: &e [{{id: a, evaluators: [{{{RUBRIC}}}]}}, {{id: b, evaluators: [{{{RUBRIC}}}]}}]\ntests: *e\n",
+    "a copy below": f"tests:\n- {{id: a, evaluators: &e [{{{RUBRIC}}}]}}\n- {{id: b, evaluators: *e}}\nx: *e\n",
+}
+
+
+@pytest.mark.parametrize("text", SHARED.values(), ids=SHARED)
+def test_evaluators_that_cases_share_are_rubrics_of_each_case(text):
+    assert list(load_rubrics("a.yaml", text)) == ["a", "b"]
+    result = lint("a.yaml", text.encode())
+    assert (result.rubrics, result.criteria, result.findings, result.unread) == (2, 2, (), ())
+
+
+@pytest.mark.parametrize("text", SHARED.values(), ids=SHARED)
+def test_what_is_wrong_with_shared_evaluators_is_told_and_mended_once_where_it_is_written(text):
+    text = text.replace("expected_outcome", "description")
+    count = text.count("description")
+    findings = lint("a.yaml", text.encode()).findings
+    assert [(each.code, text[each.span.start : each.span.end]) for each in findings] == [
+        ("deprecated-description.renamed", "description")
+    ] * count
+    assert fix("a.yaml", text.encode()).data.decode() == text.replace("description", "expected_outcome")
+
+
+def test_an_evaluator_of_the_suite_and_of_a_case_is_a_rubric_of_both():
+    text = f"evaluators: &e [{{name: j, {RUBRIC}}}]\ntests:\n- {{id: a, evaluators: *e}}\n"
+    assert list(load_rubrics("a.yaml", text)) == ["j", "a"]
+
+
+def test_a_case_that_is_there_twice_is_one_case():
+    text = f"tests:\n- &c {{id: a, evaluators: [{{{RUBRIC}}}]}}\n- *c\n"
+    assert (list(load_rubrics("a.yaml", text)), lint("a.yaml", text.encode()).findings) == (["a"], ())
+
+
+def test_aliases_of_aliases_do_not_multiply_rubrics():
+    text = f"tests:\n- {{id: t0, evaluators: &e0 [{{name: j, {RUBRIC}}}]}}\n"
+    for n in range(1, 16):
+        text += (
+            f"- {{id: t{n}, evaluators: &e{n} [{{name: a, assert: *e{n - 1} }}, {{name: b, assert: *e{n - 1} }}]}}\n"
+        )
+    assert list(load_rubrics("a.yaml", text)) == [f"t{n}" for n in range(16)]
+
+
+def test_a_near_miss_that_cases_share_is_told_once():
+    text = "tests:\n- {id: a, assert: &e [{type: llm-rubric, value: {a: It}}]}\n- {id: b, assert: *e}\n"
+    reason = "`value` of `llm-rubric` is a mapping, which is not checked; write a string"
+    assert found(text, "a.yaml") == [f"not read 2:49: {reason}"]
+    above = f"x: &e [{{{RUBRIC}}}, {{rubric: [{{id: p, expected_outcome: Names it}}]}}]\ntests:\n"
+    text = f"{above}- {{id: a, evaluators: *e}}\n- {{id: b, evaluators: *e}}\n"
+    assert found(text, "a.yaml") == ["lost-rubric 1:59: `rubric` is not read; did you mean `rubrics`?"]

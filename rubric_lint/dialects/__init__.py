@@ -293,24 +293,38 @@ def _signs_of(kind: Kind) -> tuple[list[tuple[str, list[tuple[int, tuple[str, ..
 def find_views(document: "Document", families: "Iterable[Family]") -> list["View"]:
     """Find the rubrics of a document that are written in dialects of some families, in the order of the dialects.
 
-    What an alias repeats is looked at where it is first, and where it is last if it is a rubric only there, or one
-    whose surroundings matter.
+    What an alias repeats is looked at in each case that has it. Elsewhere it is looked at where it is first, and where
+    it is last if it is a rubric only there, or one whose surroundings matter.
     """
-    found: dict[Path, View] = {}
     families = list(families)
+    if not document.has_aliases:
+        return list(_find_once(document, families).values())
+    from dataclasses import replace  # noqa: PLC0415  (few documents have aliases)
+
+    from rubric_lint.format.recognition import repeat_in_cases  # noqa: PLC0415  (as above)
+
+    found = _find_once(repeat_in_cases(document), families)
+    known: dict[int, list[Path]] = {}
+    for path in found:
+        known.setdefault(id(document.value(path)), []).append(path)
+    for path, view in _find_once(document.with_last_paths(), families).items():
+        others = known.get(id(document.value(path)), [])
+        if path in found or len(others) > 1:
+            continue
+        if others:
+            first = found[others[0]]
+            if first.beside or not view.beside:
+                continue
+            del found[first.path]
+        found[path] = view
+        known[id(document.value(path))] = [path]
+    return [replace(view, document=document) for view in found.values()]
+
+
+def _find_once(document: "Document", families: "Iterable[Family]") -> dict["Path", "View"]:
+    """Find the rubrics of a document by their paths; each belongs to the first family that finds it."""
+    found: dict[Path, View] = {}
     for family in families:
         for view in family.find(document):
             found.setdefault(view.path, view)
-    if document.has_aliases:
-        from dataclasses import replace  # noqa: PLC0415  (few documents have aliases)
-
-        known = {id(document.value(path)): path for path in found}
-        again = document.with_last_paths()
-        for view in (view for family in families for view in family.find(again)):
-            first = known.get(id(document.value(view.path)))
-            is_elsewhere = first is not None and first != view.path
-            if first is None or (is_elsewhere and view.beside and not found[first].beside):  # known only here
-                found.pop(first or view.path, None)
-                found[view.path] = replace(view, document=document)
-                known[id(document.value(view.path))] = view.path
-    return list(found.values())
+    return found

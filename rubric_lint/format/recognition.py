@@ -6,8 +6,9 @@ from functools import cache, lru_cache
 from typing import Any
 
 from rubric_lint.format.criterion import RANGE, is_number, looks_like_bands, read_key
-from rubric_lint.format.schema import case_lists, schema_for
+from rubric_lint.format.schema import case_lists, schema_for, suite_fields, suite_lists
 from rubric_lint.messages import find_near, shorten
+from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.tree import walk_mappings
 
@@ -88,6 +89,73 @@ def holds_only_ours(value: Any) -> bool:
 def is_holder(path: Path) -> bool:
     """Return whether the mapping at `path` is a case or an evaluator of a suite."""
     return len(path) >= 2 and path[-2] in case_lists()
+
+
+def repeat_in_cases(document: Document) -> Document:
+    """Return the same document whose `mappings` have what aliases repeat at its places in cases; see `find_places`."""
+    return document.with_mappings(find_places(document.data)) if document.has_aliases else document
+
+
+def find_places(data: Any) -> list[tuple[Path, dict[str, Any]]]:
+    """Return the mappings of data in order, each with its path: one that aliases repeat with that of each case.
+
+    This is for evaluators and what leads to rubrics; all else is once, where it is first. What is only defined for
+    cases, below a top-level field that suites do not have, is not there too.
+    """
+    leading = _find_leading(data)
+    found: list[tuple[Path, dict[str, Any], int]] = []
+    known, seen = set[int](), set[tuple[int, int, bool]]()
+    stack: list[tuple[Path, Any, int]] = [((), data, 0)]
+    while stack:
+        path, value, case = stack.pop()
+        if is_listed(path) or (is_holder(path) and path[-2] in suite_lists("cases")):
+            case = id(value)
+        is_held = is_holder(path) or (bool(path) and path[-1] in case_lists())
+        # Once in each case: aliases of aliases would double it again and again.
+        if (case, id(value), is_held) in seen or (id(value) in known and not is_held and id(value) not in leading):
+            continue
+        seen.add((case, id(value), is_held))
+        known.add(id(value))
+        if type(value) is dict:
+            found.append((path, value, case))
+        below = value.items() if type(value) is dict else enumerate(value)
+        children = [((*path, step), child, case) for step, child in below if type(child) is dict or type(child) is list]
+        stack += reversed(children)
+    held = {(case, id(mapping)) for path, mapping, case in found if is_holder(path)}
+    used = {id(mapping) for _, mapping, case in found if case}
+    return [
+        (path, mapping)
+        for path, mapping, case in found
+        if (is_holder(path) or (case, id(mapping)) not in held)
+        and (case or id(mapping) not in used or path[0] in _OF_SUITES or path[0] in suite_fields())
+    ]
+
+
+_OF_SUITES = ("default_test", "defaultTest")
+
+
+def _find_leading(data: Any) -> set[int]:
+    """Return the collections, by their identity, that hold cases, evaluators or rubrics at any depth."""
+    wanted = case_lists() | {FIELD}
+    owners: dict[int, list[int]] = {}
+    leading: set[int] = set()
+    stack = [data]
+    while stack:
+        value = stack.pop()
+        is_mapping = type(value) is dict
+        if is_mapping and not wanted.isdisjoint(value):
+            leading.add(id(value))
+        for child in value.values() if is_mapping else value:
+            if type(child) is dict or type(child) is list:
+                if id(child) not in owners:
+                    stack.append(child)
+                owners.setdefault(id(child), []).append(id(value))
+    pending = list(leading)
+    while pending:
+        above = [owner for owner in owners.get(pending.pop(), ()) if owner not in leading]
+        leading.update(above)
+        pending += above
+    return leading
 
 
 def tells(entry: Mapping[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 """Represent one document: its node tree, its plain data, and the place of each key and value."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from decimal import Decimal
 from functools import cached_property, reduce
@@ -98,8 +98,12 @@ class Document:
 
     def with_last_paths(self) -> "Document":
         """Return the same document whose `mappings` have the paths that lead to them last: where aliases are used."""
+        return self.with_mappings(reversed([*walk_mappings(self.data, is_backward=True)]))
+
+    def with_mappings(self, mappings: Iterable[tuple[Path, dict[str, Any]]]) -> "Document":
+        """Return the same document with other `mappings`."""
         other = copy(self)
-        other.mappings = tuple(reversed([*walk_mappings(self.data, is_backward=True)]))
+        other.mappings = tuple(mappings)
         return other
 
     def with_own_data(self) -> "Document":

@@ -9,6 +9,7 @@ from rubric_lint.dialects import find_families, find_views
 from rubric_lint.format.recognition import (
     FIELD,
     find_misspelt,
+    find_places,
     has_own_words,
     holds_criteria,
     holds_only_ours,
@@ -240,9 +241,10 @@ def search(
     is_claimed = (claimed and not is_other) or claim is not None
     families = () if is_claimed else find_families(document.quick_text, document.kind)
     found: dict[Path, None] = {}
-    # A dialect needs all mappings anyway, and an alias in a rubric may repeat what is met first there.
-    is_whole = bool(families) or document.has_aliases
-    mappings = document.mappings if is_whole else walk_mappings(document.data, without=found)
+    if document.has_aliases:
+        mappings: Iterable[tuple[Path, dict[str, Any]]] = find_places(document.data)
+    else:  # a dialect needs all mappings anyway
+        mappings = document.mappings if families else walk_mappings(document.data, without=found)
     leftovers = _find(mappings, found, is_claimed=is_claimed)
     rubrics = [Location(path, follows) for path in found]
     if families and (views := _find_views(document, families)):

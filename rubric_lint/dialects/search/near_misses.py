@@ -29,6 +29,7 @@ from rubric_lint.format.recognition import (
     is_place,
     is_reference,
     is_scored,
+    repeat_in_cases,
     tells,
     word_list_form,
 )
@@ -52,6 +53,7 @@ def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: b
     With `in_suite`, the file has rubrics, so its top level counts as a case. With `of_agentv`, some of them are
     AgentV's.
     """
+    document = repeat_in_cases(document)
     for path in found.leftovers:
         if is_place(path[:-1], in_suite=in_suite):
             yield from _find_leftover(document, path, of_agentv=of_agentv)
@@ -107,6 +109,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     """
     if _is_of_other_purpose(document.data):
         return []
+    document = repeat_in_cases(document)
     taken = {location.path for location in found.rubrics}
     if found.is_foreign and not taken:
         return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
@@ -135,6 +138,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         noticed += _find_empty(document)
     noticed = list({(path, str(reason)): each for each in noticed for path, _, reason, _ in (each,)}.values())
     unread = [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
+    unread = list(dict.fromkeys(unread))  # aliases repeat some
     return unread or ([] if taken or lost or found.is_claimed else list(_find_prompts(document)))
 
 
