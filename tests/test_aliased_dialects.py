@@ -175,3 +175,37 @@ def test_a_near_miss_that_cases_share_is_told_once():
     above = f"x: &e [{{{RUBRIC}}}, {{rubric: [{{id: p, expected_outcome: Names it}}]}}]\ntests:\n"
     text = f"{above}- {{id: a, evaluators: *e}}\n- {{id: b, evaluators: *e}}\n"
     assert found(text, "a.yaml") == ["lost-rubric 1:59: `rubric` is not read; did you mean `rubrics`?"]
+
+
+JUDGED = dedent("""\
+    prompts: ["{{ input }}"]
+    tests:
+      - id: one
+        vars: {input: Hi}
+        assert: &list
+          - &assertion
+            type: llm-rubric
+            value: &value
+              - {id: a, min_score: 0.8, score_ranges: {0: States another period, 8: States the period}}
+    """)
+
+
+@pytest.mark.parametrize(
+    "shared", ["*list", "[*assertion]", "[{type: llm-rubric, value: *value}]"], ids=["list", "assertion", "value"]
+)
+def test_cases_of_agentv_5_that_share_a_rubric_have_no_rubric_of_promptfoo(shared):
+    text = f"{JUDGED}  - {{id: two, vars: {{input: Ho}}, assert: {shared}}}\n"
+    assert found(text, "a.yaml") == []
+    rubrics = search(read_documents(Source("a.yaml", text))[0][0]).rubrics
+    place = ("assert", 0, "value")
+    assert [(each.path, each.view.dialect.name) for each in rubrics] == [
+        (("tests", 0, *place), "agentv-a7"),
+        (("tests", 1, *place), "agentv-a7"),
+    ]
+
+
+def test_a_copy_of_a_rubric_outside_the_cases_does_not_take_its_place():
+    text = f"{JUDGED}x-copy: {{assert: *list}}\n"
+    assert found(text, "a.yaml") == []
+    (rubric,) = search(read_documents(Source("a.yaml", text))[0][0]).rubrics
+    assert (rubric.path[:2], rubric.view.dialect.name) == (("tests", 0), "agentv-a7")

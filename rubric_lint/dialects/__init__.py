@@ -313,7 +313,7 @@ def find_views(document: "Document", families: "Iterable[Family]") -> list["View
             continue
         if others:
             first = found[others[0]]
-            if first.beside or not view.beside:
+            if first.beside or not view.beside or first.dialect.name != view.dialect.name:
                 continue
             del found[first.path]
         found[path] = view
