@@ -275,3 +275,57 @@ def test_criteria_in_the_wrong_field_move_to_the_right_one():
     assert rewritten(misplaced, "agentv-4") == rewritten(right, "agentv-4")
     late = misplaced.replace("type: rubrics", "type: llm-rubric")
     assert rewritten(late, "agentv-5") == rewritten(right, "agentv-5")
+
+
+SHARED = """\
+tests:
+  - id: t1
+    input: Hello
+    assertions: &list
+      - &item
+        type: rubrics
+        criteria:
+          - {id: a, outcome: "Uses {{ name }}"}
+      - type: rubrics
+        criteria:
+          - {id: b, min_score: 0.7, score_ranges: {0: Names no day, 7: Names the day}}
+  - id: t2
+    input: Hi
+    assertions: USE
+"""
+SHARED_IN_FIVE = """\
+prompts: ["{{ input }}"]
+tests:
+  - id: t1
+    vars:
+      input: Hello
+    assert: &list
+      - &item
+        type: llm-rubric
+        value:
+          - {id: a, outcome: "Uses {{ \\"{{\\" }} name }}"}
+      - type: llm-rubric
+        value:
+          - {id: b, min_score: 0.7, score_ranges: {0: Names no day, 7: Names the day}}
+  - id: t2
+    vars:
+      input: Hi
+    assert: USE
+"""
+NOT_PLAIN = "its template marks are written by escapes or shared by an anchor; write them out"
+
+
+@pytest.mark.parametrize("use", ["*list", "[*item]"])
+def test_a_text_that_tests_share_is_escaped_once_and_read_in_both_again(use):
+    before, after = SHARED.replace("USE", use), SHARED_IN_FIVE.replace("USE", use)
+    assert rewritten(before, "agentv-5") == (after, [], "")
+    assert rewritten(after.replace('prompts: ["{{ input }}"]\n', ""), "agentv-4") == (before, [], "")
+
+
+def test_a_text_that_one_of_the_tests_that_share_it_needs_as_it_is_stays():
+    text = SHARED.replace("    input: Hi\n", "    criteria: Says it\n").replace("USE", "*list")
+    fixed = rewrite("a.yaml", text.encode(), "agentv-5")
+    (left,) = fixed.unmet
+    told = (left.reason, text[slice(*left.finding.span)], left.finding.pointer)
+    assert told == (NOT_PLAIN, '"Uses {{ name }}"', "/tests/0/assert/0/value/0/outcome")
+    assert (fixed.text, fixed.doubt) == (text, "")

@@ -440,6 +440,10 @@ def unwrap_value(document: Document, path: Path) -> list[Edit]:
     return [*edits, Edit(Span(item.end, end), "")] if text[item.end : end].strip() else edits
 
 
+NOT_PLAIN = "its template marks are written by escapes or shared by an anchor; write them out"
+"""Why marks in a string cannot be replaced."""
+
+
 def escape_text(document: Document, path: Path, has_escapes: bool, marks: Marks) -> list[Edit]:
     """Return the edits that replace marks in a string, such as those of Nunjucks templates with their escapes.
 
@@ -451,7 +455,7 @@ def escape_text(document: Document, path: Path, has_escapes: bool, marks: Marks)
     written = find_marks(text[start:end], has_escapes=has_escapes, marks=marks)
     meant = find_marks(value, has_escapes=has_escapes, marks=marks)
     if document.is_shared(path) or [mark.replace("\\", "") for _, mark in written] != [mark for _, mark in meant]:
-        raise ObstacleError("its template marks are written by escapes or shared by an anchor; write them out")
+        raise ObstacleError(NOT_PLAIN)
     if written and text[start] == "$" and written[0][0] == 0:  # a plain scalar cannot begin with a brace
         escaped = escape(value, has_escapes=has_escapes, marks=marks)
         return [Edit(Span(start, end), json.dumps(escaped, ensure_ascii=False))]

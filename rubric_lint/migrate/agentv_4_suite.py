@@ -22,6 +22,7 @@ from rubric_lint.migrate.agentv import (
     CASES,
     LISTS,
     Unmet,
+    escape,
     find_assertion_lists,
     find_assertions,
     find_suite_cases,
@@ -182,13 +183,16 @@ def rename_variables(document: Document) -> Iterator[Intent]:
     yield from (EscapeText(place, marks="env-4") for place, text in texts if find_marks(text, marks="env-4"))
 
 
-def write_texts(document: Document) -> Iterator[Intent]:
+def write_texts(document: Document) -> Iterator[Intent | Unmet]:
     """Write texts without their escapes, as they are after AgentV 5 has rendered them."""
-    for path, case in find_suite_cases(document) if is_suite(document) else ():
-        if is_of_five(document, case) and isinstance(case.get("vars"), dict) and case["vars"]:
-            for place, text in _find_rendered(path, case):
-                if unescape(text) != text:
-                    yield EscapeText(place, has_escapes=False, marks="escapes")
+    places = [
+        place
+        for path, case in (find_suite_cases(document) if is_suite(document) else ())
+        if is_of_five(document, case) and isinstance(case.get("vars"), dict) and case["vars"]
+        for place, text in _find_rendered(path, case)
+        if unescape(text) != text
+    ]
+    yield from escape(document, (EscapeText(place, has_escapes=False, marks="escapes") for place in places))
 
 
 def rename_suite(document: Document) -> Iterator[Intent]:
@@ -304,7 +308,7 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
                 yield Unmet("AgentV 4 skips what has no `name` in a `composite`", (*path, name, at), Part.HEAD)
 
 
-BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (rename_variables, write_texts)
+BEFORE: tuple[Callable[[Document], Iterable[Intent | Unmet]], ...] = (rename_variables, write_texts)
 AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     rename_suite,
     rename_parts,

@@ -27,6 +27,7 @@ from rubric_lint.migrate.agentv import (
     LISTS,
     OLD_CASES,
     Unmet,
+    escape,
     find_assertion_lists,
     find_assertions,
     find_other_files,
@@ -470,19 +471,21 @@ def join_lists(document: Document) -> Iterator[Intent]:
             yield JoinLists((*path, "assert"), (*path, "rubrics")) if case["assert"] else RemoveField((*path, "assert"))
 
 
-def name_moved(document: Document) -> Iterator[Intent]:
+def name_moved(document: Document) -> Iterator[Intent | Unmet]:
     """Name what the steps before have moved, and escape texts that become templates."""
     if is_suite(document):
         yield from (RenameKey((name,), "providers") for name in ("target", "targets") if name in document.data)
     rendered: set[Path] = set()
+    escapes: list[EscapeText] = []
     for path, case in find_suite_cases(document):
         if is_suite(document):
             rendered |= (found := {*find_rendered(document, path, case)})
-            yield from (EscapeText(at, has_escapes(case), "all") for at in sorted(found, key=str))
+            escapes += [EscapeText(at, has_escapes(case), "all") for at in sorted(found, key=str)]
         if "rubrics" in case:
             yield RenameKey((*path, "rubrics"), "assert")
         if has_escapes(case) and isinstance(given := case.get("vars"), dict):  # a variable after a dollar sign
             rendered |= {place for place, text in find_strings(path, case) if find_environment(text) & given.keys()}
+    yield from escape(document, escapes)
     for place, text in find_strings((), document.data):
         if place not in rendered and find_marks(text, marks="env"):
             yield EscapeText(place, marks="env")
@@ -543,7 +546,7 @@ def is_input(prompts: Any) -> bool:
 
 
 BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (lift_execution, gather_inputs, drop_parts)
-AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
+AFTER: tuple[Callable[[Document], Iterable[Intent | Unmet]], ...] = (
     weigh_members,
     rename_parts,
     join_lists,
