@@ -238,6 +238,16 @@ def test_what_stands_around_tests_in_inner_suites_is_lost_at_its_place(run):
         assert said == [each.format(load_target(target).title) for each in lost]
 
 
+@pytest.mark.parametrize("kind", ["rubrics", "llm_judge", "my_judge"])
+def test_the_type_of_an_evaluator_is_kept_or_lost_unless_each_target_has_its_own_for_it(run, kind):
+    text = f"tests:\n- id: one\n  input: Hi\n  evaluators: [{{type: {kind}, rubrics: [Names it]}}]\n"
+    code, data, said = run("suite.yaml", text, "rubric", "--strict")
+    assert (code, said, YAML(typ="safe").load(data)) == (0, [], YAML(typ="safe").load(text))
+    for target in ("agentv-4", "agentv-5", "promptfoo", "deepeval"):
+        lost = [f"4:23: lost: `type`: {load_target(target).title} has no field for it"] * (kind == "my_judge")
+        assert [line for line in run("suite.yaml", text, target)[2] if "type" in line] == lost
+
+
 def test_one_rubric_of_a_suite_is_written_without_the_suite(run):
     sample = SAMPLES["evaluators"]
     code, data, said = run(sample["file"], sample["text"], "rubric", "--rubric", "a")

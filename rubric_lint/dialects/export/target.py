@@ -35,13 +35,15 @@ QUESTIONS = ("input", "inputs", "question", "prompt", "instruction")
 class FormatField(NamedTuple):
     """A field of a rubric, or beside it, with its place and what its schema says.
 
-    `carried` has the targets that write it, with the target's name for it if they copy the value.
+    `carried` has the targets that write it, with the target's name for it if they copy the value. With `is_implied`,
+    every other target says the same in its own way.
     """
 
     path: Path
     value: Any
     is_told: bool
     carried: Mapping[str, str] | frozenset[str] | None
+    is_implied: bool = False
 
     def name_in(self, target: str) -> str:
         """Return the name of the field in a target that copies its value, else an empty string."""
@@ -86,15 +88,17 @@ def _field(path: Path, value: Any, schema: Mapping[str, Any]) -> FormatField:
     source = schema_for().entry_fields[own] if own else schema
     carried = source.get("x-carried-by", ())
     targets = None if isinstance(carried, str) else carried if isinstance(carried, Mapping) else frozenset(carried)
-    return FormatField(path, value, bool(source.get("x-told-to-judge")), targets)
+    is_implied = value in source.get("x-implied", ())
+    return FormatField(path, value, bool(source.get("x-told-to-judge")), targets, is_implied)
 
 
 def find_beside(document: Document, rubric: Rubric) -> Iterator[FormatField]:
     """Find the fields beside a rubric, in the evaluator or the metric that holds it."""
     holder = find_holder(rubric)
     if holder is not None:
-        own = load(rubric.view.dialect.schema) if rubric.view else {}
-        known = (own if _BESIDE in own else load(f"{CURRENT}/suite.json"))[_BESIDE]
+        known = load(f"{CURRENT}/suite.json")[_BESIDE]
+        if rubric.view:  # in other systems, the type shows a rubric, and each target has its own
+            known = load(rubric.view.dialect.schema).get(_BESIDE, {**known, "type": {"x-carried-by": "all"}})
         for name, value in document.value(holder).items():
             if (*holder, name) != rubric.path[: len(holder) + 1]:
                 yield _field((*holder, name), value, known.get(name, {}))
@@ -142,7 +146,7 @@ def _find_uncarried(
 ) -> Iterator[tuple[Path, str]]:
     """Find what a target does not write of a rubric, by the schemas: the places in the document, with messages."""
     for each in fields:
-        if each.carried is not None and target not in each.carried:
+        if each.carried is not None and target not in each.carried and not each.is_implied:
             told = ", which the judge sees" if each.is_told else ""
             yield each.path, f"`{each.path[-1]}`{told}: {title} has no field for it"
     if formula := find_formula(rubric):
