@@ -248,6 +248,47 @@ def test_the_type_of_an_evaluator_is_kept_or_lost_unless_each_target_has_its_own
         assert [line for line in run("suite.yaml", text, target)[2] if "type" in line] == lost
 
 
+SCALES = "[{id: a, score_ranges: {0: Wrong, 7: Right}}]"
+NAMED = f"""tests:
+- id: one
+  input: Hi
+  evaluators:
+  - {{name: first, rubrics: {SCALES}}}
+  - {{id: second, rubrics: {SCALES}}}
+- id: two
+  input: Ho
+  evaluators: [{{name: third, rubrics: {SCALES}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "written"),
+    [
+        ("markdown", ["## one/first\n", "## one/second\n", "## two\n"]),
+        ("deepeval", ['name="one/first/a"', 'name="one/second/a"', 'name="two/a"']),
+        ("deepeval-json", ['"one/first/a"', '"one/second/a"', '"two/a"']),
+        ("lightspeed", ["geval:first/a:", "geval:second/a:", "geval:a:"]),
+    ],
+)
+def test_the_name_of_an_evaluator_is_lost_only_where_its_rubric_is_not_named_after_it(run, target, written):
+    code, data, said = run("suite.yaml", NAMED, target)
+    assert (code, [each for each in written if each not in data.decode()]) == (0, [])
+    lost = f"9:23: lost: `name`: {load_target(target).title} has no field for it"
+    named = [line for line in said if re.match(r"(5|6|9):\d+: lost: `(name|id)`", line)]
+    assert (named, [line for line in said if "also in line" in line and "`name`" in line]) == ([lost], [])
+    assert "third" not in data.decode()
+
+
+def test_the_name_of_a_case_is_not_lost_where_it_is_written_from_a_description(run):
+    text = "tests: [{description: hello, vars: {input: Hi}, assert: [{type: llm-rubric, value: Names it}]}]\n"
+    lost = {}
+    for target in ("agent-skills", "markdown"):
+        _, data, said = run("promptfooconfig.yaml", text, target)
+        lost[target] = "hello" in data.decode(), [line for line in said if "description" in line]
+    message = "1:23: lost: `description`: Markdown has no field for it"
+    assert lost == {"agent-skills": (True, []), "markdown": (False, [message])}
+
+
 def test_one_rubric_of_a_suite_is_written_without_the_suite(run):
     sample = SAMPLES["evaluators"]
     code, data, said = run(sample["file"], sample["text"], "rubric", "--rubric", "a")

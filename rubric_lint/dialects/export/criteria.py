@@ -336,6 +336,7 @@ AGENT_SKILLS = ExportTarget(
     shapes=_YES_OR_NO,
     limit="its judge passes or fails each assertion",
     shows=frozenset({"id", "input", "expected_output"}),
+    names_cases=True,
     weights="counts each criterion once",
     gates=_NO_GATES,
 )

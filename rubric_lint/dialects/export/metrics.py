@@ -154,6 +154,7 @@ DEEPEVAL = ExportTarget(
     _write_deepeval,
     shapes=(*_SCALES, Shape.CHECKLIST),
     limit="its metrics give one score from 0 to 10",
+    names_rubrics=True,
     keeps={"pass"},
     average="judges each metric separately, so an answer that misses no gate passes",
 )

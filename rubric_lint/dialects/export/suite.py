@@ -614,6 +614,7 @@ class _Carrier:
         self.target = target.name
         self.title = target.title
         self.shows = target.shows
+        self.shows_id = "id" in target.shows and (self.source != PROMPTFOO or target.names_cases)
         self.shows_texts = "expected_output" in target.shows
         self.losses: list[SuiteLoss] = []
         self.has_sets = target.has_cases and self.target == self.source
@@ -634,7 +635,7 @@ class _Carrier:
     def show_case(self, case: _Case) -> CarriedCase:
         """Return the texts of a case that a target without cases shows."""
         texts: dict[str, str] = {}
-        shown = {"id"} & self.shows if case.names_rubrics and self.source != PROMPTFOO else set[str]()
+        shown = {"id"} if case.names_rubrics and self.shows_id else set[str]()
         shown |= {"input"} if self.shows == {"input"} and case.names_rubrics else set()
         for name, text, part, uses in self._read_texts(case) if self.shows_texts and case.names_rubrics else ():
             texts[name] = text

@@ -153,6 +153,12 @@ def _find_uncarried(
         yield formula, f"`{formula[-1]}`, which joins the scores of the graders: {title} has no field for it"
 
 
+def _is_label(field: FormatField, rubric: Rubric, label: str) -> bool:
+    """Return whether a field is the name of the evaluator that tells a rubric from the others of its case."""
+    is_own = field.path[-1] in {"name", "id"} and field.path[:-1] == find_holder(rubric)
+    return is_own and f"/{label}".endswith(f"/{field.value}")
+
+
 def _find_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
     """Find the templates that another system fills in before a judge sees them: a target has them as plain text."""
     if rubric.view and rubric.dialect in RENDERS:
@@ -308,8 +314,10 @@ class ExportTarget:
 
     `shapes` are those that it has, and `limit` says why it has no others. With `is_single`, a file holds one rubric.
     With `has_cases`, it takes whole suites; otherwise `shows` are the fields of a case that it shows. With
-    `has_deductions`, a criterion may cost points. `keeps` are the thresholds that its files hold. Where it has no
-    `average`, `weights` or `gates`, these say what it does instead, and they are reported as lost.
+    `names_cases`, each case has its own name there, from whatever field that is. With `names_rubrics`, each of several
+    rubrics has its whole name there. With `has_deductions`, a criterion may cost points. `keeps` are the thresholds
+    that its files hold. Where it has no `average`, `weights` or `gates`, these say what it does instead, and they are
+    reported as lost.
     """
 
     name: str
@@ -320,6 +328,8 @@ class ExportTarget:
     is_single: bool = False
     has_cases: bool = False
     shows: frozenset[str] = frozenset()
+    names_cases: bool = False
+    names_rubrics: bool = False
     has_deductions: bool = False
     keeps: Collection[str] = ()
     average: str = ""
@@ -349,7 +359,10 @@ class ExportTarget:
         content = self.writer(writing)
         told = {loss[:2] for loss in writing.losses}
         for name, rubric in rubrics.items():
-            for path, message in _find_uncarried(rubric, writing.source(name).fields, self.name, self.title):
+            source = writing.source(name)
+            is_named = self.names_rubrics and len(rubrics) > 1
+            fields = [each for each in source.fields if not (is_named and _is_label(each, rubric, source.label))]
+            for path, message in _find_uncarried(rubric, fields, self.name, self.title):
                 if (name, path) not in told:
                     writing.losses.append(Loss(name, path, message))
             for path, message in _find_templates(rubric, self.title):
