@@ -111,7 +111,9 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
         OutputError: as `read_flat`, or if it lacks an answer.
     """
     flat = read_flat(value, rubric)
-    if flat is None or not (any(flat.columns.criteria) or all(answer is not None for answer in flat.answers)):
+    if flat is None or not (any(flat.columns.criteria) or None not in flat.answers):
+        return value
+    if _SCORE in map(fold_column, flat.columns.used):  # of a record; an object is an output, where the case counts
         return value
     field = form_of(rubric.shape).field
     answers = read_whole(flat, rubric).answers
