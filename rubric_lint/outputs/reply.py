@@ -41,7 +41,7 @@ _ENDS = {
 }
 """The other reasons for which a model stops before its end, and what to say of them."""
 
-_OTHERS = frozenset({"system", "developer", "user", "tool", "function"})
+_OTHERS = ("system", "developer", "user", "tool", "function")
 """The roles of messages that the model did not write."""
 
 _OVERLOADS = frozenset({
