@@ -226,6 +226,19 @@ def test_flat_objects_are_outputs(entry, answers):
     assert told.keys() - carried == {"rubric", "rubric_hash", "shape", "score", "verdict", "criteria"}
 
 
+def test_the_case_of_a_column_does_not_matter_in_a_table_without_ids():
+    outcome = Scorer(load("whole")).tell(b'{"Score": "9"}', 1)
+    assert outcome.to_json()["score"] == 0.9
+
+
+def test_a_criterion_named_score_has_a_field_in_a_flat_object():
+    rubrics = load_rubrics(
+        "r.yaml", b"rubrics: [{id: Score, expected_outcome: Has one}, {id: b, expected_outcome: Has two}]"
+    )
+    outcome = Scorer(rubrics).tell(b'{"id": 1, "output": {"Score": true, "b": false}}', 1)
+    assert outcome.to_json()["score"] == 0.5
+
+
 @pytest.mark.parametrize(("rubric", "entry", "path"), TABLES["what contradicts"])
 def test_what_contradicts_a_flat_judgement_makes_it_invalid(rubric, entry, path):
     outcome = Scorer(load(rubric)).tell(json.dumps(entry).encode(), 1)

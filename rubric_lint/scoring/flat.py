@@ -113,16 +113,17 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
     flat = read_flat(value, rubric)
     if flat is None or not (any(flat.columns.criteria) or None not in flat.answers):
         return value
-    if _SCORE in map(fold_column, flat.columns.used):  # of a record; an object is an output, where the case counts
-        return value
+    (column, *others), (criterion, *_) = flat.columns.criteria, rubric.criteria
+    if not others and column and fold_column(column) == _SCORE != fold_column(criterion.id):
+        return value  # the score of a table, where case does not matter; in an object it does
     field = form_of(rubric.shape).field
     answers = read_whole(flat, rubric).answers
     used = flat.columns.used if flat.columns.criteria == (None,) else {*flat.columns.criteria}
-    others = {name: item for name, item in value.items() if name not in used}
+    rest = {name: item for name, item in value.items() if name not in used}
     if rubric.shape is Shape.HOLISTIC:
-        return {**others, field: answers[0]}
+        return {**rest, field: answers[0]}
     checks = [{"id": each.id, field: answer} for each, answer in zip(rubric.criteria, answers, strict=True)]
-    return {**others, "checks": checks}
+    return {**rest, "checks": checks}
 
 
 @lru_cache(maxsize=1000)
@@ -132,7 +133,7 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     for name in names:
         folded.setdefault(fold_column(name), []).append(name)
 
-    def find(wanted: str, exact: str | None = None, taken: Collection[str | None] = ()) -> str | None:
+    def find(wanted: str, exact: str | None, taken: Collection[str | None] = ()) -> str | None:
         alike = [name for name in folded.get(fold_column(wanted), []) if name not in taken and name != exact]
         if exact is not None:
             alike = [exact, *(name for name in alike if name not in _KNOWN and name not in _VERDICT_COLUMNS)]
@@ -151,7 +152,7 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
         raise OutputError(f"`{shared[0]}` may be the column of {list_names(ids)}; name one for each")
     taken = frozenset(criteria)
     free = [name for name in _VERDICT_COLUMNS if name not in taken]
-    verdicts = list(filter(None, (find_exactly(name) or find(name, taken=taken) for name in free)))
+    verdicts = list(filter(None, (find(name, find_exactly(name), taken) for name in free)))
     if len(verdicts) > 1:  # a label beside the verdict of the judge, which must not be compared with itself
         raise OutputError(f"{list_names(verdicts)} are both a column of the verdict; remove or rename one")
     verdict = verdicts[0] if verdicts else None

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, TypeVar, cast
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known
 from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.decoding import OutputError, decode_entry, keys_twice, read_entry, refuse_flaws
-from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN
+from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
 from rubric_lint.outputs.verdict import Extract, read_quotable
-from rubric_lint.scoring.flat import OF_TABLE, Flat, read_flat, read_whole
+from rubric_lint.scoring.flat import OF_TABLE, Flat, read_flat, read_whole, unfold
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.output import JUDGEMENTS, MOST_KNOWN, Judged, Known, Reader, Seen, render
@@ -272,36 +272,37 @@ class Unclear(NamedTuple):
 def _score_flat(value: dict[str, Any], reader: Reader) -> Entry | None:
     """Score a record or an object with a field for each criterion; None if it has none."""
     rubric = reader.rubric
+    if value.keys().isdisjoint({"id", "rubric"}) and (output := unfold(value, rubric)) is not value:
+        return Entry(value, False, rubric, reader.read_object(output))  # noqa: FBT003 (by name takes longer)
     flat = read_flat(value, rubric)
     if flat is None:
         return None
-    if value.keys().isdisjoint({"id", "rubric"}) and any(flat.columns.criteria):
-        return Entry(value, False, rubric, reader.read_object(value))  # noqa: FBT003 (by name takes longer)
     is_result = "points" in value and "full" in value
     if is_result and value.get("error"):
         raise OutputError(f"a result without a score: {value['error']}")
     if fault := _find_fault(value):
         raise OutputError(f"invalid when it was judged: {fault}")
-    output = read_whole(flat, rubric)
-    known = reader.know(output)
+    whole = read_whole(flat, rubric)
+    known = reader.know(whole)
     others = {name: item for name, item in value.items() if name not in flat.columns.used}
     if not is_result or read_judged_by(value) in {None, rubric.hash}:
-        _refuse_other_result(value, flat, known)
+        _refuse_other_result(value, flat, known, is_result=is_result)
     if is_result:
         others = {name: item for name, item in others.items() if name not in COVERING and name not in OF_TABLE}
     form_of(rubric.shape).check_record(others, is_single=len(rubric.criteria) == 1)
-    return Entry(others, "id" in value, rubric, Judged(known, output))
+    return Entry(others, "id" in value, rubric, Judged(known, whole))
 
 
-def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known) -> None:
+def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *, is_result: bool) -> None:
     """Refuse a verdict or a score that does not follow from the criteria beside it; a score may be out of 1, 10 or 100.
 
     Raises:
         OutputError: naming both.
     """
     of_samples = "a table keeps no samples, so if it had several, name the file that `rubric-lint judge` wrote"
-    advice = of_samples if record.keys() >= OF_TABLE else "remove the wrong one"
-    if flat.columns.verdict == "verdict" and flat.verdict not in {None, known.verdict}:
+    advice = of_samples if is_result else "remove the wrong one"
+    is_judged = fold_column(flat.columns.verdict or "") == "verdict"  # a `label` is of a person
+    if is_judged and flat.verdict not in {None, known.verdict}:
         raise OutputError(
             f"`verdict` is {flat.verdict}, but the criteria come to {known.verdict}: {advice}", "/verdict"
         )
@@ -309,8 +310,8 @@ def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known) ->
     if score in (None, "") or "score" in flat.columns.used:
         return
     try:
-        found = float(score)
-    except (TypeError, ValueError):
+        found = float(str(score).replace(",", ".").rstrip("% "))
+    except ValueError:
         found = math.nan
     if not any(math.isclose(found, known.score * full, rel_tol=0, abs_tol=full / 200) for full in (1, 10, 100)):
         raise OutputError(f"`score` is {score}, but the criteria come to {known.score!r}: {advice}", "/score")
