@@ -231,6 +231,14 @@ def test_the_case_of_a_column_does_not_matter_in_a_table_without_ids():
     assert outcome.to_json()["score"] == 0.9
 
 
+def test_a_column_of_a_criterion_named_verdict_in_another_rubric_is_no_verdict():
+    first = load_rubrics("r.yaml", b"rubrics: [{id: a, expected_outcome: Has one}, {id: b, expected_outcome: Has two}]")
+    row = {"id": 1, "a": "yes", "b": "no", "verdict": "fail", "criteria.verdict": "yes"}
+    assert Scorer(first).tell(json.dumps(row).encode(), 1).to_json()["score"] == 0.5
+    del row["verdict"]
+    assert Scorer(first).tell(json.dumps(row).encode(), 1).to_json()["score"] == 0.5
+
+
 def test_a_criterion_named_score_has_a_field_in_a_flat_object():
     rubrics = load_rubrics(
         "r.yaml", b"rubrics: [{id: Score, expected_outcome: Has one}, {id: b, expected_outcome: Has two}]"

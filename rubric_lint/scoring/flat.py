@@ -150,7 +150,7 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     if shared := [name for name, times in Counter(criteria).items() if name and times > 1]:
         ids = [each.id for each, name in zip(rubric.criteria, criteria, strict=True) if name == shared[0]]
         raise OutputError(f"`{shared[0]}` may be the column of {list_names(ids)}; name one for each")
-    taken = frozenset(criteria)
+    taken = {*criteria, *(name for name in names if name.startswith(CRITERION))}  # or of a criterion of another rubric
     free = [name for name in _VERDICT_COLUMNS if name not in taken]
     verdicts = list(filter(None, (find(name, find_exactly(name), taken) for name in free)))
     if len(verdicts) > 1:  # a label beside the verdict of the judge, which must not be compared with itself
