@@ -275,6 +275,14 @@ def test_both_validators_read_patterns_as_json_schema_has_them(entry, expected):
     assert (schema.is_valid([entry]), found) == (False, [expected])
 
 
+@pytest.mark.parametrize("key", ["\u00b2", "\u0667", "9" * 5000], ids=["a superscript", "an Arabic seven", "very long"])
+def test_a_fault_beside_a_key_that_only_looks_like_its_key_has_its_place(key):
+    entry = {"id": "a", "score_ranges": {key: "It", "7": 5}}
+    schema = schema_for()
+    faults = {(fault.path, fault.keyword) for fault in schema.find_faults(schema.item, entry)}
+    assert faults == {(("score_ranges",), "pattern"), (("score_ranges", "7"), "type")}
+
+
 def test_the_schemas_in_use_are_those_of_the_checkout():
     authored = Path(__file__).parents[1] / "schemas"
     held = {path.relative_to(schemas_root()): path.read_bytes() for path in schemas_root().rglob("*.json")}

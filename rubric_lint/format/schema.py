@@ -195,7 +195,7 @@ def _read_fault(fault: Any, schema: Any, value: Any) -> SchemaFault:
     for step in fault.instance_path:
         known = step
         if type(value) is dict and type(step) is int:  # keys of digits arrive as numbers, `01` and `1` as the same one
-            found = [key for key in value if key.isdigit() and int(key) == step]
+            found = [key for key in value if key == str(step).zfill(len(key))]
             if len(found) != 1:
                 raise _UnclearError
             known = found[0]
