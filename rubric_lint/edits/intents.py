@@ -4,7 +4,8 @@ What they do to the text is in `rubric_lint.edits.making`: rules state repairs i
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -22,7 +23,7 @@ class Intent:
     """What a fix does at one place of a document. The annotations of a subclass are its fields.
 
     This base class does what `@dataclass(frozen=True)` would, which takes ten times as long to set up: all intents are
-    defined at every start.
+    defined at every start. For the same reason it is no `ABC`: mypy looks after abstract methods without it.
     """
 
     moves_comments = False
@@ -111,14 +112,9 @@ class Intent:
         """Look up what is to change in the data: if nothing else is said, what holds the value, and its step there."""
         return sharing.locate(vars(self)["path"])
 
+    @abstractmethod
     def change(self, found: Any) -> None:
         """Change what was found, to compare the data with the edited text."""
-        owner, step = found
-        owner[step] = self.renew(owner[step])
-
-    def renew(self, value: Any) -> Any:
-        """Return what takes the place of the value in the data, unless `change` does something else."""
-        raise NotImplementedError
 
     def describe(self) -> str:
         """Return in a few words what it does."""
@@ -133,6 +129,18 @@ class Intent:
         return place
 
 
+class _NewValue(Intent):
+    """An intent that puts another value in the place of one."""
+
+    def change(self, found: Any) -> None:
+        owner, step = found
+        owner[step] = self.renew(owner[step])
+
+    @abstractmethod
+    def renew(self, value: Any) -> Any:
+        """Return what takes the place of the value."""
+
+
 class _NewFields(Intent):
     """An intent that puts other fields in the place of one."""
 
@@ -141,9 +149,9 @@ class _NewFields(Intent):
         fields = ([(key, value)] if key != step else self.renew_field(key, value) for key, value in owner.items())
         _refill(owner, [new for each in fields for new in each])
 
+    @abstractmethod
     def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
         """Return the fields that take the place of the one with the key and the value."""
-        raise NotImplementedError
 
 
 class _OfField(Intent):
@@ -286,7 +294,7 @@ class InsertField(_NewFields):
         yield (*self.path[:-1], self.name), self.text
 
 
-class WrapText(Intent):
+class WrapText(_NewValue):
     """Replace the string at `path` with a mapping that has it in the field `name`, after or between others.
 
     `before` and `after` are the names and scalars of those fields.
@@ -401,7 +409,7 @@ class JoinLists(_IntoOther):
         return f"join `{self.path[-1]}` and `{self.to[-1]}`"
 
 
-class WrapValue(Intent):
+class WrapValue(_NewValue):
     """Make the scalar at `path` the only item of a list."""
 
     path: Path
@@ -412,7 +420,7 @@ class WrapValue(Intent):
         return [value]
 
 
-class UnwrapValue(Intent):
+class UnwrapValue(_NewValue):
     """Replace the list at `path` with its only item, a scalar."""
 
     path: Path
@@ -423,7 +431,7 @@ class UnwrapValue(Intent):
         return value[0]
 
 
-class EscapeText(Intent):
+class EscapeText(_NewValue):
     """Write the string at `path` so that a renderer of Nunjucks templates gives it back unchanged.
 
     With `has_escapes`, what is escaped already stays as it is; else it is a text like any other. `marks` says what to
@@ -607,7 +615,7 @@ class Replace(Intent):
         pass
 
 
-def _refill(mapping: dict[Any, Any], fields: Iterable[tuple[Any, Any]]) -> None:
+def _refill(mapping: dict[Any, Any], fields: Sequence[tuple[Any, Any]]) -> None:
     mapping.clear()
     mapping.update(fields)
 
