@@ -12,7 +12,7 @@ from rubric_lint import load_rubrics
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.scoring.scorer import Scorer
 
-PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.start import score; score()"
+PROGRAM = warm.code_of("score")
 SUITE = b"""\
 tests:
   - id: leak

@@ -231,7 +231,7 @@ def test_a_file_of_100_megabytes_is_refused_and_the_others_are_linted(tmp_path):
         large.write(b"rubrics:\n  - It is said.\n")
         large.seek(100_000_000)
         large.write(b"\n")
-    program = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.start import lint; lint()"
+    program = warm.code_of("lint")
     command = [sys.executable, "-c", program, "--format", "concise", "a.yaml", "b.yaml"]
     done = warm.run(command, cwd=tmp_path, text=True)
     places = done.stdout.splitlines()[0].split(":")[:3]

@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 def run(*arguments, package=None):
     """Standard output of a run, without the summary where something is found."""
-    command = [sys.executable, "-W", "error", "-c", warm.LINT, "--format", "concise", *arguments]
+    command = [sys.executable, "-W", "error", "-c", warm.code_of("lint"), "--format", "concise", *arguments]
     if package is None:
         done = warm.run(command, text=True)
     else:

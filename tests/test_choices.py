@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+import warm
 from cases import read_cases
 from faulty_rubrics import faulty_rubrics
 from found import codes
@@ -204,7 +205,7 @@ def test_the_report_and_the_functions_for_programs_have_the_choices(tmp_path, mo
     assert rubric_lint.fix_source("a.rubric.yaml", GAP, choices=["widen-upper"]).text == GAP.replace("[6,", "[4,")
 
 
-PROGRAM = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.start import fix; fix()"
+PROGRAM = warm.code_of("fix")
 
 
 def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch, said):

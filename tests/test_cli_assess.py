@@ -492,7 +492,7 @@ def test_a_stopped_run_loses_nothing_and_the_same_command_resumes_it(point, said
 
     def start():
         given = ["refund.rubric.yaml", "answers.jsonl", *LABELS, "--results", "judged.jsonl", "-o", "report.json"]
-        command = [sys.executable, "-c", warm.LINT, "assess", *given, "--model", f"m@{chat.url}"]
+        command = [sys.executable, "-c", warm.code_of("lint"), "assess", *given, "--model", f"m@{chat.url}"]
         return warm.popen([*command, "--concurrency", "1"], stderr=subprocess.PIPE, text=True)
 
     def is_read():

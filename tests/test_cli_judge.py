@@ -383,7 +383,7 @@ def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
 
 # Stopped runs
 
-CODE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.start import score; score()"
+CODE = warm.code_of("score")
 PROGRAM = [sys.executable, "-W", "error", "-c", CODE]
 
 

@@ -244,7 +244,7 @@ def test_an_interrupt_loses_no_variant_and_the_same_command_resumes():
 
     def start():
         given = ["refund.rubric.yaml", "answers.jsonl", "--probe", "--no-cache", "-o", "report.json"]
-        command = [sys.executable, "-c", warm.LINT, "assess", *given, "--model", f"m@{chat.url}"]
+        command = [sys.executable, "-c", warm.code_of("lint"), "assess", *given, "--model", f"m@{chat.url}"]
         return warm.popen([*command, "--concurrency", "1"], stderr=subprocess.PIPE, text=True)
 
     with serving(behave) as chat:

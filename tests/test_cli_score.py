@@ -17,7 +17,7 @@ from lint_command import environment, on_terminal
 from rubric_lint.outputs.blocks import LIMIT
 from rubric_lint.scoring.loading import load_rubrics
 
-PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.start import score; score()"
+PROGRAM = warm.code_of("score")
 
 
 def record(name, accuracy, depth, **more):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import warm
 from cases import read_cases
 from lint_command import BAD, GOOD, OLD, PROGRAM, call
 
@@ -141,7 +142,7 @@ def test_show_reports_what_the_command_reports():
 def test_score_reports_what_the_command_reports():
     Path("outputs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in OUTPUTS[:1]), "utf-8")
     text, data = ask("score", rubric="good.yaml", outputs=OUTPUTS)
-    program = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.start import score; score()"
+    program = warm.code_of("score")
     command = ("good.yaml", "outputs.jsonl", "--format=json")
     assert ask("score", rubric="good.yaml", outputs_path="outputs.jsonl")[1] == json.loads(
         call(*command, program=program)[0]

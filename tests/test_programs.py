@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import said
+import warm
 from cases import as_tuples, read_cases
 from found import codes, marked
 from lint_command import call, folder  # noqa: F401 (a fixture)
@@ -354,7 +355,7 @@ def test_folders_are_searched_for_programs_that_hold_rubrics(said):
     said(listed[1], listed[1])
 
 
-FIX = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.start import fix; fix()"
+FIX = warm.code_of("fix")
 
 
 def test_programs_are_never_rewritten_and_rubric_fix_says_so(said):

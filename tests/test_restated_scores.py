@@ -6,6 +6,7 @@ import sys
 from fractions import Fraction
 
 import pytest
+import warm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from restated_scores import CASES
@@ -70,7 +71,7 @@ def test_the_mean_is_that_of_healthbench(drawn, is_repeated):
     assert [each.mean for each in totals.rubrics.values()] == [max(score, Fraction(0)) for score in theirs]
 
 
-PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.start import score; score()"
+PROGRAM = warm.code_of("score")
 ROW = {"prompt_id": "p", "rubrics": [
     {"criterion": "Names the dose", "points": 2, "tags": []}, {"criterion": "Errs", "points": -3, "tags": []}
 ]}  # fmt: skip

@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import warm
 from click.testing import CliRunner
 
 from rubric_lint.cli.score.score import score
@@ -30,7 +31,7 @@ rubrics:
   - {score_range: [0, 4], expected_outcome: Wrong}
   - {score_range: [5, 10], expected_outcome: Right}
 """
-PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.start import score; score()"
+PROGRAM = warm.code_of("score")
 ROWS = 6_000
 FIELDS = ("uid", "response", "notes")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and process groups")

@@ -26,7 +26,7 @@ from rubric_lint.cli.score.score import cli, score
 
 COMPACT = read_cases(__file__)["COMPACT"]
 
-PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.start import score; score()"
+PROGRAM = warm.code_of("score")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and devices")
 RECORDS = [
     {"id": "a", "output": output(10, 7), "notes": "kept"},

@@ -6,6 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import warm
 from cases import read_cases
 from jsonschema import Draft7Validator
 from lint_command import PROGRAM as LINT
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 ADVICE = read_cases(__file__)["ADVICE"]
 
-SCORE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.start import score; score()"
+SCORE = warm.code_of("score")
 
 GOOD = "rubrics:\n  - {id: a, expected_outcome: States the result.}\n"
 NO_FIELD = "no rubrics found: no field of a known format found"
@@ -251,7 +252,7 @@ def test_near_misses_are_the_same_with_several_processes():
 @pytest.mark.parametrize("program", ["fix", "format"])
 def test_what_is_not_read_is_told_by_programs_that_rewrite(program, said):
     write(a=SINGULAR, b=GOOD)
-    fix = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.start import fix; fix()"
+    fix = warm.code_of("fix")
     _, errors, code = call(program=fix) if program == "fix" else call("format")
     assert code == 0
     said(errors)
@@ -341,7 +342,7 @@ def test_every_command_reads_what_the_linter_reads(text, program):
 def test_a_fix_says_that_there_was_nothing_to_fix():
     write(a="x: 1\n", b="rubric: [{criterion: a}]\n")
     Path("d.md").write_text("# The rubric\n", "utf-8")
-    fix = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.start import fix; fix()"
+    fix = warm.code_of("fix")
     output, errors, code = call("a.yaml", "b.yaml", "d.md", program=fix)
     told = "0 rubrics found in 2 files, so there was nothing to fix.\n"
     skipped = (

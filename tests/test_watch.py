@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import pytest
 import warm
 
-PROGRAM = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.start import lint; lint()"
+PROGRAM = warm.code_of("lint")
 COMMAND = [sys.executable, "-W", "error", "-c", PROGRAM]
 PATIENCE = 30  # seconds; only a failing test waits so long
 

@@ -13,7 +13,7 @@ import warm
 with suppress(ImportError):  # not on Windows
     import pty
 
-PROGRAM = warm.LINT
+PROGRAM = warm.code_of("lint")
 
 BAD = """\
 rubrics:

@@ -28,7 +28,6 @@ from rubric_lint.cli import start as installed
 from rubric_lint.project import repository
 from rubric_lint.run import git
 
-LINT = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.start import lint; lint()"
 MAIN = re.compile(r"import sys; sys.argv\[0\] = '(rubric-\w+)'; from rubric_lint.cli.start import (\w+); \2\(\)")
 PROGRAMS = {f"rubric-{name}": getattr(installed, name) for name in ("lint", "fix", "score", "test")}
 STREAMS = ("stdin", "stdout", "stderr")
@@ -40,6 +39,11 @@ ONLY_AT_THE_START = ("PYTHONPATH", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONHASH
 
 SIZE = 8  # bytes that say how long a wish is
 PIPE = 65_536  # bytes that a pipe takes before somebody reads
+
+
+def code_of(name):
+    """The code that runs an installed program, for `python -c`; `run` knows it by `MAIN`."""
+    return f"import sys; sys.argv[0] = 'rubric-{name}'; from rubric_lint.cli.start import {name}; {name}()"
 
 
 class Program:
