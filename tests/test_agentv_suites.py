@@ -178,6 +178,14 @@ def test_what_a_release_cannot_have_is_told_with_its_place_and_nothing_is_writte
     said(tell(text, target))
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("field", ["vars", "execution"])
+@pytest.mark.parametrize("value", ["5", "yes", "x", "[a]", "null"])
+def test_a_case_whose_mappings_are_none_is_looked_at(field, value, target):
+    text = f"tests:\n  - {{id: one, {field}: {value}, criteria: Says it, rubrics: [Says why]}}\n"
+    assert rewritten(text, target)[1] == [2]
+
+
 def test_every_record_beside_a_row_of_agentv_is_looked_at():
     row = '{"id": "a", "input": "x", "assert": [{"type": "llm-rubric", "value": [{"id": "a", "outcome": "It"}]}]}\n'
     text = f'{row}{{"id": "b", "input": "x", "outcome": "y"}}\n'

@@ -1,7 +1,7 @@
 """Rewrite the fields and places of criteria as AgentV 4 and 5 need them, and find the parts of any suite."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -107,6 +107,12 @@ def escape(document: Document, intents: Iterable[EscapeText]) -> Iterator[Escape
             yield Unmet(NOT_PLAIN, found[0].path, Part.VALUE)
         else:
             yield from {id(document.value(intent.path[:-1])): intent for intent in reversed(found)}.values()
+
+
+def names_in(owner: Mapping[str, Any], field: str) -> Collection[str]:
+    """Return the names of the fields in a mapping that a field of its owner holds; none in any other value."""
+    held = owner.get(field)
+    return held.keys() if isinstance(held, dict) else ()
 
 
 def is_named(case: dict[str, Any]) -> bool:

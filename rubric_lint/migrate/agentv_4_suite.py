@@ -28,6 +28,7 @@ from rubric_lint.migrate.agentv import (
     find_suite_cases,
     is_named,
     is_suite,
+    names_in,
 )
 from rubric_lint.migrate.agentv_5_suite import (
     find_lists_of_tests,
@@ -218,7 +219,7 @@ def rename_parts(document: Document) -> Iterator[Intent]:
     for path, _ in find_assertion_lists(document):
         if "type" in (owner := document.value(path[:-1])) and _read_tools(owner):
             continue
-        is_first = "assertions" not in owner and not {*LISTS} & {*(owner.get("execution") or ())}
+        is_first = "assertions" not in owner and {*LISTS}.isdisjoint(names_in(owner, "execution"))
         if path[-1] in ("assert", "evaluators") and path[-2:-1] != ("execution",) and is_first:
             yield RenameKey(path, "assertions")
     for path, assertion in find_assertions(document):
@@ -321,7 +322,7 @@ AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
 def list_assumptions(document: Document) -> Iterator[str]:
     """Say what AgentV 4 will read otherwise though it loads: its judges see more of a test."""
     cases = [case for _, case in find_suite_cases(document)]
-    if told := sum("expected_output" in (case.get("vars") or ()) for case in cases):
+    if told := sum("expected_output" in names_in(case, "vars") for case in cases):
         yield f"in {counted(told, 'test')}, `expected_output` is no longer in `vars`: judges of AgentV 4 see it"
     if told := sum("description" in case for case in cases):
         tests = counted(told, "test has", "tests have")

@@ -35,6 +35,7 @@ from rubric_lint.migrate.agentv import (
     is_named,
     is_suite,
     is_template,
+    names_in,
 )
 from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
@@ -515,7 +516,7 @@ def move_variable(document: Document, name: str) -> Iterator[Intent]:
 
 def write_prompts(document: Document) -> Iterator[Intent]:
     """Write the prompt that the input of each test is."""
-    has_input = any("input" in (case.get("vars") or ()) for _, case in find_suite_cases(document))
+    has_input = any("input" in names_in(case, "vars") for _, case in find_suite_cases(document))
     if is_suite(document) and "prompts" not in document.data and has_input:
         yield InsertField((CASES,), "prompts", '["{{ input }}"]')
 
@@ -533,7 +534,7 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
         if not is_named(case):
             yield Unmet("AgentV 5 skips a test without `id`", path, Part.HEAD)
         is_asked = "prompts" in suite and not is_input(suite["prompts"])
-        if suite and not is_asked and "input" not in (case.get("vars") or ()):
+        if suite and not is_asked and "input" not in names_in(case, "vars"):
             yield Unmet("the test has no `input`, which AgentV 5 needs in `vars`", path, Part.HEAD)
         elif not (is_shared or case.keys() & {"criteria", "assert", "turns"}):
             yield Unmet("AgentV 5 skips a test without `criteria` and `assert`", path, Part.HEAD)
