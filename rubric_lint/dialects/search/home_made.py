@@ -3,7 +3,7 @@
 They are read where their structure and a second sign agree, and only what is wrong in any format is found in them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -30,7 +30,7 @@ from rubric_lint.shapes.infer import (
     list_words,
 )
 from rubric_lint.shapes.reading import read_shape
-from rubric_lint.shapes.shape import YES_NO
+from rubric_lint.shapes.shape import YES_NO, Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Kind
@@ -60,11 +60,16 @@ def read_home(document: Document) -> list[View]:
         marks = {"weight", "levels", "gate"}
         certain = [each for each in every if each.is_certain]
         found = [each for each in certain if all(len(marks & held.fields.keys()) > 1 for _, held, _ in each.criteria)]
-    return [
-        _tell_others(_relax(view, _HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else _HOLD), each)
-        for each in found
-        for view in read_shape(document, each.shape)
-    ]
+    views: list[View] = []
+    for each in found:
+        unused: dict[Path, list[Path]] = {}  # fields of criteria, by the place of their list
+        for _, place in each.unused:
+            unused.setdefault(place[:-2], []).append(place)
+        shape = each.shape
+        for view in read_shape(document, shape):
+            relaxed = _relax(view, _HOLD_FOR_ANSWERS if shape.scale == YES_NO else _HOLD)
+            views.append(_tell_others(relaxed, shape, unused.get(view.path, ())))
+    return views
 
 
 @lru_cache(maxsize=1)  # what is read of a document and what is nearly read are asked one after the other
@@ -92,16 +97,15 @@ def _relax(view: View, rules: frozenset[str]) -> View:
     return replace(view, dialect=dialect, problems=tuple(problems))
 
 
-def _tell_others(view: View, inferred: Inferred) -> View:
+def _tell_others(view: View, shape: Shape, unused: Iterable[Path]) -> View:
     """Return a rubric that tells of the numbers, flags and levels of its criteria that are not read."""
-    document, shape = view.document, inferred.shape
+    document = view.document
     doubts = find_doubts(document, replace(shape, unused=()), view.path, ())
     plain = [doubt.place for doubt in doubts if not doubt.setting]
     places = [place for place in plain if not find_similar(str(place[-1]), shape.weight)]  # a slip, which is found
-    for _, place in inferred.unused:
-        if place[:-2] == view.path:
-            value = document.value(place[:-1]).get(place[-1])
-            places += [place] if are_levels(value) or list_words(value) else []
+    for place in unused:
+        value = document.value(place[:-1]).get(place[-1])
+        places += [place] if are_levels(value) or list_words(value) else []
     if not places:
         return view
     names = join_words([f"`{shorten(str(place[-1]))}`" for place in places])
