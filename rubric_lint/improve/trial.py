@@ -16,7 +16,7 @@ from rubric_lint.agree.intervals import DRAWS, Share, Sides, find_interval, rand
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
 from rubric_lint.agree.judged.table import Column, Table, build_table, count_apart
-from rubric_lint.agree.ratings import Judgement, Key, Ratings, combine_people, sort_keys
+from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, combine_people, sort_keys
 from rubric_lint.agree.scales import Signature, measure_verdicts
 
 LEAST = 30
@@ -207,11 +207,17 @@ class Paired:
         return sum(label is None and key in labelled for key, label in zip(self.keys, labels, strict=True))
 
     def _observe(self, place: int | None) -> "tuple[list[_Seen], list[_Seen]]":
-        """Return what judges gave each answer before and after; the verdict if there is no place."""
+        """Return what judges gave each answer for a criterion, or as the verdict (None), before and after."""
         if place not in self._seen:
             column = self._find_column(place)
-            self._seen[place] = _see(self.before, self.keys, column), _see(self.after, self.keys, column)
+            before, after = (_see(*side, self.keys, column) for side in self._outputs)
+            self._seen[place] = before, after
         return self._seen[place]
+
+    @cached_property
+    def _outputs(self) -> list[tuple[Ratings, Judgements]]:
+        """The judgements before and after, each with those of all judges combined."""
+        return [(each, combine_people(each.judges, each.rubric)) for each in (self.before, self.after)]
 
     def count_ordered(self, place: int) -> list[int]:
         """Return how many pairs of answers all samples put in one order, before and after."""
@@ -296,8 +302,8 @@ class _Seen(NamedTuple):
     sides: frozenset[int]
 
 
-def _see(ratings: Ratings, keys: Sequence[Key], column: Column) -> list[_Seen]:
-    middle, found = combine_people(ratings.judges, ratings.rubric), list[_Seen]()
+def _see(ratings: Ratings, middle: Judgements, keys: Sequence[Key], column: Column) -> list[_Seen]:
+    found = list[_Seen]()
     for key in keys:
         judged = [judge[key] for judge in ratings.judges.values() if key in judge]
         samples = [[column.measure.find(given) or 0 for given in each.samples or (each.given,)] for each in judged]

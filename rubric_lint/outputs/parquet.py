@@ -21,7 +21,7 @@ _TEXTS = frozenset({*HELD, *SHOWN, "rubric", "rubric_hash", "judge"})
 """The fields that are read as texts; bytes of others, such as those of an image, are kept as escapes."""
 
 _ESCAPES = {0xDC00 + byte: f"\\\\x{byte:02x}" for byte in range(0x80, 0x100)}
-"""What stands in JSON for bytes that are not UTF-8."""
+"""How a byte that is not UTF-8, here a lone surrogate, is written in a string of JSON: as the text `\\xff`."""
 
 _AT_ONCE = 2_000
 """The rows of a part."""
@@ -60,7 +60,8 @@ class Rows(NamedTuple):
             lost = [ord(each) & 0xFF for each in cell if "\udc80" <= each <= "\udcff"]
             if lost and (name in _TEXTS or self.nested):
                 return OutputError(f"byte {lost[0]:02x} in the column `{name}` is not UTF-8")
-        return f"{{{', '.join([cell.translate(_ESCAPES) for _, cell in cells])}}}".encode()
+        text = ", ".join([cell for _, cell in cells]).translate(_ESCAPES)
+        return f"{{{text}}}".encode()
 
 
 def read_parquet(

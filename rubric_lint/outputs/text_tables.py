@@ -246,7 +246,10 @@ class _Lines:
 
 
 def _split_lines(chunks: Iterable[bytes]) -> Iterator[list[str]]:
-    """Yield the lines that chunks complete; of too long a line, only whether a quote is open is kept."""
+    """Yield the lines that each chunk completes, and at the end what is left.
+
+    Of a line that is too long, only the start is kept, and of the rest whether it opens or closes a quote.
+    """
     decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
     begun: list[str] = []
     for chunk in chunks:

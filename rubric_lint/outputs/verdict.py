@@ -546,7 +546,7 @@ def _ends_in_block_quote(text: str) -> bool:
     """Return whether the next line belongs to a block quote; as in CommonMark, its paragraphs go on without a `>`."""
     for line in reversed(text.split("\n")):
         begin = line.lstrip(IN_LINE)
-        if not begin or begin[0] in "#-*+`~|<":
+        if not begin or begin[0] in "#-*+`~|<":  # a blank line, or the start of another block
             return False
         if begin[0] == ">":
             return True

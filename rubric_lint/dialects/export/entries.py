@@ -129,7 +129,7 @@ def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tu
     all are such: then an answer loses their points.
 
     Raises:
-        RefusedError: if the rubric contradicts itself, so that it has no single meaning.
+        ExportError: if the rubric contradicts itself, so that it has no single meaning.
     """
     if rubric.view and rubric.view.unscorable:
         raise ExportError(name, rubric.path, rubric.view.unscorable)
@@ -154,7 +154,8 @@ def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tu
     lost = [] if rubric.shape is Shape.HOLISTIC else _find_uncounted(rubric.criteria, has_deductions=has_deductions)
     if lost and len(lost) == len(rubric.criteria):
         raise ExportError(name, rubric.path, "no criterion has a weight of at least 0 and is not negated")
-    kept = tuple(each for each in rubric.entries if each not in lost)
+    left_out = {each.path for each in lost}
+    kept = tuple(each for each in rubric.entries if each.path not in left_out)
     return rubric._replace(entries=kept), [Loss(name, each.path, _word_weight(each)) for each in lost]
 
 

@@ -293,7 +293,7 @@ def _read_document(
     whole = Part((), document.data, document.number)
     cases = {key[1] for rubric in rubrics if (key := find_case(document, rubric.path))}
     of_rubrics = _Taken(path for rubric in rubrics for path in _find_assertions(rubric))
-    taken = _Taken(of_rubrics.used | cases)  # a case in an inner suite is no field of what is around it
+    taken = _Taken(of_rubrics.used | cases)  # and no case counts as a field of a suite that holds its own
     own: list[tuple[str, Part]] = []
     items: list[Part] = []
     if isinstance(whole.value, list):
