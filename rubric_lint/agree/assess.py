@@ -111,6 +111,11 @@ class Evidence(NamedTuple):
         return self.judged or self.statement
 
     @property
+    def found(self) -> str:
+        """What judged data show, without what is so of this criterion only."""
+        return self.judged.partition(": ")[0]
+
+    @property
     def is_blocking(self) -> bool:
         """Whether it makes a criterion one to mend."""
         return self.severity in _BLOCKING

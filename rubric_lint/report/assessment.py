@@ -303,7 +303,7 @@ def word_lack(criterion: Criterion, found: Assessment) -> str:
     if criterion.untested:
         return _word_untested(criterion.untested[0], found)
     hint = next(each for each in criterion.findings if each.rule in JUDGED_RULES)
-    return f"{find_row(hint.rule).finds}; add answers that differ"
+    return f"{hint.found}; add answers that differ"
 
 
 def _word_untested(untested: Untested, found: Assessment) -> str:
