@@ -95,7 +95,7 @@ lint()
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="only Linux tells the peak of a process so")
 @pytest.mark.parametrize(
-    ("name", "size", "most"), [*((name, 190_000, 300) for name in CASES), ("a long string", 45_000_000, 600)]
+    ("name", "size", "most"), [*((name, 130_000, 300) for name in CASES), ("a long string", 45_000_000, 600)]
 )
 def test_a_large_file_takes_seconds_and_little_memory(name, size, most, tmp_path):
     file, *_ = CASES[name]
