@@ -32,7 +32,7 @@ class Figure(NamedTuple):
 class Plan(NamedTuple):
     """What to compute: bootstrap draws and seed, the share of bad answers to catch, the disagreements to list.
 
-    Without draws there are no intervals.
+    If `draws` is 0, no intervals are computed.
     """
 
     draws: int = DRAWS
@@ -177,7 +177,7 @@ class Between(StrEnum):
 
 
 class Gate(NamedTuple):
-    """How a judge decides what the label decides: a missed gate, an unmet check or no pass is a bad answer.
+    """How a judge decides what the label decides: whether an answer is good or bad, as the `meets` of a measure says.
 
     `target` is the share of bad ones that the judge should catch, `more_bad` how many more bad answers would show it if
     the judge caught all of them, `more_labels` how many more labels that takes at the share of bad ones so far.
@@ -308,11 +308,11 @@ _ERROR = 0.025
 
 
 class Contest(NamedTuple):
-    """Two judges on the answers that both judged and that have a label; `reason` says why there is no p value.
+    """How often each of two judges is right, on the labelled answers that both of them judged.
 
     `first_right` counts the answers that only the first gets right, with `mid_p` by McNemar's test: the same side of
     the gate as the label, or the same value if nothing decides. `alpha_difference` is the first judge's alpha with the
-    labels less the second's.
+    labels less the second's. If there is no p value, `reason` says why.
     """
 
     measure: Measure

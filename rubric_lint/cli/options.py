@@ -305,7 +305,7 @@ _TYPES: dict[str, tuple[click.ParamType, str]] = {
     "<page>": (click.Path(dir_okay=False), "FILE.html"),
     "<folder>": (click.Path(exists=True, file_okay=False), "DIR"),
 }
-"""Types of values, and what stands for these."""
+"""The type of value that each word stands for, and how help shows such a value."""
 
 
 def _read_table(text: str) -> Iterator[tuple[str, Spec]]:

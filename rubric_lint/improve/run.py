@@ -54,7 +54,7 @@ class Left(StrEnum):
 
 
 class EndedError(Exception):
-    """Nothing more can be asked: why, and details."""
+    """Nothing more can be asked; the arguments are why, and details."""
 
 
 class Asker(Protocol):
@@ -191,7 +191,10 @@ class Improver:
                 raise
 
     def _mend(self, outcome: Outcome, tries: int) -> tuple[Left | None, str]:
-        """Try to mend a criterion; return why nothing more was tried, if so, and what stands in the way."""
+        """Look for a better wording of a criterion.
+
+        If it cannot be looked for, return why, with details; else None and an empty text, whether one was found or not.
+        """
         name = outcome.assessed.id
         base = self.base
         outcome.texts = {each.key: each.text for each in list_texts(base.loaded, name)}

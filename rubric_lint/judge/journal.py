@@ -112,6 +112,7 @@ class Journal:
         self._write(encode(record) + b"\n", waits=is_costly)
 
     def _write(self, data: bytes, *, waits: bool = True) -> None:
+        """Append bytes; with `waits`, all that was appended so far is on disk when this returns."""
         try:
             while data:
                 data = data[os.write(self._file, data) :]

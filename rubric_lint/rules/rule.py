@@ -22,8 +22,8 @@ class Rule(NamedTuple):
     findings may have. `marks` are the parts that findings may mark of the value at their pointer. `command` is the
     program that finds it. `choices` are the fixes of which only an author can pick one, each with what it does.
     `check` runs for the rubrics that show the `sign`. For people who know no statistics, `finds` is what it finds,
-    `brief` has by code what of a message they need, `finds_of` what is found instead, and `shows` is what its silence
-    says.
+    `brief` has by code what of a message they need, `finds_of` by code what it finds if that is not `finds`, and
+    `shows` is what its silence says.
     """
 
     name: str

@@ -48,7 +48,7 @@ class TooManySumsError(Exception):
 
 
 class Sums:
-    """The sums of one number from each of `choices`; no sums if one of them is empty. `least` is the lowest, or else 0.
+    """The sums of one number from each of `choices`; no sums if one of them is empty. `least` is the lowest.
 
     Raises:
         TooManySumsError: if there are more than can be listed.

@@ -242,10 +242,11 @@ def _halve(column: Column) -> tuple[tuple[int, int], tuple[str, str]] | None:
 
 
 def find_redundant(table: Table) -> Outcomes:
-    """Find criteria that earn less, or more, in nearly the same answers: those that one misses and the other meets.
+    """Find criteria that earn less, or more, in nearly the same answers.
 
-    Both are cut in the middle. Of the two sides, the one counts on which fewer answers are on either. A later criterion
-    is reported with the first one that it repeats.
+    A criterion that costs points repeats another one if it is met where that is missed. Both are cut in the middle. Of
+    the two sides, the one counts on which fewer answers are on either. A later criterion is reported with the first one
+    that it repeats.
     """
     tests = math.comb(len(table.columns), 2)
     if not tests:
