@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from test_cli_judge import wait_until
 
 from rubric_lint.cli.lint.lint import cli
+from rubric_lint.cli.score.score import score
 from rubric_lint.messages import Causes
 
 ROOT = Path(__file__).parent.parent
@@ -155,6 +156,18 @@ def test_without_a_model_and_a_recording_it_says_what_to_do():
     assert [each["command"] for each in report["next"]] == [
         "rubric-lint assess refund.rubric.yaml answers.jsonl --model MODEL"
     ]
+
+
+@pytest.mark.parametrize("kind", ["with a field for each criterion", "scored"])
+def test_answers_that_hold_what_they_were_judged_need_no_results(kind):
+    cases = prepare(30, labels=30)
+    answers = map(json.loads, played.write_answers(cases).splitlines())
+    judged = "".join(json.dumps({**answer, **met}) + "\n" for answer, met in zip(answers, cases, strict=True))
+    if kind == "scored":
+        judged = CliRunner().invoke(score, [FILES[0], "-"], judged).stdout
+    Path("answers.jsonl").write_text(judged)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["answers"], report["labelled"]) == (4, ["few-labels"], 30, 30)
 
 
 def test_one_answer_and_a_judge_that_finds_everything_met():

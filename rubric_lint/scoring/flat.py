@@ -59,6 +59,14 @@ def list_fields(rubrics: Iterable[ScoringRubric]) -> frozenset[str]:
     return frozenset(found)
 
 
+def is_judged(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
+    """Return whether a record is a result, has a field for a criterion, or two of which only one may be it."""
+    try:
+        return isinstance(value.get("criteria"), list) or any(_find_columns(tuple(value), rubric).criteria)
+    except OutputError:
+        return True
+
+
 def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     """Return the judgement in the fields of a record; None if it has none of them.
 

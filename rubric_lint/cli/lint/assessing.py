@@ -5,10 +5,11 @@
 
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product, starmap
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.run.console import Progress
 from rubric_lint.run.git import GitError, read_past, read_version
 from rubric_lint.run.summary import counted
+from rubric_lint.scoring.flat import is_judged
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import (
     InvalidRubricError,
@@ -340,7 +342,7 @@ def run_assess(given: Given) -> int:
         if code == Exit.USAGE:
             return code
     elif not linted.has_errors:
-        recorded = given.results or _find_results(given.answers) or linted.judged
+        recorded = given.results or _find_results(given, linted.prepare().values()) or linted.judged
         if given.answers != STDIN and given.answers not in recorded:
             refuse_other_texts(given.answers, given.fields, recorded)
     asked = Asked(Fraction(str(given.target)), given.look)
@@ -414,13 +416,15 @@ _EXITS = {"trusted": Exit.CLEAN, "undecided": Exit.UNDECIDED, "not trusted": Exi
 """The exit codes; of several rubrics the one that is last here counts."""
 
 
-def _find_results(answers: str) -> tuple[str, ...]:
-    """Return the results beside the answers, or the file of answers itself if it has outputs; none if neither is."""
+def _find_results(given: Given, rubrics: Iterable[ScoringRubric]) -> tuple[str, ...]:
+    """Return the results beside the answers, or the file of answers itself if it has judgements; none if neither is."""
+    answers = given.answers
     if answers == STDIN:
         return ()
     beside = name_results(answers, None, "--results")
     if beside.is_file():
         return (str(beside),)
-
     firsts = [lines[0].text for lines in read_records(answers).lines.values()]
-    return (answers,) if any(b'"output' in text for text in firsts) else ()
+    records = _decode_records(answers, given.fields)
+    has_outputs = any(b'"output' in text for text in firsts) or any(starmap(is_judged, product(records, rubrics)))
+    return (answers,) if has_outputs else ()
