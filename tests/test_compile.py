@@ -434,8 +434,8 @@ def write_for_spark(folder, cases):
 @pytest.mark.slow
 @needs_engines
 def test_50_000_random_outputs_score_as_by_score_batch_in_spark(tmp_path):
-    cases = [(rubric, as_table(texts), {}) for rubric, texts in make_tables(2, 40, 1_150)]
-    cases += [(rubric, as_table(structs), {"is_struct": True}) for rubric, structs in make_structs(3, 10, 400)]
+    cases = [(rubric, as_table(texts), {}) for rubric, texts in make_tables(2, 20, 2_300)]
+    cases += [(rubric, as_table(structs), {"is_struct": True}) for rubric, structs in make_structs(3, 5, 800)]
     write_for_spark(tmp_path, cases)
     done = run("-c", SPARK, folder=tmp_path, JAVA_HOME=find_java())
     assert done.returncode == 0, done.stderr
