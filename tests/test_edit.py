@@ -226,6 +226,20 @@ def test_edits_of_json(fields, indent, data):
     assert list(json.loads(renamed)["top"]) == ["renamed" if name == key else name for name in fields]
 
 
+MOVED = {
+    "a comment above": ("b: {}\n# of a\n# too\na: 1  # one\nc: 2\n", "b: {}\n  # of a\n  # too\n  a: 1  # one\nc: 2\n"),
+    "a comment of what is above": ("b: {}\n# of b\n\na: 1\n", "b: {}\n  a: 1\n# of b\n\n"),
+    "a comment in another column": ("b: {}\n  # of b\na: 1\n", "b: {}\n  a: 1\n  # of b\n"),
+    "the comment of the file": ("# of the file\na: 1\nb: {}\n", "# of the file\nb: {}\n  a: 1\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), MOVED.values(), ids=MOVED)
+def test_a_field_moves_with_the_comments_directly_above_it(before, after):
+    before, after = (text.replace("b: {}", "b:\n  d: 3") for text in (before, after))
+    assert apply(before, MoveField(("a",), ("b",))) == after
+
+
 @pytest.mark.parametrize("value", ["x y", '"x, y"', "'x'", "x:y"])
 def test_a_value_that_every_style_reads_alike_moves_between_brackets(value):
     assert apply(f"a: {value}\nb: {{c: 1}}\n", MoveField(("a",), ("b",))) == f"b: {{c: 1, a: {value}}}\n"

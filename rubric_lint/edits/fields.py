@@ -13,6 +13,7 @@ from rubric_lint.edits.lines import (
     ObstacleError,
     column_of,
     cut_from_flow,
+    find_comments,
     find_last_line,
     line_end,
     line_start,
@@ -354,7 +355,9 @@ def dissolve(document: Document, path: Path) -> list[Edit]:
 
 
 def move_field(document: Document, path: Path, to: Path) -> list[Edit]:
-    """Return the edits that move the field at `path` to the end of the mapping at `to`.
+    """Return the edits that move the field at `path` to the end of the mapping at `to`, with the comments of its block.
+
+    These are the comments on its lines, and those directly above it in its column.
 
     Raises:
         ObstacleError: if the notation of the two does not allow it.
@@ -379,7 +382,9 @@ def move_field(document: Document, path: Path, to: Path) -> list[Edit]:
     if document.is_flow(last):
         _, cut = take_lines(text, field)
         return [Edit(Span(after.end, after.end), f", {written}"), Edit(cut, "")]
-    lines, cut = take_lines(text, field)
+    is_alone = not text[line_start(text, field.start) : field.start].strip()
+    start, _ = find_comments(document, field.start, document.preamble.end, has_line=is_alone)
+    lines, cut = take_lines(text, Span(start, field.end))
     moved = reindent(lines, column_of(text, whole_field(document, last)) - column_of(text, field))
     at = line_end(text, after.end).start
     if cut.start < at <= cut.end:  # the field is the last one in the last field of `to`
