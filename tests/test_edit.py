@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rubric_lint.edits.intents import (
     AddField,
     Fix,
+    InsertField,
     MoveField,
     NestField,
     RemoveField,
@@ -238,6 +239,20 @@ MOVED = {
 def test_a_field_moves_with_the_comments_directly_above_it(before, after):
     before, after = (text.replace("b: {}", "b:\n  d: 3") for text in (before, after))
     assert apply(before, MoveField(("a",), ("b",))) == after
+
+
+INSERTED = {
+    "a comment above": ("b: 2\n# of a\n# too\na: 1\n", "b: 2\nn: 3\n# of a\n# too\na: 1\n"),
+    "the comment of the file": ("# of the file\na: 1\n", "# of the file\nn: 3\na: 1\n"),
+    "a text that looks like a comment": ("b: |\n  x\n  # y\na: 1\n", "b: |\n  x\n  # y\nn: 3\na: 1\n"),
+}
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+@pytest.mark.parametrize(("before", "after"), INSERTED.values(), ids=INSERTED)
+def test_a_field_is_inserted_above_the_comments_of_the_one_below(before, after, line_end):
+    before, after = (text.replace("\n", line_end) for text in (before, after))
+    assert apply(before, InsertField(("a",), "n", "3")) == after
 
 
 @pytest.mark.parametrize("value", ["x y", '"x, y"', "'x'", "x:y"])

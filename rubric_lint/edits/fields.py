@@ -189,7 +189,7 @@ def _break(document: Document, field: Span) -> str:
 def insert_field(document: Document, path: Path, name: str, value: str) -> list[Edit]:
     """Return the edit that adds a field with a JSON value above the one at `path`, and above the comments there.
 
-    The first field keeps the comments above it, which may be about the whole file.
+    The first field of a document keeps the comments above it, which may be about the whole file.
     """
     text, span = document.source.text, whole_field(document, path)
     quote = text[document.span(path, Part.KEY).start]
@@ -199,9 +199,7 @@ def insert_field(document: Document, path: Path, name: str, value: str) -> list[
     line = line_start(text, span.start)
     if text[line : span.start].strip():  # after a dash
         return [Edit(Span(span.start, span.start), f"{quote}{name}{quote}: {value}{_break(document, span)}")]
-    at, first = line, min(whole_field(document, (*path[:-1], key)).start for key in document.value(path[:-1]))
-    while first < span.start and at and text[(above := line_start(text, at - 1)) : at].lstrip(" ").startswith("#"):
-        at = above
+    at = line_start(text, find_comments(document, span.start, document.preamble.end, has_line=True)[0])
     return [Edit(Span(at, at), f"{text[line : span.start]}{quote}{name}{quote}: {value}{new_line(document)}")]
 
 
