@@ -177,7 +177,8 @@ class Sharing:
         document = self.document
         if not self.rubrics or not (document.has_aliases or document.merging):
             return {}
-        doors = frozenset(self.field(path) for path in self.rubrics) | self._definitions
+        doors = {*self._definitions, *map(self.field, self.rubrics)}
+        doors |= {(document.child(path[:-1]).node, path[-1]) for path in self.rubrics if path}  # perhaps merged
         found: dict[Any, Path] = {document.root: ()}
         stack: list[Path] = [()]
         while stack:
