@@ -161,11 +161,12 @@ def gather_inputs(document: Document) -> Iterator[Intent]:
             yield InsertField((*path, "input"), "input_messages", json.dumps(whole, ensure_ascii=False))
 
 
-def drop_parts(document: Document) -> Iterator[Intent]:
-    """Remove the parts that the whole input of each test now has."""
+def drop_part(document: Document, name: str) -> Iterator[Intent]:
+    """Remove a part of the whole input that each test now has."""
     cases = [(path, case) for path, case in find_suite_cases(document) if {"input", "input_messages"} <= case.keys()]
     for path, case in [*cases, *([((), document.data)] if cases and is_suite(document) else [])]:
-        yield from (RemoveField((*path, name)) for name in _SHARED if name in case)
+        if name in case:
+            yield RemoveField((*path, name))
 
 
 def _check_prompts(document: Document) -> Iterator[Unmet]:
@@ -546,7 +547,12 @@ def is_input(prompts: Any) -> bool:
     return isinstance(only, str) and _INPUT.match(only.strip()) is not None
 
 
-BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (lift_execution, gather_inputs, drop_parts)
+BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (
+    lift_execution,
+    gather_inputs,
+    partial(drop_part, name="input_files"),
+    partial(drop_part, name="input"),  # removing two at once may leave a comma
+)
 AFTER: tuple[Callable[[Document], Iterable[Intent | Unmet]], ...] = (
     weigh_members,
     rename_parts,
