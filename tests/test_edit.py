@@ -231,6 +231,8 @@ MOVED = {
     "a comment above": ("b: {}\n# of a\n# too\na: 1  # one\nc: 2\n", "b: {}\n  # of a\n  # too\n  a: 1  # one\nc: 2\n"),
     "a comment of what is above": ("b: {}\n# of b\n\na: 1\n", "b: {}\n  a: 1\n# of b\n\n"),
     "a comment in another column": ("b: {}\n  # of b\na: 1\n", "b: {}\n  a: 1\n  # of b\n"),
+    "a text with blank lines": ("b: {}\na: |+\n  x\n\n\nc: 2\n", "b: {}\n  a: |+\n    x\n\n\nc: 2\n"),
+    "below such a text": ("b:\n  d: |+\n    x\n\na: 1\n", "b:\n  d: |+\n    x\n\n  a: 1\n"),
     "the comment of the file": ("# of the file\na: 1\nb: {}\n", "# of the file\nb: {}\n  a: 1\n"),
 }
 

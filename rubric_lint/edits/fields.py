@@ -382,9 +382,9 @@ def move_field(document: Document, path: Path, to: Path) -> list[Edit]:
         return [Edit(Span(after.end, after.end), f", {written}"), Edit(cut, "")]
     is_alone = not text[line_start(text, field.start) : field.start].strip()
     start, _ = find_comments(document, field.start, document.preamble.end, has_line=is_alone)
-    lines, cut = take_lines(text, Span(start, field.end))
+    lines, cut = take_lines(text, Span(start, find_last_line(document, path, field.end).start))
     moved = reindent(lines, column_of(text, whole_field(document, last)) - column_of(text, field))
-    at = line_end(text, after.end).start
+    at = find_last_line(document, last, after.end).start
     if cut.start < at <= cut.end:  # the field is the last one in the last field of `to`
         return [Edit(Span(cut.start, at), moved if text[cut.start] not in "\r\n" else new_line(document) + moved)]
     return [Edit(Span(at, at), new_line(document) + moved), Edit(cut, "")]
