@@ -110,14 +110,14 @@ def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
     for each in found.probes.kinds if found.probes and found.probes.answers else ():
         n = each.most.share.n
         parts = []
-        for does, names, side in (("rewarded by", each.rewarded, "rose"), ("noticed by", each.fell, "fell")):
-            if names:
-                most = max(getattr(each.find(name), side) for name in names)
-                parts.append(
-                    f"{does} {name_measures(names)} ({'higher' if side == 'rose' else 'lower'} in {most} of {n})"
-                )
+        if each.rewarded:
+            most = max(each.find(name).rose for name in each.rewarded)
+            parts.append(f"rewarded by {name_measures(each.rewarded)} (better in {most} of {n})")
+        if each.fell:
+            most = max(each.find(name).fell for name in each.fell)
+            parts.append(f"noticed by {name_measures(each.fell)} (worse in {most} of {n})")
         if others := [name for name in each.rose if name not in each.rewarded]:
-            parts.append(f"{name_measures(others)} higher: look whether that is right")
+            parts.append(f"{name_measures(others)} better: look whether that is right")
         if each.outcome in {Outcome.UNNOTICED, Outcome.RESISTED}:
             parts.append(f"{'not rewarded' if PROBES[each.kind].adds else 'nothing notices it'}: {word_most(each)}")
         elif not parts and each.outcome is Outcome.NOT_MADE:
