@@ -14,6 +14,7 @@ from rubric_lint.edits.lines import (
     column_of,
     cut_from_flow,
     find_comments,
+    find_deeper_comments,
     find_last_line,
     line_end,
     line_start,
@@ -355,7 +356,7 @@ def dissolve(document: Document, path: Path) -> list[Edit]:
 def move_field(document: Document, path: Path, to: Path) -> list[Edit]:
     """Return the edits that move the field at `path` to the end of the mapping at `to`, with the comments of its block.
 
-    These are the comments on its lines, and those directly above it in its column.
+    These are the comments on its lines, those directly above it in its column, and deeper ones directly below it.
 
     Raises:
         ObstacleError: if the notation of the two does not allow it.
@@ -382,7 +383,8 @@ def move_field(document: Document, path: Path, to: Path) -> list[Edit]:
         return [Edit(Span(after.end, after.end), f", {written}"), Edit(cut, "")]
     is_alone = not text[line_start(text, field.start) : field.start].strip()
     start, _ = find_comments(document, field.start, document.preamble.end, has_line=is_alone)
-    lines, cut = take_lines(text, Span(start, find_last_line(document, path, field.end).start))
+    end = find_deeper_comments(document, find_last_line(document, path, field.end), column_of(text, field))
+    lines, cut = take_lines(text, Span(start, end.start))
     moved = reindent(lines, column_of(text, whole_field(document, last)) - column_of(text, field))
     at = find_last_line(document, last, after.end).start
     if cut.start < at <= cut.end:  # the field is the last one in the last field of `to`

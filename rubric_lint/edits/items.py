@@ -10,6 +10,7 @@ from rubric_lint.edits.lines import (
     cut_from_flow,
     find_block_header,
     find_comments,
+    find_deeper_comments,
     find_last_line,
     has_blank_line_below,
     has_comment_below,
@@ -163,7 +164,7 @@ def _check_anchors(document: Document, path: Path, old: Sequence[str | int], ste
 
 
 def join_lists(document: Document, path: Path, to: Path) -> list[Edit]:
-    """Return the edits that move the items of the list at `path` to the end of the list at `to`.
+    """Return the edits that move the items of the list at `path` to the end of the list at `to`, with its comments.
 
     Raises:
         ObstacleError: if the notation of the two does not allow it.
@@ -195,11 +196,19 @@ def join_lists(document: Document, path: Path, to: Path) -> list[Edit]:
     is_alone = not (text[head : key.start].strip() or rest.strip()) and colon
     if not is_alone or below > source or remark[:1] not in ("", "#"):
         raise ObstacleError("its key shares its line with a dash or an item; join the lists by hand")
-    stop, next_line = line_end(text, without_end(text, Span(below, last.end)).end)
-    at = line_end(text, without_end(text, end).end).start
-    kept = f"{new_line(document)}{' ' * wanted}{remark}" if remark else ""
-    moved = kept + new_line(document) + reindent(text[below:stop], wanted - dash)
-    return [Edit(Span(at, at), moved), Edit(Span(head, next_line), "")]
+    column = key.start - head
+    above = line_start(text, find_comments(document, key.start, document.preamble.end, has_line=True)[0])
+    stop, next_line = _find_end(document, (*path, count - 1), column)
+    at = _find_end(document, (*to, len(document.value(to)) - 1), column_of(text, document.span(to, Part.KEY))).start
+    kept = f"{' ' * wanted}{remark}{new_line(document)}" if remark else ""
+    lines = reindent(text[above:head], wanted - column) + kept + reindent(text[below:stop], wanted - dash)
+    return [Edit(Span(at, at), new_line(document) + lines), Edit(Span(above, next_line), "")]
+
+
+def _find_end(document: Document, path: Path, column: int) -> Span:
+    """Return the last line end of an item, with the comments directly below it that are indented more than a column."""
+    content = without_end(document.source.text, document.extent(path)).end
+    return find_deeper_comments(document, find_last_line(document, path, content), column)
 
 
 _ANCHOR = re.compile(r"(?:^|[\s\[{,:])&[^\s,\[\]{}]", re.MULTILINE)

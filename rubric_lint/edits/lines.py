@@ -243,6 +243,21 @@ def has_comment_below(document: Document, at: int, column: int) -> bool:
     return any(own >= column and own != margin for own in columns)
 
 
+def find_deeper_comments(document: Document, end: Span, column: int) -> Span:
+    """Return the line end of the last comment directly below a line end, of those that are indented more than a column.
+
+    If there is none, that is the line end itself.
+    """
+    text = document.source.text
+    while end.end > end.start and is_comment(document, end.end):
+        below = line_end(text, end.end)
+        line = text[end.end : below.start]
+        if len(line) - len(line.lstrip(" ")) <= column:
+            break
+        end = below
+    return end
+
+
 def is_comment(document: Document, start: int) -> bool:
     """Return whether there is a comment and nothing else on the line that starts at an offset."""
     end = line_end(document.source.text, start).start

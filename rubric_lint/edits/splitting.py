@@ -10,11 +10,10 @@ from rubric_lint.edits.lines import (
     ObstacleError,
     find_block_header,
     find_comments,
+    find_deeper_comments,
     find_last_line,
     has_blank_line_below,
     has_comment_below,
-    is_comment,
-    line_end,
     line_start,
     new_line,
 )
@@ -191,13 +190,7 @@ def _find_lines(document: Document, path: Path) -> Span:
     if dash < 0 or code[dash + 1 : begin].strip() or text[start:dash].strip(" "):
         raise ObstacleError("its list is written in an unusual way; move the criteria by hand")
     end = find_last_line(document, path, document.extent(path).end)
-    while end.end > end.start and is_comment(document, end.end):
-        below = line_end(text, end.end)
-        line = text[end.end : below.start]
-        if _indent(line) <= dash - start:
-            break
-        end = below
-    return Span(start, end.start)
+    return Span(start, find_deeper_comments(document, end, dash - start).start)
 
 
 def _copy(document: Document, place: Span, replaced: dict[Span, str]) -> str:
