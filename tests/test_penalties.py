@@ -7,8 +7,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from dialect_samples import SAMPLES
+from hypothesis import given
+from hypothesis import strategies as st
 
+from rubric_lint.agree.scales import VERDICTS, measures_of
 from rubric_lint.scoring import load_rubrics, score_samples
+from rubric_lint.scoring.grading import JudgeOutput, combine_samples
 
 LEAFLET = """\
 [
@@ -232,3 +237,66 @@ def test_the_page_of_results_says_what_a_negated_gate_asks(program):
     assert program("score", "parser.json", "judge.jsonl", "--report", "page.html")[0] == 1
     page = Path("page.html").read_text("utf-8")
     assert (page.count("must be yes"), page.count("must be no")) == (1, 1)
+
+
+# Laws that hold for the rubrics of every dialect
+
+NOT = """\
+tests:
+  - assert:
+      - {type: llm-rubric, value: Names the policy, weight: 2}
+      - {type: not-llm-rubric, value: Blames the customer}
+"""
+
+
+def load_all():
+    """The rubrics of each dialect's sample, and of texts with criteria that cost points."""
+    files = [(each.file, each.text) for each in SAMPLES.values()]
+    files += [("leaflet.json", LEAFLET), ("parser.json", PARSER), ("promptfooconfig.yaml", NOT)]
+    return [rubric for file, text in files for rubric in load_rubrics(file, text).values()]
+
+
+RUBRICS = load_all()
+TURNED = [place for rubric in RUBRICS for place, each in enumerate(rubric.criteria) if each.from_worst != each.grades]
+
+
+def test_there_are_criteria_that_count_the_other_way():
+    assert len(TURNED) >= 9
+
+
+@given(st.sampled_from(RUBRICS), st.data())
+def test_a_better_answer_to_one_criterion_makes_no_result_worse(rubric, data):
+    grades = [data.draw(st.sampled_from(each.grades)) for each in rubric.criteria]
+    at = data.draw(st.integers(0, len(grades) - 1))
+    for worse, better in pairwise(rubric.criteria[at].from_worst):
+        (points, verdict), (more, other) = (
+            rubric.weigh([*grades[:at], grade, *grades[at + 1 :]]) for grade in (worse, better)
+        )
+        assert VERDICTS.index(other) >= VERDICTS.index(verdict)
+        assert more >= points or not worse.gate_met
+
+
+@given(st.sampled_from(RUBRICS), st.data())
+def test_samples_come_to_what_lies_between_the_worst_and_the_best_of_them(rubric, data):
+    rows = [
+        [data.draw(st.sampled_from(each.from_worst)) for each in rubric.criteria]
+        for _ in range(data.draw(st.integers(1, 4)))
+    ]
+    middle = (len(rows) - 1) // 2
+    outputs = [JudgeOutput(tuple(grade.answer for grade in row), (None,) * len(row)) for row in rows]
+    found = combine_samples([rubric.grade(output) for output in outputs])
+    for criterion, result, *row in zip(rubric.criteria, found.criteria, *rows, strict=True):
+        ranks = sorted(criterion.from_worst.index(grade) for grade in row)
+        assert criterion.from_worst.index(result.grade) == ranks[middle]
+    assert VERDICTS.index(found.verdict) == sorted(VERDICTS.index(rubric.weigh(row)[1]) for row in rows)[middle]
+
+
+@pytest.mark.parametrize("rubric", RUBRICS, ids=lambda each: each.name)
+def test_what_is_compared_calls_the_worst_answer_bad_and_the_best_good(rubric):
+    for measure in measures_of(rubric):
+        if measure.place is None or measure.meets is None:
+            continue
+        criterion = rubric.criteria[measure.place]
+        sides = [measure.meets[measure.positions[grade.answer]] for grade in criterion.from_worst]
+        assert sides == sorted(sides)
+        assert (sides[0], sides[-1]) == (False, True)
