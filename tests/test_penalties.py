@@ -264,19 +264,21 @@ def test_there_are_criteria_that_count_the_other_way():
     assert len(TURNED) >= 9
 
 
-@given(st.sampled_from(RUBRICS), st.data())
+@pytest.mark.parametrize("rubric", RUBRICS, ids=lambda each: each.name)
+@given(data=st.data())
 def test_a_better_answer_to_one_criterion_makes_no_result_worse(rubric, data):
     grades = [data.draw(st.sampled_from(each.grades)) for each in rubric.criteria]
-    at = data.draw(st.integers(0, len(grades) - 1))
-    for worse, better in pairwise(rubric.criteria[at].from_worst):
-        (points, verdict), (more, other) = (
-            rubric.weigh([*grades[:at], grade, *grades[at + 1 :]]) for grade in (worse, better)
-        )
-        assert VERDICTS.index(other) >= VERDICTS.index(verdict)
-        assert more >= points or not worse.gate_met
+    for at, criterion in enumerate(rubric.criteria):
+        for worse, better in pairwise(criterion.from_worst):
+            (points, verdict), (more, other) = (
+                rubric.weigh([*grades[:at], grade, *grades[at + 1 :]]) for grade in (worse, better)
+            )
+            assert VERDICTS.index(other) >= VERDICTS.index(verdict)
+            assert more >= points or not worse.gate_met
 
 
-@given(st.sampled_from(RUBRICS), st.data())
+@pytest.mark.parametrize("rubric", RUBRICS, ids=lambda each: each.name)
+@given(data=st.data())
 def test_samples_come_to_what_lies_between_the_worst_and_the_best_of_them(rubric, data):
     rows = [
         [data.draw(st.sampled_from(each.from_worst)) for each in rubric.criteria]
