@@ -239,6 +239,29 @@ def test_a_column_of_a_criterion_named_verdict_in_another_rubric_is_no_verdict()
     assert Scorer(first).tell(json.dumps(row).encode(), 1).to_json()["score"] == 0.5
 
 
+SUITE = b"""\
+tests:
+  - {id: one, criteria: x, rubrics: [{id: accuracy, outcome: Names it}, {id: tone, outcome: Thanks}]}
+  - {id: two, criteria: x, rubrics: [{id: Accuracy, outcome: Names it}, {id: verdict, outcome: Thanks}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("cells", "score"),
+    [
+        ({"rubric": "one", "criteria.accuracy": "yes", "criteria.tone": "no"}, 0.5),
+        ({"rubric": "two", "criteria.Accuracy": "yes", "criteria.verdict": "no", "verdict": "fail"}, 0.5),
+        ({"rubric": "one", "criteria.Accuracy": "yes", "criteria.tone": "no"}, None),
+        ({"rubric": "one", "criteria.accuracy": "yes", "criteria.Accuracy": "no", "criteria.tone": "no"}, None),
+    ],
+)
+def test_blank_columns_of_another_rubric_are_nothing(cells, score):
+    columns = ("rubric", "verdict", "criteria.accuracy", "criteria.tone", "criteria.Accuracy", "criteria.verdict")
+    row = {"id": "a", **dict.fromkeys(columns, ""), **cells}
+    outcome = Scorer(load_rubrics("suite.yaml", SUITE)).tell(json.dumps(row).encode(), 1)
+    assert outcome.to_json().get("score") == score
+
+
 def test_a_criterion_named_score_has_a_field_in_a_flat_object():
     rubrics = load_rubrics(
         "r.yaml", b"rubrics: [{id: Score, expected_outcome: Has one}, {id: b, expected_outcome: Has two}]"

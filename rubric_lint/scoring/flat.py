@@ -77,7 +77,13 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     """
     if isinstance(value.get("criteria"), list):  # a result
         return None
-    columns = _find_columns(tuple(name for name in value if isinstance(name, str)), rubric)
+    names = tuple(name for name in value if isinstance(name, str))
+    try:
+        columns = _find_columns(names, rubric)
+    except OutputError:  # in a table of several rubrics, the columns of the others are blank
+        own = {each.id for each in rubric.criteria}
+        filled = (name for name in names if value[name] not in ("", None) or name.removeprefix(CRITERION) in own)
+        columns = _find_columns(tuple(filled), rubric)
     if not columns.used:
         return None
     others = {fold_column(name): name for name in value if isinstance(name, str) and name not in columns.used}

@@ -373,6 +373,8 @@ class Scorer:
         if "id" in value or "rubric" in value:
             found = ", ".join([*map(str, value)][:6])
             advice = 'expected {"id": ..., "output": {...}}'
+            if isinstance(value.get("criteria"), list):
+                advice = "this is a result, which is scored already; score the file that it comes from"
             raise OutputError(f"the record has no field `output` (found: {found}); {advice}")
         if not any(key in value for key in JUDGEMENTS):
             near = [key for key in value if isinstance(key, str) and find_near(key, (*HELD, *JUDGEMENTS))]
