@@ -325,7 +325,7 @@ PYDANTIC_EVALS = ExportTarget(
     _write_pydantic_evals,
     shapes=_YES_OR_NO,
     limit="its judge says yes or no",
-    shows=frozenset({"input"}),
+    shows=frozenset({"id", "input"}),
     average="reports each verdict, and counts each once",
     gates=_NO_GATES,
 )

@@ -636,7 +636,7 @@ class _Carrier:
         """Return the texts of a case that a target without cases shows."""
         texts: dict[str, str] = {}
         shown = {"id"} if case.names_rubrics and self.shows_id else set[str]()
-        shown |= {"input"} if self.shows == {"input"} and case.names_rubrics else set()
+        shown |= self.shows & {"input"} if case.names_rubrics and not self.shows_texts else set()
         for name, text, part, uses in self._read_texts(case) if self.shows_texts and case.names_rubrics else ():
             texts[name] = text
             shown |= uses

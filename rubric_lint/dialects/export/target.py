@@ -79,7 +79,7 @@ def _walk(value: Any, schema: Mapping[str, Any], joined: Mapping[str, Any], path
             if child is None:
                 yield _field((*path, name), inner, {})
             elif "default" not in child or inner != child["default"]:
-                yield _field((*path, name), inner, child)
+                yield _field((*path, name), inner, resolve(joined, child))
                 yield from _walk(inner, child, joined, (*path, name))
 
 
