@@ -353,3 +353,10 @@ def test_what_became_of_the_suites_of_a_folder_is_counted(program):
     assert count() == (1, {"converted": 1, "in_the_way": 1})
     assert count() == (1, {"current": 1, "in_the_way": 1})
     assert program("--to", "agentv-5", "other.yaml")[0] == 0
+
+
+@pytest.mark.parametrize("options", [(), ("--to", "agentv-5")], ids=["for no release", "for AgentV 5"])
+def test_a_file_with_a_syntax_error_is_not_fixed(program, options):
+    program.write("a.rubric.yaml", "rubrics:\n  - [\n")
+    code, _, err = program(*options, "a.rubric.yaml")
+    assert (code, err.partition(" syntax: ")[0]) == (2, "rubric-fix: a.rubric.yaml: not fixed: 2:5")

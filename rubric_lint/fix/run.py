@@ -136,8 +136,8 @@ Rewrite = Callable[[str, bytes, FileSettings], Fixed]
 class FixRun(FileRun[tuple[bytes, Fixed]]):
     """Fixes files and calls `report` for each; `unsafe` and `choices` are those of `fix`, `how` are those of `FileRun`.
 
-    With `is_dry`, nothing is written. With `rewrite`, each file is rewritten by that instead. stdin is fixed to
-    stdout.
+    With `is_dry`, nothing is written. With `rewrite`, each file is rewritten by that instead; `verb` says so of a
+    file that is not. stdin is fixed to stdout.
     """
 
     def __init__(
@@ -149,6 +149,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         unsafe: bool = False,
         choices: Sequence[str] = (),
         rewrite: Rewrite | None = None,
+        verb: str = "fixed",
         **how: Any,
     ) -> None:
         super().__init__(progress, **how)
@@ -156,6 +157,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         self._is_dry = is_dry
         self._wish = FixSelection(unsafe, tuple(choices))
         self._rewrite = rewrite
+        self._verb = verb
         self._totals = FixTotals(skipped=self.skipped)
 
     def fix_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
@@ -188,9 +190,8 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         name = fixed.before.name
         for place in fixed.faults():
             line, column, _ = fixed.result.source.position(place.span.start)
-            verb = "formatted" if self._rewrite else "fixed"
             self.progress.clear()
-            self._complain(f"{name}: not {verb}: {line}:{column} syntax: {place.message}")
+            self._complain(f"{name}: not {self._verb}: {line}:{column} syntax: {place.message}")
         result = FixOutcome(fixed, self._wish)
         with holding(*STOPS):  # what is written is counted
             if self._is_dry:

@@ -164,7 +164,7 @@ def format_files(given: Given) -> int:
         for line in word_refusals(outcome, "not formatted"):
             complain(line)
 
-    run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file)
+    run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file, verb="formatted")
     totals = _rewrite(run, given, Overrides(force_exclude=given.force_exclude))
     if not given.quiet:
         click.echo(word_totals(totals, foreign, is_dry=is_dry), err=aside)
