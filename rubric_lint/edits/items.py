@@ -21,6 +21,7 @@ from rubric_lint.edits.lines import (
     reindent,
     take_lines,
     whole_field,
+    without_comments,
     without_end,
 )
 from rubric_lint.text.document import Document
@@ -246,7 +247,7 @@ def insert_items(document: Document, path: Path, copies: Sequence[tuple[tuple[Pa
 
 def _copy(document: Document, path: Path, changes: tuple[tuple[Path, str], ...]) -> str:
     """Return the text of the item with other scalars, without its comments."""
-    text, code, item = document.source.text, document.tree.code, document.span(path)
+    text, item = document.source.text, document.span(path)
     if document.is_alias(path):
         raise ObstacleError("it is written as an alias; write it out")
     new = {document.span((*path, *place)): written for place, written in changes}
@@ -254,9 +255,12 @@ def _copy(document: Document, path: Path, changes: tuple[tuple[Path, str], ...])
     for span in sorted(new):
         if not (at <= span.start < span.end <= item.end):
             raise ObstacleError("a part of it is written elsewhere; write it out")
-        pieces += [code[at : span.start], quote_like(text[span.start], new[span], is_json=document.kind.is_json)]
+        pieces += [
+            without_comments(document, Span(at, span.start)),
+            quote_like(text[span.start], new[span], is_json=document.kind.is_json),
+        ]
         at = span.end
-    pieces.append(code[at : item.end])
+    pieces.append(without_comments(document, Span(at, item.end)))
     if _ANCHOR.search("".join(pieces[::2])):
         raise ObstacleError("it holds an anchor, which cannot be copied")
     return _LINE.sub(lambda line: line[0].rstrip(" \t"), "".join(pieces)).rstrip()

@@ -264,6 +264,25 @@ def is_comment(document: Document, start: int) -> bool:
     return bool(document.source.text[start:end].strip()) and not document.tree.code[start:end].strip()
 
 
+def without_comments(document: Document, place: Span) -> str:
+    """Return a part of the text without its comments, and without the lines that hold nothing else."""
+    text, code = document.source.text, document.tree.code
+    if text[slice(*place)] == code[slice(*place)]:
+        return text[slice(*place)]
+    pieces, at = [], place.start
+    while at < place.end:
+        found = LINE.match(text, at)
+        stop = min(found.end() if found else place.end, place.end)
+        line = text[at:stop]
+        if line != code[at:stop]:
+            bare = code[at:stop].rstrip()
+            is_whole = at == line_start(text, at)
+            line = "" if is_whole and not bare else bare + line[len(line.rstrip("\r\n")) :]
+        pieces.append(line)
+        at = stop
+    return "".join(pieces)
+
+
 def _line_above(text: str, start: int) -> int:
     """Return the start of the line above the one that starts at an offset; 0 if there is none."""
     end = start - 2 if text[start - 2 : start] == "\r\n" else start - 1

@@ -6,7 +6,6 @@ from itertools import count, pairwise
 
 from rubric_lint.edits.items import put_in_flow, quote_like
 from rubric_lint.edits.lines import (
-    LINE,
     ObstacleError,
     find_block_header,
     find_comments,
@@ -16,6 +15,7 @@ from rubric_lint.edits.lines import (
     has_comment_below,
     line_start,
     new_line,
+    without_comments,
 )
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.text.document import Document
@@ -199,27 +199,9 @@ def _copy(document: Document, place: Span, replaced: dict[Span, str]) -> str:
     for span in sorted(replaced):
         if not (at <= span.start <= span.end <= place.end):
             raise ObstacleError("a part of it is written elsewhere; write it out")
-        pieces += [_without_comments(document, Span(at, span.start)), replaced[span]]
+        pieces += [without_comments(document, Span(at, span.start)), replaced[span]]
         at = span.end
-    pieces.append(_without_comments(document, Span(at, place.end)))
-    return "".join(pieces)
-
-
-def _without_comments(document: Document, place: Span) -> str:
-    text, code = document.source.text, document.tree.code
-    if text[slice(*place)] == code[slice(*place)]:
-        return text[slice(*place)]
-    pieces, at = [], place.start
-    while at < place.end:
-        found = LINE.match(text, at)
-        stop = min(found.end() if found else place.end, place.end)
-        line = text[at:stop]
-        if line != code[at:stop]:
-            bare = code[at:stop].rstrip()
-            is_whole = at == line_start(text, at)
-            line = "" if is_whole and not bare else bare + line[len(line.rstrip("\r\n")) :]
-        pieces.append(line)
-        at = stop
+    pieces.append(without_comments(document, Span(at, place.end)))
     return "".join(pieces)
 
 
