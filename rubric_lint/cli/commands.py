@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from rubric_lint.cli.start import end_on_interrupt, raise_on_interrupt
+from rubric_lint.cli import end_on_interrupt, raise_on_interrupt
 from rubric_lint.messages import UserError, find_near, join_words
 from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import complain, report_crash

@@ -1,34 +1,10 @@
 """Start the programs. Ctrl+C ends them with one line even while Python still loads their modules."""
 
-# Programs start faster without pathlib.
-# ruff: noqa: PTH119
-
-import os
-import signal
-import sys
+from rubric_lint.cli import end_on_interrupt
 
 TYPE_CHECKING = False  # not from `typing`, which loads many modules
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import NoReturn
-
-
-def end_on_interrupt() -> None:
-    """End the process on Ctrl+C with one line and exit code 130; a process that ignores Ctrl+C keeps ignoring it."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
-
-
-def raise_on_interrupt() -> None:
-    """Let Ctrl+C raise KeyboardInterrupt again, so that the command can say what it has done."""
-    if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _end(_number: int, _frame: "FrameType | None") -> "NoReturn":
-    name = os.path.basename(sys.argv[0])
-    os.write(2, f"{name if name.startswith('rubric-') else 'rubric-lint'}: interrupted\n".encode())
-    os._exit(130)
 
 
 def _start(program: str) -> "NoReturn":
