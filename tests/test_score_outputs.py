@@ -165,6 +165,23 @@ def test_results_join_by_ids_that_a_table_of_results_has(results):
     assert found["agreements"][0]["answers"] == len(HOSTILE)
 
 
+def score_again(name):
+    """The scores and verdicts of a table of our results that is read as outputs."""
+    done = CliRunner().invoke(score, ["r.rubric.yaml", name, "--format", "jsonl", "-q"], standalone_mode=False)
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    return [(each.get("score"), each.get("verdict")) for each in results]
+
+
+@pytest.mark.parametrize("name", ["points", "full", "gates_missed", "error_path", "file", "line", "error", "verdict"])
+def test_a_table_is_read_back_though_a_criterion_has_the_name_of_one_of_its_columns(name):
+    rubric = {"rubrics": [{"id": each, "expected_outcome": f"Names the {each}"} for each in (name, "river")]}
+    Path("r.rubric.yaml").write_text(json.dumps(rubric), "utf-8")
+    checks = [{"id": name, "satisfied": True}, {"id": "river", "satisfied": False}]
+    Path("in.jsonl").write_text(json.dumps({"id": "a", "output": {"checks": checks}}), "utf-8")
+    call("-o", "out.csv")
+    assert score_again("out.csv") == [(0.5, "fail")]
+
+
 def test_parquet_has_the_columns_of_score_batch():
     call("-o", "o.parquet")
     rubrics = rubric_lint.load_rubrics("r.rubric.yaml", RUBRIC.encode())

@@ -201,6 +201,11 @@ def test_results_that_we_wrote_are_no_labels_unless_they_name_a_rater():
     assert read(load("scores"), results.format(",rater", ",ann")) == (GOOD, [], {})
 
 
+def test_a_criterion_named_points_does_not_make_a_result_of_a_label():
+    rubrics = load_rubrics("r.yaml", b"rubrics: [{id: points, expected_outcome: Names the points}]")
+    assert read(rubrics, "id,points\na1,yes\n") == ({"ann": {"a1": ((True,), "pass")}}, [], {})
+
+
 def test_columns_with_other_names_are_mapped():
     text = "Nummer,Wer,Genauigkeit,length\na1,bo,9,9\n"
     mapping = {"id": "Nummer", "rater": "Wer", "accuracy": "Genauigkeit", "output": "response"}

@@ -276,7 +276,8 @@ class Reader:
             verdict = rubric.grade(read_whole(flat, rubric)).verdict
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
-        is_of_sheet = OF_TABLE.isdisjoint(value)  # else results that we wrote: without a rater they are of the judge
+        # If not, it is a result that we wrote: without a rater it is of the judge.
+        is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.columns.used)
         found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
         other = read_judged_by(value) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):

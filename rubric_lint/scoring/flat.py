@@ -16,9 +16,6 @@ from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, ScoringCriteri
 _VERDICT_COLUMNS = ("verdict", "label")
 _SCORE = "score"
 
-_KNOWN = frozenset({*FIELDS, *RESERVED, SHEET, "rater", "chosen"})
-"""Fields that are no misspelt criteria."""
-
 _YES = frozenset({"yes", "y", "true", "1", "pass", "passed", "met"})
 _NO = frozenset({"no", "n", "false", "0", "fail", "failed", "missed", "not met"})
 _WHOLE = re.compile(r"([-+]?[0-9]{1,9})(?:\.0*|,0{1,2})?")
@@ -27,6 +24,9 @@ _NOTHING = frozenset({"n/a", "na", "n.a.", "-", "--", "?", "none", "null", "unkn
 
 OF_TABLE = frozenset({"points", "full", "gates_missed"})
 """The columns of our own tables of results that follow from the others."""
+
+_KNOWN = frozenset({*FIELDS, *RESERVED, *OF_TABLE, "error_path", "file", "line", SHEET, "rater", "chosen"})
+"""Fields that are no misspelt criteria."""
 
 
 class Columns(NamedTuple):
