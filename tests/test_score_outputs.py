@@ -182,6 +182,13 @@ def test_a_table_is_read_back_though_a_criterion_has_the_name_of_one_of_its_colu
     assert score_again("out.csv") == [(0.5, "fail")]
 
 
+def test_a_table_without_ids_is_read_back():
+    Path("in.jsonl").write_text("".join(json.dumps(each) + "\n" for each in (output(9, 9), output(2, 9))), "utf-8")
+    call("-o", "out.csv")
+    first = [json.loads(line) for line in call("--format", "jsonl")[0].splitlines()]
+    assert score_again("out.csv") == [(each["score"], each["verdict"]) for each in first]
+
+
 def test_parquet_has_the_columns_of_score_batch():
     call("-o", "o.parquet")
     rubrics = rubric_lint.load_rubrics("r.rubric.yaml", RUBRIC.encode())

@@ -366,11 +366,12 @@ class Scorer:
         """
         if not HELD.isdisjoint(value):
             return self._score_record(value)
-        if ("id" in value and "checks" not in value) or not any(key in value for key in JUDGEMENTS):
+        is_record = not value.keys().isdisjoint({"id", "rubric"})
+        if (is_record and "checks" not in value) or not any(key in value for key in JUDGEMENTS):
             reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
             if reader and (entry := _score_flat(value, reader)):
                 return entry
-        if "id" in value or "rubric" in value:
+        if is_record:
             found = ", ".join([*map(str, value)][:6])
             advice = 'expected {"id": ..., "output": {...}}'
             if isinstance(value.get("criteria"), list):
