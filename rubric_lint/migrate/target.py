@@ -182,6 +182,8 @@ class _Rewriting:
             told = f"{self.target.title} loads no file with several documents; write each to a file of its own"
             found.append(self._leave(documents[-1], Unmet(told, (), Part.HEAD)))
         for document in documents:
+            for _, owner, key, *_ in document.duplicates:
+                found.append(self._leave(document, Unmet(f"`{key}` is written twice; remove one", (*owner, key))))
             found += [self._leave(document, unmet) for unmet in _SUITES[self.target.name].find_obstacles(document)]
         return _sort(found)
 
