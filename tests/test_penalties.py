@@ -129,6 +129,19 @@ def test_people_see_faults_where_the_judge_sees_none(ask, said):
     said(*ask("check", "leaflet.json", "--judged", "judge.jsonl", "--labels", "labels.jsonl", "--format", "concise"))
 
 
+@pytest.mark.parametrize("errs", ["overlooks", "invents"])
+def test_a_judge_that_sees_fewer_faults_than_people_is_more_lenient(errs, ask, said):
+    for name, rater, is_wrong in (("labels", "ana", errs == "overlooks"), ("judge", None, errs == "invents")):
+        rows = spread([number % 2 == 0 or (is_wrong and number >= 60) for number in range(120)])
+        lines = [
+            {"id": f"a{number:03}", "answer": "a " * number, "rater": rater, "output": output(LEAFLET_IDS, row)}
+            for number, row in enumerate(rows)
+        ]
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    asked = ("--select", "judged-disagrees,judged-length", "--format", "concise")
+    said(*ask("check", "leaflet.json", "--judged", "judge.jsonl", "--labels", "labels.jsonl", *asked))
+
+
 GOOD, BAD = (1, 1, 1), (0, 0, 0)
 MIXED = [(1, 0, 1), (0, 1, 1), (1, 1, 0), (0, 0, 1)]
 

@@ -369,7 +369,7 @@ class _Gap(NamedTuple):
 
 
 def find_disagreement(table: Table) -> Outcomes:
-    """Find criteria on which the judge misses bad answers, is higher or lower than people, or does not agree."""
+    """Find criteria on which the judge misses bad answers, errs to one side of people, or does not agree."""
     if not table.labelled:
         yield _lack("no judged answer has a label", _LEAST_LABELS)._replace(criteria=names_of(table.columns))
         return
@@ -430,7 +430,7 @@ def _count_caught(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap 
     return _Gap(f"of {n} answers that people fail, the judge caught {caught}", f" ({share})", advice, missed)
 
 
-def _compare_directions(_column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | Untested | None:
+def _compare_directions(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | Untested | None:
     """Test the direction of the differences between judge and people: the sign test."""
     needed = math.ceil(math.log2(2 / level))
     if len(pairs) < needed:
@@ -440,11 +440,17 @@ def _compare_directions(_column: Column, pairs: Sequence[_Pair], level: float) -
     p = Sides(len(higher), len(lower)).exact
     if p is None or p > level:
         return None
-    more, word, other = (higher, "higher", "lower") if len(higher) > len(lower) else (lower, "lower", "higher")
+    more, other = (higher, "lower") if len(higher) > len(lower) else (lower, "higher")
+    turn = _word_turn(column, is_higher=more is higher)
     differing = len(higher) + len(lower)
-    told = f"the judge is {word} than people in {len(more)} of the {differing} answers on which they differ"
+    told = f"the judge is {turn} than people in {len(more)} of the {differing} answers on which they differ"
     advice = f"say more exactly what earns the {other} values"
     return _Gap(told, f" ({len(pairs)} labelled; p = {p:.1g})", advice, more)
+
+
+def _word_turn(column: Column, *, is_higher: bool) -> str:
+    """Say which way a judge errs whose values are higher or lower than those of people."""
+    return "more lenient" if is_higher is not column.is_turned else "stricter"
 
 
 _TWO_SIDES = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
@@ -631,13 +637,14 @@ def find_length(table: Table) -> Outcomes:
         judged = {i: [column.given[i] for column in columns] for i in known}
         found.append([_add_points(columns, judged[i]) - _add_points(columns, labelled[i]) for i in known])
     links = [Link(ranks, apart) for apart in found]
-    for name, apart, p in zip(of, found, find_links(links, [n], tests), strict=True):
+    for on, name, apart, p in zip((*columns, None), of, found, find_links(links, [n], tests), strict=False):
         if p is None:
             continue
         r = correlate(ranks, apart) or 0.0
+        turn = _word_turn(on, is_higher=r > 0) if on else "higher" if r > 0 else "lower"
         most = sorted(range(n), key=lambda i: (-abs(apart[i]), -lengths[i]))
         figures = {
-            "turn": "higher" if r > 0 else "lower",
+            "turn": turn,
             "r": f"{r:.2f}",
             "n": n,
             "p": f"{p:.1g}",
