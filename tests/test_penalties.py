@@ -245,6 +245,11 @@ def test_scores_go_from_the_worst_to_the_best(costs, gate, order):
         assert [criterion.find_middle([better, worse], better=way) for way in (False, True)] == [worse, better]
 
 
+def test_show_says_of_a_negated_gate_that_it_must_not_be_met(ask, said):
+    Path("promptfooconfig.yaml").write_text(NOT, "utf-8")
+    said(*ask("show", "parser.json", "promptfooconfig.yaml"))
+
+
 def test_the_page_of_results_says_what_a_negated_gate_asks(program):
     write("judge.jsonl", PARSER_IDS, [(1, 0), (1, 1)])
     assert program("score", "parser.json", "judge.jsonl", "--report", "page.html")[0] == 1

@@ -101,7 +101,8 @@ class ShowText:
             name = cut(visible(" ".join(each.id.split())), room)
             weight = "?" if each.weight is None else f"{each.weight:.12g}"
             share = ("?", "") if each.share is None else (str(each.share), percent(each.share))
-            lowest = f">= {each.gate}" if each.bands or each.levels else "must be met"
+            check = "must not be met" if each.is_negated else "must be met"
+            lowest = f">= {each.gate}" if each.bands or each.levels else check
             table.append((name, weight, *share, "-" if each.gate is None else lowest))
         widths = [max(map(width, column)) for column in zip(*table, strict=True)]
         lines = [_align(row, widths) for row in table]

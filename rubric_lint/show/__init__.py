@@ -37,7 +37,8 @@ class ShownCriterion(NamedTuple):
     """A criterion with its place; a value that is invalid is None.
 
     `share` is its exact part in the average, None if not all weights are valid. `gate` is the lowest score or level
-    that passes, as in results. `outcome` is what is judged. Bands and levels are in ascending order.
+    that passes, as in results. `outcome` is what is judged; `is_negated` if it must not be met. Bands and levels are in
+    ascending order.
     """
 
     id: str
@@ -49,6 +50,7 @@ class ShownCriterion(NamedTuple):
     outcome: str | None
     bands: tuple[ShownBand, ...] = ()
     levels: tuple[ShownLevel, ...] = ()
+    is_negated: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the criterion as it appears in reports."""

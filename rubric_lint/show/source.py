@@ -206,9 +206,10 @@ def _describe_criteria(loaded: Loaded, scoring: ScoringRubric | None) -> Iterato
             weight=None if weight is None else float(weight),
             share=share,
             gate=criterion.gate,
-            outcome=f"Not: {criterion.outcome}" if criterion.is_negated else criterion.outcome,
+            outcome=f"Counts against: {criterion.outcome}" if criterion.is_negated else criterion.outcome,
             bands=_describe_bands(criterion.scale.bands) if criterion.scale else (),
             levels=_describe_levels(loaded, criterion.levels or (), grades),
+            is_negated=criterion.is_negated,
         )
 
 

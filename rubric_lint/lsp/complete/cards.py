@@ -69,7 +69,8 @@ def _word_gate(criterion: Criterion) -> str:
         return "none"
     if criterion.levels is not None:
         return f"at level {criterion.gate}"
-    return "must be met" if criterion.shapes == (Shape.CHECKLIST,) else f"at {criterion.gate}"
+    check = "must not be met" if criterion.is_negated else "must be met"
+    return check if criterion.shapes == (Shape.CHECKLIST,) else f"at {criterion.gate}"
 
 
 def _show(number: float | None) -> str:
