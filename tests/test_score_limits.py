@@ -62,6 +62,12 @@ def test_the_summary_says_the_same_in_a_table_and_beside_json_lines(run, said):
     assert "worse" not in run(NOW, NEVER, "-q", was=WAS)[2]
 
 
+def test_ids_that_the_other_run_has_again_are_told(run):
+    told = run(NOW, NEVER, was=[*WAS, answer("a", 1, 1), answer("a", 2, 2), answer("b", 1, 1)])[2]
+    assert "was.jsonl: 3 records have the id of an earlier one; the first of each id is compared" in told
+    assert "id of an earlier one" not in run(NOW, NEVER, was=WAS)[2]
+
+
 def test_the_same_results_as_floats_are_the_same(run):
     """Results have scores as floats, and ours are exact: 0.9 is not 9/10 to a fraction."""
     _, results, _ = run(WAS, NEVER)

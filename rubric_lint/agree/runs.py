@@ -355,6 +355,9 @@ class OtherRun:
             line, message = self.faults[0]
             count = f"{self.invalid:,} of {self.records:,} records without a score"
             yield f"{count}; line {line:,}: {message}"
+        if self.repeated:
+            again = "1 record has" if self.repeated == 1 else f"{self.repeated:,} records have"
+            yield f"{again} the id of an earlier one; the first of each id is compared"
         if not self.verdicts:
             yield "no answer of this run has the rubric and id of one of its records, so nothing is compared"
         ours = {each.hash for each in self._ours.values()}
