@@ -268,10 +268,13 @@ NAMED = f"""tests:
         ("deepeval", ['name="one/first/a"', 'name="one/second/a"', 'name="two/a"']),
         ("deepeval-json", ['"one/first/a"', '"one/second/a"', '"two/a"']),
         ("lightspeed", ["geval:first/a:", "geval:second/a:", "geval:a:"]),
+        ("pydantic-evals", ["- name: one/first\n", "- name: one/second\n", "- name: two\n"]),
     ],
 )
 def test_the_name_of_an_evaluator_is_lost_only_where_its_rubric_is_not_named_after_it(run, target, written):
-    code, data, said = run("suite.yaml", NAMED, target)
+    is_checklist = Shape.SCORE_RANGES not in load_target(target).shapes
+    text = NAMED.replace(SCALES, "[{id: a, expected_outcome: Right}]") if is_checklist else NAMED
+    code, data, said = run("suite.yaml", text, target)
     assert (code, [each for each in written if each not in data.decode()]) == (0, [])
     lost = f"9:23: lost: `name`: {load_target(target).title} has no field for it"
     named = [line for line in said if re.match(r"(5|6|9):\d+: lost: `(name|id)`", line)]

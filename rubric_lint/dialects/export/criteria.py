@@ -326,6 +326,7 @@ PYDANTIC_EVALS = ExportTarget(
     shapes=_YES_OR_NO,
     limit="its judge says yes or no",
     shows=frozenset({"id", "input"}),
+    names_rubrics=True,
     average="reports each verdict, and counts each once",
     gates=_NO_GATES,
 )
