@@ -473,10 +473,9 @@ def test_a_stopped_run_for_invalid_outputs_is_resumed(folder, stop):
         first.send_signal(stop)
         if stop is signal.SIGINT:
             first.stderr.readline()
-        else:
-            first.wait(60)  # else it may live to see a reply
+            gate.set()
+        _, err = first.communicate(timeout=60)  # the end of its output is the end of the run, which `wait` is not
         gate.set()
-        _, err = first.communicate(timeout=60)
         assert beside.exists() == (stop is signal.SIGKILL)
         assert ids(folder / "answers.judged.jsonl") == sorted(f"a{number}" for number in range(8))
         assert "--again" in err or stop is signal.SIGKILL  # the command that resumes
