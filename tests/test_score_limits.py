@@ -68,6 +68,12 @@ def test_ids_that_the_other_run_has_again_are_told(run):
     assert "id of an earlier one" not in run(NOW, NEVER, was=WAS)[2]
 
 
+@pytest.mark.parametrize(("now", "was", "is_told"), [(1, "1", True), ("1", 1, True), (1, 1, False), ("1", "a", False)])
+def test_ids_of_another_type_are_told(run, now, was, is_told):
+    told = run([answer(now, 9, 9)], NEVER, was=[answer(was, 9, 9)])[2]
+    assert ("some ids differ between the runs in their type alone" in told) is is_told
+
+
 def test_the_same_results_as_floats_are_the_same(run):
     """Results have scores as floats, and ours are exact: 0.9 is not 9/10 to a fraction."""
     _, results, _ = run(WAS, NEVER)

@@ -153,6 +153,7 @@ class OtherRun:
         self._keep_texts = keep_texts
         self._scorer = Scorer(rubrics, extract)
         self._found: dict[tuple[str, Key], int] = {}
+        self._has_other_types = False
         self._names: dict[str, None] = {}
         self._values: dict[tuple[str, str], Counter[tuple[int, int, AnswerValue]]] = defaultdict(Counter)
         self._pairs: Counter[tuple[Known, int]] = Counter()
@@ -220,6 +221,8 @@ class OtherRun:
         found = self._found.get(key)
         if found is None:
             self.only_here += 1
+            other_type = (key[1],) if isinstance(key[1], str) else name_key(key[1])
+            self._has_other_types |= (key[0], other_type) in self._found
             return NOWHERE
         if found & _TAKEN:
             self.repeated_here += 1
@@ -355,6 +358,8 @@ class OtherRun:
             line, message = self.faults[0]
             count = f"{self.invalid:,} of {self.records:,} records without a score"
             yield f"{count}; line {line:,}: {message}"
+        if self._has_other_types:
+            yield 'some ids differ between the runs in their type alone: 1 is not "1", and CSV and Parquet have texts'
         if self.repeated:
             again = "1 record has" if self.repeated == 1 else f"{self.repeated:,} records have"
             yield f"{again} the id of an earlier one; the first of each id is compared"
