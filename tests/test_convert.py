@@ -328,6 +328,25 @@ def test_a_prompt_has_the_fields_that_promptfoo_carries_and_no_others(monkeypatc
     assert [("mark: me" in text, "hint: seven" in text) for text in texts] == [(True, True), (False, True)]
 
 
+IN_A_SET = [
+    {"expected_outcome": "mark-a", "weight": 0.37, "required_min_score": 10},
+    {"score_ranges": [{"score_range": [0, 10], "expected_outcome": "mark-a"}]},
+    {"levels": [{"level": each, "name": f"mark-a{each}", "expected_outcome": f"mark-b{each}"} for each in (1, 3)]},
+]
+TOLD_TO_THE_GRADER = {"required_min_level"}  # a set has no gates beside its threshold
+
+
+def test_a_set_of_promptfoo_says_every_field_that_it_carries():
+    for entry in IN_A_SET:
+        text = write("promptfoo", load([{"id": name, **entry} for name in ("mark-x", "mark-y")])).text
+        marks = ["assert-set", "mark-x", "mark-y", *MARK.findall(json.dumps(entry))]
+        assert [mark for mark in marks if mark not in text] == []
+    said = {"id", *re.findall(r'"(\w+)":', json.dumps(IN_A_SET))} | TOLD_TO_THE_GRADER
+    parts = [schema_for().definitions[part]["properties"] for part in ("entry", "band", "level")]
+    fields = [(name, each.get("x-carried-by", ())) for part in parts for name, each in part.items()]
+    assert {name for name, targets in fields if targets == "all" or "promptfoo" in targets} == said
+
+
 @pytest.mark.parametrize(("target", "text"), TABLES["what a target cannot hold"])
 def test_what_a_target_cannot_hold_is_refused(target, text, said):
     with pytest.raises(ExportError) as refused:
