@@ -182,6 +182,13 @@ def test_a_table_is_read_back_though_a_criterion_has_the_name_of_one_of_its_colu
     assert score_again("out.csv") == [(0.5, "fail")]
 
 
+def test_a_table_that_is_read_back_says_again_why_an_output_was_invalid():
+    call("-o", "out.csv")
+    done = CliRunner().invoke(score, ["r.rubric.yaml", "out.csv", "--format", "jsonl", "-q"], standalone_mode=False)
+    results = {each.get("id"): each for each in map(json.loads, done.stdout.splitlines())}
+    assert results["ä"]["error"]["message"] == f"a result without a score: {TOLD}"
+
+
 def test_a_table_without_ids_is_read_back():
     Path("in.jsonl").write_text("".join(json.dumps(each) + "\n" for each in (output(9, 9), output(2, 9))), "utf-8")
     call("-o", "out.csv")

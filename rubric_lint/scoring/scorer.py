@@ -278,7 +278,7 @@ def _score_flat(value: dict[str, Any], reader: Reader) -> Entry | None:
     if flat is None:
         return None
     is_result = "points" in value and "full" in value
-    if is_result and value.get("error"):
+    if value.get("error") and all(answer is None for answer in flat.answers):
         raise OutputError(f"a result without a score: {value['error']}")
     if fault := _find_fault(value):
         raise OutputError(f"invalid when it was judged: {fault}")
