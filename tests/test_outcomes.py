@@ -325,3 +325,19 @@ def test_a_penalty_whose_main_verb_is_negated_is_hinted_at(weight, text, is_foun
     assert [(each.severity, each.pointer) for each in findings if each.rule == "negated-penalty"] == (
         [("hint", "/1/requirement")] if is_found else []
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "pointer"),
+    [
+        ("a.json", '[{"name": "a", "weight": -1, "requirement": "Never asks for the age"}]', "/0/requirement"),
+        (
+            "promptfooconfig.yaml",
+            "tests: [{assert: [{type: not-llm-rubric, value: Never asks for the age}]}]",
+            "/tests/0/assert/0/value",
+        ),
+    ],
+)
+def test_so_is_one_in_a_rubric_that_turns_its_answers_around(name, text, pointer):
+    findings = lint(name, text.encode()).findings
+    assert [(each.rule, each.pointer) for each in findings] == [("negated-penalty", pointer)]

@@ -136,7 +136,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         "odd weight": has_penalty or None in weights or 0 in weights,
         "old field": bool(rubric.outdated) or (rubric.implicit_required and bool(rubric.replacements)),
         "one band": 1 in [len(scale.bands) for scale in scales],
-        "penalty": has_penalty,
+        "penalty": has_penalty or (has_view and any(criterion.is_negated for criterion in criteria)),
         "placeholder": "" in distinct or any(map(may_be_placeholder, distinct)),
         "pointer": has_view or any(map(has, POINTERS)),
         "same ids": _repeats([fold_id(criterion.id) for criterion in criteria]),

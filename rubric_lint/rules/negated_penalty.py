@@ -17,11 +17,9 @@ _NEGATED = re.compile(
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the penalties whose main verb is negated, at the start of the outcome."""
     for criterion in rubric.criteria:
-        if criterion.weight is not None and criterion.weight < 0 and criterion.outcome:
-            found = _NEGATED.match(criterion.outcome)
-            if found:
-                values = {"weight": criterion.weight, "said": found["said"]}
-                yield Problem("negated", criterion.outcome_path, values=values)
+        costs = criterion.is_negated or (criterion.weight is not None and criterion.weight < 0)
+        if costs and criterion.outcome and (found := _NEGATED.match(criterion.outcome)):
+            yield Problem("negated", criterion.outcome_path, values={"said": found["said"]})
 
 
 RULE = Rule(
@@ -29,8 +27,8 @@ RULE = Rule(
     Severity.HINT,
     {
         "negated": (
-            'its weight is {weight}, and "{said}" negates it, so a judge may call a good answer met; say what the bad '
-            "answer does"
+            'it counts against an answer, and "{said}" negates it, so a judge may call a good answer met; say what the '
+            "bad answer does"
         )
     },
     check,
