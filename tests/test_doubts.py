@@ -55,6 +55,7 @@ DOUBTS = {
     f"scale: yes-no\npenalties:\n- {{id: c, weight: 2, text: Is rude}}\n{ITEMS}": [
         (2, "`penalties` may hold penalties")
     ],
+    f"scale: yes-no\nbonus:\n- {{id: c, points: 2, text: Names a source}}\n{ITEMS}": [(2, "`bonus` may hold bonuses")],
     f"scale: 0-10\nshares: {{a: 7, b: 6}}\n{ITEMS}": [(2, "`shares` may hold weights")],
     f"scale: 0-10\naggregation: min\n{ITEMS}": [(2, "`aggregation: min` may be how scores combine")],
     f"scale: yes-no\n{TWO}, negate: true}}": [(4, "`negate` may be a penalty")],

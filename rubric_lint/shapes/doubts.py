@@ -1,4 +1,4 @@
-"""Find what may decide a verdict but is not read: penalties, gates and pass marks under names that a table lacks.
+"""Find what may decide a verdict but is not read: points, gates and pass marks under names that a table lacks.
 
 The words in a key say what it may be, and its value whether it does anything. A rubric with such a key is not scored
 until a table says what the key is.
@@ -27,6 +27,7 @@ GATE = frozenset(
         *("disqualifying", "disqualifier", "disqualifiers", "autofail"),
     }
 )
+_BONUS = frozenset({"bonus", "bonuses"})
 _MUST = frozenset({"must", "required", "require", "requires", "mandatory", "critical", "essential"})
 _MARK = frozenset({"pass", "passing", "threshold", "thresholds", "cutoff", "cutoffs", "acceptance", "accept"})
 _LESS = frozenset({"fail", "fails", "failing", "borderline", "warn", "warning"})
@@ -73,6 +74,7 @@ class Doubt(NamedTuple):
 _NAMES = {
     "weight": ("a weight", "weights"),
     "negative": ("a penalty", "penalties"),
+    "bonus": ("a bonus", "bonuses"),
     "gate": ("a gate", "gates"),
     "pass": ("a pass mark", "pass marks"),
     "combine": ("how scores combine", "how scores combine"),
@@ -235,8 +237,8 @@ def _read_beside(key: str, value: Any, shape: Shape) -> str:
     if isinstance(value, dict | list):
         is_list = holds_mappings(value) or all(isinstance(each, str) for each in value)
         is_held = bool(value) and (isinstance(value, dict) or is_list)
-        penalty = "negative" if words & PENALTY else ""
-        return (penalty or ("gate" if words & (GATE | _MUST) else "")) if is_held else ""
+        points = "negative" if words & PENALTY else "bonus" if words & _BONUS else ""
+        return (points or ("gate" if words & (GATE | _MUST) else "")) if is_held else ""
     if value is True:
         return "gate" if words & (GATE | _MUST) and shape.combine != "all" else ""
     if isinstance(value, str) and words & _WAYS:
