@@ -444,7 +444,7 @@ def _compare_directions(column: Column, pairs: Sequence[_Pair], level: float) ->
     turn = _word_turn(column, is_higher=more is higher)
     differing = len(higher) + len(lower)
     told = f"the judge is {turn} than people in {len(more)} of the {differing} answers on which they differ"
-    advice = f"say more exactly what earns the {other} values"
+    advice = f"say more exactly what gets the {other} values"
     return _Gap(told, f" ({len(pairs)} labelled; p = {p:.1g})", advice, more)
 
 
