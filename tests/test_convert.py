@@ -282,6 +282,16 @@ def test_the_name_of_an_evaluator_is_lost_only_where_its_rubric_is_not_named_aft
     assert "third" not in data.decode()
 
 
+@pytest.mark.parametrize("target", sorted(set(TARGETS) - {"xlsx"}))
+def test_the_name_of_a_case_is_written_or_lost(run, target):
+    text = (
+        "tests: [{id: mark-a, input: Hi, rubrics: [{id: b, expected_outcome: Says}, {id: c, expected_outcome: Why}]}]\n"
+    )
+    code, data, said = run("suite.yaml", text, target)
+    if code == 0:  # not every target has several criteria
+        assert (b"mark-a" in data) is not any("lost: `id`" in line for line in said)
+
+
 def test_the_name_of_a_case_is_not_lost_where_it_is_written_from_a_description(run):
     text = "tests: [{description: hello, vars: {input: Hi}, assert: [{type: llm-rubric, value: Names it}]}]\n"
     lost = {}

@@ -128,6 +128,7 @@ INSPECT = ExportTarget(
         "use it as `Task(..., scorer=rubric())`; `--model-role grader=...` names the judge",
     ),
     is_single=True,
+    shows=frozenset({"id"}),
     keeps={"pass", "borderline"},
 )
 BRAINTRUST = replace(
@@ -143,5 +144,6 @@ OPENAI_GRADERS = ExportTarget(
     "OpenAI",
     _write_openai,
     is_single=True,
+    shows=frozenset({"id"}),
     gates="gives a score, not a verdict",
 )
