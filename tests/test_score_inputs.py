@@ -251,7 +251,7 @@ RESPONSES = {
     "cut off": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [DONE]},
     "filtered": {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}, "output": [DONE]},
     "a part that is incomplete": {"status": "completed", "output": [{**DONE, "status": "incomplete"}]},
-    "of a role that is no text": {"status": "completed", "error": [], "output": [{**DONE, "role": []}]},
+    "of a role that is a list": {"status": "completed", "error": [], "output": [{**DONE, "role": []}]},
     "of the user": {"status": "completed", "output": [{**DONE, "role": "user"}]},
 }
 
@@ -260,7 +260,7 @@ def test_only_a_completed_response_of_the_model_is_scored(said):
     lines = [response(name, body) for name, body in RESPONSES.items()]
     results, _, code = call("-", stdin=as_jsonl(lines).encode())
     scored = {each["id"]: each["score"] for each in results if "score" in each}
-    expected = {"completed": 0.3, "of a role that is no text": 0.3}
+    expected = {"completed": 0.3, "of a role that is a list": 0.3}
     assert (scored, len(results), code) == (expected, len(RESPONSES), 1)
     said({each["id"]: each["error"]["message"] for each in results if "error" in each})
 

@@ -550,8 +550,7 @@ def is_input(prompts: Any) -> bool:
 BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     lift_execution,
     gather_inputs,
-    partial(drop_part, name="input_files"),
-    partial(drop_part, name="input"),  # removing two at once may leave a comma
+    *(partial(drop_part, name=name) for name in reversed(_SHARED)),  # removing both at once may leave a comma
 )
 AFTER: tuple[Callable[[Document], Iterable[Intent | Unmet]], ...] = (
     weigh_members,

@@ -26,7 +26,7 @@ OF_TABLE = frozenset({"points", "full", "gates_missed"})
 """The columns of our own tables of results that follow from the others."""
 
 _KNOWN = frozenset({*FIELDS, *RESERVED, *OF_TABLE, "error_path", "file", "line", SHEET, "rater", "chosen"})
-"""Fields that are no misspelt criteria."""
+"""The fields with a meaning of their own, which are never taken for a misspelt criterion."""
 
 
 class Columns(NamedTuple):

@@ -98,7 +98,7 @@ class Form:
         """Check the other fields of a record that has its judgement in fields of its own, `is_single` in one.
 
         Raises:
-            OutputError: if one says that there is no judgement, or contradicts a single one.
+            OutputError: if one of them says that judging failed, or contradicts the one judgement.
         """
         _raise_first(self.find(others, "record_of_score" if is_single else "record_of_checks")[1])
 

@@ -637,7 +637,8 @@ def find_length(table: Table) -> Outcomes:
         judged = {i: [column.given[i] for column in columns] for i in known}
         found.append([_add_points(columns, judged[i]) - _add_points(columns, labelled[i]) for i in known])
     links = [Link(ranks, apart) for apart in found]
-    for on, name, apart, p in zip((*columns, None), of, found, find_links(links, [n], tests), strict=False):
+    measured = (*columns, None)[:tests]  # None: the score
+    for on, name, apart, p in zip(measured, of, found, find_links(links, [n], tests), strict=True):
         if p is None:
             continue
         r = correlate(ranks, apart) or 0.0

@@ -5,11 +5,11 @@
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product, starmap
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -279,10 +279,14 @@ def list_ids(answers: str, fields: Fields) -> set[str]:
 def _decode_records(name: str, fields: Fields) -> Iterator[dict[str, Any]]:
     """Yield the records that can be decoded, with our names of fields; raise UserError if the file cannot be read."""
     try:
-        lines = [line for several in read_records(name).lines.values() for line in several]
+        file = read_records(name)
     except OSError as fault:
         raise UserError(f"{name}: {fault.strerror or fault}") from None
-    for line in lines:
+    yield from _decode(file, fields)
+
+
+def _decode(file: RecordFile, fields: Fields) -> Iterator[dict[str, Any]]:
+    for line in chain.from_iterable(file.lines.values()):
         with suppress(OutputError):
             yield fields.rename(decode_entry(line.text))
 
@@ -416,7 +420,7 @@ _EXITS = {"trusted": Exit.CLEAN, "undecided": Exit.UNDECIDED, "not trusted": Exi
 """The exit codes; of several rubrics the one that is last here counts."""
 
 
-def _find_results(given: Given, rubrics: Iterable[ScoringRubric]) -> tuple[str, ...]:
+def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str, ...]:
     """Return the results beside the answers, or the file of answers itself if it has judgements; none if neither is."""
     answers = given.answers
     if answers == STDIN:
@@ -424,7 +428,8 @@ def _find_results(given: Given, rubrics: Iterable[ScoringRubric]) -> tuple[str, 
     beside = name_results(answers, None, "--results")
     if beside.is_file():
         return (str(beside),)
-    firsts = [lines[0].text for lines in read_records(answers).lines.values()]
-    records = _decode_records(answers, given.fields)
-    has_outputs = any(b'"output' in text for text in firsts) or any(starmap(is_judged, product(records, rubrics)))
+    file = read_records(answers)
+    has_outputs = any(b'"output' in lines[0].text for lines in file.lines.values()) or any(
+        is_judged(record, rubric) for record in _decode(file, given.fields) for rubric in rubrics
+    )
     return (answers,) if has_outputs else ()
