@@ -9,11 +9,16 @@ unexport PYTHONDONTWRITEBYTECODE
 INSTALL := -m pip install --quiet --disable-pip-version-check
 LOCKED := $(INSTALL) --no-deps --require-hashes --requirement .ci/lock
 
-# Some tests wait for a server, a process or a terminal, so there are more workers than cores; each one loads every test.
-PYTEST = $(BIN)/pytest --dist worksteal -n $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2))
+PYTEST := $(BIN)/python -m pytest --dist worksteal -n auto
 
-.PHONY: demo check test test-all test-pure test-editors film test-playground matrix agreement engines conformance bench speed docs false-alarms improvements public-data site \
-  playground fuzz schemas lock version packages clean
+# Which tests a target runs, by their marks; pyproject.toml says what each mark means.
+APART := originals or engines or guide
+FAST := not (slow or repository or $(APART))
+SLOW := (slow or repository) and not ($(APART))
+
+.PHONY: demo check test test-slow test-pure test-thorough test-originals test-engines test-guide test-editors \
+  test-playground full mutants renew film matrix agreement engines conformance bench speed docs false-alarms improvements \
+  public-data site playground fuzz schemas lock version packages clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
 demo: $(VENV)/installed
@@ -28,16 +33,54 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-# Without the tests that are marked as slow or as about the repository, which CI runs too.
-test: check
-	$(PYTEST) -m "not slow and not repository" </dev/null
+# Without the tests that are slow, about the repository, or about what only `make full` installs. mypy checks the types
+# meanwhile: it keeps one core busy for a minute the first time, and a second with its cache.
+test: $(VENV)/installed-dev
+	@mkdir -p .cache
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	@$(BIN)/mypy >.cache/mypy.log 2>&1 & types=$$!; \
+	echo '$(PYTEST) -m "$(FAST)"'; $(PYTEST) -m "$(FAST)" </dev/null; tests=$$?; \
+	wait $$types; types=$$?; echo '$(BIN)/mypy'; cat .cache/mypy.log; \
+	exit $$((tests > types ? tests : types))
 
-test-all: check test-pure
-	$(PYTEST) --hypothesis-profile thorough </dev/null
+test-slow: $(VENV)/installed-dev
+	$(PYTEST) -m "$(SLOW)" </dev/null
+
+# The properties with more cases, and the long tables whole.
+test-thorough: $(VENV)/installed-dev
+	$(PYTEST) -m "(hypothesis or spread) and not ($(APART))" --hypothesis-profile thorough </dev/null
+
+# Other systems, asked themselves: what they make of what we write, and of the rubrics that we read.
+test-originals: $(VENV)/installed-dev agreement
+	$(PYTEST) -m originals </dev/null
+
+test-engines: $(VENV)/installed-dev engines
+	$(PYTEST) -m engines </dev/null
+
+# The examples of CONTRIBUTING.md, followed in a copy of the repository, with the tests there.
+test-guide: $(VENV)/installed-dev
+	$(PYTEST) -m guide </dev/null
+
+# Everything. Each part can be run alone; CONTRIBUTING.md says what it protects. A part that fails does not stop the next.
+# What its parts need of Debian: a browser, what the native parts of VS Code are compiled with, Java for Spark, and Emacs,
+# Helix (in Debian since version 13) and its terminal for the configurations in docs/editors.md.
+FULL_PACKAGES := chromium elpa-eglot elpa-yaml-mode emacs-nox g++ libkrb5-dev libsecret-1-dev libx11-dev libxkbfile-dev \
+  openjdk-17-jre-headless pkg-config tmux
+FULL := demo test test-slow test-pure test-thorough test-playground site test-editors test-originals test-engines test-guide
+
+full:
+	@.ci/debian $(FULL_PACKAGES) $$(apt-cache show hx >/dev/null 2>&1 && echo hx)
+	@mkdir -p .cache; : >.cache/full.log; failed=0; \
+	for part in $(FULL); do \
+	  start=$$(date +%s); result=passed; \
+	  $(MAKE) --no-print-directory $$part || { result=FAILED; failed=1; }; \
+	  echo "$$part $$result $$(($$(date +%s) - start)) s" >>.cache/full.log; \
+	done; cat .cache/full.log; exit $$failed
 
 # Without the libraries that are compiled (the C parser of YAML, jsonschema-rs and msgspec), what imports a module with one.
 test-pure: $(VENV)/installed-dev
-	PYTHONPATH=tests/pure $(PYTEST) -m "compiled and not slow and not repository" </dev/null
+	PYTHONPATH=tests/pure $(PYTEST) -m "compiled and $(FAST)" </dev/null
 
 # The core of the tests with each supported Python that is here, and the wheel.
 matrix: $(VENV)/installed-dev

@@ -1,7 +1,6 @@
 """What a near miss advises, done step by step, ends in a rubric that is read or in a true finding."""
 
 import json
-import shutil
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -14,29 +13,7 @@ from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
-PLACES = (each / "shared/corpus/home" for each in Path(__file__).parents)
-HOME = next(filter(Path.is_dir, PLACES), None)
-FOLDERS = {"evals", "eval", "config", "configs", "rubrics", "skills", "prompts", "benchmark", "criteria", "data"}
-"""The folders in which teams have these files; a stored name has `_` in the place of `/`."""
-
 SAMPLES = YAML(typ="safe").load((Path(__file__).parent / "data/home_made.yaml").read_text("utf-8"))
-NO_RUBRICS = {"not", "S12", "S13"}
-"""The shapes of files that only look like rubrics, of tests by keywords, and of the settings of judges."""
-WITHOUT_CRITERIA = ("extraction-rubric.md", "eval-rubric-template.md", "plot_hole_judge_v1.md")
-"""The ends of the names of Markdown files that tell what to keep, have blanks to fill in, or are prompts."""
-
-
-def find_files():
-    """The files of teams, without those that are no rubrics."""
-    for path in sorted(HOME.glob("*/*")) if HOME else []:
-        if path.parent.name not in NO_RUBRICS and not path.name.endswith(WITHOUT_CRITERIA):
-            yield pytest.param(path, id=f"{path.parent.name}-{path.name}")
-
-
-def place(stored):
-    """The name that a file had in its repository."""
-    *parts, last = stored.name.partition("__")[2].split("_")
-    return "".join(part + ("/" if part in FOLDERS or "-" in part else "_") for part in parts) + last
 
 
 def look(name):
@@ -152,16 +129,6 @@ def judge(name):
         name = follow(name, first)
         report = look(name)
     return "read" if end == "read" else "led to a rubric"
-
-
-@pytest.mark.skipif(HOME is None, reason="the files of teams, `shared/corpus/home` beside the project, are not here")
-@pytest.mark.parametrize("stored", [*find_files()])
-def test_the_advice_on_a_file_of_a_team_ends_in_a_rubric(stored, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    name = place(stored)
-    Path(name).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(stored, name)
-    assert judge(name) in ("read", "led to a rubric")
 
 
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)

@@ -15,7 +15,7 @@ from node import install_package
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.originals
 
 AGENTV = "agentv@4.42.4"
 QUIET = {"AGENTV_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}

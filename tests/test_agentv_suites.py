@@ -285,7 +285,7 @@ AGENTV = "agentv@4.42.4"
 NUNJUCKS = "nunjucks@3.2.4"
 
 
-@pytest.mark.slow
+@pytest.mark.originals
 def test_a_suite_of_each_generation_is_loaded_by_agentv_4(tmp_path):
     program = install_package(AGENTV) / "dist/cli.js"
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
@@ -308,7 +308,7 @@ def test_a_suite_of_each_generation_is_loaded_by_agentv_4(tmp_path):
         assert sorted(folder.parent.name for folder in tmp_path.glob(f"out-{name}/*/*/input.json")) == sorted(cases)
 
 
-@pytest.mark.slow
+@pytest.mark.originals
 def test_an_escaped_text_renders_as_it_was(tmp_path):
     installed = install_package(NUNJUCKS)
     texts = ["Names {{ name }}", "{% if x %}", "{# no #} {{", "a }} b %} c #}", "{{ '{{' }}", "{{{{", "{%- raw -%}"]
@@ -336,7 +336,7 @@ TAGS = (
 )  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.originals
 def test_a_text_that_nunjucks_cannot_render_is_found(tmp_path):
     draw = random.Random(17)  # noqa: S311 (the same texts every time)
     texts = ["".join(draw.choices(TAGS, k=draw.randint(1, 4))) for _ in range(3000)]

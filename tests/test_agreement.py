@@ -34,7 +34,7 @@ from rubric_lint.scoring.loading import RubricError, load_rubrics, prepare
 TABLES = read_cases(__file__)
 
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.originals
 
 ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache"

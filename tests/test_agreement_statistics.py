@@ -373,7 +373,7 @@ def random_case(chance, scale, raters):
     return {"scale": scale, "values": list(SCALES[scale].values), "rows": rows}
 
 
-@pytest.mark.slow
+@pytest.mark.originals
 def test_other_packages_give_the_same_on_random_ratings():
     if not PACKAGES.exists():
         pytest.skip("`make agreement` installs the packages that this asks")

@@ -431,7 +431,7 @@ def write_for_spark(folder, cases):
         pq.write_table(outputs, folder / f"{number}.parquet")
 
 
-@pytest.mark.slow
+@pytest.mark.engines
 @needs_engines
 def test_50_000_random_outputs_score_as_by_score_batch_in_spark(tmp_path):
     cases = [(rubric, as_table(texts), {}) for rubric, texts in make_tables(2, 20, 2_300)]
@@ -450,7 +450,7 @@ def test_50_000_random_outputs_score_as_by_score_batch_in_spark(tmp_path):
     assert min(shapes[shape] for shape in Shape) > 2_500
 
 
-@pytest.mark.slow
+@pytest.mark.engines
 @needs_engines
 def test_a_collation_in_spark_does_not_change_which_ids_are_equal(tmp_path):
     output = json.dumps({"checks": [{"id": "YEAR", "satisfied": True}, {"id": "cost", "satisfied": True}]})

@@ -153,7 +153,7 @@ def test_the_tables_count_and_show_what_differs(tmp_path):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.originals
 def test_the_page_shows_what_the_other_programs_answer():
     if not shutil.which("node") or not all((CACHE / name).exists() for name in ("agreement", "originals")):
         pytest.skip("`make agreement` installs what this asks")

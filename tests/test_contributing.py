@@ -235,7 +235,7 @@ def test_a_dialect_needs_its_module_page_and_schema(copy):
     assert f"error unknown-field: {message}\n    --> example.yaml:4:5\n" in page
 
 
-@pytest.mark.slow
+@pytest.mark.guide
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the sdist has no list of its files")
 def test_the_examples_break_no_test(tmp_path, monkeypatch):
     copy_everything(tmp_path)
@@ -248,7 +248,6 @@ def test_the_examples_break_no_test(tmp_path, monkeypatch):
         patch.setenv("RENEW_SNAPSHOTS", "1")
         snapshots = ["tests/test_snapshots.py", "tests/test_convert.py"]
         assert copy.python("-m", "pytest", "-q", "-p", "no:cacheprovider", *snapshots).returncode == 0
-    done = copy.python(
-        "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "-m", "not slow", "-p", "no:cacheprovider"
-    )
+    quick = "not (slow or originals or engines or guide)"
+    done = copy.python("-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "-m", quick, "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout[-4000:]

@@ -19,7 +19,7 @@ from disk import small
 from engines import PYTHON, environment, needs_engines
 from test_engines import make_outputs
 
-pytestmark = [pytest.mark.slow, needs_engines]
+pytestmark = [pytest.mark.engines, needs_engines]
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = "from rubric_lint.cli.start import score\nscore()\n"

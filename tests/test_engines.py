@@ -12,7 +12,7 @@ from rubric_lint import load_rubrics, score_batch
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-pytestmark = [pytest.mark.slow, needs_engines]
+pytestmark = [pytest.mark.engines, needs_engines]
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/guides/engines.md").read_text("utf-8")

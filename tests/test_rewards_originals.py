@@ -14,7 +14,7 @@ import pytest
 from chat_server import completion, serving
 from documented import read_blocks
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.originals
 
 ROOT = Path(__file__).parent.parent
 SUPPORT = ROOT / "tests/support"

@@ -226,7 +226,7 @@ def suites(tmp_path_factory):
     return folder, run
 
 
-@pytest.mark.slow
+@pytest.mark.originals
 def test_agentv_accepts_what_is_written(suites):
     _, run = suites
     done = run("validate", "all.eval.yaml")
@@ -234,7 +234,7 @@ def test_agentv_accepts_what_is_written(suites):
     assert (done.returncode, counts) == (0, ["Total files: 1", "Valid: 1", "Invalid: 0"])
 
 
-@pytest.mark.slow
+@pytest.mark.originals
 def test_agentv_reads_what_is_meant(suites):
     folder, run = suites
     assert run("pipeline", "input", "all.eval.yaml", "--out", "out").returncode == 0
