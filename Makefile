@@ -12,7 +12,7 @@ LOCKED := $(INSTALL) --no-deps --require-hashes --requirement .ci/lock
 # Some tests wait for a server, a process or a terminal, so there are more workers than cores; each one loads every test.
 PYTEST = $(BIN)/pytest --dist worksteal -n $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2))
 
-.PHONY: demo check test test-all test-pure test-editors film test-playground matrix agreement engines conformance bench speed docs false-alarms improvements public-data site \
+.PHONY: demo check test test-all test-pure test-editors film test-playground mutants matrix agreement engines conformance bench speed docs false-alarms improvements public-data site \
   playground fuzz schemas lock version packages clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
@@ -118,6 +118,11 @@ bench: $(VENV)/python
 # says why.
 speed: $(VENV)/installed
 	$(BIN)/python benchmarks/counts.py --write
+
+# Which small changes of modules no test notices: of those that differ from BASE, or of MODULES="rubric_lint/... ...".
+# ARGUMENTS="--most 20 --seed 1 -m ''" are those of the tool.
+mutants: $(VENV)/installed-dev
+	$(BIN)/python tools/mutants.py $(if $(BASE),--base $(BASE)) $(MODULES) $(ARGUMENTS)
 
 # Looks for inputs that break a law, and keeps those it finds in fuzz/finds, which `make test` runs. Ends after SECONDS.
 SECONDS := 600
