@@ -290,6 +290,9 @@ class Tests:
                 with contextlib.suppress(BaseException):
                     run = Run(chosen)
                     be_changed(codes, Path(folder), self.statements)
+                    nothing = os.open(os.devnull, os.O_RDWR)
+                    for stream, end in enumerate((nothing, 2, 2) if chosen is None else (nothing, nothing, nothing)):
+                        os.dup2(end, stream)
                     places = self.places if chosen is None else sorted({test.partition("::")[0] for test in chosen})
                     code = pytest.main([*self.options, *places], plugins=[run])
                     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
@@ -309,7 +312,7 @@ class Tests:
 
 
 def be_changed(codes: dict[Module, CodeType], folder: Path, statements: int) -> None:
-    """Be a process in which modules have other code when they are imported, and which reads and prints nothing."""
+    """Be a process in which modules have other code when they are imported, in a group of its own."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for module, code in codes.items():
@@ -319,9 +322,6 @@ def be_changed(codes: dict[Module, CodeType], folder: Path, statements: int) -> 
     (folder / "sitecustomize.py").write_text(hook, "utf-8")
     os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{Path.cwd()}"
     exec(hook, {})  # noqa: S102 (as an interpreter does that starts with it)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):
-        os.dup2(nothing, stream)
 
 
 def try_module(module: Module, tests: Tests, plain: Run, sample: random.Random, most: int) -> tuple[int, int]:
@@ -373,11 +373,11 @@ def main() -> int:
     given = parser.parse_args()
     files = given.files
     if not files:
-        base = git("rev-parse", "--verify", given.base or git("merge-base", "origin/main", "HEAD") or "HEAD~1")
-        if not base:
-            parser.error(f"{given.base or 'HEAD~1'} is not a commit; name one with --base, or name modules")
+        base = given.base or git("merge-base", "origin/main", "HEAD") or "HEAD~1"
+        if not git("rev-parse", "--verify", "--quiet", f"{base}^{{commit}}"):
+            parser.error(f"{base} is not a commit; name one with --base, or name modules")
         files = git("diff", "--name-only", "--diff-filter=d", base, "--", "rubric_lint/*.py").splitlines()
-        print(f"{len(files)} modules of rubric_lint differ from {base[:12]}.")
+        print(f"{len(files)} modules of rubric_lint differ from {base}.")
     modules, statements = [], 1
     for file in files:
         if not Path(file).is_file():
