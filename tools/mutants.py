@@ -14,6 +14,7 @@ or there is nothing to try them on.
 
 import argparse
 import ast
+import atexit
 import contextlib
 import importlib
 import marshal
@@ -289,20 +290,23 @@ class Tests:
             if not child:
                 with contextlib.suppress(BaseException):
                     run = Run(chosen)
+                    atexit._clear()  # at its end, remove what the tests made, and nothing of the first process
                     be_changed(codes, Path(folder), self.statements)
                     nothing = os.open(os.devnull, os.O_RDWR)
-                    for stream, end in enumerate((nothing, 2, 2) if chosen is None else (nothing, nothing, nothing)):
-                        os.dup2(end, stream)
+                    os.dup2(nothing, 0)
+                    for stream in (1, 2):
+                        os.dup2(2 if chosen is None else nothing, stream)
                     places = self.places if chosen is None else sorted({test.partition("::")[0] for test in chosen})
                     code = pytest.main([*self.options, *places], plugins=[run])
                     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
                         run.failed = run.failed or CRASH
                     done.write_bytes(pickle.dumps(run))
+                    atexit._run_exitfuncs()
                 os._exit(0)
             try:
-                end = time.monotonic() + limit
+                last = time.monotonic() + limit
                 while not os.waitpid(child, os.WNOHANG)[0]:
-                    if time.monotonic() > end:
+                    if time.monotonic() > last:
                         return Run(failed=HANGS)
                     time.sleep(0.01)
                 return pickle.loads(done.read_bytes()) if done.exists() else Run(failed=CRASH)  # noqa: S301 (ours)
