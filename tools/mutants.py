@@ -318,6 +318,7 @@ class Tests:
 def be_changed(codes: dict[Module, CodeType], folder: Path, statements: int) -> None:
     """Be a process in which modules have other code when they are imported, in a group of its own."""
     os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for module, code in codes.items():
         (folder / module.name).write_bytes(marshal.dumps(code))
@@ -332,12 +333,12 @@ def try_module(module: Module, tests: Tests, plain: Run, sample: random.Random, 
     """Try changes of a module, print what no test notices; return how many changes and how many of those."""
     made = find_changes(module)
     changes = sorted(sample.sample(made, min(most, len(made))))
-    everything = plain.find_tests(module.start, module.start + module.lines) or {*plain.seconds}
+    own = plain.find_tests(module.start, module.start + module.lines)
     noticing: list[str] = []  # what noticed the last changes is likely to notice the next one
     missed = hung = 0
     for change in changes:
         statement = module.start + change.statement
-        chosen = plain.find_tests(statement, statement) if change.statement else everything
+        chosen = plain.find_tests(statement, statement) if change.statement else own or {*plain.seconds}
         failed = ""
         for some in ({test for test in noticing if test in chosen}, chosen):
             if some and not failed:
@@ -352,8 +353,11 @@ def try_module(module: Module, tests: Tests, plain: Run, sample: random.Random, 
             print(
                 f"{module.file}:{change.line}:{change.column + 1}: {change.before}  ->  {change.after}{why}", flush=True
             )
-    noticed = f"{len(changes) - missed} noticed ({hung} because the tests hang), {missed} not noticed"
-    print(f"{module.file}: {len(made)} mutants, {len(changes)} tried, {noticed}, {len(everything)} tests", flush=True)
+    noticed = f"{len(changes) - missed} noticed (hanging: {hung}), {missed} not noticed"
+    print(
+        f"{module.file}: {len(made)} mutants, tried {len(changes)}: {noticed}; tests that run it: {len(own)}",
+        flush=True,
+    )
     return len(changes), missed
 
 
@@ -381,7 +385,7 @@ def main() -> int:
         if not git("rev-parse", "--verify", "--quiet", f"{base}^{{commit}}"):
             parser.error(f"{base} is not a commit; name one with --base, or name modules")
         files = git("diff", "--name-only", "--diff-filter=d", base, "--", "rubric_lint/*.py").splitlines()
-        print(f"{len(files)} modules of rubric_lint differ from {base}.")
+        print(f"Modules of rubric_lint that differ from {base}: {len(files)}.")
     modules, statements = [], 1
     for file in files:
         if not Path(file).is_file():
@@ -390,6 +394,7 @@ def main() -> int:
         statements += modules[-1].lines + 1
     if not modules:
         return 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the tests that run, too
     sys.path.insert(0, str(Path.cwd()))
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # only what the tests need, in each copy
     for name in LOADED:
@@ -406,7 +411,9 @@ def main() -> int:
         )
     results = [try_module(module, tests, plain, random.Random(given.seed), given.most) for module in modules]  # noqa: S311
     tried, missed = (sum(numbers) for numbers in zip(*results, strict=True))
-    print(f"{tried - missed} of {tried} mutants in {len(modules)} modules noticed, {missed} not; seed {given.seed}.")
+    print(
+        f"In all, {tried} mutants: {tried - missed} noticed, {missed} not noticed (modules: {len(modules)}, seed: {given.seed})."
+    )
     return int(missed > 0)
 
 
