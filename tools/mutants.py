@@ -412,7 +412,7 @@ def main() -> int:
     results = [try_module(module, tests, plain, random.Random(given.seed), given.most) for module in modules]  # noqa: S311
     tried, missed = (sum(numbers) for numbers in zip(*results, strict=True))
     print(
-        f"In all, {tried} mutants: {tried - missed} noticed, {missed} not noticed (modules: {len(modules)}, seed: {given.seed})."
+        f"Modules: {len(modules)}, mutants: {tried}, noticed: {tried - missed}, not noticed: {missed}, seed: {given.seed}."
     )
     return int(missed > 0)
 
