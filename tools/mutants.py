@@ -350,14 +350,9 @@ def try_module(module: Module, tests: Tests, plain: Run, sample: random.Random, 
         if not failed:
             missed += 1
             why = "" if chosen else "  (no test runs it)"
-            print(
-                f"{module.file}:{change.line}:{change.column + 1}: {change.before}  ->  {change.after}{why}", flush=True
-            )
+            print(f"{module.file}:{change.line}:{change.column + 1}: {change.before}  ->  {change.after}{why}")
     noticed = f"{len(changes) - missed} noticed (hanging: {hung}), {missed} not noticed"
-    print(
-        f"{module.file}: {len(made)} mutants, tried {len(changes)}: {noticed}; tests that run it: {len(own)}",
-        flush=True,
-    )
+    print(f"{module.file}: {len(made)} mutants, tried {len(changes)}: {noticed}; tests that run it: {len(own)}")
     return len(changes), missed
 
 
@@ -368,10 +363,8 @@ def git(*arguments: str) -> str:
 
 def main() -> int:
     """Try the changes and print those that no test notices; return the exit code."""
-    layout = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
-        usage="%(prog)s [options] [module ...]", description=__doc__, formatter_class=layout
-    )
+    parser = argparse.ArgumentParser(usage="%(prog)s [options] [module ...]", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("files", nargs="*", metavar="module", help="the file of a module")
     parser.add_argument("--base", help="try the modules that differ from this commit")
     parser.add_argument("--most", type=int, default=40, help="how many changes of each module to try (default: 40)")
@@ -394,6 +387,7 @@ def main() -> int:
         statements += modules[-1].lines + 1
     if not modules:
         return 0
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the tests that run, too
     sys.path.insert(0, str(Path.cwd()))
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # only what the tests need, in each copy
@@ -403,16 +397,14 @@ def main() -> int:
     tests = Tests([*OPTIONS, "-m", given.marked], given.tests, statements)
     print(f"Running the tests once without a change ({given.marked or 'all of them'}).", file=sys.stderr, flush=True)
     plain = tests.run({module: module.mark() for module in modules})
-    if plain.failed or not plain.seconds:
-        parser.error(
-            f"{plain.failed} fails without any change"
-            if plain.failed
-            else "no test to run: no file holds one with these marks"
-        )
+    if plain.failed:
+        parser.error(f"{plain.failed} fails without any change")
+    if not plain.seconds:
+        parser.error("no test to run: no file holds one with these marks")
     results = [try_module(module, tests, plain, random.Random(given.seed), given.most) for module in modules]  # noqa: S311
     tried, missed = (sum(numbers) for numbers in zip(*results, strict=True))
     print(
-        f"Modules: {len(modules)}, mutants: {tried}, noticed: {tried - missed}, not noticed: {missed}, seed: {given.seed}."
+        f"Modules: {len(modules)}, mutants: {tried}, noticed: {tried - missed}, not noticed: {missed}, seed: {given.seed}"
     )
     return int(missed > 0)
 
