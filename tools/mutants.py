@@ -403,9 +403,7 @@ def main() -> int:
         parser.error("no test to run: no file holds one with these marks")
     results = [try_module(module, tests, plain, random.Random(given.seed), given.most) for module in modules]  # noqa: S311
     tried, missed = (sum(numbers) for numbers in zip(*results, strict=True))
-    print(
-        f"Modules: {len(modules)}, mutants: {tried}, noticed: {tried - missed}, not noticed: {missed}, seed: {given.seed}"
-    )
+    print(f"Modules: {len(modules)}, mutants: {tried}, noticed: {tried - missed}, not: {missed}, seed: {given.seed}")
     return int(missed > 0)
 
 
