@@ -284,7 +284,7 @@ class Tests:
 
     def run(self, codes: dict[Module, CodeType], chosen: set[str] | None = None, limit: float = math.inf) -> Run:
         """Run tests on modules with other code, in a copy of this process, up to the first test that fails."""
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             done = Path(folder, "done")
             child = os.fork()
             if not child:
@@ -297,7 +297,7 @@ class Tests:
                     for stream in (1, 2):
                         os.dup2(2 if chosen is None else nothing, stream)
                     places = self.places if chosen is None else sorted({test.partition("::")[0] for test in chosen})
-                    code = pytest.main([*self.options, *places], plugins=[run])
+                    code = pytest.main([*self.options, f"--basetemp={folder}/tests", *places], plugins=[run])
                     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
                         run.failed = run.failed or CRASH
                     done.write_bytes(pickle.dumps(run))
