@@ -162,6 +162,11 @@ bench: $(VENV)/python
 speed: $(VENV)/installed
 	$(BIN)/python benchmarks/counts.py --write
 
+# Which small changes of modules no test notices: of those that differ from BASE, or of MODULES="rubric_lint/... ...".
+# ARGUMENTS="--most 20 --seed 1 -m ''" are those of the tool.
+mutants: $(VENV)/installed-dev
+	$(BIN)/python tools/mutants.py -m "$(FAST)" $(if $(BASE),--base $(BASE)) $(MODULES) $(ARGUMENTS)
+
 # Looks for inputs that break a law, and keeps those it finds in fuzz/finds, which `make test` runs. Ends after SECONDS.
 SECONDS := 600
 fuzz: $(VENV)/installed-dev
