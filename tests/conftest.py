@@ -26,7 +26,7 @@ from hypothesis.internal.conjecture import providers
 from rubric_lint.cli.output import AGENTS
 from rubric_lint.run.cache import JUDGED
 
-# A property has time. Its cases are the same every time, more of them in `make test-thorough`. `--hypothesis-profile fresh`
+# A property has time. Its cases are the same every time; `make test-thorough` has more of them, and the profile `fresh`
 # looks for others. How many they are is said here only.
 settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=10)
 settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=100)
