@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import modules_after
 from api_page import PAGE, renew
 
 import rubric_lint
@@ -15,11 +16,6 @@ from rubric_lint import fix_source, lint_source, load_rubrics
 SUITE = "rubrics:\n  - description: Names a source  # 🙂\n"
 
 
-def modules_after(program):
-    """What Python has loaded at the end of a program, more than at its start."""
-    show = f"import sys\nbefore = set(sys.modules)\n{program}\nprint(*sorted(set(sys.modules) - before))"
-    ran = subprocess.run([sys.executable, "-c", show], check=True, capture_output=True, text=True)
-    return set(ran.stdout.split())
 
 
 def test_the_import_loads_nothing_but_itself():

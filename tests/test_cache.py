@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from pathlib import Path
 
+import commands
 import pytest
-import warm
 from click.testing import CliRunner
 from hypothesis import given
 from styled_suites import json_suites, yaml_suites
@@ -42,12 +42,11 @@ def folder(tmp_path, monkeypatch):
 
 def run(*arguments, package=None):
     """Standard output of a run, without the summary where something is found."""
-    command = [sys.executable, "-W", "error", "-c", warm.code_of("lint"), "--format", "concise", *arguments]
+    command = ["rubric-lint", "--format", "concise", *arguments]
     if package is None:
-        done = warm.run(command, text=True)
+        done = commands.run(*command)
     else:
-        environment = {**os.environ, "PYTHONPATH": str(package)}
-        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+        done = commands.run_process(commands.command(*command), env={**os.environ, "PYTHONPATH": str(package)})
     assert done.stderr == ""
     return re.sub(r"^Found .*\n(?:.* fixable .*\n)?", "", done.stdout, flags=re.MULTILINE)
 

@@ -12,11 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import played_judges as played
+import commands
 import pytest
-import warm
 from chat_server import Response, completion, serving
 from click.testing import CliRunner
-from test_cli_judge import wait_until
 
 from rubric_lint.cli.lint.lint import cli
 from rubric_lint.cli.score.score import score
@@ -505,8 +504,9 @@ def test_a_stopped_run_loses_nothing_and_the_same_command_resumes_it(point, said
 
     def start():
         given = ["refund.rubric.yaml", "answers.jsonl", *LABELS, "--results", "judged.jsonl", "-o", "report.json"]
-        command = [sys.executable, "-c", warm.code_of("lint"), "assess", *given, "--model", f"m@{chat.url}"]
-        return warm.popen([*command, "--concurrency", "1"], stderr=subprocess.PIPE, text=True)
+        options = ["--model", f"m@{chat.url}", "--concurrency", "1"]
+        command = commands.command("rubric-lint", "assess", *given, *options)
+        return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
     def is_read():
         """Open the pipe, which works once the run waits for it, and give it nothing."""
@@ -523,7 +523,7 @@ def test_a_stopped_run_loses_nothing_and_the_same_command_resumes_it(point, said
             waiting.unlink()
             os.mkfifo(waiting)
         first = start()
-        wait_until(is_half_judged if point == "requests" else is_read)
+        commands.wait_until(is_half_judged if point == "requests" else is_read)
         first.send_signal(signal.SIGINT)
         told = ""
         for line in first.stderr:

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import played_judges as played
+import commands
 import pytest
-import warm
 from cases import read_cases
 from chat_server import serving
 from click.testing import CliRunner
@@ -244,8 +244,9 @@ def test_an_interrupt_loses_no_variant_and_the_same_command_resumes():
 
     def start():
         given = ["refund.rubric.yaml", "answers.jsonl", "--probe", "--no-cache", "-o", "report.json"]
-        command = [sys.executable, "-c", warm.code_of("lint"), "assess", *given, "--model", f"m@{chat.url}"]
-        return warm.popen([*command, "--concurrency", "1"], stderr=subprocess.PIPE, text=True)
+        options = ["--model", f"m@{chat.url}", "--concurrency", "1"]
+        command = commands.command("rubric-lint", "assess", *given, *options)
+        return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
     with serving(behave) as chat:
         first = start()

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_rubrics import SHAPES, rubrics, texts
 from ruamel.yaml import YAML
-from test_snapshots import check
+from snapshots import check
 
 from rubric_lint.cli.lint.convert import convert
 from rubric_lint.dialects import DIALECTS, load_dialect

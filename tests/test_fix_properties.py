@@ -3,6 +3,7 @@ import re
 from collections import Counter
 from difflib import SequenceMatcher
 
+from reread import read
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,22 +24,8 @@ TAKEN = {"description", "required", "true", "false", "bool", "!", ":", ",", "?",
 PUT = {"expected_outcome", "required_min_score", "10"}
 
 
-def read(name, data):
-    documents = read_data(name, data)
-    return [plain(document) for document in documents] if name.endswith(".yaml") else documents
 
 
-def plain(value):
-    """Data as JSON would have it, without the line end that some styles of text bring along."""
-    match value:
-        case dict():
-            return {str(key): plain(each) for key, each in value.items()}
-        case list():
-            return [plain(each) for each in value]
-        case str():
-            return value.removesuffix("\n")
-        case _:
-            return value
 
 
 def list_left(fixed):

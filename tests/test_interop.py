@@ -8,6 +8,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import jsonschema
+from dialect_samples import TEXTS
 import pytest
 from cases import read_cases
 from click.testing import CliRunner
@@ -178,16 +179,6 @@ def test_a_slip_in_the_name_of_a_gate_makes_no_suite_of_agentv(text, expected):
     assert (dialects, hints) == ({expected}, wanted if expected == "v2" else [])
 
 
-TEXTS = """\
-    tests:
-      - id: one
-        input: Why?
-        criteria: Explains it
-        assertions:
-          - Mentions the pivot
-          - {type: contains, value: pivot}
-          - Says why
-    """
 NOT_SURE = TEXTS.replace("        criteria: Explains it\n", "")
 BESIDE = "  - {id: two, input: x, assert: [{type: rubrics, criteria: [{id: a, outcome: Says how}]}]}\n"
 BESIDE_LATE = BESIDE.replace("id: a", "id: a, operator: correctness")

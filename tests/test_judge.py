@@ -2,6 +2,7 @@ import json
 from decimal import Decimal
 
 import pytest
+from snapshots import check
 from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,6 +71,15 @@ def part(prompt, heading):
 
 
 # What the judge is told; `snapshots/prompts.txt` holds the words, and the schemas
+
+
+def test_prompts():
+    case = JudgedCase("It is the first.", "Which?", "The first.")
+    pieces = [
+        f"==== {name} ====\n{as_text(write_prompt(rubric, case))}\n\n{json.dumps(output_schema(rubric), indent=1)}\n"
+        for name, rubric in SHAPES.items()
+    ]
+    check("prompts.txt", "\n".join(pieces))
 
 
 @every_shape

@@ -8,7 +8,7 @@ from editor import start, uri_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
-from test_lsp_positions import place
+from editor import place
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import SettingsFinder

@@ -7,7 +7,7 @@ import pytest
 from cases import read_cases
 from editor import start, uri_of
 from lsprotocol import types
-from test_lsp import UNITS
+from editor import UNITS
 from typed import state_of
 
 from rubric_lint.lsp.answers.scores import make_hints

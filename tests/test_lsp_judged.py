@@ -5,7 +5,7 @@ import json
 
 from editor import start, uri_of
 from lsprotocol import types
-from test_cli_judged import CONSTANT, RUBRIC, constant, lines
+from judged import CONSTANT, RUBRIC, constant, lines
 
 NAME = "results [1].jsonl"
 

@@ -7,6 +7,7 @@ import pickle
 from fractions import Fraction
 from random import Random
 
+from random_outputs import LENGTH, RUBRICS, SUITE, TOWER
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,19 +28,6 @@ from rubric_lint import (
 )
 from rubric_lint.scoring.scorer import Scorer
 
-SUITE = """\
-tests:
-  - id: tower
-    rubrics:
-      - {id: year, expected_outcome: Names the year, required_min_score: 10}
-      - {id: cost, expected_outcome: Names the cost, weight: 3}
-  - id: length
-    rubrics:
-      - {score_range: [0, 4], expected_outcome: Too long}
-      - {score_range: [5, 10], expected_outcome: Short}
-"""
-RUBRICS = load_rubrics("suite.yaml", SUITE)
-TOWER, LENGTH = RUBRICS["tower"], RUBRICS["length"]
 COLUMNS = ["id", "rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_missed", "criteria", "error"]
 
 

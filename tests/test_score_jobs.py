@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import commands
 import pytest
-import warm
 from click.testing import CliRunner
 
 from rubric_lint.cli.score.score import score
@@ -31,7 +31,6 @@ rubrics:
   - {score_range: [0, 4], expected_outcome: Wrong}
   - {score_range: [5, 10], expected_outcome: Right}
 """
-PROGRAM = warm.code_of("score")
 ROWS = 6_000
 FIELDS = ("uid", "response", "notes")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and process groups")
@@ -139,7 +138,7 @@ def test_no_task_is_lost_when_processes_die(killed):
 
 
 def start(*args, **streams):
-    command = [sys.executable, "-c", PROGRAM, "r.rubric.yaml", *args, "--format", "jsonl", "--jobs", "2"]
+    command = commands.command("rubric-score", "r.rubric.yaml", *args, "--format", "jsonl", "--jobs", "2")
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, bufsize=0, **streams
     )

@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 import pyarrow as pa
 import pyarrow.parquet as pq
+import commands
 import pytest
-import warm
 from accuracy_depth import RUBRIC, output
 from cases import read_cases
 from click.testing import CliRunner
@@ -26,7 +26,6 @@ from rubric_lint.cli.score.score import cli, score
 
 COMPACT = read_cases(__file__)["COMPACT"]
 
-PROGRAM = warm.code_of("score")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and devices")
 RECORDS = [
     {"id": "a", "output": output(10, 7), "notes": "kept"},
@@ -208,9 +207,8 @@ def test_parquet_has_the_columns_of_score_batch():
 
 
 def run(*args, **streams):
-    command = [sys.executable, "-c", PROGRAM, "r.rubric.yaml", *args]
-    start = subprocess.Popen if "preexec_fn" in streams else warm.popen
-    return start(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **streams)
+    command = commands.command("rubric-score", "r.rubric.yaml", *args)
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **streams)
 
 
 @needs_posix

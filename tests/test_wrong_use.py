@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from cases import read_cases
-from test_cli_help import call
+from called import call
 
 WRONG = read_cases(__file__)["WRONG"]
 
