@@ -2,11 +2,9 @@
 
 import html
 import json
-import os
-import sys
 
-import pytest
 import commands
+import pytest
 
 from rubric_lint import load_rubrics
 from rubric_lint.outputs.streams import read_entries

@@ -2,20 +2,16 @@
 
 import ast
 import doctest
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from commands import modules_after
 from api_page import PAGE, renew
+from commands import modules_after
 
 import rubric_lint
 from rubric_lint import fix_source, lint_source, load_rubrics
 
 SUITE = "rubrics:\n  - description: Names a source  # 🙂\n"
-
-
 
 
 def test_the_import_loads_nothing_but_itself():

@@ -3,19 +3,16 @@
 import codecs
 import json
 import re
-import sys
 
-from faulty_rubrics import SYNTAX
 import commands
 import pytest
 from cases import read_cases
+from faulty_rubrics import DEEP, SYNTAX, TOO_DEEP
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 
 RANGES = read_cases(__file__)["RANGES"]
-
-DEEP = 30_000
 
 
 def findings(data, name="a.yaml", settings=None):
@@ -24,13 +21,6 @@ def findings(data, name="a.yaml", settings=None):
     at = result.source.position
     return [(each.code, at(each.span.start).line, result.source.slice(each.span)) for each in result.findings]
 
-
-TOO_DEEP = "nested more than 250 levels deep"
-NO_VERSION = "the version in this directive is not known"
-BOMB = "x: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"x{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 12)
-)
-MERGES = f"x: &a {{{', '.join(f'k{key}: 1' for key in range(5000))}}}\nrubrics:\n" + "  - <<: *a\n" * 5000
 
 # Text that is not YAML, or is more than anybody can mean: the text at the fault, its line, and what the message says.
 

@@ -3,15 +3,14 @@
 import json
 import re
 
-from reread import COMMENT
 import pytest
 from cases import read_cases
 from faulty_rubrics import faulty_rubrics
 from found import codes
 from hypothesis import given
 from lint_command import call
+from reread import COMMENT, read
 from ruamel.yaml import YAML
-from reread import read
 
 import rubric_lint
 from rubric_lint.edits.intents import ReplaceValue
@@ -141,8 +140,6 @@ def test_what_an_anchor_shares_with_another_criterion_stays_with_the_reason(text
         re.match(r"an anchor shares it with line \d+; write it out there, or change it by hand", each)
         for each in reasons
     )
-
-
 
 
 def apply(result, repair):

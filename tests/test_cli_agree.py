@@ -2,15 +2,14 @@
 
 import json
 import re
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
 import commands
 import pytest
-from snapshots import check
 from jsonschema import Draft7Validator
 from raters import CHECK, LEVELS, SCORES, lines, record, records
+from snapshots import check
 from steps import steps
 
 from rubric_lint.agree.analysis import analyse

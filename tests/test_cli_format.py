@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from lint_command import BROKEN_RULE, call, call_after
+from lint_command import BROKEN_RULE, call_after
 
 OLD = "# État\nrubrics:\n  - weight: 2  # double\n    id: a\n    required_min_score: 10\n"
 NEW = "# État\nrubrics:\n  - id: a\n    weight: 2  # double\n    required_min_score: 10\n"

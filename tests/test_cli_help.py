@@ -1,33 +1,21 @@
 """What `--help` of every command shows, and what a word near to a command, an option or a value leads to."""
 
-import io
 import json
 import re
-import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 import click
-from called import PATHS, PROGRAMS, call
 import pytest
+from called import PATHS, PROGRAMS, call
 from chat_server import completion, serving
 from click.shell_completion import BashComplete
-from click.testing import CliRunner
 
 from rubric_lint.cli.commands import ALIASES, COMMANDS, SYNONYMS
-from rubric_lint.cli.fix.fix import fix
 from rubric_lint.cli.lint.lint import cli as lint
-from rubric_lint.cli.score.score import cli as score
-from rubric_lint.cli.test.test import cli as rubric_test
 
 ROOT = Path(__file__).parents[1]
-
-
-
-
-
-
 
 
 def sections(text):

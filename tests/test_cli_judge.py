@@ -11,14 +11,12 @@ import time
 from collections import Counter
 from contextlib import suppress
 
-from judging import KEY, RUBRIC, SCORED, SUITE, folder, ids, judge, run, start, write_answers
 import commands
 import pytest
 from cases import read_cases
 from chat_server import Response, completion, serving, without_scores
-from click.testing import CliRunner
+from judging import KEY, RUBRIC, SCORED, SUITE, folder, ids, judge, run, start, write_answers
 
-from rubric_lint.cli.score.score import cli
 from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
 from rubric_lint.outputs.reply import is_other_model
 from rubric_lint.scoring.loading import load_rubrics
@@ -29,12 +27,6 @@ TABLES = read_cases(__file__)
 __all__ = ["folder"]
 
 pytestmark = pytest.mark.usefixtures("folder")
-
-
-
-
-
-
 
 
 def rubric(name, text):
@@ -70,8 +62,6 @@ def test_the_schema_is_printed_as_json():
 # judge
 
 
-
-
 @pytest.mark.parametrize("options", [[], ["--isolated"], ["--output", "my results.jsonl"]])
 def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options, said):
     def behave(asked):
@@ -79,7 +69,7 @@ def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options, said)
 
     with serving(behave) as server:
         given = ["--model", "judge-1", "--base-url", server.url, *options]
-        done = CliRunner().invoke(cli, ["judge", "a.rubric.yaml", "answers.jsonl", *given], standalone_mode=False)
+        done = commands.run("rubric-score", "judge", "a.rubric.yaml", "answers.jsonl", *given)
     *_, scores, causes, following = done.stderr.splitlines()
     name = options[1] if options[1:] else "answers.judged.jsonl"
     said(scores, causes)
@@ -118,8 +108,6 @@ def test_a_short_wait_is_told_in_its_own_size(wait, told):
     with serving(lambda _: refused if len(server.asked) == 1 else SCORED) as server:
         code, _, err = judge(server, "--concurrency", "1")
     assert (code, told in err, "waiting 0 s" in err) == (0, True, False)
-
-
 
 
 def test_answers_are_judged_into_a_file_that_can_be_scored_and_a_second_run_asks_nothing(said):
@@ -348,7 +336,6 @@ def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
 
 
 # Stopped runs
-
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ import json
 import time
 from pathlib import Path
 
-from judged import CONSTANT, RUBRIC, constant, lines, output
+import commands
 import pytest
-from click.testing import CliRunner
 from jsonschema import Draft7Validator
+from judged import CONSTANT, RUBRIC, constant, lines, output
 
-from rubric_lint.cli.lint.lint import _find_results, cli
+from rubric_lint.cli.lint.lint import _find_results
 from rubric_lint.cli.options import Given
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.loading import load_rubrics
@@ -20,12 +20,6 @@ SCHEMA = json.loads((ROOT / "schemas/bundled/report-v1.schema.json").read_text("
 
 FOUND = "Found 1 hint in 1 file (1 file with rubrics, 1 rubric, 2 criteria)."
 DATA = "a: 60 answers judged by `j`; not enough data for:"
-
-
-
-
-
-
 
 
 @pytest.fixture
@@ -38,11 +32,9 @@ def run(folder, monkeypatch):
         for name, held in (files or {}).items():
             data = held if isinstance(held, bytes) else (held if isinstance(held, str) else lines(held)).encode()
             Path(name).write_bytes(data)
-        done = CliRunner().invoke(cli, [*arguments, "--format", form], standalone_mode=False)
-        if done.exception:
-            return type(done.exception).__name__, [str(done.exception)], []
-        told = [line.removeprefix("rubric-lint: ") for line in done.stderr.splitlines()]
-        return done.return_value, done.stdout.splitlines(), told
+        done = commands.run("rubric-lint", *arguments, "--format", form)
+        told = [line.removeprefix("rubric-lint: ") for line in commands.complaint(done).splitlines()]
+        return done.returncode, done.stdout.splitlines(), told
 
     return call
 

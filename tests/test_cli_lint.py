@@ -39,6 +39,11 @@ def call_on_terminal(*args, **more):
     return on_terminal(commands.command("rubric-lint", *args), **more)[0]
 
 
+def start(*args, **streams):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+    return subprocess.Popen(commands.command("rubric-lint", *args), env=environment(), **pipes)
+
+
 def screen(written):
     """What one sees of it: a carriage return takes the writing back to the start of the row."""
     rows = []
@@ -214,7 +219,11 @@ def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
 
 def test_an_interrupt_ends_it_without_a_traceback():
     process = subprocess.Popen(
-        commands.command("rubric-lint", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+        commands.command("rubric-lint", "-"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
     )
     # More than a pipe holds: once it is written, the command is reading.
     process.stdin.write(b"#" * 1_000_000)
@@ -227,7 +236,9 @@ def test_an_interrupt_ends_it_without_a_traceback():
 
 def test_a_reader_that_leaves_ends_it_without_a_word():
     Path("many.yaml").write_text("rubrics:\n" + "  - expected_outcome: x\n    id: [1]\n" * 600, "utf-8")
-    process = subprocess.Popen(commands.command("rubric-lint", "many.yaml"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    process = subprocess.Popen(
+        commands.command("rubric-lint", "many.yaml"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    )
     process.stdout.read(10)
     process.stdout.close()
     errors = process.stderr.read()
@@ -249,7 +260,9 @@ def test_a_folder_that_is_gone_is_said_to_be(args):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_output_that_cannot_be_written_is_said_once():
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(commands.command("rubric-lint"), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+        done = subprocess.run(
+            commands.command("rubric-lint"), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
+        )
     assert (done.stderr, done.returncode) == (b"rubric-lint: stdout: No space left on device\n", 2)
 
 
@@ -357,7 +370,11 @@ def test_workers_end_when_nobody_reads_what_they_found():
     for number in range(300):
         Path(f"many-{number}.yaml").write_text("rubrics:\n" + "  - description: x\n    id: [1]\n" * 5, "utf-8")
     process = subprocess.Popen(
-        commands.command("rubric-lint"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True
+        commands.command("rubric-lint"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        start_new_session=True,
     )
     process.stdout.read(10)
     process.stdout.close()

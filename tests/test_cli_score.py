@@ -8,7 +8,6 @@ import termios
 import time
 from pathlib import Path
 
-import lint_command
 import commands
 import pytest
 from accuracy_depth import RUBRIC, output

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 from jsonschema import Draft7Validator
-from lint_command import BROKEN_RULE, call, call_after
+from lint_command import BROKEN_RULE, call_after
 
 from rubric_lint import show_source
 from rubric_lint.format.schema_files import load_bundled

@@ -2,12 +2,10 @@
 
 import json
 import os
-import sys
-from pathlib import Path
 
+import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
-import commands
 import pytest
 from cases import read_cases
 from hypothesis import given

@@ -4,7 +4,6 @@ import atexit
 import gc
 import json
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 

@@ -1,13 +1,11 @@
 """The programs of docs/guides/engines.md, each in its engine: the results are those of `rubric-score`."""
 
-import random
 from pathlib import Path
 
-from random_outputs import make_outputs
 import pytest
 from documented import read_blocks
 from engines import find_java, needs_engines, run
-from random_outputs import FENCES, spell
+from random_outputs import make_outputs
 
 from rubric_lint import load_rubrics, score_batch
 
@@ -23,8 +21,6 @@ PROGRAMS = {
     if block.title and block.title.startswith("score_")
 }
 RUBRIC = ROOT / "examples/summary.rubric.yaml"
-
-
 
 
 def read_scores(folder):

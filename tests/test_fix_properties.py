@@ -3,12 +3,12 @@ import re
 from collections import Counter
 from difflib import SequenceMatcher
 
-from reread import read
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from merged_suites import list_comments, tell_all, write_suite
-from styled_suites import json_suites, read_data, yaml_suites
+from reread import read
+from styled_suites import json_suites, yaml_suites
 
 from rubric_lint.fix import fix
 from rubric_lint.lint.engine import DEFAULTS, lint
@@ -22,10 +22,6 @@ SUITES = yaml_suites() | json_suites()
 # All that a migration may take out of a text, token by token, and put in.
 TAKEN = {"description", "required", "true", "false", "bool", "!", ":", ",", "?", '"', "'", ""}
 PUT = {"expected_outcome", "required_min_score", "10"}
-
-
-
-
 
 
 def list_left(fixed):

@@ -2,11 +2,11 @@ import json
 from decimal import Decimal
 
 import pytest
-from snapshots import check
 from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
+from snapshots import check
 
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import build_rubric

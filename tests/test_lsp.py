@@ -9,13 +9,12 @@ import sys
 from difflib import unified_diff
 from pathlib import Path
 
-from editor import UNITS
 import commands
 import pytest
 from cases import read_cases
-from editor import SERVER, TIMEOUT, start, uri_of
-from lsprotocol import types
+from editor import SERVER, TIMEOUT, UNITS, start, uri_of
 from faulty_rubrics import SYNTAX
+from lsprotocol import types
 
 from rubric_lint import __version__
 from rubric_lint.fix import fix
@@ -49,7 +48,6 @@ rubrics:
     description: Says why
     required: false
 """
-
 
 
 def slice_of(text, place, encoding="utf-16"):
@@ -757,14 +755,7 @@ def test_what_comes_before_the_beginning_or_begins_anew_is_refused():
 def test_without_the_extra_it_says_what_to_install(tmp_path):
     (tmp_path / "pygls").mkdir()
     (tmp_path / "pygls" / "__init__.py").write_text("raise ImportError\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "rubric_lint", "lsp"],
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    done = commands.run_process(SERVER, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout, done.stderr) == (
         2,
         "",

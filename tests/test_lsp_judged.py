@@ -4,8 +4,8 @@ import asyncio
 import json
 
 from editor import start, uri_of
-from lsprotocol import types
 from judged import CONSTANT, RUBRIC, constant, lines
+from lsprotocol import types
 
 NAME = "results [1].jsonl"
 

@@ -1,11 +1,9 @@
 """The text of a document as an editor counts it."""
 
-import re
 from itertools import pairwise
 
-from editor import is_inside_line_end, place
-from editor import units
 import pytest
+from editor import is_inside_line_end, place, units
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
@@ -16,12 +14,6 @@ from rubric_lint.text.source import Edit, Span
 
 ENCODINGS = ["utf-8", "utf-16", "utf-32"]
 TEXTS = st.text(st.sampled_from("a: -\r\n\t\x0b\x0c\x85\u2028\u2029é€😀\ufeff"), max_size=30)
-
-
-
-
-
-
 
 
 def as_tuple(position):

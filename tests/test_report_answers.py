@@ -3,20 +3,16 @@
 import json
 import re
 import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 from unicodedata import category
 
 import browser
-import click
 import commands
 import pytest
-from click.testing import CliRunner
 from node import node
 from report_pictures import CHROMIUM
 
-from rubric_lint.cli.score.score import cli
 from rubric_lint.messages import visible
 from rubric_lint.outputs.blocks import Block
 from rubric_lint.report.html import Extras, HtmlReport
@@ -73,11 +69,9 @@ def run(folder, monkeypatch):
             path = folder / (f"{name}.yaml" if name in {"rubric", "old"} else f"{name}.jsonl")
             path.write_text(text, "utf-8", "surrogatepass", newline="")
         command = ["rubric.yaml", *arguments, "--report", "page.html", "--isolated", "-q", "--format", "jsonl"]
-        done = CliRunner().invoke(cli, command, input=stdin, standalone_mode=False)
-        usage = [done.exception.format_message()] if isinstance(done.exception, click.UsageError) else []
-        assert done.exception is None or usage, done.exception
-        assert code in {None, 2 if usage else done.return_value}, done.stderr
-        return folder / "page.html", [*map(json.loads, done.stdout.splitlines())], "\n".join([done.stderr, *usage])
+        done = commands.run("rubric-lint", "score", *command, stdin=stdin)
+        assert code in {None, done.returncode}, done.stderr
+        return folder / "page.html", [*map(json.loads, done.stdout.splitlines())], commands.complaint(done)
 
     return call
 

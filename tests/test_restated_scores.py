@@ -1,8 +1,6 @@
 """Scores and verdicts of the dialects, beside what their systems compute, as `support/restated_scores.py` has it."""
 
 import json
-import subprocess
-import sys
 from fractions import Fraction
 
 import commands

@@ -4,15 +4,13 @@ import ast
 import re
 from textwrap import dedent
 
-from random_rubrics import written_out
 import pytest
-from dialect_samples import SAMPLES
+from dialect_samples import SAMPLES, TEXTS
 from exports import load, meaning, write
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from random_rubrics import SHAPES
+from random_rubrics import SHAPES, written_out
 from ruamel.yaml import YAML
-from dialect_samples import TEXTS
 
 from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.entries import as_entries, make_sound
@@ -125,7 +123,3 @@ def render(template):
     pieces = re.split(r"\{\{(.*?)\}\}", template)
     assert not [piece for piece in pieces[::2] if re.search(r"\{[{%#]|#\}", piece)]
     return "".join(ast.literal_eval(piece.strip()) if place % 2 else piece for place, piece in enumerate(pieces))
-
-
-
-

@@ -7,11 +7,10 @@ import pickle
 from fractions import Fraction
 from random import Random
 
-from random_outputs import LENGTH, RUBRICS, SUITE, TOWER
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_outputs import FENCES, cases, load, spell
+from random_outputs import FENCES, LENGTH, RUBRICS, SUITE, TOWER, cases, load, spell
 
 import rubric_lint
 from rubric_lint import (

@@ -8,19 +8,16 @@ import multiprocessing
 import os
 import signal
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
-import commands
 import pytest
-from click.testing import CliRunner
 
-from rubric_lint.cli.score.score import score
 from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
@@ -58,9 +55,8 @@ def folder(folder):
 
 
 def call(*args, jobs):
-    done = CliRunner().invoke(score, ["r.rubric.yaml", *args, "--format", "jsonl", "--jobs", str(jobs)])
-    assert done.exception is None
-    return done.stdout, done.stderr, done.exit_code
+    done = commands.run("rubric-lint", "score", "r.rubric.yaml", *args, "--format", "jsonl", "--jobs", jobs)
+    return done.stdout, done.stderr, done.returncode
 
 
 def test_several_processes_write_the_same():

@@ -4,27 +4,21 @@
 assert codes, places and values.
 """
 
-import json
-import os
 import re
 import shutil
 from pathlib import Path
 
-from snapshots import FOLDER, INPUTS, check
 import pytest
 import saying
 from called import PATHS, PROGRAMS, call
+from snapshots import FOLDER, INPUTS, check
 from website.commands import list_commands
 
-from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
 from rubric_lint.lint.engine import lint
 from rubric_lint.report import REPORTERS, Style
 from rubric_lint.rules import RULES
 from rubric_lint.run.summary import Summary
 from rubric_lint.version import __version__
-
-
-
 
 
 def test_messages():

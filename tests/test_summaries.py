@@ -1,9 +1,6 @@
 """What each command says at its end: that all is well only where something was checked."""
 
-import os
 import subprocess
-import sys
-from pathlib import Path
 
 import commands
 import pytest

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 import tomllib
 from collections import OrderedDict
@@ -10,8 +9,8 @@ from decimal import Decimal
 from importlib.metadata import files
 from pathlib import Path
 
-import compiled
 import commands
+import compiled
 import pytest
 
 from rubric_lint.format.schema import RubricSchema, is_valid, open_validator

@@ -1,16 +1,14 @@
 """The commands of all programs, and what a command line prints."""
 
-import io
 import shlex
 
 import click
-from click.testing import CliRunner
+import commands
 
 from rubric_lint.cli.fix.fix import fix
 from rubric_lint.cli.lint.lint import cli as lint
 from rubric_lint.cli.score.score import cli as score
 from rubric_lint.cli.test.test import cli as rubric_test
-
 
 PROGRAMS = {"rubric-lint": lint, "rubric-fix": fix, "rubric-score": score, "rubric-test": rubric_test}
 
@@ -29,12 +27,5 @@ PATHS = dict(pair for name, command in PROGRAMS.items() for pair in walk(command
 
 def call(line, **more):
     """What a command line prints on both streams, and its exit code."""
-    program, *args = shlex.split(line)
-    done = CliRunner().invoke(PROGRAMS[program], args, prog_name=program, standalone_mode=False, **more)
-    told = io.StringIO(done.stderr)
-    told.seek(0, io.SEEK_END)
-    if isinstance(done.exception, click.ClickException):
-        done.exception.show(told)
-        return done.stdout, told.getvalue(), done.exception.exit_code
-    assert done.exception is None or isinstance(done.exception, SystemExit)
-    return done.stdout, told.getvalue(), done.return_value or done.exit_code
+    done = commands.run(*shlex.split(line), **more)
+    return done.stdout, done.stderr, done.returncode

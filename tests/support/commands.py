@@ -6,6 +6,7 @@ takes `run_process`, or `subprocess.Popen` with `command`.
 
 import contextlib
 import gc
+import io
 import os
 import re
 import signal
@@ -30,12 +31,10 @@ def command(program, *args, before=""):
     return [sys.executable, "-W", "error", "-c", before + code, *map(str, args)]
 
 
-def run_process(args, *, stdin="", cwd=None, env=None, check=False, timeout=60):
-    """Run a command in a new process, to its end."""
+def run_process(args, *, stdin="", check=False, timeout=60, **more):
+    """Run a command in a new process, to its end; `more` is for `subprocess.run`."""
     given = stdin.encode() if isinstance(stdin, str) else stdin
-    done = subprocess.run(
-        args, input=given, capture_output=True, cwd=cwd, env=env, check=check, timeout=timeout
-    )
+    done = subprocess.run(args, input=given, capture_output=True, check=check, timeout=timeout, **more)
     return _finish(args, done.returncode, done.stdout, done.stderr)
 
 
@@ -56,7 +55,9 @@ def run(program, *args, stdin="", cwd=None, env=None):
 
 
 def _finish(args, code, out, err):
-    return subprocess.CompletedProcess([*map(str, args)], code, *(text.decode("utf-8", "surrogateescape") for text in (out, err)))
+    return subprocess.CompletedProcess(
+        [*map(str, args)], code, *(text.decode("utf-8", "surrogateescape") for text in (out, err))
+    )
 
 
 @contextlib.contextmanager
@@ -93,7 +94,9 @@ def _streams(files):
             stack.callback(os.close, before)
             stack.callback(os.dup2, before, number)
             os.dup2(files[number].fileno(), number)
-            stream = open(number, "r" if name == "stdin" else "w", encoding="utf-8", errors=errors, closefd=False)
+            raw = io.FileIO(number, "r" if name == "stdin" else "w", closefd=False)
+            buffered = io.BufferedReader(raw) if name == "stdin" else io.BufferedWriter(raw)
+            stream = io.TextIOWrapper(buffered, encoding="utf-8", errors=errors, line_buffering=name == "stderr")
             for attribute in (name, f"__{name}__"):
                 stack.callback(setattr, sys, attribute, getattr(sys, attribute))
                 setattr(sys, attribute, stream)

@@ -3,6 +3,7 @@
 import asyncio
 import atexit
 import contextlib
+import re
 import sys
 import threading
 from functools import cache

@@ -157,6 +157,13 @@ def faulty_rubrics(draw):
     return Faulty(f"a.rubric.{form}", text.encode(encoding), held, writer.comments)
 
 
+DEEP = 30_000
+TOO_DEEP = "nested more than 250 levels deep"
+NO_VERSION = "the version in this directive is not known"
+BOMB = "x: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"x{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 12)
+)
+MERGES = f"x: &a {{{', '.join(f'k{key}: 1' for key in range(5000))}}}\nrubrics:\n" + "  - <<: *a\n" * 5000
 SYNTAX = {
     "Latin-1": (b"rubrics:\n  - caf\xe9\n", "�", 2, "byte e9 at byte offset 16 is not UTF-8"),
     "NUL": ("rubrics:\n  - a\0b\n", "\0", 2, "a NUL character is not allowed"),

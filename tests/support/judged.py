@@ -2,7 +2,6 @@
 
 import json
 
-
 RUBRIC = """\
 rubrics:
   - id: cites

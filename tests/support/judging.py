@@ -7,10 +7,6 @@ import subprocess
 import commands
 import pytest
 from chat_server import completion, without_scores
-from click.testing import CliRunner
-
-from rubric_lint.cli.score.score import cli
-
 
 KEY = "sk-secret-0123456789"
 
@@ -46,16 +42,10 @@ def write_answers(folder, count):
     (folder / "answers.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
-def run(*arguments, text=None, **environment):
+def run(*arguments, text="", **environment):
     """Run `rubric-score`: exit code, standard output, standard error."""
-    result = CliRunner().invoke(
-        cli, arguments, input=text, env=environment, standalone_mode=False, prog_name="rubric-score"
-    )
-    if result.exception and not isinstance(result.exception, SystemExit):
-        if not hasattr(result.exception, "format_message"):
-            raise result.exception
-        return result.exception.exit_code, result.stdout, result.exception.format_message()
-    return result.return_value, result.stdout, without_scores(result.stderr)
+    done = commands.run("rubric-score", *arguments, stdin=text, env={**os.environ, **environment})
+    return done.returncode, done.stdout, without_scores(commands.complaint(done))
 
 
 def judge(server, *arguments, model="judge-1", **environment):

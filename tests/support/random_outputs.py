@@ -1,6 +1,7 @@
 """Random rubrics of all shapes with outputs for them, and outputs that are nearly right, or nearly JSON."""
 
 import json
+import random
 
 from exports import as_json
 from hypothesis import strategies as st

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-
 FOLDER = Path(__file__).parents[1] / "snapshots"
 
 
