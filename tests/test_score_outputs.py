@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import commands
@@ -204,14 +205,18 @@ def run(*args, **streams):
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **streams)
 
 
+@pytest.mark.slow
 @needs_posix
 def test_an_interrupted_run_leaves_the_file_that_was_there_and_a_part(said):
     Path("o.jsonl").write_text("old", "utf-8")
     process = run("-", "-o", "o.jsonl", stdin=subprocess.PIPE)
     process.stdin.write(Path("in.jsonl").read_bytes() * 100)
     process.stdin.flush()
-    while not (Path("o.jsonl.part").exists() and Path("o.jsonl.part").stat().st_size):
+    part, sizes = Path("o.jsonl.part"), [0]
+    while sizes[-1] == 0 or sizes[-1] != sizes[-2]:  # until it has scored what came, and waits for more
         assert process.poll() is None
+        time.sleep(0.3)
+        sizes.append(part.stat().st_size if part.exists() else 0)
     process.send_signal(signal.SIGINT)
     process.wait(60)  # before its input ends, or a signal that comes late meets a run that is over
     _, told = process.communicate()

@@ -76,6 +76,7 @@ def _apart(argv, cwd, env):
         stack.enter_context(contextlib.chdir(cwd or Path.cwd()))
         for kept in (repository._find_root, git._find_git):  # what holds as long as a process
             kept.cache_clear()
+            stack.callback(kept.cache_clear)
         yield
 
 
@@ -100,9 +101,11 @@ def _streams(files):
             for attribute in (name, f"__{name}__"):
                 stack.callback(setattr, sys, attribute, getattr(sys, attribute))
                 setattr(sys, attribute, stream)
-        yield
-        sys.stdout.flush()
-        sys.stderr.flush()
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
 
 
 def _call(main):
