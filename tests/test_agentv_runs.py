@@ -191,7 +191,7 @@ def test_what_agentv_takes_otherwise_is_told_and_on_the_page(tmp_path):
             "without weights"
         ),
     ]
-    warnings = done.stderr.decode()
+    warnings = done.stderr
     page = html.unescape((tmp_path / "page.html").read_text("utf-8"))
     assert [(each in warnings, f'<dd dir="auto">{each}</dd>' in page) for each in told] == [(True, True)] * 2
 

@@ -487,6 +487,7 @@ def test_a_fault_of_the_rubric_as_a_whole_is_no_number_of_criteria():
     assert "NOT TRUSTED: the rubric as a whole to mend." in page
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="waits at named pipes")
 @pytest.mark.parametrize("point", ["answers", "requests", "labels"])
 def test_a_stopped_run_loses_nothing_and_the_same_command_resumes_it(point, said):

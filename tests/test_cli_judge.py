@@ -338,6 +338,7 @@ def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
 # Stopped runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stop",
     [signal.SIGKILL, signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)],
@@ -388,6 +389,7 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
     assert asked == {f"Answer {number}.": 2 if f"Answer {number}." in cut_short else 1 for number in range(40)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT], ids=["SIGKILL", "SIGINT"])
 def test_a_stopped_run_for_invalid_outputs_is_resumed(folder, stop):
     write_answers(folder, 8)
@@ -439,6 +441,7 @@ def test_runs_killed_at_any_moment_leave_one_result_for_each_answer(folder):
     assert sum(Counter(asked.answer for asked in server.asked).values()) <= 60 + 4 * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stop", [pytest.param(signal.SIGKILL, marks=pytest.mark.slow), signal.SIGINT], ids=["SIGKILL", "SIGINT"]
 )
@@ -466,6 +469,7 @@ def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
     assert sum(Counter(asked.answer for asked in server.asked).values()) <= 40 + 3
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_answers_are_waited_for_says_that_nothing_was_asked(folder, said):
     with serving(SCORED) as server, start(server, answers="-", stdin=subprocess.PIPE) as run_:
         # More than a pipe holds, so that all of it is written only when the run is reading.

@@ -340,6 +340,7 @@ def test_clearing_the_cache_removes_the_replies():
 # Interrupts and full disks
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_the_replies_of_an_answer_with_several_requests(folder, said):
     write_answers(folder, 1)
     gate = threading.Event()
@@ -382,6 +383,7 @@ def test_a_second_interrupt_ends_the_run_at_once(said):
     said(err)
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_is_told_and_what_was_written_stays(folder, said):
     write_answers(folder, 30)
     limit = (

@@ -78,7 +78,7 @@ def test_what_is_no_regular_file_is_written_to_and_not_replaced():
     assert call("--output=pipe", "--format=concise", "-q", "bad.yaml") == ("", "", 1)
     assert reader.communicate(timeout=60)[0] == OVERLAP
     assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
-    assert call("--output=/dev/stdout", "--format=concise", "-q", "bad.yaml") == (OVERLAP, "", 1)
+    assert call_after("", "--output=/dev/stdout", "--format=concise", "-q", "bad.yaml") == (OVERLAP, "", 1)
 
 
 def test_a_dash_is_standard_output():

@@ -160,6 +160,7 @@ def wait_for_group(process):
     pytest.fail("a process was left behind")
 
 
+@pytest.mark.slow
 @needs_posix
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]

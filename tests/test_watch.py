@@ -209,6 +209,7 @@ def test_a_file_written_piece_by_piece_ends_up_right(watch, said):
     said([line for line in last.splitlines() if not line.startswith("[")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rubric-lint.toml", "pyproject.toml"])
 @pytest.mark.parametrize("place", [".", ".."])
 def test_changed_settings_hold_at_once(watch, name, place, said):
