@@ -16,9 +16,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import commands
 import compiled
 import pytest
-import warm
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
@@ -84,10 +84,6 @@ def pytest_collection_finish():
     """Spare the garbage collector the millions of objects that are there for all tests."""
     gc.freeze()
     gc.enable()
-
-
-def pytest_sessionfinish():
-    warm.end()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -156,10 +152,9 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def program(tmp_path):
     """Calls the installed `rubric-lint` in the test's folder: exit code, output, and what it complains of."""
-    path = Path(sys.executable).with_name("rubric-lint")
 
     def call(*arguments, stdin=""):
-        done = warm.run([path, *arguments], cwd=tmp_path, input=stdin.encode())
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
+        done = commands.run("rubric-lint", *arguments, cwd=tmp_path, stdin=stdin)
+        return done.returncode, done.stdout, done.stderr
 
     return call

@@ -5,11 +5,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import pytest
-from lint_command import BAD, COUNTED, DESCRIPTION, FIXABLE, OLD, OVERLAP, PROGRAM, call
+from lint_command import BAD, COUNTED, DESCRIPTION, FIXABLE, OLD, OVERLAP, call
 
 import rubric_lint
 from rubric_lint.cli.output import AGENTS, CI, find_agent
@@ -149,7 +149,7 @@ def test_it_is_not_chosen_on_a_terminal():
     import pty  # noqa: PLC0415  (Windows has none)
 
     main, terminal = pty.openpty()
-    program = [sys.executable, "-c", PROGRAM, "-q", "bad.yaml"]
+    program = commands.command("rubric-lint", "-q", "bad.yaml")
     subprocess.run(program, check=False, stdout=terminal, env={**os.environ, "CLAUDECODE": "1"}, timeout=60)
     os.close(terminal)
     assert b"\x1b[1mbad.yaml:6:22\x1b[0m" in os.read(main, 100_000)

@@ -2,13 +2,11 @@
 
 import json
 
+import commands
 import pytest
 from cases import read_cases
-from click.testing import CliRunner
 from exports import load, write
 
-from rubric_lint.cli.score.prompt import prompt
-from rubric_lint.cli.test.test import cli
 from rubric_lint.judge.answers import read_answers
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
@@ -122,7 +120,8 @@ def test_a_judge_is_shown_the_prompt_of_the_case_unless_the_answer_has_a_questio
     path = tmp_path / name
     path.write_bytes(data)
     shown = [
-        CliRunner().invoke(prompt, [str(path), "--answer", "120", *asked]).stdout for asked in ([], ["--question", "?"])
+        commands.run("rubric-lint", "prompt", path, "--answer", "120", *asked).stdout
+        for asked in ([], ["--question", "?"])
     ]
     assert [("What do I owe?" in text, "\n?\n" in text) for text in shown] == [(True, False), (False, True)]
 
@@ -141,8 +140,8 @@ def test_a_recording_counts_for_a_test_only_if_the_judge_saw_the_prompt_of_the_c
     (tmp_path / "owed.judged.jsonl").write_text(json.dumps(record))
     test = {"id": "a", "answer": "120", "expect": {"verdict": "pass"}}
     (tmp_path / "owed.rubric-test.yaml").write_text(json.dumps({"rubric": "evals.json#1", "tests": [test]}))
-    done = CliRunner().invoke(cli, ["owed.rubric-test.yaml"], standalone_mode=False)
-    assert (done.return_value, "error unrecorded-test:" in done.stdout) == (code, bool(code))
+    done = commands.run("rubric-test", "owed.rubric-test.yaml")
+    assert (done.returncode, "error unrecorded-test:" in done.stdout) == (code, bool(code))
 
 
 def test_for_agent_skills():

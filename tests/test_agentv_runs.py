@@ -2,17 +2,14 @@
 
 import html
 import json
-import os
-import sys
 
+import commands
 import pytest
-import warm
 
 from rubric_lint import load_rubrics
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.scoring.scorer import Scorer
 
-PROGRAM = warm.code_of("score")
 SUITE = b"""\
 tests:
   - id: leak
@@ -186,7 +183,7 @@ def test_what_agentv_takes_otherwise_is_told_and_on_the_page(tmp_path):
     (tmp_path / "a.eval.yaml").write_bytes(SUITE)
     (tmp_path / "index.jsonl").write_text("".join(json.dumps(test) + "\n" for test in tests), "utf-8")
     files = [str(tmp_path / name) for name in ("a.eval.yaml", "index.jsonl", "page.html")]
-    done = warm.run([sys.executable, "-c", PROGRAM, *files[:2], "--report", files[2]], env=dict(os.environ))
+    done = commands.run("rubric-score", *files[:2], "--report", files[2])
     told = [
         "1 grader missed a gate, and AgentV let the test pass: leak (`cost`)",
         (
@@ -194,7 +191,7 @@ def test_what_agentv_takes_otherwise_is_told_and_on_the_page(tmp_path):
             "without weights"
         ),
     ]
-    warnings = done.stderr.decode()
+    warnings = done.stderr
     page = html.unescape((tmp_path / "page.html").read_text("utf-8"))
     assert [(each in warnings, f'<dd dir="auto">{each}</dd>' in page) for each in told] == [(True, True)] * 2
 

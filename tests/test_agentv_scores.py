@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
+import commands
 import pytest
 from node import install_package
 
@@ -153,7 +154,7 @@ def ask_agentv(folder, cases):
     suite = {"execution": {"targets": [f"asked-{number}" for number in range(len(cases))]}, "tests": tests}
     (folder / "score.eval.yaml").write_text(json.dumps(suite), "utf-8")
     command = ["node", program, "eval", "score.eval.yaml", "--output", "out", "--workers", "8"]
-    done = subprocess.run(command, cwd=folder, env=os.environ | QUIET, capture_output=True, text=True, check=False)
+    done = commands.run_process(command, cwd=folder, env=os.environ | QUIET, timeout=600)
     lines = (folder / "out/index.jsonl").read_text("utf-8").splitlines()
     results = {result["test_id"]: result for result in map(json.loads, lines)}
     assert results.keys() == {case.test["id"] for case in cases}, done.stdout + done.stderr

@@ -6,6 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import commands
 import pytest
 from agentv_5 import faults
 from cases import read_cases
@@ -298,7 +299,7 @@ def test_a_suite_of_each_generation_is_loaded_by_agentv_4(tmp_path):
 
     def run(*arguments):
         command = ["node", program, *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+        return commands.run_process(command, cwd=tmp_path, timeout=120)
 
     done = run("validate", *wanted)
     assert ("Invalid: 0" in done.stdout, "Unknown assertion" in done.stdout) == (True, False)

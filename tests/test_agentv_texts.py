@@ -1,9 +1,8 @@
 """Texts by which AgentV judges freely: those with levels or bands are linted and converted, and stay as they are."""
 
+import commands
 import pytest
-from click.testing import CliRunner
 
-from rubric_lint.cli.lint.convert import convert
 from rubric_lint.dialects.search.locate import locate
 from rubric_lint.lint.engine import lint
 from rubric_lint.migrate.target import rewrite
@@ -71,9 +70,9 @@ def said(text, name="suite.eval.yaml"):
 def run(folder):
     def converted(text, target):
         (folder / "suite.eval.yaml").write_text(text, "utf-8")
-        done = CliRunner().invoke(convert, ["suite.eval.yaml", "--to", target], standalone_mode=False)
+        done = commands.run("rubric-lint", "convert", "suite.eval.yaml", "--to", target)
         lines = [line.removeprefix("rubric-lint: suite.eval.yaml:") for line in done.stderr.splitlines()]
-        return done.return_value or 0, done.stdout, lines
+        return done.returncode, done.stdout, lines
 
     return converted
 

@@ -8,11 +8,11 @@ import json
 import os
 import random
 import subprocess
-import sys
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
+import commands
 import pytest
 from cases import read_cases
 from exports import load, write
@@ -600,16 +600,8 @@ def draw_some(strategy, count):
 
 
 def run(program, *arguments, folder):
-    return subprocess.run(
-        ["node", program, *arguments],
-        cwd=folder,
-        env=os.environ | QUIET | {"PROMPTFOO_CONFIG_DIR": str(folder / "config")},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+    environment = os.environ | QUIET | {"PROMPTFOO_CONFIG_DIR": str(folder / "config")}
+    return commands.run_process(["node", program, *arguments], cwd=folder, env=environment, timeout=600)
 
 
 @pytest.fixture
@@ -866,14 +858,7 @@ SUITE = TABLES["SUITE"]
 
 
 def convert_file(name, target, folder):
-    done = subprocess.run(
-        [sys.executable, "-m", "rubric_lint", "convert", name, "--to", target],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
-    )
+    done = commands.run("rubric-lint", "convert", name, "--to", target, cwd=folder)
     return YAML(typ="safe").load(done.stdout)
 
 

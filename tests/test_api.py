@@ -2,24 +2,16 @@
 
 import ast
 import doctest
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from api_page import PAGE, renew
+from commands import modules_after
 
 import rubric_lint
 from rubric_lint import fix_source, lint_source, load_rubrics
 
 SUITE = "rubrics:\n  - description: Names a source  # 🙂\n"
-
-
-def modules_after(program):
-    """What Python has loaded at the end of a program, more than at its start."""
-    show = f"import sys\nbefore = set(sys.modules)\n{program}\nprint(*sorted(set(sys.modules) - before))"
-    ran = subprocess.run([sys.executable, "-c", show], check=True, capture_output=True, text=True)
-    return set(ran.stdout.split())
 
 
 def test_the_import_loads_nothing_but_itself():

@@ -3,9 +3,9 @@
 import json
 import pickle
 import re
-import subprocess
 import sys
 
+import commands
 import pytest
 
 from rubric_lint import RubricError, find_settings, load_rubrics, score_batch
@@ -258,7 +258,7 @@ except ImportError as fault:
 )
 def test_without_pyarrow_it_is_said_what_to_install(use):
     command = [sys.executable, "-c", WITHOUT_PYARROW.replace("USE", use)]
-    ran = subprocess.run(command, check=True, capture_output=True, text=True)
+    ran = commands.run_process(command, check=True)
     assert ran.stdout == "Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]\n"
 
 

@@ -3,18 +3,16 @@
 import codecs
 import json
 import re
-import sys
 
+import commands
 import pytest
-import warm
 from cases import read_cases
+from faulty_rubrics import DEEP, SYNTAX, TOO_DEEP
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 
 RANGES = read_cases(__file__)["RANGES"]
-
-DEEP = 30_000
 
 
 def findings(data, name="a.yaml", settings=None):
@@ -24,60 +22,7 @@ def findings(data, name="a.yaml", settings=None):
     return [(each.code, at(each.span.start).line, result.source.slice(each.span)) for each in result.findings]
 
 
-TOO_DEEP = "nested more than 250 levels deep"
-NO_VERSION = "the version in this directive is not known"
-BOMB = "x: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"x{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 12)
-)
-MERGES = f"x: &a {{{', '.join(f'k{key}: 1' for key in range(5000))}}}\nrubrics:\n" + "  - <<: *a\n" * 5000
-
 # Text that is not YAML, or is more than anybody can mean: the text at the fault, its line, and what the message says.
-SYNTAX = {
-    "Latin-1": (b"rubrics:\n  - caf\xe9\n", "�", 2, "byte e9 at byte offset 16 is not UTF-8"),
-    "NUL": ("rubrics:\n  - a\0b\n", "\0", 2, "a NUL character is not allowed"),
-    "a control character": ("rubrics:\n  - a\x07b\n", "\x07", 2, "character U+0007 is not allowed"),
-    "a tab before a dash": ("rubrics:\n\t- a\n", "\t", 2, "a tab cannot indent YAML"),
-    "a tab before a key": ("rubrics:\n  - id: a\n\t  expected_outcome: b\n", "\t", 3, "a tab cannot indent YAML"),
-    "an unclosed double quote": ('rubrics:\n  - "a\n  - b\n', '"', 2, "this quote is never closed"),
-    "an unclosed single quote": ("rubrics:\n  - 'a\n  - b\n", "'", 2, "this quote is never closed"),
-    "an unclosed bracket": ("rubrics:\n  - id: [a\n", "[", 2, "this `[` is never closed"),
-    "a bracket at the end": ("rubrics:\n  - id: [", "[", 2, "this `[` is never closed"),
-    "a bracket in a bracket": ("rubrics:\n  - id: [[a], {b: [c],\n", "{", 2, "this `{` is never closed"),
-    "an unclosed pair": ("rubrics: [a: b\n", "[", 1, "this `[` is never closed"),
-    "an anchored bracket": ("rubrics: &a [b,\n", "[", 1, "this `[` is never closed"),
-    "an unclosed brace": ("rubrics:\n  - {id: a\n", "{", 2, "this `{` is never closed"),
-    "an endless version": (f"%YAML 1.{'1' * 5000}\n---\nrubrics: [a]\n", "%YAML", 1, NO_VERSION),
-    "a bracket that the next key leaves open": ("rubrics: [a, b\n  c: d\ne: f\n", "[", 1, "not closed before line 2"),
-    "a bracket left open later": ("x: 1\n---\nrubrics: [a\nother: b\n", "[", 3, "not closed before line 4"),
-    "a bracket closed by a brace": ("rubrics: [a}\n", "}", 1, "a comma or the closing bracket is missing here"),
-    "a bracket too many": ("rubrics: [a]]\n", "]", 1, "this `]` closes nothing"),
-    "a bracket behind the document": ("{rubrics: [a]}\n]\n", "]", 2, "this `]` closes nothing"),
-    "a bracket for a value": ("rubrics: ]\n", "]", 1, "a value is missing before this"),
-    "a key without a colon": ("rubrics:\n  - id: a\n    expected\n    weight: 1\n", "e", 3, "a key without its `:`"),
-    "a colon in a text": ("rubrics:\n  - id: a: b\n", ":", 2, "`: ` is not allowed here"),
-    "a backtick": ("rubrics:\n  - `a`\n", "`", 2, 'a plain string cannot begin with "`"'),
-    "an unknown escape": ('rubrics:\n  - "a\\d"\n', "d", 2, "`\\d` is not an escape in double quotes"),
-    "half a surrogate pair": ('rubrics:\n  - "\\ud83d"\n', '"', 2, "half a surrogate pair"),
-    "an escape beyond Unicode": ('rubrics:\n  - "\\U00110000"\n', "\\U00110000", 2, "beyond the last character"),
-    "an escape beyond any integer of C": (
-        'rubrics:\n  - "\\UFFFFFFFF"\n',
-        "\\UFFFFFFFF",
-        2,
-        "beyond the last character",
-    ),
-    "open brackets": (f"rubrics: {'[' * DEEP}", "[", 1, TOO_DEEP),
-    "open braces": (f"rubrics: {'{' * DEEP}", "{", 1, TOO_DEEP),
-    "closed brackets": (f"rubrics: {'[' * DEEP}{']' * DEEP}", "[", 1, TOO_DEEP),
-    "nested mappings": (f"rubrics: {'{a: ' * DEEP}{'}' * DEEP}", "{", 1, TOO_DEEP),
-    "nested dashes": (f"rubrics:\n  {'- ' * DEEP}a\n", "-", 2, TOO_DEEP),
-    "nested question marks": (f"rubrics:\n  {'? ' * DEEP}a\n", "?", 2, TOO_DEEP),
-    "an anchor without a name": ("rubrics:\n  - &", "", 2, "`&` and `*` need a name"),
-    "an alias of nothing": ("rubrics:\n  - *a\n", "*a", 2, "alias `*a` has no anchor `&a` before it"),
-    "an alias of everything": ("*a\n# expected_outcome\n", "*a", 1, "alias `*a` has no anchor `&a` before it"),
-    "an alias inside its anchor": ("rubrics: &a\n  - *a\n", "*a", 2, "alias `*a` is inside the value"),
-    "an alias bomb": (f"{BOMB}rubrics: *a11\n", "*a5", 7, "the aliases up to `*a5` stand for more than 1,000,000"),
-    "a merge-key bomb": (MERGES, "<", 202, "the aliases in this value stand for more than 1,000,000"),
-}
 
 
 def unreadable(name, data):
@@ -231,9 +176,7 @@ def test_a_file_of_100_megabytes_is_refused_and_the_others_are_linted(tmp_path):
         large.write(b"rubrics:\n  - It is said.\n")
         large.seek(100_000_000)
         large.write(b"\n")
-    program = warm.code_of("lint")
-    command = [sys.executable, "-c", program, "--format", "concise", "a.yaml", "b.yaml"]
-    done = warm.run(command, cwd=tmp_path, text=True)
+    done = commands.run("rubric-lint", "--format", "concise", "a.yaml", "b.yaml", cwd=tmp_path)
     places = done.stdout.splitlines()[0].split(":")[:3]
     assert (done.returncode, places) == (2, ["a.yaml", "2", "5 error unknown-field"])
     assert "b.yaml: cannot be read: it has 100.0 MB" in done.stderr

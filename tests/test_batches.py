@@ -6,7 +6,7 @@ from itertools import chain
 
 import pytest
 from chat_server import completion, serving
-from test_cli_judge import KEY, RUBRIC, SCORED, folder, run, write_answers
+from judging import KEY, RUBRIC, SCORED, folder, run, write_answers
 
 from rubric_lint.judge.answers import read_answers
 from rubric_lint.judge.asking import Plan, Request

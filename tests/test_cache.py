@@ -4,20 +4,17 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from pathlib import Path
 
+import commands
 import pytest
-import warm
-from click.testing import CliRunner
 from hypothesis import given
 from styled_suites import json_suites, yaml_suites
 
-from rubric_lint.cli.lint.lint import cli
 from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
@@ -42,12 +39,11 @@ def folder(tmp_path, monkeypatch):
 
 def run(*arguments, package=None):
     """Standard output of a run, without the summary where something is found."""
-    command = [sys.executable, "-W", "error", "-c", warm.code_of("lint"), "--format", "concise", *arguments]
+    command = ["rubric-lint", "--format", "concise", *arguments]
     if package is None:
-        done = warm.run(command, text=True)
+        done = commands.run(*command)
     else:
-        environment = {**os.environ, "PYTHONPATH": str(package)}
-        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+        done = commands.run_process(commands.command(*command), env={**os.environ, "PYTHONPATH": str(package)})
     assert done.stderr == ""
     return re.sub(r"^Found .*\n(?:.* fixable .*\n)?", "", done.stdout, flags=re.MULTILINE)
 
@@ -93,9 +89,9 @@ def test_a_user_without_a_home_keeps_nothing(folder, monkeypatch, said):
     assert [path.name for path in folder.iterdir()] == ["a.yaml"]
     assert clear() == 0
     for command in ("dir", "clear"):
-        done = CliRunner().invoke(cli, ["cache", command])
-        assert done.exit_code == 2
-        said(done.output.splitlines()[-1])
+        done = commands.run("rubric-lint", "cache", command)
+        assert done.returncode == 2
+        said(done.stderr.splitlines()[-1])
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="these have no XDG folders")
@@ -245,10 +241,7 @@ def test_a_kept_result_is_the_result(suite):
 
 def test_it_is_cleared_by_one_command():
     run("a.yaml")
-    ask = [sys.executable, "-c", "from rubric_lint.cli.start import lint; lint()", "cache"]
-    said = [
-        subprocess.run([*ask, word], check=True, capture_output=True, text=True).stdout for word in ("dir", "clear")
-    ]
+    said = [commands.run("rubric-lint", "cache", word).stdout for word in ("dir", "clear")]
     assert said == [f"{cache_folder()}\n", f"Removed 1 file from {cache_folder()}.\n"]
     assert not Path(cache_folder()).exists()
     assert clear() == 0

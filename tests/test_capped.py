@@ -3,16 +3,13 @@
 import ast
 import json
 import os
-import subprocess
 import sys
 from hashlib import blake2b
 from pathlib import Path
 
+import commands
 import pytest
-from click.testing import CliRunner
 
-from rubric_lint.cli.lint.lint import cli
-from rubric_lint.cli.score.score import score
 from rubric_lint.project.files import File, read
 from rubric_lint.project.opening import RefusedError, open_stream, read_file
 from rubric_lint.project.settings import FileSettings
@@ -81,8 +78,8 @@ def test_settings_baselines_and_ignore_files_are_regular_and_capped(tmp_path, mo
         read_file("odd", 1000)
     assert str(refused.value.strerror).startswith(reason)
     for option in ("--config", "--baseline"):
-        done = CliRunner().invoke(cli, [option, "odd", "a.yaml"], standalone_mode=False)
-        assert (done.return_value, reason in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.output
+        done = commands.run("rubric-lint", option, "odd", "a.yaml")
+        assert (done.returncode, reason in done.stderr, done.stderr.count("\n")) == (2, True, 1), done
 
 
 @needs_posix
@@ -90,8 +87,8 @@ def test_settings_baselines_and_ignore_files_are_regular_and_capped(tmp_path, mo
 def test_outputs_come_from_files_and_pipes_not_from_devices(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.rubric.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: Says it\n")
-    done = CliRunner().invoke(score, ["a.rubric.yaml", "/dev/zero"], standalone_mode=False)
-    assert (done.return_value, done.stderr) == (
+    done = commands.run("rubric-lint", "score", "a.rubric.yaml", "/dev/zero")
+    assert (done.returncode, done.stderr) == (
         2,
         "rubric-lint: /dev/zero: cannot be read: it is a device, neither a file nor a pipe\n",
     )
@@ -112,9 +109,9 @@ def test_a_file_grows_past_its_cap_while_it_is_read(tmp_path):
 def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path, monkeypatch, key):
     monkeypatch.chdir(tmp_path)
     Path("pyproject.toml").write_text(f"[tool]\n{key}\n")
-    done = CliRunner().invoke(cli, ["."], standalone_mode=False)
+    done = commands.run("rubric-lint", ".")
     told = "rubric-lint: pyproject.toml: cannot be parsed: line 2 has a key of more than 32 parts\n"
-    assert (done.return_value, done.stderr) == (2, told)
+    assert (done.returncode, done.stderr) == (2, told)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +120,8 @@ def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path, monkeypatc
 def test_dots_that_join_nothing_are_no_keys(tmp_path, monkeypatch, line):
     monkeypatch.chdir(tmp_path)
     Path("pyproject.toml").write_text(f"{line}\n[tool.rubric-lint]\npass = 0.9\n")
-    done = CliRunner().invoke(cli, ["."], standalone_mode=False)
-    assert done.return_value == 0, done.stderr
+    done = commands.run("rubric-lint", ".")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
@@ -144,14 +141,13 @@ def test_a_cache_file_with_a_sound_checksum_and_another_body_is_a_miss(tmp_path,
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
     Path("a.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: ''\n")
-    call = lambda: CliRunner().invoke(cli, ["a.yaml", "--format=concise"], standalone_mode=False)  # noqa: E731
-    first = call()
+    first = commands.run("rubric-lint", "a.yaml", "--format=concise")
     (kept,) = [path for path in Path("cache").rglob("*") if path.is_file() and "." not in path.name]
     (key,) = json.loads(kept.read_bytes().partition(b"\n")[2])
     body = body.replace(b"%s", key.encode())
     kept.write_bytes(blake2b(body, digest_size=16).hexdigest().encode() + b"\n" + body)
-    second = call()
-    assert (first.return_value, second.return_value, second.output) == (1, 1, first.output)
+    second = commands.run("rubric-lint", "a.yaml", "--format=concise")
+    assert (first.returncode, second.returncode, second.stdout) == (1, 1, first.stdout)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory with setrlimit")
@@ -160,5 +156,5 @@ def test_a_settings_file_of_dots_takes_little_memory(tmp_path):
     (tmp_path / "pyproject.toml").write_text("a." * 20_000 + "a = 1\n")
     code = "import resource; resource.setrlimit(resource.RLIMIT_AS, (400 << 20,) * 2)\n"
     code += "from rubric_lint.cli.start import lint; lint()"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
+    done = commands.run_process([sys.executable, "-c", code], cwd=tmp_path)
     assert done.returncode == 2

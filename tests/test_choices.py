@@ -4,14 +4,13 @@ import json
 import re
 
 import pytest
-import warm
 from cases import read_cases
 from faulty_rubrics import faulty_rubrics
 from found import codes
 from hypothesis import given
 from lint_command import call
+from reread import COMMENT, read
 from ruamel.yaml import YAML
-from test_fix_properties import read
 
 import rubric_lint
 from rubric_lint.edits.intents import ReplaceValue
@@ -143,9 +142,6 @@ def test_what_an_anchor_shares_with_another_criterion_stays_with_the_reason(text
     )
 
 
-COMMENT = re.compile(r"# note \d+")
-
-
 def apply(result, repair):
     """The text after a fix."""
     return result.source._replace(text=splice(result.source.text, repair.edits))
@@ -205,21 +201,18 @@ def test_the_report_and_the_functions_for_programs_have_the_choices(tmp_path, mo
     assert rubric_lint.fix_source("a.rubric.yaml", GAP, choices=["widen-upper"]).text == GAP.replace("[6,", "[4,")
 
 
-PROGRAM = warm.code_of("fix")
-
-
 def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch, said):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "a.rubric.yaml"
     file.write_text(OVERLAP, "utf-8")
-    said(call("a.rubric.yaml", program=PROGRAM))
-    assert call("--choose=upper-keeps,widen-lower", "a.rubric.yaml", program=PROGRAM) == (
+    said(call("a.rubric.yaml", program="rubric-fix"))
+    assert call("--choose=upper-keeps,widen-lower", "a.rubric.yaml", program="rubric-fix") == (
         "a.rubric.yaml: fixed 1 finding\n  1 x end [0, 7] at 5 (overlap)\nFixed 1 finding in 1 of 1 file: 1 overlap.\n",
         "",
         0,
     )
     assert file.read_text("utf-8") == OVERLAP.replace("[0, 7]", "[0, 5]")
-    output, errors, code = call("--choose=uper-keeps", program=PROGRAM)
+    output, errors, code = call("--choose=uper-keeps", program="rubric-fix")
     assert (output, code) == ("", 2)
     said(errors)
 
@@ -236,7 +229,7 @@ rubrics:
 def test_a_finding_whose_choice_was_refused_is_not_counted_as_fixable_by_it(tmp_path, monkeypatch, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.rubric.yaml").write_text(REFUSED, "utf-8")
-    output, _, code = call("--choose=own-rubric", "a.rubric.yaml", program=PROGRAM)
+    output, _, code = call("--choose=own-rubric", "a.rubric.yaml", program="rubric-fix")
     assert code == 0
     said(output)
 

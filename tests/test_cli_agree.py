@@ -2,14 +2,14 @@
 
 import json
 import re
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
+import commands
 import pytest
-import warm
 from jsonschema import Draft7Validator
 from raters import CHECK, LEVELS, SCORES, lines, record, records
+from snapshots import check
 from steps import steps
 
 from rubric_lint.agree.analysis import analyse
@@ -20,7 +20,6 @@ from rubric_lint.report.terminal import width
 from rubric_lint.scoring.loading import load_rubrics
 
 ROOT = Path(__file__).parent.parent
-PROGRAM = Path(sys.executable).with_name("rubric-score")
 SCHEMA = json.loads((ROOT / "schemas/bundled/agreement-v1.schema.json").read_text("utf-8"))
 HUMAN = [10, 8, 7, 9, 2, 6, 3, 6, 10, 7, 5, 0]
 JUDGE = [9, 8, 5, 10, 3, 7, 3, 6, 10, 9, 6, 1]
@@ -37,10 +36,10 @@ def run(tmp_path):
 
     def call(*arguments, rubric="r.yaml", stdin="", code=None, draws=0):
         arguments = [*arguments, *([] if draws is None else ["--bootstrap", str(draws)])]
-        done = warm.run([PROGRAM, "agree", rubric, *arguments], cwd=tmp_path, input=stdin.encode())
-        complaints = [line.removeprefix("rubric-score: ") for line in done.stderr.decode().splitlines()]
+        done = commands.run("rubric-score", "agree", rubric, *arguments, cwd=tmp_path, stdin=stdin)
+        complaints = [line.removeprefix("rubric-score: ") for line in done.stderr.splitlines()]
         assert code in {None, done.returncode}, complaints
-        return done.returncode, done.stdout.decode(), complaints
+        return done.returncode, done.stdout, complaints
 
     return call
 
@@ -74,6 +73,10 @@ def tables(columns, name="c"):
     plan = Plan(199, worst=1)
     agreements = [analyse(each, plan) for each in reader.join()]
     return [*as_text(Findings(agreements, plan, reader.invalid, reader.left_out, []), columns)]
+
+
+def test_the_tables_of_agreement():
+    check("agreement.txt", "".join("\n".join([*tables(columns), "", ""]) for columns in (120, 80)))
 
 
 def test_of_few_answers_only_counts_and_disagreements_are_shown(run, tmp_path):
@@ -332,8 +335,8 @@ def test_a_condition_on_what_is_undefined_fails_and_says_so(run, tmp_path, said)
 
 
 def test_results_of_rubric_score_are_read_too(run, tmp_path, said):
-    done = warm.run([PROGRAM, "r.yaml", "judge.jsonl", "--format", "jsonl", "-q"], cwd=tmp_path, input=b"")
-    scored = done.stdout.decode()
+    done = commands.run("rubric-score", "r.yaml", "judge.jsonl", "--format", "jsonl", "-q", cwd=tmp_path)
+    scored = done.stdout
     (tmp_path / "scored.jsonl").write_text(scored + '{"id": "x", "error": {"message": "not JSON"}}\n', "utf-8")
     told = report(run, "scored.jsonl", "--labels", "human.jsonl", code=1)
     plain = report(run, "judge.jsonl", "--labels", "human.jsonl")

@@ -6,8 +6,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import commands
 import pytest
-import warm
 from jsonschema import Draft7Validator
 
 from rubric_lint.messages import escape
@@ -178,8 +178,8 @@ def test_a_revision_is_named_as_git_names_it(run):
 
 def test_a_revision_is_found_from_a_folder_too(repository):
     for name in ("HEAD:./r.yaml", "HEAD:my suites/r.yaml"):
-        done = warm.run([PROGRAM, "diff", name, "r.yaml"], cwd=repository)
-        assert (done.returncode, done.stderr) == (1, b"")
+        done = commands.run("rubric-lint", "diff", name, "r.yaml", cwd=repository)
+        assert (done.returncode, done.stderr) == (1, "")
 
 
 @pytest.mark.usefixtures("run")
@@ -303,8 +303,8 @@ def test_without_a_base_it_says_what_to_do(branch):
 
 def diff_in(folder, *arguments):
     """The output of `diff` in a folder, and the last line that it complains with."""
-    done = warm.run([PROGRAM, "diff", *arguments], cwd=folder)
-    return done.stdout.decode(), "".join(done.stderr.decode().splitlines()[-1:])
+    done = commands.run("rubric-lint", "diff", *arguments, cwd=folder)
+    return done.stdout, "".join(done.stderr.splitlines()[-1:])
 
 
 @pytest.mark.usefixtures("branch")

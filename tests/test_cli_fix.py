@@ -6,8 +6,8 @@ import subprocess
 import sys
 import time
 
+import commands
 import pytest
-import warm
 
 OLD = """\
 # État
@@ -61,8 +61,8 @@ class Program:
         self.folder, self.name = folder, name
 
     def __call__(self, *args, text="", name=None):
-        done = warm.run(command(name or self.name, *args), input=text.encode(), cwd=self.folder, env=environment())
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
+        done = commands.run(f"rubric-{name or self.name}", *args, stdin=text, cwd=self.folder, env=environment())
+        return done.returncode, done.stdout, done.stderr
 
     def write(self, name, text):
         path = self.folder / name
@@ -315,7 +315,8 @@ def test_a_kill_at_any_moment_leaves_each_file_old_or_new(tmp_path):
     for moment in range(25):
         for name, text in old.items():
             (tmp_path / name).write_text(text)
-        process = warm.start(command("fix", "-q"), cwd=tmp_path, env=environment(), start_new_session=True, **streams)
+        command = commands.command("rubric-fix", "-q")
+        process = subprocess.Popen(command, cwd=tmp_path, env=environment(), start_new_session=True, **streams)
         while process.poll() is None and sum((tmp_path / name).read_text() != old[name] for name in old) < moment / 2:
             pass
         time.sleep(chance.uniform(0, 0.005))

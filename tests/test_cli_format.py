@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from lint_command import BROKEN_RULE, PROGRAM, call
+from lint_command import BROKEN_RULE, call_after
 
 OLD = "# État\nrubrics:\n  - weight: 2  # double\n    id: a\n    required_min_score: 10\n"
 NEW = "# État\nrubrics:\n  - id: a\n    weight: 2  # double\n    required_min_score: 10\n"
@@ -90,6 +90,6 @@ def test_a_file_without_rubrics_has_nothing_to_format(formatting, folder, said):
 def test_a_crash_leaves_the_file_and_the_others_are_formatted(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "new.yaml").write_text(OLD.replace("id: a", "id: accuracy"), "utf-8")
-    printed, _, code = call("format", "new.yaml", "old.yaml", program=BROKEN_RULE + PROGRAM)
+    printed, _, code = call_after(BROKEN_RULE, "format", "new.yaml", "old.yaml")
     assert (printed.splitlines()[0], code) == ("old.yaml: formatted", 3)
     assert (folder / "old.yaml").read_bytes() == NEW.encode()

@@ -10,14 +10,13 @@ import time
 from pathlib import Path
 
 import click
+import commands
 import pytest
 from cases import as_tuples, read_cases
 from chat_server import completion, serving
-from click.testing import CliRunner
 from played_judges import call
 
 from rubric_lint.cli.lint import improve as improving
-from rubric_lint.cli.lint.lint import cli
 from rubric_lint.improve.proposals import Base, Refusal, RefusedError, Writer
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.project.settings import FileSettings
@@ -334,10 +333,10 @@ def test_an_interrupt_reports_what_was_found_and_writes_nothing(calls, monkeypat
         patch.setattr(improving._Asking, "write", interrupt("write", KeyboardInterrupt()))
         patch.setattr(improving._Asking, "judge", interrupt("judge", click.Abort()))
         given = ["improve", "refund.rubric.yaml", "answers.jsonl", "--model", f"m@{chat.url}", "--write"]
-        done = CliRunner().invoke(cli, [*given, "--format", "json"], standalone_mode=False)
+        done = commands.run("rubric-lint", *given, "--format", "json")
         report = json.loads(done.stdout)
         found = criterion(report)
-        assert (type(done.exception), report["stopped"], report["written"]) == (click.Abort, True, False)
+        assert (done.returncode, report["stopped"], report["written"]) == (130, True, False)
         assert (found["not_tried"], len(found["rejected"])) == ("interrupted", int(calls > 1))
         assert Path("refund.rubric.yaml").read_text() == RUBRIC
         before = len(chat.asked)

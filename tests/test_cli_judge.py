@@ -11,13 +11,12 @@ import time
 from collections import Counter
 from contextlib import suppress
 
+import commands
 import pytest
-import warm
 from cases import read_cases
 from chat_server import Response, completion, serving, without_scores
-from click.testing import CliRunner
+from judging import KEY, RUBRIC, SCORED, SUITE, folder, ids, judge, run, start, write_answers
 
-from rubric_lint.cli.score.score import cli
 from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
 from rubric_lint.outputs.reply import is_other_model
 from rubric_lint.scoring.loading import load_rubrics
@@ -25,45 +24,9 @@ from rubric_lint.scoring.loading import load_rubrics
 TABLES = read_cases(__file__)
 
 
-KEY = "sk-secret-0123456789"
-RUBRIC = """\
-rubrics:
-  - {score_range: [0, 4], expected_outcome: Contradicts the source.}
-  - {score_range: [5, 10], expected_outcome: Agrees with the source in every statement.}
-"""
-SUITE = """\
-tests:
-  - {id: first, rubrics: [Names the year]}
-  - {id: second, rubrics: [Names the place]}
-"""
+__all__ = ["folder"]
+
 pytestmark = pytest.mark.usefixtures("folder")
-SCORED = completion('{"reasoning": "Right.", "score": 8}')
-
-
-@pytest.fixture
-def folder(folder, monkeypatch):
-    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(folder / "cache"))
-    (folder / "a.rubric.yaml").write_text(RUBRIC, encoding="utf-8")
-    (folder / "suite.yaml").write_text(SUITE, encoding="utf-8")
-    write_answers(folder, 3)
-    return folder
-
-
-def write_answers(folder, count):
-    lines = (json.dumps({"id": f"a{number}", "answer": f"Answer {number}."}) + "\n" for number in range(count))
-    (folder / "answers.jsonl").write_text("".join(lines), encoding="utf-8")
-
-
-def run(*arguments, text=None, **environment):
-    """Run `rubric-score`: exit code, standard output, standard error."""
-    result = CliRunner().invoke(
-        cli, arguments, input=text, env=environment, standalone_mode=False, prog_name="rubric-score"
-    )
-    if result.exception and not isinstance(result.exception, SystemExit):
-        if not hasattr(result.exception, "format_message"):
-            raise result.exception
-        return result.exception.exit_code, result.stdout, result.exception.format_message()
-    return result.return_value, result.stdout, without_scores(result.stderr)
 
 
 def rubric(name, text):
@@ -99,11 +62,6 @@ def test_the_schema_is_printed_as_json():
 # judge
 
 
-def judge(server, *arguments, model="judge-1", **environment):
-    options = ["--model", model, "--base-url", server.url, *arguments]
-    return run("judge", "a.rubric.yaml", "answers.jsonl", *options, **{"OPENAI_API_KEY": KEY, **environment})
-
-
 @pytest.mark.parametrize("options", [[], ["--isolated"], ["--output", "my results.jsonl"]])
 def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options, said):
     def behave(asked):
@@ -111,7 +69,7 @@ def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options, said)
 
     with serving(behave) as server:
         given = ["--model", "judge-1", "--base-url", server.url, *options]
-        done = CliRunner().invoke(cli, ["judge", "a.rubric.yaml", "answers.jsonl", *given], standalone_mode=False)
+        done = commands.run("rubric-score", "judge", "a.rubric.yaml", "answers.jsonl", *given)
     *_, scores, causes, following = done.stderr.splitlines()
     name = options[1] if options[1:] else "answers.judged.jsonl"
     said(scores, causes)
@@ -150,10 +108,6 @@ def test_a_short_wait_is_told_in_its_own_size(wait, told):
     with serving(lambda _: refused if len(server.asked) == 1 else SCORED) as server:
         code, _, err = judge(server, "--concurrency", "1")
     assert (code, told in err, "waiting 0 s" in err) == (0, True, False)
-
-
-def ids(path):
-    return sorted(json.loads(line)["id"] for line in path.read_text("utf-8").splitlines())
 
 
 def test_answers_are_judged_into_a_file_that_can_be_scored_and_a_second_run_asks_nothing(said):
@@ -383,25 +337,8 @@ def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
 
 # Stopped runs
 
-CODE = warm.code_of("score")
-PROGRAM = [sys.executable, "-W", "error", "-c", CODE]
 
-
-def start(server, *arguments, answers="answers.jsonl", output=("--output", "results.jsonl"), code="", **streams):
-    """Start a run; `code` is what the program does before."""
-    options = ["--model", "judge-1", "--base-url", server.url, "--concurrency", "3", *output]
-    command = [*PROGRAM[:-1], code + CODE, "judge", "a.rubric.yaml", answers, *options, *arguments]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-    return warm.popen(command, env={**os.environ, "OPENAI_API_KEY": KEY}, text=True, **pipes)
-
-
-def wait_until(true, seconds=60):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.01)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stop",
     [signal.SIGKILL, signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)],
@@ -419,8 +356,8 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
 
     with serving(behave) as server:
         first = start(server)
-        wait_until(lambda: len(server.asked) == 23)
-        wait_until(lambda: results.exists() and results.read_bytes().count(b"\n") == 20)
+        commands.wait_until(lambda: len(server.asked) == 23)
+        commands.wait_until(lambda: results.exists() and results.read_bytes().count(b"\n") == 20)
         first.send_signal(stop)
         waits = "" if stop is signal.SIGKILL else first.stderr.readline()
         if waits:  # what was asked is paid for
@@ -452,6 +389,7 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
     assert asked == {f"Answer {number}.": 2 if f"Answer {number}." in cut_short else 1 for number in range(40)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT], ids=["SIGKILL", "SIGINT"])
 def test_a_stopped_run_for_invalid_outputs_is_resumed(folder, stop):
     write_answers(folder, 8)
@@ -468,8 +406,8 @@ def test_a_stopped_run_for_invalid_outputs_is_resumed(folder, stop):
         judge(server, "--max-attempts", "1")
         first = start(server, "--again", answers="answers.judged.jsonl", output=())
         beside = folder / "answers.judged.jsonl.again"
-        wait_until(lambda: len(server.asked) == 15)
-        wait_until(lambda: beside.read_bytes().count(b"\n") == 4)
+        commands.wait_until(lambda: len(server.asked) == 15)
+        commands.wait_until(lambda: beside.read_bytes().count(b"\n") == 4)
         first.send_signal(stop)
         if stop is signal.SIGINT:
             first.stderr.readline()
@@ -493,7 +431,7 @@ def test_runs_killed_at_any_moment_leave_one_result_for_each_answer(folder):
     with serving(SCORED._replace(delay=0.01)) as server:
         for kept in (1, 17, 31, 50):
             run_ = start(server)
-            wait_until(lambda kept=kept: results.exists() and results.read_bytes().count(b"\n") >= kept)
+            commands.wait_until(lambda kept=kept: results.exists() and results.read_bytes().count(b"\n") >= kept)
             run_.kill()
             run_.communicate(timeout=60)
         last = start(server)
@@ -503,6 +441,7 @@ def test_runs_killed_at_any_moment_leave_one_result_for_each_answer(folder):
     assert sum(Counter(asked.answer for asked in server.asked).values()) <= 60 + 4 * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stop", [pytest.param(signal.SIGKILL, marks=pytest.mark.slow), signal.SIGINT], ids=["SIGKILL", "SIGINT"]
 )
@@ -514,7 +453,7 @@ def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
         with start(server, answers="-", stdin=subprocess.PIPE) as first:
             first.stdin.write(text)
             first.stdin.close()
-            wait_until(lambda: results.exists() and results.read_bytes().count(b"\n") >= 10)
+            commands.wait_until(lambda: results.exists() and results.read_bytes().count(b"\n") >= 10)
             first.send_signal(stop)
             err = first.stderr.read()
         kept = results.read_bytes().count(b"\n")
@@ -530,6 +469,7 @@ def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
     assert sum(Counter(asked.answer for asked in server.asked).values()) <= 40 + 3
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_answers_are_waited_for_says_that_nothing_was_asked(folder, said):
     with serving(SCORED) as server, start(server, answers="-", stdin=subprocess.PIPE) as run_:
         # More than a pipe holds, so that all of it is written only when the run is reading.
@@ -567,7 +507,7 @@ def test_answers_come_through_a_named_pipe_as_well(folder):
 )
 def test_a_closed_standard_input_is_told(arguments):
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
-    command = ["bash", "-c", 'exec "$@" <&-', "bash", *PROGRAM, *arguments]
+    command = ["bash", "-c", 'exec "$@" <&-', "bash", *commands.command("rubric-score", *arguments)]
     done = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": root}, capture_output=True, text=True, timeout=60, check=False
     )

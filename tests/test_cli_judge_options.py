@@ -6,10 +6,11 @@ import signal
 import sys
 import threading
 
+import commands
 import pytest
 from cases import read_cases
 from chat_server import Response, completion, serving, without_scores
-from test_cli_judge import KEY, RUBRIC, SCORED, SUITE, folder, ids, judge, run, start, wait_until, write_answers
+from judging import KEY, RUBRIC, SCORED, SUITE, folder, ids, judge, run, start, write_answers
 
 TABLES = read_cases(__file__)
 
@@ -339,6 +340,7 @@ def test_clearing_the_cache_removes_the_replies():
 # Interrupts and full disks
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_the_replies_of_an_answer_with_several_requests(folder, said):
     write_answers(folder, 1)
     gate = threading.Event()
@@ -350,7 +352,7 @@ def test_an_interrupt_keeps_the_replies_of_an_answer_with_several_requests(folde
 
     with serving(behave) as server:
         first = start(server, "--samples", "5", "--concurrency", "1")
-        wait_until(lambda: len(server.asked) == 3)
+        commands.wait_until(lambda: len(server.asked) == 3)
         first.send_signal(signal.SIGINT)
         lines = [first.stderr.readline(), first.stderr.readline()]
         gate.set()
@@ -371,7 +373,7 @@ def test_a_second_interrupt_ends_the_run_at_once(said):
 
     with serving(behave) as server:
         run_ = start(server)
-        wait_until(lambda: len(server.asked) == 3)
+        commands.wait_until(lambda: len(server.asked) == 3)
         run_.send_signal(signal.SIGINT)
         said(run_.stderr.readline())
         run_.send_signal(signal.SIGINT)
@@ -381,6 +383,7 @@ def test_a_second_interrupt_ends_the_run_at_once(said):
     said(err)
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_is_told_and_what_was_written_stays(folder, said):
     write_answers(folder, 30)
     limit = (

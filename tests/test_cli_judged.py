@@ -5,11 +5,12 @@ import json
 import time
 from pathlib import Path
 
+import commands
 import pytest
-from click.testing import CliRunner
 from jsonschema import Draft7Validator
+from judged import CONSTANT, RUBRIC, constant, lines, output
 
-from rubric_lint.cli.lint.lint import _find_results, cli
+from rubric_lint.cli.lint.lint import _find_results
 from rubric_lint.cli.options import Given
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.loading import load_rubrics
@@ -17,33 +18,8 @@ from rubric_lint.scoring.loading import load_rubrics
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "schemas/bundled/report-v1.schema.json").read_text("utf-8"))
 
-RUBRIC = """\
-rubrics:
-  - id: cites
-    expected_outcome: Cites the policy
-    required_min_score: 10
-  - id: polite
-    expected_outcome: Thanks the customer
-"""
-CONSTANT = (
-    "a.rubric.yaml:5:5 hint judged-constant: criterion `polite`: missed in all 60 judged answers, so at most 9.4% of "
-    "answers meet it (corrected for 2 tests); add answers that should meet it, or remove the criterion if none can"
-)
 FOUND = "Found 1 hint in 1 file (1 file with rubrics, 1 rubric, 2 criteria)."
 DATA = "a: 60 answers judged by `j`; not enough data for:"
-
-
-def output(cites, polite):
-    return {"checks": [{"id": "cites", "satisfied": bool(cites)}, {"id": "polite", "satisfied": bool(polite)}]}
-
-
-def constant(count=60):
-    """Records in which no answer is polite."""
-    return [{"id": f"a{number:03}", "output": output(number % 2, 0)} for number in range(count)]
-
-
-def lines(records):
-    return "".join(json.dumps(record) + "\n" for record in records)
 
 
 @pytest.fixture
@@ -56,11 +32,9 @@ def run(folder, monkeypatch):
         for name, held in (files or {}).items():
             data = held if isinstance(held, bytes) else (held if isinstance(held, str) else lines(held)).encode()
             Path(name).write_bytes(data)
-        done = CliRunner().invoke(cli, [*arguments, "--format", form], standalone_mode=False)
-        if done.exception:
-            return type(done.exception).__name__, [str(done.exception)], []
-        told = [line.removeprefix("rubric-lint: ") for line in done.stderr.splitlines()]
-        return done.return_value, done.stdout.splitlines(), told
+        done = commands.run("rubric-lint", *arguments, "--format", form)
+        told = [line.removeprefix("rubric-lint: ") for line in commands.complaint(done).splitlines()]
+        return done.returncode, done.stdout.splitlines(), told
 
     return call
 

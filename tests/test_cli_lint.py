@@ -7,6 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import commands
 import pytest
 from click.shell_completion import BashComplete
 from lint_command import (  # noqa: F401 (a fixture)
@@ -18,10 +19,9 @@ from lint_command import (  # noqa: F401 (a fixture)
     FIXABLE,
     OLD,
     OVERLAP,
-    PROGRAM,
     SCORE_5,
     call,
-    command,
+    call_after,
     environment,
     folder,
     on_terminal,
@@ -36,7 +36,12 @@ ROOT = Path(__file__).parents[1]
 
 def call_on_terminal(*args, **more):
     """What a call writes to a terminal of 80 columns, by standard output and standard error alike."""
-    return on_terminal(command(*args), **more)[0]
+    return on_terminal(commands.command("rubric-lint", *args), **more)[0]
+
+
+def start(*args, **streams):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+    return subprocess.Popen(commands.command("rubric-lint", *args), env=environment(), **pipes)
 
 
 def screen(written):
@@ -194,12 +199,12 @@ def test_the_version_is_one_line():
 
 def test_an_end_of_file_inside_the_tool_is_a_crash_and_no_interrupt():
     broken = "import json\ndef fail(*_, **__): raise EOFError\njson.dumps = fail\n"
-    output, errors, code = call("--rules", "--format=json", program=broken + PROGRAM)
+    output, errors, code = call_after(broken, "--rules", "--format=json")
     assert (output, "crashed, which is a bug: EOFError" in errors, code) == ("", True, 3)
 
 
 def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
-    output, errors, code = call("--format=concise", program=BROKEN_RULE + PROGRAM)
+    output, errors, code = call_after(BROKEN_RULE, "--format=concise")
     summary = "Found 1 warning in 1 of 2 files (2 files with rubrics, 2 rubrics, 2 criteria).\n"
     notes = "1 fix is safe: rubric-lint fix; 1 file not linted because rubric-lint crashed.\n"
     first, second = errors.splitlines()
@@ -208,13 +213,17 @@ def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
     assert "ZeroDivisionError: no rule is perfect" in first
     assert second.startswith("rubric-lint: please report it with this line, the file and: rubric-lint 0.")
     assert second.endswith("(RUBRIC_LINT_DEBUG=1 shows the traceback)")
-    _, errors, code = call(program=BROKEN_RULE + PROGRAM, RUBRIC_LINT_DEBUG="1")
+    _, errors, code = call_after(BROKEN_RULE, RUBRIC_LINT_DEBUG="1")
     assert (errors.splitlines()[2], code) == ("Traceback (most recent call last):", 3)
 
 
 def test_an_interrupt_ends_it_without_a_traceback():
     process = subprocess.Popen(
-        command("-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+        commands.command("rubric-lint", "-"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
     )
     # More than a pipe holds: once it is written, the command is reading.
     process.stdin.write(b"#" * 1_000_000)
@@ -227,7 +236,9 @@ def test_an_interrupt_ends_it_without_a_traceback():
 
 def test_a_reader_that_leaves_ends_it_without_a_word():
     Path("many.yaml").write_text("rubrics:\n" + "  - expected_outcome: x\n    id: [1]\n" * 600, "utf-8")
-    process = subprocess.Popen(command("many.yaml"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    process = subprocess.Popen(
+        commands.command("rubric-lint", "many.yaml"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    )
     process.stdout.read(10)
     process.stdout.close()
     errors = process.stderr.read()
@@ -241,22 +252,24 @@ def test_a_reader_that_leaves_ends_it_without_a_word():
     ids=["plain", "convert", "diff base", "output file"],
 )
 def test_a_folder_that_is_gone_is_said_to_be(args):
-    inside = "import os, shutil; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')\n" + PROGRAM
+    inside = "import os, shutil; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')\n"
     told = "rubric-lint: the current folder no longer exists; change to one that does\n"
-    assert call(*args, program=inside) == ("", told, 2)
+    assert call_after(inside, *args) == ("", told, 2)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_output_that_cannot_be_written_is_said_once():
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(command(), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+        done = subprocess.run(
+            commands.command("rubric-lint"), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
+        )
     assert (done.stderr, done.returncode) == (b"rubric-lint: stdout: No space left on device\n", 2)
 
 
 def test_what_the_encoding_of_the_output_lacks_is_escaped(said):
     Path("bad.yaml").unlink()
     Path("old.yaml").write_text(OLD.replace("States", "界"), "utf-8")
-    output, errors, code = call("--isolated", "-q", PYTHONIOENCODING="latin-1")
+    output, errors, code = call_after("", "--isolated", "-q", PYTHONIOENCODING="latin-1")
     assert (errors, code) == ("", 0)
     said(output)
 
@@ -301,7 +314,7 @@ def test_frames_fit_the_terminal():
 @pytest.mark.parametrize("call", [["fix", "bad.yaml"], ["show"], ["no-such-file.yaml", "bad"]])
 def test_prose_is_broken_between_words_on_a_terminal(call):
     shutil.copy("bad.yaml", "a-file-with-a-long-name.yaml")
-    written = on_terminal(command(*call), columns=60, NO_COLOR="1")[0]
+    written = on_terminal(commands.command("rubric-lint", *call), columns=60, NO_COLOR="1")[0]
     assert max(map(len, written.splitlines())) <= 60
 
 
@@ -357,7 +370,11 @@ def test_workers_end_when_nobody_reads_what_they_found():
     for number in range(300):
         Path(f"many-{number}.yaml").write_text("rubrics:\n" + "  - description: x\n    id: [1]\n" * 5, "utf-8")
     process = subprocess.Popen(
-        command(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True
+        commands.command("rubric-lint"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        start_new_session=True,
     )
     process.stdout.read(10)
     process.stdout.close()

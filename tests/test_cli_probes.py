@@ -8,15 +8,12 @@ import threading
 import time
 from pathlib import Path
 
+import commands
 import played_judges as played
 import pytest
-import warm
 from cases import read_cases
 from chat_server import serving
-from click.testing import CliRunner
 from jsonschema import Draft7Validator
-
-from rubric_lint.cli.lint.lint import cli
 
 TABLES = read_cases(__file__)
 
@@ -57,20 +54,19 @@ def ignore(_asked):
 
 
 def call(*arguments, url):
-    given = ["assess", "refund.rubric.yaml", "answers.jsonl", "--model", f"m@{url}", *arguments]
-    return CliRunner().invoke(cli, given, standalone_mode=False, prog_name="rubric-lint")
+    given = ("assess", "refund.rubric.yaml", "answers.jsonl", "--model", f"m@{url}", *arguments)
+    return commands.run("rubric-lint", *given)
 
 
 def run(judge, *arguments):
     """Return the exit code, what the probes show, the report, and the requests."""
     with serving(played.play(judge)) as chat:
         done = call("--format", "json", *arguments, url=chat.url)
-    assert done.exception is None, done.output
     report = json.loads(done.stdout)
     assert [error.message for error in Draft7Validator(SCHEMA).iter_errors(report)] == []
     report = report["rubrics"][0]
     kinds = {each["kind"]: each for each in report["probes"]["kinds"]}
-    return done.return_value, kinds, report, chat.asked
+    return done.returncode, kinds, report, chat.asked
 
 
 def shown(kinds, field="outcome"):
@@ -209,7 +205,7 @@ def test_the_rubric_of_each_answer_is_probed():
 
     with serving(judge) as chat:
         given = ["assess", "a.eval.yaml", "answers.jsonl", "--model", f"m@{chat.url}", "--probe", "2"]
-        done = CliRunner().invoke(cli, [*given, "--format", "json"], standalone_mode=False)
+        done = commands.run("rubric-lint", *given, "--format", "json")
     found = json.loads(done.stdout)["rubrics"]
     assert {each["rubric"]: each["probes"]["answers"] for each in found} == {"one": 2, "two": 2}
 
@@ -217,8 +213,8 @@ def test_the_rubric_of_each_answer_is_probed():
 @pytest.mark.parametrize(("arguments", "message"), TABLES["what it refuses"])
 def test_what_it_refuses(arguments, message):
     write_usual(1)
-    done = CliRunner().invoke(cli, ["assess", "refund.rubric.yaml", *arguments], standalone_mode=False)
-    assert (done.exception.exit_code, message in done.exception.format_message()) == (2, True)
+    done = commands.run("rubric-lint", "assess", "refund.rubric.yaml", *arguments)
+    assert (done.returncode, message in commands.complaint(done)) == (2, True)
 
 
 def test_variants_of_another_text_are_not_taken_for_those_of_the_answers():
@@ -228,7 +224,7 @@ def test_variants_of_another_text_are_not_taken_for_those_of_the_answers():
         Path("answers.judged.jsonl").unlink()
         write(["Another text.", "And another one."])
         done = call("--probe", url=chat.url)
-    assert (done.return_value, "name another file with --results" in done.stderr) == (2, True), done
+    assert (done.returncode, "name another file with --results" in done.stderr) == (2, True), done
 
 
 @pytest.mark.slow
@@ -244,8 +240,9 @@ def test_an_interrupt_loses_no_variant_and_the_same_command_resumes():
 
     def start():
         given = ["refund.rubric.yaml", "answers.jsonl", "--probe", "--no-cache", "-o", "report.json"]
-        command = [sys.executable, "-c", warm.code_of("lint"), "assess", *given, "--model", f"m@{chat.url}"]
-        return warm.popen([*command, "--concurrency", "1"], stderr=subprocess.PIPE, text=True)
+        options = ["--model", f"m@{chat.url}", "--concurrency", "1"]
+        command = commands.command("rubric-lint", "assess", *given, *options)
+        return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
     with serving(behave) as chat:
         first = start()

@@ -8,16 +8,13 @@ import termios
 import time
 from pathlib import Path
 
-import lint_command
+import commands
 import pytest
-import warm
 from accuracy_depth import RUBRIC, output
 from lint_command import environment, on_terminal
 
 from rubric_lint.outputs.blocks import LIMIT
 from rubric_lint.scoring.loading import load_rubrics
-
-PROGRAM = warm.code_of("score")
 
 
 def record(name, accuracy, depth, **more):
@@ -66,18 +63,17 @@ rubric-score: 4 outputs: 1 pass, 1 borderline, 1 fail, 1 invalid; mean score 0.7
 
 
 def command(*args):
-    return lint_command.command(*args, program=PROGRAM)
+    return commands.command("rubric-score", *args)
 
 
 def start(*args, **streams):
-    return warm.popen(command(*args), env=environment(COLUMNS="80"), **streams)
+    return subprocess.Popen(command(*args), env=environment(COLUMNS="80"), **streams)
 
 
 def call(*args, stdin=""):
     """What a call prints on standard output and standard error, and its exit code."""
-    given = stdin if isinstance(stdin, bytes) else stdin.encode()
-    done = warm.run(command(*args), input=given, env=environment(COLUMNS="80"))
-    return done.stdout.decode(), done.stderr.decode(), done.returncode
+    done = commands.run("rubric-score", *args, stdin=stdin, env=environment(COLUMNS="80"))
+    return done.stdout, done.stderr, done.returncode
 
 
 def call_on_terminal(*args, **streams):

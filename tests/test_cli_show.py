@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 from jsonschema import Draft7Validator
-from lint_command import BROKEN_RULE, PROGRAM, call
+from lint_command import BROKEN_RULE, call_after
 
 from rubric_lint import show_source
 from rubric_lint.format.schema_files import load_bundled
@@ -141,7 +141,7 @@ def test_the_json_report_without_rubrics_says_so_on_stderr(program, said):
 def test_a_crash_names_the_file_and_the_others_are_shown(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "bad.yaml").write_text(GOOD.replace("id: a", "id: accuracy"), "utf-8")
-    out, err, code = call("show", "bad.yaml", "good.yaml", program=BROKEN_RULE + PROGRAM)
+    out, err, code = call_after(BROKEN_RULE, "show", "bad.yaml", "good.yaml")
     summary = "1 rubric with 1 criterion in 1 file.\n1 file not linted because rubric-lint crashed.\n"
     assert (code, out) == (3, f"{ONE}\n{summary}")
     assert err.startswith("rubric-lint: bad.yaml: rubric-lint crashed, which is a bug: RuleError: rule broken: ")

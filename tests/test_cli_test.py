@@ -6,14 +6,13 @@ import json
 import re
 from pathlib import Path
 
+import commands
 import pytest
 from cases import read_cases
 from chat_server import completion, serving
-from click.testing import CliRunner
 from jsonschema import Draft7Validator
 
-from rubric_lint.cli.lint.lint import cli as lint_cli
-from rubric_lint.cli.test.test import NO_TESTS, cli
+from rubric_lint.cli.test.test import NO_TESTS
 from rubric_lint.fix import fix
 from rubric_lint.format.schema_files import newest, schemas_root
 from rubric_lint.lint.engine import lint
@@ -73,12 +72,8 @@ def folder(folder):
 
 def run(*arguments):
     """Run `rubric-test`: exit code, standard output, standard error."""
-    done = CliRunner().invoke(cli, arguments, standalone_mode=False, prog_name="rubric-test")
-    if done.exception and not isinstance(done.exception, SystemExit):
-        if not hasattr(done.exception, "format_message"):
-            raise done.exception
-        return done.exception.exit_code, done.stdout, done.exception.format_message()
-    return done.return_value, done.stdout, done.stderr
+    done = commands.run("rubric-test", *arguments)
+    return done.returncode, done.stdout, commands.complaint(done)
 
 
 def report(*arguments):
@@ -578,7 +573,7 @@ def test_init_of_one_rubric_of_a_suite():
 
 
 def call_linter(*arguments):
-    return CliRunner().invoke(lint_cli, arguments, standalone_mode=False, prog_name="rubric-lint")
+    return commands.run("rubric-lint", *arguments)
 
 
 def test_the_linter_checks_the_form_of_test_files_and_counts_the_tests(said):
@@ -590,6 +585,6 @@ def test_the_linter_checks_the_form_of_test_files_and_counts_the_tests(said):
 
 
 def test_the_linter_neither_takes_rules_that_it_never_reports_nor_calls_comments_on_them_unused():
-    assert call_linter("--no-cache", "--select", "untested,overlap").return_value == 0
+    assert call_linter("--no-cache", "--select", "untested,overlap").returncode == 0
     write("refund.rubric.yaml", RUBRIC.replace("score: 7", "score: 7  # rubric-lint: ignore[unnoticed-change]"))
     assert "unused-ignore" not in call_linter("--no-cache").stdout

@@ -3,11 +3,9 @@
 import json
 from pathlib import Path
 
+import commands
 import pytest
-from click.testing import CliRunner
 
-from rubric_lint.cli.fix.fix import fix as fix_command
-from rubric_lint.cli.lint.lint import cli
 from rubric_lint.fix import fix
 from rubric_lint.fix.silence import silence
 from rubric_lint.format.schema_files import load
@@ -102,10 +100,10 @@ def test_the_commands_say_it_and_exit_with_1_and_2(monkeypatch):
     Path("rubric-lint.toml").write_text("time-limit = 1\n")
     ticking = Ticking()
     monkeypatch.setattr(clock, "monotonic", ticking)
-    done = CliRunner().invoke(cli, ["a.yaml", "--no-cache", "--format=concise"], standalone_mode=False)
-    assert (done.return_value, "stopped after 1 seconds" in done.stdout) == (1, True)
-    done = CliRunner().invoke(fix_command, ["a.yaml"], standalone_mode=False)
-    assert (done.return_value, "stopped after 1 seconds" in done.stderr) == (2, True)
+    done = commands.run("rubric-lint", "a.yaml", "--no-cache", "--format=concise")
+    assert (done.returncode, "stopped after 1 seconds" in done.stdout) == (1, True)
+    done = commands.run("rubric-fix", "a.yaml")
+    assert (done.returncode, "stopped after 1 seconds" in done.stderr) == (2, True)
     assert Path("a.yaml").read_text() == RUBRIC
 
 

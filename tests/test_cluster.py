@@ -2,13 +2,11 @@
 
 import json
 import os
-import sys
-from pathlib import Path
 
+import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import warm
 from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +20,6 @@ from rubric_lint.scoring.totals import restore_totals, store_totals
 TABLES = read_cases(__file__)
 
 
-PROGRAM = Path(sys.executable).with_name("rubric-score")
 RUBRIC = "rubrics: [{score_range: [0, 4], expected_outcome: Long}, {score_range: [5, 10], expected_outcome: Short}]\n"
 TEXTS = ['{"score": 7}', "No.", None, '{"score": 2}']
 
@@ -34,8 +31,7 @@ def call(tmp_path):
     write(tmp_path / "a.parquet", {"id": ["a", "b", "c", "d"], "output": TEXTS})
 
     def run(*arguments):
-        command = [PROGRAM, "length.rubric.yaml", *arguments]
-        done = warm.run(command, cwd=tmp_path, text=True)
+        done = commands.run("rubric-score", "length.rubric.yaml", *arguments, cwd=tmp_path)
         assert done.stdout == ""
         return done.returncode, done.stderr.replace("Usage: rubric-score", "")
 

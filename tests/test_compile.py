@@ -4,12 +4,11 @@ import atexit
 import gc
 import json
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 
+import commands
 import pytest
-import warm
 from cases import read_cases
 from engines import find_java, needs_engines, run
 from random_tables import NAMES, join_pieces, make_structs, make_tables
@@ -22,7 +21,6 @@ from rubric_lint.version import __version__
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = Path(__file__).parent / "data/compiled"
-PROGRAM = Path(sys.executable).with_name("rubric-score")
 SUMMARY = ROOT / "examples/summary.rubric.yaml"
 
 RANGES = """\
@@ -362,8 +360,8 @@ def test_a_table_may_have_any_name(database, table):
 
 
 def call(*arguments, folder):
-    done = warm.run([PROGRAM, "compile", *arguments], cwd=folder, input=b"")
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    done = commands.run("rubric-score", "compile", *arguments, cwd=folder)
+    return done.returncode, done.stdout, done.stderr
 
 
 def test_the_command_prints_the_query_or_writes_it(tmp_path):

@@ -12,19 +12,18 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import commands
 import pytest
 from agentv_5 import faults
 from cases import as_tuples, read_cases
-from click.testing import CliRunner
 from dialect_samples import SAMPLES as DIALECT_SAMPLES
 from exports import load, load_text, meaning, text_of, write
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_rubrics import SHAPES, rubrics, texts
 from ruamel.yaml import YAML
-from test_snapshots import check
+from snapshots import check
 
-from rubric_lint.cli.lint.convert import convert
 from rubric_lint.dialects import DIALECTS, load_dialect
 from rubric_lint.dialects.export import TARGETS, load_target
 from rubric_lint.dialects.export.target import ExportError
@@ -55,9 +54,9 @@ def run(folder):
 
     def converted(name, text, target, *options):
         (folder / name).write_text(text, "utf-8")
-        done = CliRunner().invoke(convert, [name, "--to", target, *options], standalone_mode=False)
+        done = commands.run("rubric-lint", "convert", name, "--to", target, *options)
         said = [line.removeprefix("rubric-lint: ").removeprefix(f"{name}:") for line in done.stderr.splitlines()]
-        return done.return_value or 0, done.stdout_bytes, said
+        return done.returncode, done.stdout.encode("utf-8", "surrogateescape"), said
 
     return converted
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from disk import small
 from engines import PYTHON, environment, needs_engines
-from test_engines import make_outputs
+from random_outputs import make_outputs
 
 pytestmark = [pytest.mark.engines, needs_engines]
 

@@ -1,12 +1,11 @@
 """The programs of docs/guides/engines.md, each in its engine: the results are those of `rubric-score`."""
 
-import random
 from pathlib import Path
 
 import pytest
 from documented import read_blocks
 from engines import find_java, needs_engines, run
-from random_outputs import FENCES, spell
+from random_outputs import make_outputs
 
 from rubric_lint import load_rubrics, score_batch
 
@@ -22,15 +21,6 @@ PROGRAMS = {
     if block.title and block.title.startswith("score_")
 }
 RUBRIC = ROOT / "examples/summary.rubric.yaml"
-
-
-def make_outputs(rows, *, seed=1):
-    """Outputs of every shape, some of them invalid: records with ids that tell them apart."""
-    chance = random.Random(seed)  # noqa: S311 (the same outputs every time)
-    for number in range(rows):
-        checks = [{"id": name, "score": chance.randint(0, 10)} for name in ("accuracy", "length")]
-        text = chance.choice(FENCES).format(spell({"checks": checks}, chance, 0.02))
-        yield {"id": f"r{number}", "output": text.encode("utf-8", "replace").decode() if number % 50 else None}
 
 
 def read_scores(folder):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from merged_suites import list_comments, tell_all, write_suite
-from styled_suites import json_suites, read_data, yaml_suites
+from reread import read
+from styled_suites import json_suites, yaml_suites
 
 from rubric_lint.fix import fix
 from rubric_lint.lint.engine import DEFAULTS, lint
@@ -21,24 +22,6 @@ SUITES = yaml_suites() | json_suites()
 # All that a migration may take out of a text, token by token, and put in.
 TAKEN = {"description", "required", "true", "false", "bool", "!", ":", ",", "?", '"', "'", ""}
 PUT = {"expected_outcome", "required_min_score", "10"}
-
-
-def read(name, data):
-    documents = read_data(name, data)
-    return [plain(document) for document in documents] if name.endswith(".yaml") else documents
-
-
-def plain(value):
-    """Data as JSON would have it, without the line end that some styles of text bring along."""
-    match value:
-        case dict():
-            return {str(key): plain(each) for key, each in value.items()}
-        case list():
-            return [plain(each) for each in value]
-        case str():
-            return value.removesuffix("\n")
-        case _:
-            return value
 
 
 def list_left(fixed):

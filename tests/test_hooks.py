@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 from once import make_once
 
@@ -154,7 +155,7 @@ def told(done):
 
 def run(manager, *args):
     """The exit code of a run of hooks, and what it says."""
-    done = subprocess.run([manager, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = commands.run_process([manager, *args])
     return done.returncode, told(done)
 
 

@@ -1,11 +1,11 @@
 """Ctrl+C while a program still loads its modules, or while it exits, ends it with one line."""
 
 import signal
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import commands
 import pytest
 
 SCRIPTS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
@@ -28,7 +28,7 @@ getattr(importlib.import_module(module), function)()
 
 def run(name, when, **more):
     code = PROGRAM.format(name=name, target=SCRIPTS[name], when=when)
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, **more)
+    return commands.run_process([sys.executable, "-c", code], **more)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")

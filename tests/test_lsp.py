@@ -9,12 +9,12 @@ import sys
 from difflib import unified_diff
 from pathlib import Path
 
+import commands
 import pytest
-import warm
 from cases import read_cases
-from editor import SERVER, TIMEOUT, start, uri_of
+from editor import SERVER, TIMEOUT, UNITS, start, uri_of
+from faulty_rubrics import SYNTAX
 from lsprotocol import types
-from test_bad_input import SYNTAX
 
 from rubric_lint import __version__
 from rubric_lint.fix import fix
@@ -48,12 +48,6 @@ rubrics:
     description: Says why
     required: false
 """
-
-UNITS = {
-    "utf-8": lambda text: len(text.encode()),
-    "utf-16": lambda text: len(text.encode("utf-16-le")) // 2,
-    "utf-32": len,
-}
 
 
 def slice_of(text, place, encoding="utf-16"):
@@ -404,7 +398,7 @@ async def test_what_a_baseline_holds_is_left_out_as_on_the_command_line(folder):
     path = folder / "a.yaml"
     path.write_text(OVERLAP)
     command = (sys.executable, "-m", "rubric_lint", "--write-baseline", ".")
-    warm.run(command, cwd=folder, check=True)
+    commands.run_process(command, cwd=folder, check=True)
     late = "  - id: late\n    expected_outcome: Says so\n    wieght: 1\n"
 
     uri, other = uri_of(path), uri_of(folder / "b.yaml")
@@ -455,7 +449,7 @@ async def test_a_baseline_and_settings_under_another_name_are_read_again_when_th
 
     def remember(*options):
         command = (sys.executable, "-m", "rubric_lint", "--config", str(strict), *options, "--write-baseline", ".")
-        warm.run(command, cwd=folder, check=True)
+        commands.run_process(command, cwd=folder, check=True)
 
     async with start(folder, settings={folder: {"configuration": "strict.toml"}}) as editor:
         uri = editor.open(path, OVERLAP)
@@ -679,7 +673,7 @@ def ask(server, message):
 def talk(*messages, end=b""):
     """Give a server these messages and close its input; what the process came to."""
     data = b"".join(map(frame, messages)) + end
-    return warm.run(SERVER, input=data, timeout=TIMEOUT)
+    return subprocess.run(SERVER, input=data, capture_output=True, timeout=TIMEOUT, check=False)
 
 
 def read_answers(done):
@@ -722,7 +716,7 @@ def test_how_it_ends_is_in_the_exit_code(messages, end, code):
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGPIPE")
 def test_a_client_that_stops_reading_ends_the_server_as_one_that_disconnects():
-    with warm.popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+    with subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
         ask(server, INITIALIZE)
         assert server.stdout.read(16) == b"Content-Length: "
         server.stdout.close()
@@ -761,14 +755,7 @@ def test_what_comes_before_the_beginning_or_begins_anew_is_refused():
 def test_without_the_extra_it_says_what_to_install(tmp_path):
     (tmp_path / "pygls").mkdir()
     (tmp_path / "pygls" / "__init__.py").write_text("raise ImportError\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "rubric_lint", "lsp"],
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    done = commands.run_process(SERVER, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout, done.stderr) == (
         2,
         "",

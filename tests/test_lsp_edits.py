@@ -4,11 +4,10 @@ import asyncio
 
 import pytest
 from cases import read_cases
-from editor import start, uri_of
+from editor import place, start, uri_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
-from test_lsp_positions import place
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import SettingsFinder

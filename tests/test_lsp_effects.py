@@ -1,12 +1,13 @@
 """What hover says of a band, a level, a weight and a gate: what an answer does to the score and the verdict."""
 
 import pytest
-from test_lsp_text import SUITE
+from cases import read_cases
 from typed import state_of
 
 from rubric_lint.lsp.answers.hover import make_hover
 from rubric_lint.lsp.server.analysis import analyse
 
+SUITE = read_cases("lsp_text")["SUITE"]
 CHECKLIST = """\
 rubrics:
   - {id: cause, weight: 3, required_min_score: 10, expected_outcome: Names the cause}

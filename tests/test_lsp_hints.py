@@ -5,9 +5,8 @@ import re
 
 import pytest
 from cases import read_cases
-from editor import start, uri_of
+from editor import UNITS, start, uri_of
 from lsprotocol import types
-from test_lsp import UNITS
 from typed import state_of
 
 from rubric_lint.lsp.answers.scores import make_hints

@@ -4,15 +4,14 @@ import asyncio
 import json
 from pathlib import Path
 
+import commands
 import pytest
 from cases import read_cases
-from click.testing import CliRunner
 from editor import TIMEOUT, run, start, uri_of
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.uris import to_fs_path
 
-from rubric_lint.cli.test.test import cli as rubric_test
 from rubric_lint.scoring.loading import read_rubrics
 from rubric_lint.scoring.meaning import hash_criteria
 
@@ -172,8 +171,8 @@ def test_an_id_in_a_test_or_a_record_leads_to_its_criterion(folder, name, word, 
 
 def test_a_rename_changes_every_use_and_recorded_outputs_still_count(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    before = CliRunner().invoke(rubric_test, [], standalone_mode=False)
-    assert (before.return_value, before.output) == (0, "2 tests passed.\n")
+    before = commands.run("rubric-test")
+    assert (before.returncode, before.stdout) == (0, "2 tests passed.\n")
 
     async def task(asking):
         edit = await asking.rename("right period")
@@ -193,8 +192,8 @@ def test_a_rename_changes_every_use_and_recorded_outputs_still_count(folder, mon
     assert json.loads(mine) == wanted
     assert "accuracy" in other
     assert "right period" not in other
-    after = CliRunner().invoke(rubric_test, [], standalone_mode=False)
-    assert (after.return_value, after.output) == (0, before.output)
+    after = commands.run("rubric-test")
+    assert (after.returncode, after.stdout) == (0, before.stdout)
 
 
 def test_a_quoted_id_is_renamed_from_a_record(folder):
@@ -219,8 +218,8 @@ def test_an_id_that_is_not_plain_is_quoted_wherever_it_is_written(folder, monkey
     mine = (folder / "refund.judged.jsonl").read_text("utf-8").splitlines()[0]
     old, new = json.dumps("accuracy"), json.dumps(name)
     assert json.loads(mine) == json.loads(json.dumps(make_record(folder)).replace(old, new))
-    after = CliRunner().invoke(rubric_test, [], standalone_mode=False)
-    assert (after.return_value, after.output) == (0, "2 tests passed.\n")
+    after = commands.run("rubric-test")
+    assert (after.returncode, after.stdout) == (0, "2 tests passed.\n")
 
 
 def change(folder, name, old, new):

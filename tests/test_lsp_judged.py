@@ -4,8 +4,8 @@ import asyncio
 import json
 
 from editor import start, uri_of
+from judged import CONSTANT, RUBRIC, constant, lines
 from lsprotocol import types
-from test_cli_judged import CONSTANT, RUBRIC, constant, lines
 
 NAME = "results [1].jsonl"
 

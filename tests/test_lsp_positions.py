@@ -1,9 +1,9 @@
 """The text of a document as an editor counts it."""
 
-import re
 from itertools import pairwise
 
 import pytest
+from editor import is_inside_line_end, place, units
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
@@ -14,26 +14,6 @@ from rubric_lint.text.source import Edit, Span
 
 ENCODINGS = ["utf-8", "utf-16", "utf-32"]
 TEXTS = st.text(st.sampled_from("a: -\r\n\t\x0b\x0c\x85\u2028\u2029é€😀\ufeff"), max_size=30)
-
-
-def units(text, encoding):
-    """How long a text is for an editor, by another way than the code's."""
-    sizes = {
-        "utf-8": lambda char: len(char.encode("utf-8", "surrogatepass")),
-        "utf-16": lambda char: 1 + (ord(char) > 0xFFFF),
-        "utf-32": lambda _: 1,
-    }
-    return sum(map(sizes[encoding], text))
-
-
-def is_inside_line_end(content, offset):
-    return offset > 0 and content[offset - 1 : offset + 1] == "\r\n"
-
-
-def place(content, offset, encoding):
-    """The line and character of an offset into all that the editor has; inside of CRLF it is the end of the line."""
-    lines = re.split("\r\n|\r|\n", content[: offset - is_inside_line_end(content, offset)])
-    return len(lines) - 1, units(lines[-1], encoding)
 
 
 def as_tuple(position):

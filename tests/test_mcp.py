@@ -7,11 +7,11 @@ import sys
 import time
 from pathlib import Path
 
+import commands
 import jsonschema
 import pytest
-import warm
 from cases import read_cases
-from lint_command import BAD, GOOD, OLD, PROGRAM, call
+from lint_command import BAD, GOOD, OLD, call, call_after
 
 from rubric_lint.lint import engine
 from rubric_lint.mcp.roots import Roots, ToolError
@@ -91,13 +91,10 @@ def test_near_misses_are_told_beside_rubrics():
     assert ask("lint", paths=["."])[1]["unread"][0]["file"] == "a.yaml"
 
 
-PROGRAM_OF_FIX = PROGRAM.replace("rubric-lint", "rubric-fix").replace("import lint; lint()", "import fix; fix()")
-
-
 def test_fix_writes_nothing_unless_it_is_told_to(said):
     text, data = ask("fix", paths=["old.yaml"])
     report = {name: data[name] for name in ("version", "summary", "files")}
-    assert report == json.loads(call("--check", "--format=json", "old.yaml", program=PROGRAM_OF_FIX)[0])
+    assert report == json.loads(call("--check", "--format=json", "old.yaml", program="rubric-fix")[0])
     said(text, json.dumps(data["proofs"], indent=1))
     assert (data["written"], Path("old.yaml").read_text("utf-8")) == (False, OLD)
     assert (ask("fix", write=True)[1]["written"], Path("old.yaml").read_text("utf-8")) == (True, FIXED)
@@ -118,7 +115,7 @@ def test_fix_of_a_text_reports_what_the_command_reports_of_stdin(text):
     said, data = ask("fix", text=text, name="x.yaml")
     report = {name: data[name] for name in ("version", "summary", "files")}
     args = ("--check", "--stdin-filename=x.yaml", "-")
-    out, err, _ = call(*args, "--format=json", stdin=text.encode(), program=PROGRAM_OF_FIX)
+    out, err, _ = call(*args, "--format=json", stdin=text.encode(), program="rubric-fix")
     assert report == json.loads(out)
     assert ("Nothing fixed in 1 file." in said) == ("[" in text)
     assert [line.removeprefix("rubric-fix: ") for line in err.splitlines()] == [
@@ -142,10 +139,9 @@ def test_show_reports_what_the_command_reports():
 def test_score_reports_what_the_command_reports():
     Path("outputs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in OUTPUTS[:1]), "utf-8")
     text, data = ask("score", rubric="good.yaml", outputs=OUTPUTS)
-    program = warm.code_of("score")
     command = ("good.yaml", "outputs.jsonl", "--format=json")
     assert ask("score", rubric="good.yaml", outputs_path="outputs.jsonl")[1] == json.loads(
-        call(*command, program=program)[0]
+        call(*command, program="rubric-score")[0]
     )
     assert [each.get("verdict") for each in data["results"]] == ["pass", None]
     assert (data["totals"]["pass"], data["totals"]["invalid"]) == (1, 1)
@@ -311,8 +307,7 @@ def test_import_makes_a_rubric_of_a_table():
 
 def test_without_the_package_the_command_says_how_to_install_it():
     told = "the MCP server needs the mcp package, version 2; install it with: pip install 'rubric-lint[mcp]'"
-    program = PROGRAM.replace("import sys;", "import sys; sys.modules['mcp'] = None;")
-    assert call("mcp", program=program) == ("", f"rubric-lint: {told}\n", 2)
+    assert call_after("import sys; sys.modules['mcp'] = None\n", "mcp") == ("", f"rubric-lint: {told}\n", 2)
 
 
 CALLS = [
@@ -396,8 +391,8 @@ server.answer_call = answer
 class Server:
     """A server that gets messages as bytes, so that they need not be right."""
 
-    def __init__(self, program=PROGRAM):
-        command = [sys.executable, "-c", program, "mcp"]
+    def __init__(self, before=""):
+        command = commands.command("rubric-lint", "mcp", before=before)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
         self.send({"id": 0, "method": "initialize", "params": client})
@@ -420,8 +415,8 @@ class Server:
 def serve():
     servers = []
 
-    def start(program=PROGRAM):
-        servers.append(Server(program))
+    def start(before=""):
+        servers.append(Server(before))
         return servers[-1]
 
     yield start
@@ -451,7 +446,7 @@ def test_a_request_that_cannot_be_read_is_answered(serve):
 
 @pytest.mark.slow
 def test_a_cancelled_call_ends_before_the_next_begins_and_one_in_the_queue_never_begins(serve):
-    server = serve(SLOW + PROGRAM)
+    server = serve(SLOW)
     server.call(1, "lint")
     while not Path("turns").exists():
         time.sleep(0.01)

@@ -4,17 +4,15 @@ import json
 import re
 from pathlib import Path
 
-import click
+import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from accuracy_depth import RUBRIC, output
 from cases import read_cases
-from click.testing import CliRunner
 
 from rubric_lint import load_rubrics
 from rubric_lint.arrow import map_batches
-from rubric_lint.cli.score.score import cli
 from rubric_lint.engines.cluster import Folder, Worker, make_plan
 from rubric_lint.outputs.mapping import RESERVED
 
@@ -44,14 +42,11 @@ def write(name, records):
     Path(name).write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records), "utf-8")
 
 
-def call(*args, rubric="r.rubric.yaml", given=None):
+def call(*args, rubric="r.rubric.yaml", given=""):
     """What is written to stdout and stderr, and the exit code."""
-    command, names = (args[:1], args[1:]) if args[0] == "merge" else ((), args)
-    done = CliRunner().invoke(cli, [*command, rubric, *names], input=given, standalone_mode=False)
-    if isinstance(done.exception, click.ClickException):
-        return done.stdout, done.exception.format_message(), done.exception.exit_code
-    assert done.exception is None
-    return done.stdout, done.stderr.replace("rubric-lint: ", ""), done.return_value
+    command, names = (args[:1], args[1:]) if args[0] == "merge" else (("score",), args)
+    done = commands.run("rubric-lint", *command, rubric, *names, stdin=given)
+    return done.stdout, commands.complaint(done).replace("rubric-lint: ", ""), done.returncode
 
 
 def split(*sizes, suffix=".jsonl", rubric="r.rubric.yaml", name="in.jsonl"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from lint_command import BAD, BROKEN_RULE, COUNTED, FIXABLE, OVERLAP, PROGRAM, call, folder  # noqa: F401 (a fixture)
+from lint_command import BAD, BROKEN_RULE, COUNTED, FIXABLE, OVERLAP, call, call_after, folder  # noqa: F401 (a fixture)
 
 from rubric_lint.report import REPORTERS
 
@@ -78,7 +78,7 @@ def test_what_is_no_regular_file_is_written_to_and_not_replaced():
     assert call("--output=pipe", "--format=concise", "-q", "bad.yaml") == ("", "", 1)
     assert reader.communicate(timeout=60)[0] == OVERLAP
     assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
-    assert call("--output=/dev/stdout", "--format=concise", "-q", "bad.yaml") == (OVERLAP, "", 1)
+    assert call_after("", "--output=/dev/stdout", "--format=concise", "-q", "bad.yaml") == (OVERLAP, "", 1)
 
 
 def test_a_dash_is_standard_output():
@@ -121,7 +121,7 @@ def test_what_cannot_be_read_stands_in_the_report_too():
 
 
 def test_a_fault_of_the_tool_stands_in_the_report_too():
-    output, _, code = call("--format=sarif", "bad.yaml", "good.yaml", program=BROKEN_RULE + PROGRAM)
+    output, _, code = call_after(BROKEN_RULE, "--format=sarif", "bad.yaml", "good.yaml")
     told = json.loads(output)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
     places = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in told]
     assert (3, {"fault"}) == (code, {each["descriptor"]["id"] for each in told})
@@ -131,8 +131,8 @@ def test_a_fault_of_the_tool_stands_in_the_report_too():
 def test_xml_is_what_its_declaration_says_in_every_encoding_of_standard_output():
     Path("é👍.yaml").write_text(BAD, "utf-8")
     for encoding in ("ascii", "latin-1", "utf-8"):
-        program = f"import sys; sys.stdout.reconfigure(encoding={encoding!r})\n"
-        output, _, _ = call("--format=junit", "é👍.yaml", program=program + PROGRAM)
+        before = f"import sys; sys.stdout.reconfigure(encoding={encoding!r})\n"
+        output, _, _ = call_after(before, "--format=junit", "é👍.yaml")
         names = [case.get("name") for case in ET.fromstring(output).iter("testcase")]  # noqa: S314 (our own)
         assert names == ["é👍.yaml"]
 

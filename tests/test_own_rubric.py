@@ -8,8 +8,7 @@ from cases import read_cases
 from faulty_rubrics import Writer, bands
 from hypothesis import given
 from hypothesis import strategies as st
-from test_choices import COMMENT
-from test_fix_properties import read
+from reread import COMMENT, read
 
 from rubric_lint.edits.intents import MoveItems
 from rubric_lint.finding import Severity

@@ -8,6 +8,7 @@ import venv
 import zipfile
 from pathlib import Path
 
+import commands
 import pytest
 from once import make_once
 
@@ -86,15 +87,7 @@ def programs(packages, tmp_path_factory, request):
 def run(program, *arguments, folder):
     """Run a program far from the repository: what it knows, it knows from its installation."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return subprocess.run(
-        [program, *arguments],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return commands.run_process([program, *arguments], cwd=folder, env=environment, timeout=600)
 
 
 def test_the_wheel_holds_the_package_and_the_schemas_and_no_more(packages):

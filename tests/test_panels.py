@@ -2,21 +2,20 @@
 
 import hashlib
 import json
+import os
 import re
 from collections import Counter
 from contextlib import ExitStack
 from fractions import Fraction
 from itertools import product
 
+import commands
 import pytest
 from cases import read_cases
 from chat_server import Response, completion, serving, without_scores
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.cli.score.score import cli
-from rubric_lint.cli.test.test import cli as rubric_test
 from rubric_lint.judge.prompt import JudgedCase, as_text, write_prompt
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer
@@ -54,14 +53,10 @@ def write_answers(folder, count):
     (folder / "answers.jsonl").write_text("".join(lines), "utf-8")
 
 
-def run(*arguments, program=cli, name="rubric-score", **environment):
+def run(*arguments, program="rubric-score", **environment):
     """Run a command: exit code, standard output, lines of standard error."""
-    result = CliRunner().invoke(program, arguments, env=environment, prog_name=name, standalone_mode=False)
-    if result.exception:
-        if not hasattr(result.exception, "format_message"):
-            raise result.exception
-        return result.exception.exit_code, result.stdout, [result.exception.format_message()]
-    return result.return_value, result.stdout, without_scores(result.stderr).splitlines()
+    done = commands.run(program, *arguments, env={**os.environ, **environment})
+    return done.returncode, done.stdout, without_scores(commands.complaint(done)).splitlines()
 
 
 def judge(server, *arguments, models=("one", "two"), **environment):
@@ -678,7 +673,7 @@ tests:
 def record_tests(server, *options, models=("one", "two")):
     named = [word for model in models for word in ("--model", model)]
     call = ["--record", *named, "--base-url", server.url, "--concurrency", "1", *options]
-    return run(*call, program=rubric_test, name="rubric-test")
+    return run(*call, program="rubric-test")
 
 
 def test_a_panel_records_tests_and_after_an_edit_only_what_changed(folder, said):
@@ -702,7 +697,7 @@ def test_a_panel_records_tests_and_after_an_edit_only_what_changed(folder, said)
         assert [[check["id"] for check in output["checks"]] for output in two["outputs"]] == [IDS] * 4
         kept = two["judge"]["kept"]
         assert [(each["criteria"], each["models"]) for each in kept] == [(["accuracy", "length"], ["one", "two"])]
-    code, _, told = run(program=rubric_test, name="rubric-test")
+    code, _, told = run(program="rubric-test")
     assert (code, told) == (0, [])
 
 

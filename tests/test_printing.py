@@ -5,18 +5,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import pytest
 from cases import read_cases
-from click.testing import CliRunner
 from ruamel.yaml import YAML
 
-from rubric_lint.cli.fix.fix import fix
-from rubric_lint.cli.lint.lint import cli
-from rubric_lint.cli.score.prompt import prompt, schema
-from rubric_lint.cli.score.score import score
 from rubric_lint.report import REPORTERS
 
 CONVERTED = read_cases(__file__)["CONVERTED"]
@@ -39,26 +34,26 @@ NAMES = {
 OBEYED = re.compile(r"^\s*::|##\[|##vso\[", re.MULTILINE)
 ALLOWED = re.compile(r"^::(?:error|warning|notice) (?=file=|title=)", re.MULTILINE)
 RUNS = {
-    **{form: (cli, ["--format", form]) for form in REPORTERS},
-    "statistics": (cli, ["--statistics"]),
-    "fixes": (fix, ["--check"]),
-    "fix": (fix, []),
-    "diff": (fix, ["--diff"]),
-    "colored diff": (fix, ["--diff", "--color=always"]),
-    "fixes as JSON": (fix, ["--check", "--format=json"]),
-    "ignores": (cli, ["--add-ignores"]),
-    "fixed first": (cli, ["--fix"]),
-    "option": (cli, ["--no-such-option"]),
-    "show": (cli, ["show"]),
-    "show as JSON": (cli, ["show", "--format=json"]),
+    **{form: ("rubric-lint", ["--format", form]) for form in REPORTERS},
+    "statistics": ("rubric-lint", ["--statistics"]),
+    "fixes": ("rubric-fix", ["--check"]),
+    "fix": ("rubric-fix", []),
+    "diff": ("rubric-fix", ["--diff"]),
+    "colored diff": ("rubric-fix", ["--diff", "--color=always"]),
+    "fixes as JSON": ("rubric-fix", ["--check", "--format=json"]),
+    "ignores": ("rubric-lint", ["--add-ignores"]),
+    "fixed first": ("rubric-lint", ["--fix"]),
+    "option": ("rubric-lint", ["--no-such-option"]),
+    "show": ("rubric-lint", ["show"]),
+    "show as JSON": ("rubric-lint", ["show", "--format=json"]),
 }
 RUNS_WITH_ONE = {
-    "diff of two": (cli, ["diff", "sound.yaml"]),
-    "conversion": (cli, ["convert", "--to=v2", "--output=out.yaml"]),
-    "scores": (score, ["nothing.jsonl", "--rubric=x"]),
-    "settings": (cli, ["--config"]),
-    "baseline": (cli, ["--baseline"]),
-    "report": (cli, ["--output=."]),
+    "diff of two": ("rubric-lint", ["diff", "sound.yaml"]),
+    "conversion": ("rubric-lint", ["convert", "--to=v2", "--output=out.yaml"]),
+    "scores": ("rubric-score", ["nothing.jsonl", "--rubric=x"]),
+    "settings": ("rubric-lint", ["--config"]),
+    "baseline": ("rubric-lint", ["--baseline"]),
+    "report": ("rubric-lint", ["--output=."]),
 }
 
 
@@ -69,10 +64,8 @@ def here(folder):
 
 def call(command, *arguments):
     """What a program with these arguments prints, on both streams, as `launch` has it."""
-    program = "rubric-fix" if command is fix else "rubric-score" if command is score else "rubric-lint"
-    path = Path(sys.executable).with_name(program)
-    done = subprocess.run([path, *map(os.fsencode, arguments)], capture_output=True, check=False)
-    return done.returncode, (done.stdout + b"\n" + done.stderr).decode("utf-8", "surrogateescape")
+    done = commands.run(command, *arguments)
+    return done.returncode, f"{done.stdout}\n{done.stderr}"
 
 
 def orders(text):
@@ -119,13 +112,13 @@ def test_no_text_gives_orders(run, text):
         f"# {text}\nrubrics:\n- id: '{text}'\n  '{text}': 1\n  description: x\n  weight: '{text}'\n"
     )
     command, arguments = RUNS[run]
-    done = CliRunner().invoke(command, [*arguments, "a.yaml", "b.yaml"], standalone_mode=False)
-    assert orders(done.output) == []
+    _, printed = call(command, *arguments, "a.yaml", "b.yaml")
+    assert orders(printed) == []
 
 
 def diff_of(text, *arguments):
     Path("a.yaml").write_text(text)
-    return CliRunner().invoke(fix, ["--diff", "-q", *arguments, "a.yaml"], standalone_mode=False).stdout
+    return commands.run("rubric-fix", "--diff", "-q", *arguments, "a.yaml").stdout
 
 
 def test_a_diff_with_a_command_in_its_text_is_shown_but_is_not_a_patch():
@@ -145,9 +138,8 @@ def test_a_diff_with_a_command_in_its_text_is_shown_but_is_not_a_patch():
 def test_git_applies_a_diff_whose_files_have_odd_names():
     for name in NAMES.values():
         Path(name).write_text(FAULTY)
-    program = Path(sys.executable).with_name("rubric-fix")
-    done = subprocess.run([program, "--diff", "-q", "."], capture_output=True, check=False)
-    Path("p.patch").write_bytes(done.stdout)
+    patch = commands.run("rubric-fix", "--diff", "-q", ".").stdout
+    Path("p.patch").write_bytes(os.fsencode(patch))
     subprocess.run(["git", "init", "-q"], check=True)
     subprocess.run(["git", "apply", "p.patch"], check=True)
     assert all("expected_outcome: Says it" in Path(name).read_text() for name in NAMES.values())
@@ -156,10 +148,8 @@ def test_git_applies_a_diff_whose_files_have_odd_names():
 HOSTILE = [*TEXTS, "a\x1b[31mb", "a\x7fb", "a\x9bb", "a\u2028b", "a\U000e0041b", "a\n::error::b", "]]><b>"]
 
 
-def print_of(command, *arguments):
-    done = CliRunner().invoke(command, arguments, standalone_mode=False)
-    assert done.exception is None
-    return done.stdout
+def print_of(*arguments):
+    return commands.run("rubric-lint", *arguments).stdout
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
@@ -167,13 +157,13 @@ def test_no_text_of_outputs_gives_orders_in_the_results(text):
     Path("a.yaml").write_text(f"rubrics:\n- id: {json.dumps(text)}\n  expected_outcome: Says it\n")
     good = {"id": text, "output": {"checks": [{"id": text, "satisfied": True}]}, "note": text}
     Path("a.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps({'id': text, 'output': text})}\n")
-    printed = {form: print_of(score, "--format", form, "a.yaml", "a.jsonl") for form in ("jsonl", "json", "table")}
+    printed = {form: print_of("score", "--format", form, "a.yaml", "a.jsonl") for form in ("jsonl", "json", "table")}
     assert [orders(each) for each in printed.values()] == [[], [], []]
     first = json.loads(printed["jsonl"].split("\n")[0])
     assert (first["id"], first["note"], first["criteria"][0]["id"]) == (text, text, text)
     assert json.loads(printed["json"])["results"][0] == first
-    prompts = print_of(prompt, "a.yaml", "--answer", text, "--format", "messages")
-    form = print_of(schema, "a.yaml")
+    prompts = print_of("prompt", "a.yaml", "--answer", text, "--format", "messages")
+    form = print_of("schema", "a.yaml")
     assert (orders(prompts), orders(form)) == ([], [])
 
 
@@ -182,7 +172,7 @@ def test_no_text_of_outputs_gives_orders_in_the_results(text):
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 def test_no_text_of_a_rubric_gives_orders_when_it_is_converted(target, text):
     Path("a.yaml").write_text(f"rubrics:\n- id: a\n  expected_outcome: {json.dumps(text)}\n")
-    printed = print_of(cli, "convert", "--to", target, "a.yaml")
+    printed = print_of("convert", "--to", target, "a.yaml")
     assert orders(printed) == []
     if target == "rubric":
         assert YAML(typ="safe").load(printed)["rubrics"][0]["expected_outcome"] == text

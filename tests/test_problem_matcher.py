@@ -4,10 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import commands
 import pytest
-from click.testing import CliRunner
-
-from rubric_lint.cli.lint.lint import cli
 
 ROOT = Path(__file__).parents[1]
 MATCHER, WATCH = json.loads((ROOT / "vscode/package.json").read_text("utf-8"))["contributes"]["problemMatchers"]
@@ -22,7 +20,7 @@ rubrics:
 
 
 def run(*arguments):
-    return CliRunner().invoke(cli, ["check", *arguments], standalone_mode=False).stdout
+    return commands.run("rubric-lint", "check", *arguments).stdout
 
 
 def units(text):

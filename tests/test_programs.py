@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 import said
-import warm
 from cases import as_tuples, read_cases
 from found import codes, marked
 from lint_command import call, folder  # noqa: F401 (a fixture)
@@ -355,12 +354,9 @@ def test_folders_are_searched_for_programs_that_hold_rubrics(said):
     said(listed[1], listed[1])
 
 
-FIX = warm.code_of("fix")
-
-
 def test_programs_are_never_rewritten_and_rubric_fix_says_so(said):
     Path("metrics.py").write_text(METRIC, "utf-8")
-    out, err, code = call("--unsafe-fixes", "metrics.py", program=FIX)
+    out, err, code = call("--unsafe-fixes", "metrics.py", program="rubric-fix")
     assert code == 0
     said(out + err)
     out, err, _ = call("--add-ignores", "metrics.py")

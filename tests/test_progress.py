@@ -2,8 +2,8 @@ import io
 import sys
 
 import click
+import commands
 import pytest
-import warm
 from cases import read_cases
 
 from rubric_lint.run.console import Progress
@@ -129,7 +129,7 @@ def test_an_interrupted_run_says_what_it_did_and_leaves_whole_files(tmp_path, na
     for text, letter in zip(texts, "abc", strict=True):
         (tmp_path / f"{letter}.yaml").write_text(text, "utf-8")
     command = [sys.executable, "-W", "error", "-c", INTERRUPTING.format(name), *args, "--isolated"]
-    done = warm.run(command, text=True, cwd=tmp_path)
+    done = commands.run_process(command, cwd=tmp_path)
     assert (done.stderr, done.returncode) == (told, 130)
     left = [(tmp_path / f"{letter}.yaml").read_text("utf-8") for letter in "abc"]
     assert (left[0] != texts[0], left[1:]) == ("1 changed" in told, texts[1:])

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 from ruamel.yaml import YAML
 
@@ -90,7 +91,7 @@ def test_zizmor_finds_nothing():
     if not zizmor.exists():
         pytest.skip("zizmor is installed for development only")
     command = [zizmor, "--offline", "--pedantic", "--strict-collection", "--no-progress", "--color=never", ROOT]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = commands.run_process(command)
     assert (done.returncode, done.stdout) == (0, "No findings to report. Good job!\n"), done.stdout + done.stderr
 
 
@@ -128,13 +129,13 @@ def test_zizmor_finds_nothing_in_a_workflow_on_a_page(text, tmp_path):
     file.parent.mkdir(parents=True)
     file.write_text(text, "utf-8")
     command = [zizmor, "--offline", "--strict-collection", "--no-progress", "--color=never", tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = commands.run_process(command)
     assert (done.returncode, done.stdout.startswith("No findings to report.")) == (0, True), done.stdout + done.stderr
 
 
 def packages(folder, tag):
     command = [sys.executable, folder / ".ci/packages.py", tag]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = commands.run_process(command)
     return done.returncode, done.stdout
 
 
@@ -179,10 +180,8 @@ class Runner:
             "PATH": f"{self.folder}:{os.environ['PATH']}",
             "GITHUB_STEP_SUMMARY": f"{self.folder}/summary.md",
         }
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]],
-            cwd=self.work, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]]
+        done = commands.run_process(command, cwd=self.work, env=environment)
         return done.returncode, done.stdout, done.stderr
 
 
@@ -371,10 +370,7 @@ class Image:
                     raise AssertionError(line)
 
     def run(self, command):
-        return subprocess.run(
-            command, cwd=self.path("."), env=self.environment, capture_output=True, text=True, check=True,
-            stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        return commands.run_process(command, cwd=self.path("."), env=self.environment, check=True)
 
 
 def test_the_steps_of_the_image_install_what_lints(tmp_path):

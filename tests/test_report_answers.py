@@ -3,20 +3,16 @@
 import json
 import re
 import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 from unicodedata import category
 
 import browser
-import click
+import commands
 import pytest
-import warm
-from click.testing import CliRunner
 from node import node
 from report_pictures import CHROMIUM
 
-from rubric_lint.cli.score.score import cli
 from rubric_lint.messages import visible
 from rubric_lint.outputs.blocks import Block
 from rubric_lint.report.html import Extras, HtmlReport
@@ -25,7 +21,6 @@ from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
 ROOT = Path(__file__).parent.parent
-PROGRAM = Path(sys.executable).with_name("rubric-score")
 SUITE = """\
 tests:
   - id: tower
@@ -74,11 +69,9 @@ def run(folder, monkeypatch):
             path = folder / (f"{name}.yaml" if name in {"rubric", "old"} else f"{name}.jsonl")
             path.write_text(text, "utf-8", "surrogatepass", newline="")
         command = ["rubric.yaml", *arguments, "--report", "page.html", "--isolated", "-q", "--format", "jsonl"]
-        done = CliRunner().invoke(cli, command, input=stdin, standalone_mode=False)
-        usage = [done.exception.format_message()] if isinstance(done.exception, click.UsageError) else []
-        assert done.exception is None or usage, done.exception
-        assert code in {None, 2 if usage else done.return_value}, done.stderr
-        return folder / "page.html", [*map(json.loads, done.stdout.splitlines())], "\n".join([done.stderr, *usage])
+        done = commands.run("rubric-lint", "score", *command, stdin=stdin)
+        assert code in {None, done.returncode}, done.stderr
+        return folder / "page.html", [*map(json.loads, done.stdout.splitlines())], commands.complaint(done)
 
     return call
 
@@ -386,8 +379,8 @@ def test_labels_give_the_page_the_part_that_agree_writes(run, tmp_path):
     labels = lines(*(tower(f"a{n}", n * 3 % 11, 9, rater="ana") for n in range(12)))
     page, _, complaints = run(ONE, "one.jsonl", "--labels", "labels.jsonl", one=judged, labels=labels)
     assert complaints.strip() == ""
-    command = [PROGRAM, "agree", "rubric.yaml", "one.jsonl", "--labels", "labels.jsonl", "--report", "agree.html"]
-    warm.run([*command, "--isolated"], cwd=tmp_path, check=True)
+    command = ("agree", "rubric.yaml", "one.jsonl", "--labels", "labels.jsonl", "--report", "agree.html", "--isolated")
+    commands.run("rubric-score", *command, cwd=tmp_path).check_returncode()
     alone = (tmp_path / "agree.html").read_text("utf-8").partition("</header>\n")[2].partition("\n<footer>")[0]
     assert alone in page.read_text("utf-8")
     assert '<a href="#agreement">Agreement</a>' in page.read_text("utf-8")
@@ -538,7 +531,7 @@ def test_the_labels_and_answers_that_a_browser_saves_are_read_back(run, tmp_path
     }
     assert labels == [*agreed, sorting]
     command = [
-        PROGRAM,
+        "rubric-score",
         "agree",
         "rubric.yaml",
         "one.jsonl",
@@ -548,10 +541,11 @@ def test_the_labels_and_answers_that_a_browser_saves_are_read_back(run, tmp_path
         "json",
         "--bootstrap",
         "0",
+        "--isolated",
+        "--allow-invalid",
     ]
-    done = warm.run(
-        [*command, "--isolated", "--allow-invalid"], cwd=tmp_path, check=True, capture_output=True, text=True
-    )
+    done = commands.run(*command, cwd=tmp_path)
+    done.check_returncode()
     _, tower, sorting = json.loads(done.stdout)["agreements"]
     assert [each["answers"] for given in (tower, sorting) for each in given["raters"] if each["name"] == "bo"] == [5, 1]
     assert [

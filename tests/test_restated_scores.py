@@ -1,12 +1,10 @@
 """Scores and verdicts of the dialects, beside what their systems compute, as `support/restated_scores.py` has it."""
 
 import json
-import subprocess
-import sys
 from fractions import Fraction
 
+import commands
 import pytest
-import warm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from restated_scores import CASES
@@ -71,7 +69,6 @@ def test_the_mean_is_that_of_healthbench(drawn, is_repeated):
     assert [each.mean for each in totals.rubrics.values()] == [max(score, Fraction(0)) for score in theirs]
 
 
-PROGRAM = warm.code_of("score")
 ROW = {"prompt_id": "p", "rubrics": [
     {"criterion": "Names the dose", "points": 2, "tags": []}, {"criterion": "Errs", "points": -3, "tags": []}
 ]}  # fmt: skip
@@ -83,8 +80,7 @@ def test_the_mean_of_a_run_counts_what_scores_lose_below_0(tmp_path):
     checks = [[{"id": f"rubric-{at}", "satisfied": bool(each)} for at, each in enumerate(row, 1)] for row in met]
     lines = [json.dumps({"id": str(at), "output": {"checks": each}}) for at, each in enumerate(checks)]
     (tmp_path / "outputs.jsonl").write_text("\n".join(lines), "utf-8")
-    command = [sys.executable, "-c", PROGRAM, "rows.jsonl", "outputs.jsonl", "--format", "json"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    done = commands.run("rubric-score", "rows.jsonl", "outputs.jsonl", "--format", "json", cwd=tmp_path)
     printed = json.loads(done.stdout)
     assert printed["totals"]["mean"] == mean
     assert [each["score"] for each in printed["results"]] == [max((2 * a - 3 * b) / 2, 0) for a, b in met]

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 from cases import read_cases
 from chat_server import Response, completion, serving
-from test_api import modules_after
+from commands import modules_after
 
 from rubric_lint import JudgedCase, load_rubrics, output_schema, score, write_prompt
 from rubric_lint.rewards import RewardCounts, RewardError, endpoint_judge, trl_reward, verifiers_reward

@@ -7,9 +7,9 @@ a virtual environment with it in `.cache/trl`.
 import json
 import os
 import statistics
-import subprocess
 from pathlib import Path
 
+import commands
 import pytest
 from chat_server import completion, serving
 from documented import read_blocks
@@ -34,15 +34,8 @@ QUIET = {
 
 def run(python, *arguments, folder):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(
-        [python, *arguments],
-        cwd=folder,
-        env={**kept, **QUIET, "HOME": str(folder)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**kept, **QUIET, "HOME": str(folder)}
+    done = commands.run_process([python, *arguments], cwd=folder, env=environment, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     return done
 

@@ -5,13 +5,12 @@ import re
 from textwrap import dedent
 
 import pytest
-from dialect_samples import SAMPLES
+from dialect_samples import SAMPLES, TEXTS
 from exports import load, meaning, write
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from random_rubrics import SHAPES
+from random_rubrics import SHAPES, written_out
 from ruamel.yaml import YAML
-from test_interop import TEXTS
 
 from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.entries import as_entries, make_sound
@@ -124,23 +123,3 @@ def render(template):
     pieces = re.split(r"\{\{(.*?)\}\}", template)
     assert not [piece for piece in pieces[::2] if re.search(r"\{[{%#]|#\}", piece)]
     return "".join(ast.literal_eval(piece.strip()) if place % 2 else piece for place, piece in enumerate(pieces))
-
-
-def written_out(rubric):
-    """What a rubric says, whether it leaves it to a default, writes it as a map or puts it into another order."""
-    entries = [normalised(entry, number) for number, entry in enumerate(as_entries(rubric), 1)]
-    return sorted(entries, key=lambda entry: entry["score_range"]) if rubric.criteria == () else entries
-
-
-def normalised(entry, number):
-    entry = {"expected_outcome": entry} if isinstance(entry, str) else dict(entry)
-    if "score_range" not in entry:
-        entry.setdefault("id", f"rubric-{number}")
-        entry["weight"] = float(entry.get("weight", 1))
-        if not entry.get("required_min_score"):  # a gate of 0 is none
-            entry.pop("required_min_score", None)
-    if isinstance(ranges := entry.get("score_ranges"), list):
-        entry["score_ranges"] = sorted(ranges, key=lambda band: band["score_range"])
-    if levels := entry.get("levels"):
-        entry["levels"] = sorted(levels, key=lambda level: level["level"])
-    return entry

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_outputs import FENCES, cases, load, spell
-from test_score_batch import LENGTH, RUBRICS
+from random_outputs import FENCES, LENGTH, RUBRICS, cases, load, spell
 
 from rubric_lint import score_batch, score_batches
 

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_outputs import FENCES, cases, load, spell
+from random_outputs import FENCES, LENGTH, RUBRICS, SUITE, TOWER, cases, load, spell
 
 import rubric_lint
 from rubric_lint import (
@@ -27,19 +27,6 @@ from rubric_lint import (
 )
 from rubric_lint.scoring.scorer import Scorer
 
-SUITE = """\
-tests:
-  - id: tower
-    rubrics:
-      - {id: year, expected_outcome: Names the year, required_min_score: 10}
-      - {id: cost, expected_outcome: Names the cost, weight: 3}
-  - id: length
-    rubrics:
-      - {score_range: [0, 4], expected_outcome: Too long}
-      - {score_range: [5, 10], expected_outcome: Short}
-"""
-RUBRICS = load_rubrics("suite.yaml", SUITE)
-TOWER, LENGTH = RUBRICS["tower"], RUBRICS["length"]
 COLUMNS = ["id", "rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_missed", "criteria", "error"]
 
 

@@ -6,14 +6,13 @@ import io
 import json
 from pathlib import Path
 
+import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubric_lint.cli.score.score import score
 from rubric_lint.outputs.blocks import CHUNK, LIMIT
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.streams import Asked, read_entries
@@ -34,11 +33,9 @@ def folder(folder):
 
 def call(*args, stdin=b""):
     """The results, what is said on standard error, and the exit code."""
-    done = CliRunner().invoke(score, ["r.rubric.yaml", *args, "--format", "jsonl"], input=stdin, standalone_mode=False)
-    if done.exception:
-        raise done.exception
+    done = commands.run("rubric-lint", "score", "r.rubric.yaml", *args, "--format", "jsonl", stdin=stdin)
     told = [line.removeprefix("rubric-lint: ") for line in done.stderr.splitlines()]
-    return [json.loads(line) for line in done.stdout.splitlines()], told, done.return_value
+    return [json.loads(line) for line in done.stdout.splitlines()], told, done.returncode
 
 
 def errors(results):
@@ -394,8 +391,8 @@ def test_results_keep_the_name_of_a_part_if_an_input_cannot_be_read(said):
     Path("a.jsonl").write_text('{"score": 7}\n', "utf-8")
     Path("b.csv").write_text("id,text\n", "utf-8")
     args = ["r.rubric.yaml", "a.jsonl", "b.csv", "-o", "o.jsonl", "--report", "p.html"]
-    done = CliRunner().invoke(score, args, standalone_mode=False)
-    assert done.return_value == 2
+    done = commands.run("rubric-lint", "score", *args)
+    assert done.returncode == 2
     said(done.stderr.splitlines()[-1])
     assert not Path("o.jsonl").exists()
     assert "without files that cannot be read" in Path("p.html").read_text("utf-8")

@@ -8,19 +8,16 @@ import multiprocessing
 import os
 import signal
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import warm
-from click.testing import CliRunner
 
-from rubric_lint.cli.score.score import score
 from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
@@ -31,7 +28,6 @@ rubrics:
   - {score_range: [0, 4], expected_outcome: Wrong}
   - {score_range: [5, 10], expected_outcome: Right}
 """
-PROGRAM = warm.code_of("score")
 ROWS = 6_000
 FIELDS = ("uid", "response", "notes")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and process groups")
@@ -59,9 +55,8 @@ def folder(folder):
 
 
 def call(*args, jobs):
-    done = CliRunner().invoke(score, ["r.rubric.yaml", *args, "--format", "jsonl", "--jobs", str(jobs)])
-    assert done.exception is None
-    return done.stdout, done.stderr, done.exit_code
+    done = commands.run("rubric-lint", "score", "r.rubric.yaml", *args, "--format", "jsonl", "--jobs", jobs)
+    return done.stdout, done.stderr, done.returncode
 
 
 def test_several_processes_write_the_same():
@@ -139,7 +134,7 @@ def test_no_task_is_lost_when_processes_die(killed):
 
 
 def start(*args, **streams):
-    command = [sys.executable, "-c", PROGRAM, "r.rubric.yaml", *args, "--format", "jsonl", "--jobs", "2"]
+    command = commands.command("rubric-score", "r.rubric.yaml", *args, "--format", "jsonl", "--jobs", "2")
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, bufsize=0, **streams
     )
@@ -165,6 +160,7 @@ def wait_for_group(process):
     pytest.fail("a process was left behind")
 
 
+@pytest.mark.slow
 @needs_posix
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]

@@ -2,11 +2,10 @@
 
 import json
 
+import commands
 import pytest
-from click.testing import CliRunner
 from jsonschema import Draft7Validator
 
-from rubric_lint.cli.score.score import cli
 from rubric_lint.format.schema_files import load
 
 RUBRIC = """\
@@ -34,8 +33,8 @@ def run(folder):
         for name, records in (("now", now), ("was", was)):
             (folder / f"{name}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records or ()))
         other = ["--compare", "was.jsonl"] if was else []
-        found = CliRunner().invoke(cli, ["r.rubric.yaml", "now.jsonl", *other, *args], standalone_mode=False)
-        return found.return_value, found.stdout, found.stderr
+        found = commands.run("rubric-lint", "score", "r.rubric.yaml", "now.jsonl", *other, *args)
+        return found.returncode, found.stdout, found.stderr
 
     return run
 

@@ -7,26 +7,22 @@ import json
 import os
 import signal
 import subprocess
-import sys
+import time
 from pathlib import Path
 
-import click
+import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import warm
 from accuracy_depth import RUBRIC, output
 from cases import read_cases
-from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import rubric_lint
-from rubric_lint.cli.score.score import cli, score
 
 COMPACT = read_cases(__file__)["COMPACT"]
 
-PROGRAM = warm.code_of("score")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and devices")
 RECORDS = [
     {"id": "a", "output": output(10, 7), "notes": "kept"},
@@ -51,11 +47,8 @@ def folder(folder):
 
 def call(*args):
     """What is written to stdout and stderr, and the exit code."""
-    done = CliRunner().invoke(score, ["r.rubric.yaml", "in.jsonl", *args], standalone_mode=False)
-    if isinstance(done.exception, click.ClickException):
-        return done.stdout, done.exception.format_message(), done.exception.exit_code
-    assert done.exception is None
-    return done.stdout, done.stderr, done.return_value
+    done = commands.run("rubric-lint", "score", "r.rubric.yaml", "in.jsonl", *args)
+    return done.stdout, commands.complaint(done), done.returncode
 
 
 def unpack(name):
@@ -160,14 +153,14 @@ def test_results_join_by_ids_that_a_table_of_results_has(results):
             *[(name, "p", json.dumps(output(10, 7))) for name in ids],
         ])  # fmt: skip
     asked = ["agree", "r.rubric.yaml", results, "--labels", "labels.csv", "--format", "json"]
-    found = json.loads(CliRunner().invoke(cli, asked).stdout)
+    found = json.loads(commands.run("rubric-lint", *asked).stdout)
     assert (found["invalid"], found["left_out"]) == ([], [])
     assert found["agreements"][0]["answers"] == len(HOSTILE)
 
 
 def score_again(name):
     """The scores and verdicts of a table of our results that is read as outputs."""
-    done = CliRunner().invoke(score, ["r.rubric.yaml", name, "--format", "jsonl", "-q"], standalone_mode=False)
+    done = commands.run("rubric-lint", "score", "r.rubric.yaml", name, "--format", "jsonl", "-q")
     results = [json.loads(line) for line in done.stdout.splitlines()]
     return [(each.get("score"), each.get("verdict")) for each in results]
 
@@ -184,7 +177,7 @@ def test_a_table_is_read_back_though_a_criterion_has_the_name_of_one_of_its_colu
 
 def test_a_table_that_is_read_back_says_again_why_an_output_was_invalid():
     call("-o", "out.csv")
-    done = CliRunner().invoke(score, ["r.rubric.yaml", "out.csv", "--format", "jsonl", "-q"], standalone_mode=False)
+    done = commands.run("rubric-lint", "score", "r.rubric.yaml", "out.csv", "--format", "jsonl", "-q")
     results = {each.get("id"): each for each in map(json.loads, done.stdout.splitlines())}
     assert results["ä"]["error"]["message"] == f"a result without a score: {TOLD}"
 
@@ -208,19 +201,22 @@ def test_parquet_has_the_columns_of_score_batch():
 
 
 def run(*args, **streams):
-    command = [sys.executable, "-c", PROGRAM, "r.rubric.yaml", *args]
-    start = subprocess.Popen if "preexec_fn" in streams else warm.popen
-    return start(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **streams)
+    command = commands.command("rubric-score", "r.rubric.yaml", *args)
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **streams)
 
 
+@pytest.mark.slow
 @needs_posix
 def test_an_interrupted_run_leaves_the_file_that_was_there_and_a_part(said):
     Path("o.jsonl").write_text("old", "utf-8")
     process = run("-", "-o", "o.jsonl", stdin=subprocess.PIPE)
     process.stdin.write(Path("in.jsonl").read_bytes() * 100)
     process.stdin.flush()
-    while not (Path("o.jsonl.part").exists() and Path("o.jsonl.part").stat().st_size):
+    part, sizes = Path("o.jsonl.part"), [0]
+    while sizes[-1] == 0 or sizes[-1] != sizes[-2]:  # until it has scored what came, and waits for more
         assert process.poll() is None
+        time.sleep(0.3)
+        sizes.append(part.stat().st_size if part.exists() else 0)
     process.send_signal(signal.SIGINT)
     process.wait(60)  # before its input ends, or a signal that comes late meets a run that is over
     _, told = process.communicate()

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from random_rubrics import rubrics
-from test_snapshots import INPUTS, check
+from snapshots import INPUTS, check
 
 from rubric_lint import FileSettings, RubricError, ScoringRubric, load_rubrics, score, show_source
 from rubric_lint.dialects import DIALECTS

@@ -6,11 +6,9 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-import warm
 from cases import read_cases
 from jsonschema import Draft7Validator
-from lint_command import PROGRAM as LINT
-from lint_command import call
+from lint_command import call, call_after
 
 from rubric_lint.format.schema_files import load
 from rubric_lint.lint.engine import lint
@@ -18,8 +16,6 @@ from rubric_lint.lint.engine import lint
 pytestmark = pytest.mark.usefixtures("folder")
 
 ADVICE = read_cases(__file__)["ADVICE"]
-
-SCORE = warm.code_of("score")
 
 GOOD = "rubrics:\n  - {id: a, expected_outcome: States the result.}\n"
 NO_FIELD = "no rubrics found: no field of a known format found"
@@ -244,7 +240,7 @@ def test_near_misses_are_the_same_with_several_processes():
     for number in range(230):
         write(**{f"f{number:03}": SINGULAR if number % 3 else GOOD})
     run = "import rubric_lint.run.batch as batch; batch.WORTH_PROCESSES = {most}; batch.count_processors = lambda: 2\n"
-    runs = [call("--no-cache", "--format=json", program=f"{run.format(most=most)}{LINT}") for most in (10, 1000)]
+    runs = [call_after(run.format(most=most), "--no-cache", "--format=json") for most in (10, 1000)]
     assert runs[0] == runs[1]
     assert "(152 more like it)" in runs[0][1]
 
@@ -252,8 +248,7 @@ def test_near_misses_are_the_same_with_several_processes():
 @pytest.mark.parametrize("program", ["fix", "format"])
 def test_what_is_not_read_is_told_by_programs_that_rewrite(program, said):
     write(a=SINGULAR, b=GOOD)
-    fix = warm.code_of("fix")
-    _, errors, code = call(program=fix) if program == "fix" else call("format")
+    _, errors, code = call(program="rubric-fix") if program == "fix" else call("format")
     assert code == 0
     said(errors)
 
@@ -327,11 +322,11 @@ def test_every_command_reads_what_the_linter_reads(text, program):
     Path("out.jsonl").write_text('{"score": 1}\n', "utf-8")
     first = lint("a.yaml", text.encode()).unread[0]
     calls = {
-        "score": (SCORE, ["a.yaml", "out.jsonl"]),
-        "prompt": (SCORE, ["prompt", "a.yaml", "--answer", "out.jsonl"]),
-        "schema": (SCORE, ["schema", "a.yaml"]),
-        "convert": (LINT, ["convert", "--to", "markdown", "a.yaml"]),
-        "diff": (LINT, ["diff", "a.yaml", "a.yaml"]),
+        "score": ("rubric-score", ["a.yaml", "out.jsonl"]),
+        "prompt": ("rubric-score", ["prompt", "a.yaml", "--answer", "out.jsonl"]),
+        "schema": ("rubric-score", ["schema", "a.yaml"]),
+        "convert": ("rubric-lint", ["convert", "--to", "markdown", "a.yaml"]),
+        "diff": ("rubric-lint", ["diff", "a.yaml", "a.yaml"]),
     }
     main, arguments = calls[program]
     output, errors, code = call(*arguments, program=main)
@@ -342,8 +337,7 @@ def test_every_command_reads_what_the_linter_reads(text, program):
 def test_a_fix_says_that_there_was_nothing_to_fix():
     write(a="x: 1\n", b="rubric: [{criterion: a}]\n")
     Path("d.md").write_text("# The rubric\n", "utf-8")
-    fix = warm.code_of("fix")
-    output, errors, code = call("a.yaml", "b.yaml", "d.md", program=fix)
+    output, errors, code = call("a.yaml", "b.yaml", "d.md", program="rubric-fix")
     told = "0 rubrics found in 2 files, so there was nothing to fix.\n"
     skipped = (
         "rubric-lint: d.md: not read, as it is Markdown; rubric-lint reads YAML, JSON, JSON Lines, TOML and Python\n"

@@ -4,36 +4,21 @@
 assert codes, places and values.
 """
 
-import json
-import os
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 import saying
-from test_cli_agree import tables
-from test_cli_help import PATHS, PROGRAMS, call
-from test_judge import SHAPES
+from called import PATHS, PROGRAMS, call
+from snapshots import FOLDER, INPUTS, check
 from website.commands import list_commands
 
-from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
 from rubric_lint.lint.engine import lint
 from rubric_lint.report import REPORTERS, Style
 from rubric_lint.rules import RULES
 from rubric_lint.run.summary import Summary
 from rubric_lint.version import __version__
-
-FOLDER = Path(__file__).with_name("snapshots")
-INPUTS = sorted(path for path in (FOLDER / "show").iterdir() if path.suffix != ".txt")
-
-
-def check(name, text):
-    """Compare a text with its snapshot, or make it the snapshot."""
-    path = FOLDER / name
-    if os.environ.get("RENEW_SNAPSHOTS"):
-        path.write_text(text, "utf-8")
-    assert text == path.read_text("utf-8"), "if the words are right: RENEW_SNAPSHOTS=1 pytest tests/test_snapshots.py"
 
 
 def test_messages():
@@ -57,7 +42,7 @@ def test_reports(form, monkeypatch, tmp_path):
 
 
 def test_help(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "82")  # click leaves two of them empty
     for entry in list_commands():  # click keeps the help option of the first context, which other tests make bare
         for command in (entry.command, getattr(entry.command, "default", None)):
             if command is not None:
@@ -65,19 +50,6 @@ def test_help(monkeypatch):
     lines = [f"{name} --help" for name in PROGRAMS]
     lines += [f"{path} --help --all" for path in PATHS if path.startswith("rubric-lint")]
     check("help.txt", "\n".join(f"$ {line}\n{call(line)[0]}" for line in lines))
-
-
-def test_prompts():
-    case = JudgedCase("It is the first.", "Which?", "The first.")
-    pieces = [
-        f"==== {name} ====\n{as_text(write_prompt(rubric, case))}\n\n{json.dumps(output_schema(rubric), indent=1)}\n"
-        for name, rubric in SHAPES.items()
-    ]
-    check("prompts.txt", "\n".join(pieces))
-
-
-def test_agreement():
-    check("agreement.txt", "".join("\n".join([*tables(columns), "", ""]) for columns in (120, 80)))
 
 
 def test_the_page_of_scores(monkeypatch, tmp_path):

@@ -1,8 +1,8 @@
 """What a run loads: it is most of the time that a commit waits for a run whose results are at hand."""
 
-import subprocess
 import sys
 
+import commands
 import pytest
 
 CLEAN = "rubrics:\n  - {id: a, expected_outcome: Cites two sources}\n"
@@ -25,7 +25,7 @@ SLOW = {
 
 def modules_of_run(folder, *arguments):
     command = [sys.executable, "-c", PROGRAM, *arguments]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    ran = commands.run_process(command, cwd=folder)
     assert ran.returncode in {0, 1}
     return set(ran.stderr.split())
 

@@ -11,8 +11,7 @@ from exports import load, write
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from openpyxl import load_workbook
-from random_rubrics import ODD, SHAPES
-from test_round_trips import written_out
+from random_rubrics import ODD, SHAPES, written_out
 
 from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.target import ExportError

@@ -6,6 +6,7 @@ import subprocess
 from decimal import Decimal
 from textwrap import dedent
 
+import commands
 import pytest
 from cases import read_cases
 from node import install_package
@@ -221,7 +222,7 @@ def suites(tmp_path_factory):
 
     def run(*arguments):
         command = ["node", program, *arguments]
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+        return commands.run_process(command, cwd=folder, timeout=120)
 
     return folder, run
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 import tomllib
 from collections import OrderedDict
@@ -10,9 +9,9 @@ from decimal import Decimal
 from importlib.metadata import files
 from pathlib import Path
 
+import commands
 import compiled
 import pytest
-import warm
 
 from rubric_lint.format.schema import RubricSchema, is_valid, open_validator
 from rubric_lint.format.schema_files import CURRENT, load
@@ -183,10 +182,9 @@ def test_each_command_prints_the_same_without_what_is_compiled(command, tmp_path
     }
     for name, text in {**texts, "outputs.jsonl": OUTPUT, "wrong.toml": "ignore = 1\n"}.items():
         (tmp_path / name).write_text(text, "utf-8")
-    program = [Path(sys.executable).with_name(command[0]), *command[1:]]
-    usual = warm.run(program, cwd=tmp_path)
+    usual = commands.run(*command, cwd=tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(PURE)}
-    done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    done = commands.run_process(commands.command(*command), cwd=tmp_path, env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (usual.returncode, usual.stdout, usual.stderr)
     assert usual.returncode in {0, 1} or "wrong.toml" in command
 

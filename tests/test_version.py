@@ -2,10 +2,10 @@
 
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 from rubric_lint import __version__
@@ -35,7 +35,7 @@ def copy(tmp_path):
 
 def set_version(folder, version):
     command = [sys.executable, folder / ".ci/set_version.py", version]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return commands.run_process(command)
 
 
 def test_no_place_names_another_version():

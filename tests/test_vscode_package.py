@@ -10,13 +10,12 @@ import sys
 import zipfile
 from pathlib import Path
 
+import commands
 import pytest
-from click.testing import CliRunner
 from node import node
 from ruamel.yaml import YAML
 
 from rubric_lint import __version__
-from rubric_lint.cli.lint.lint import cli
 
 ROOT = Path(__file__).parents[1]
 EXTENSION = ROOT / "vscode"
@@ -26,8 +25,7 @@ REPOSITORY = "https://github.com/rubric-lint/rubric-lint"
 
 
 def lint(folder, *arguments):
-    report = CliRunner().invoke(cli, ["check", "--format=json", *arguments, str(folder)], standalone_mode=False).stdout
-    return json.loads(report)["findings"]
+    return json.loads(commands.run("rubric-lint", "check", "--format=json", *arguments, folder).stdout)["findings"]
 
 
 def fence(name, language):

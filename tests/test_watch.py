@@ -7,16 +7,13 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import commands
 import pytest
-import warm
 
-PROGRAM = warm.code_of("lint")
-COMMAND = [sys.executable, "-W", "error", "-c", PROGRAM]
 PATIENCE = 30  # seconds; only a failing test waits so long
 
 OLD = """\
@@ -46,10 +43,10 @@ def folder(tmp_path, monkeypatch):
 class Watching:
     """A program that watches; `more` is what it has written since the last look, up to its next pause."""
 
-    def __init__(self, *args, terminal=False, cwd=None, command=COMMAND):
+    def __init__(self, *args, terminal=False, cwd=None, program="rubric-lint"):
         self._read_from, write_to = pty.openpty() if terminal else os.pipe()
         streams = {"stdin": subprocess.DEVNULL, "stdout": write_to, "stderr": write_to}
-        self.program = warm.start([*command, "--watch", *args], cwd=cwd, **streams)
+        self.program = subprocess.Popen(commands.command(program, "--watch", *args), cwd=cwd, **streams)
         os.close(write_to)
         self.rest = ""
 
@@ -212,6 +209,7 @@ def test_a_file_written_piece_by_piece_ends_up_right(watch, said):
     said([line for line in last.splitlines() if not line.startswith("[")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rubric-lint.toml", "pyproject.toml"])
 @pytest.mark.parametrize("place", [".", ".."])
 def test_changed_settings_hold_at_once(watch, name, place, said):
@@ -329,7 +327,7 @@ def test_a_terminal_shows_the_current_state_only(watch):
 def test_the_full_report_has_its_frames_and_summary():
     write("a.yaml", OLD)
     watching = Watching("a.yaml")
-    plain = warm.run([*COMMAND, "a.yaml"], text=True).stdout
+    plain = commands.run("rubric-lint", "a.yaml").stdout
     assert report("Checking everything", plain) == watching.more()
     assert watching.end() == 130
 
@@ -353,19 +351,19 @@ def test_an_interrupt_ends_it_in_the_midst_of_waiting(watch):
     ],
 )
 def test_what_cannot_be_watched_is_refused(args, message):
-    done = warm.run([*COMMAND, "--watch", *args], text=True)
+    done = commands.run("rubric-lint", "--watch", *args)
     assert (2, "", f"Error: {message}") == (done.returncode, done.stdout, done.stderr.splitlines()[-1])
 
 
 def test_settings_that_cannot_be_used_to_begin_with_end_it():
-    done = warm.run([*COMMAND, "--watch", "--config", "no.toml"], text=True)
+    done = commands.run("rubric-lint", "--watch", "--config", "no.toml")
     assert (2, "") == (done.returncode, done.stdout)
     assert done.stderr.startswith("rubric-lint: no.toml: ")
 
 
 def test_without_the_package_it_says_what_to_install():
-    program = f"import sys; sys.modules['watchfiles'] = None; {PROGRAM}"
-    done = subprocess.run([sys.executable, "-c", program, "--watch"], capture_output=True, text=True, check=False)
+    before = "import sys; sys.modules['watchfiles'] = None\n"
+    done = commands.run_process(commands.command("rubric-lint", "--watch", before=before))
     message = "rubric-lint: --watch needs the watchfiles package; install it with: pip install 'rubric-lint[watch]'\n"
     assert (2, "", message) == (done.returncode, done.stdout, done.stderr)
 
@@ -380,11 +378,7 @@ def test_rubric_tests_run_again_when_their_rubric_or_their_outputs_change(folder
     outputs.write_text(record % "true", "utf-8")
     tests = "rubric: rubrics/a.yaml\noutputs: outputs/a.jsonl\ntests:\n  - {id: right, expect: {gates: {day: met}}}\n"
     (folder / "a.rubric-test.yaml").write_text(tests, "utf-8")
-    command = [
-        *COMMAND[:-1],
-        PROGRAM.replace("rubric-lint", "rubric-test").replace("import lint; lint()", "import test; test()"),
-    ]
-    watching = Watching("--format", "concise", "-q", command=command)
+    watching = Watching("--format", "concise", "-q", program="rubric-test")
     try:
         said(watching.more())
         time.sleep(0.05)

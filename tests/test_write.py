@@ -7,6 +7,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import commands
 import pytest
 from disk import small
 
@@ -59,7 +60,7 @@ except WriteError as fault:
 def run(code, *args, before="", **kwargs):
     command = [sys.executable, "-c", before + textwrap.dedent(code), *map(str, args)]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=env, **kwargs)
+    return commands.run_process(command, env=env, **kwargs)
 
 
 @pytest.fixture
@@ -360,6 +361,6 @@ print(*sorted(states), sep="\\n")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 def test_an_interrupt_at_any_line_leaves_whole_files_and_nothing_beside_them(tmp_path):
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path), str(ROOT / "rubric_lint" / "project")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = commands.run_process(command)
     states = [(b"new", "new.yaml", "old.yaml"), (b"new", "old.yaml"), (b"old", "old.yaml")]
     assert (done.stdout.splitlines(), done.returncode) == ([str(state) for state in states], 0), done.stderr

@@ -4,8 +4,8 @@ import shlex
 from pathlib import Path
 
 import pytest
+from called import call
 from cases import read_cases
-from test_cli_help import call
 
 WRONG = read_cases(__file__)["WRONG"]
 
@@ -58,7 +58,7 @@ def test_wrong_use_is_told_before_anything_is_done(folder, monkeypatch, line, to
     program, *words = words
     while "=" in words[0] and words[0].partition("=")[0].isupper():
         monkeypatch.setenv(*words.pop(0).split("=", 1))
-    out, errors, code = call(shlex.join([program, *words]), input="")
+    out, errors, code = call(shlex.join([program, *words]))
     assert [part for part in told if part not in " ".join(errors.split())] == []
     assert (out.partition(" files")[0] in {"", "0"}, code, "sk-secr" in errors) == (True, 2, False)
     assert held(folder) == before

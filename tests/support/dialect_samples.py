@@ -35,3 +35,15 @@ def _read(sample: dict[str, Any], name: str) -> Sample:
 
 _FILE = Path(__file__).parent.parent / "data/dialects.yaml"
 SAMPLES = {name: _read(sample, name) for name, sample in YAML(typ="safe").load(_FILE.read_text("utf-8")).items()}
+
+
+TEXTS = """\
+    tests:
+      - id: one
+        input: Why?
+        criteria: Explains it
+        assertions:
+          - Mentions the pivot
+          - {type: contains, value: pivot}
+          - Says why
+    """

@@ -3,13 +3,13 @@
 import asyncio
 import atexit
 import contextlib
+import re
 import sys
 import threading
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
 
-import warm
 from lsprotocol import types
 from pytest_lsp import client as protocol
 from pytest_lsp import client_capabilities, make_test_lsp_client
@@ -165,8 +165,7 @@ async def start(
     for path, value in (can or {}).items():
         group, _, name = path.rpartition(".")
         setattr(attrgetter(group)(capabilities), name, value)
-    program, inherited = warm.relay(command, env=env)
-    await connection.start_io(*program, pass_fds=inherited)
+    await connection.start_io(*command, env=env)
     try:
         params = types.InitializeParams(
             capabilities=capabilities,
@@ -202,3 +201,30 @@ def common():
     session = start()
     atexit.register(lambda: run(session.__aexit__(None, None, None)))
     return run(session.__aenter__())
+
+
+UNITS = {
+    "utf-8": lambda text: len(text.encode()),
+    "utf-16": lambda text: len(text.encode("utf-16-le")) // 2,
+    "utf-32": len,
+}
+
+
+def is_inside_line_end(content, offset):
+    return offset > 0 and content[offset - 1 : offset + 1] == "\r\n"
+
+
+def place(content, offset, encoding):
+    """The line and character of an offset into all that the editor has; inside of CRLF it is the end of the line."""
+    lines = re.split("\r\n|\r|\n", content[: offset - is_inside_line_end(content, offset)])
+    return len(lines) - 1, units(lines[-1], encoding)
+
+
+def units(text, encoding):
+    """How long a text is for an editor, by another way than the code's."""
+    sizes = {
+        "utf-8": lambda char: len(char.encode("utf-8", "surrogatepass")),
+        "utf-16": lambda char: 1 + (ord(char) > 0xFFFF),
+        "utf-32": lambda _: 1,
+    }
+    return sum(map(sizes[encoding], text))

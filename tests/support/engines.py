@@ -8,6 +8,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import commands
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -53,12 +54,4 @@ def find_java() -> str:
 
 def run(*arguments: str | Path, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
     """Run Python of the environment in a folder, with `more` in its environment."""
-    return subprocess.run(
-        [PYTHON, *arguments],
-        cwd=folder,
-        env={**environment(folder), **more},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return commands.run_process([PYTHON, *arguments], cwd=folder, env={**environment(folder), **more}, timeout=600)

@@ -3,17 +3,14 @@
 import os
 import select
 import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
+import commands
 import pytest
-import warm
 
 with suppress(ImportError):  # not on Windows
     import pty
-
-PROGRAM = warm.code_of("lint")
 
 BAD = """\
 rubrics:
@@ -59,21 +56,23 @@ def environment(**more):
     return {**kept, "TERM": "xterm", **more}
 
 
-def command(*args, program=PROGRAM):
-    return [sys.executable, "-W", "error", "-c", program, *args]
-
-
-def call(*args, stdin=b"", program=PROGRAM, **more):
+def call(*args, stdin="", program="rubric-lint", **more):
     """What a call prints on standard output and standard error, and its exit code."""
-    done = warm.run(command(*args, program=program), input=stdin, env=environment(**more))
-    return done.stdout.decode(), done.stderr.decode(), done.returncode
+    done = commands.run(program, *args, stdin=stdin, env=environment(**more))
+    return done.stdout, done.stderr, done.returncode
+
+
+def call_after(before, *args, **more):
+    """What a call does in a process that runs some code before."""
+    done = commands.run_process(commands.command("rubric-lint", *args, before=before), env=environment(**more))
+    return done.stdout, done.stderr, done.returncode
 
 
 def on_terminal(command, *, stdin=subprocess.DEVNULL, stdout=None, columns=80, **more):
     """What a command writes to a terminal, by standard output and standard error alike, and its exit code."""
     leader, follower = pty.openpty()
     streams = {"stdin": stdin, "stdout": stdout or follower, "stderr": follower}
-    process = warm.start(command, env=environment(COLUMNS=str(columns), **more), **streams)
+    process = subprocess.Popen(command, env=environment(COLUMNS=str(columns), **more), **streams)
     os.close(follower)
     written = b""
     while select.select([leader], [], [], 60)[0]:

@@ -6,26 +6,22 @@ import json
 import random
 import re
 
+import commands
 from chat_server import Asked, completion
-from click.testing import CliRunner
 from jsonschema import Draft7Validator
-
-from rubric_lint.cli.lint.lint import cli
 
 
 def call(command, schema, *arguments, form="json"):
     """Return the exit code, the report of a command (of JSON as a valid object), and what is said beside it."""
-    given = [command, *arguments, "--format", form]
-    done = CliRunner().invoke(cli, given, standalone_mode=False, prog_name="rubric-lint")
-    if done.exception:
-        if not hasattr(done.exception, "format_message"):
-            raise done.exception
-        return done.exception.exit_code, None, done.exception.format_message()
+    done = commands.run("rubric-lint", command, *arguments, "--format", form)
+    complaint = commands.complaint(done)
+    if complaint != done.stderr:
+        return done.returncode, None, complaint
     if form != "json" or not done.stdout:
-        return done.return_value, done.stdout, done.stderr
+        return done.returncode, done.stdout, done.stderr
     report = json.loads(done.stdout)
     assert [error.message for error in Draft7Validator(schema).iter_errors(report)] == []
-    return done.return_value, report, done.stderr
+    return done.returncode, report, done.stderr
 
 
 CRITERIA = ("cites", "period", "polite", "short")

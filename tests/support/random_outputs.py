@@ -1,6 +1,7 @@
 """Random rubrics of all shapes with outputs for them, and outputs that are nearly right, or nearly JSON."""
 
 import json
+import random
 
 from exports import as_json
 from hypothesis import strategies as st
@@ -77,3 +78,31 @@ FENCES = [
     *("<think>{}</think>", "<think>no</think>{}", "{}</think>", "<think>{}", "</think>\n```\n{}\n```", "```json\n{}"),
 ]
 """What models write around their JSON."""
+
+
+def make_outputs(rows, *, seed=1):
+    """Outputs of every shape, some of them invalid: records with ids that tell them apart."""
+    chance = random.Random(seed)  # noqa: S311 (the same outputs every time)
+    for number in range(rows):
+        checks = [{"id": name, "score": chance.randint(0, 10)} for name in ("accuracy", "length")]
+        text = chance.choice(FENCES).format(spell({"checks": checks}, chance, 0.02))
+        yield {"id": f"r{number}", "output": text.encode("utf-8", "replace").decode() if number % 50 else None}
+
+
+SUITE = """\
+tests:
+  - id: tower
+    rubrics:
+      - {id: year, expected_outcome: Names the year, required_min_score: 10}
+      - {id: cost, expected_outcome: Names the cost, weight: 3}
+  - id: length
+    rubrics:
+      - {score_range: [0, 4], expected_outcome: Too long}
+      - {score_range: [5, 10], expected_outcome: Short}
+"""
+
+
+RUBRICS = load_rubrics("suite.yaml", SUITE)
+
+
+TOWER, LENGTH = RUBRICS["tower"], RUBRICS["length"]

@@ -4,6 +4,8 @@ from decimal import Decimal
 
 from hypothesis import strategies as st
 
+from rubric_lint.dialects.export.entries import as_entries
+
 ODD = (
     "yes", "no", "on", "null", "~", "1", "1.0", "0o17", "1_000", "12:30:45", "2026-01-01", ".inf", "a: b",
     "a #b", "# a", "- a", "? a", "! a", "&a", "*a", "@a", "%a", "`a`", "{a}", "[a]", "'a'", '"a"', "a\\nb",
@@ -89,3 +91,23 @@ def levels(draw):
 holistics = bands()
 SHAPES = {"checklist": checklists(), "score_ranges": score_ranges(), "holistic": holistics, "levels": levels()}
 rubrics = st.one_of(*SHAPES.values())
+
+
+def written_out(rubric):
+    """What a rubric says, whether it leaves it to a default, writes it as a map or puts it into another order."""
+    entries = [normalised(entry, number) for number, entry in enumerate(as_entries(rubric), 1)]
+    return sorted(entries, key=lambda entry: entry["score_range"]) if rubric.criteria == () else entries
+
+
+def normalised(entry, number):
+    entry = {"expected_outcome": entry} if isinstance(entry, str) else dict(entry)
+    if "score_range" not in entry:
+        entry.setdefault("id", f"rubric-{number}")
+        entry["weight"] = float(entry.get("weight", 1))
+        if not entry.get("required_min_score"):  # a gate of 0 is none
+            entry.pop("required_min_score", None)
+    if isinstance(ranges := entry.get("score_ranges"), list):
+        entry["score_ranges"] = sorted(ranges, key=lambda band: band["score_range"])
+    if levels := entry.get("levels"):
+        entry["levels"] = sorted(levels, key=lambda level: level["level"])
+    return entry

@@ -1,0 +1,31 @@
+"""A rubric, and judged answers of which it is found that one criterion is always missed."""
+
+import json
+
+RUBRIC = """\
+rubrics:
+  - id: cites
+    expected_outcome: Cites the policy
+    required_min_score: 10
+  - id: polite
+    expected_outcome: Thanks the customer
+"""
+
+
+CONSTANT = (
+    "a.rubric.yaml:5:5 hint judged-constant: criterion `polite`: missed in all 60 judged answers, so at most 9.4% of "
+    "answers meet it (corrected for 2 tests); add answers that should meet it, or remove the criterion if none can"
+)
+
+
+def output(cites, polite):
+    return {"checks": [{"id": "cites", "satisfied": bool(cites)}, {"id": "polite", "satisfied": bool(polite)}]}
+
+
+def constant(count=60):
+    """Records in which no answer is polite."""
+    return [{"id": f"a{number:03}", "output": output(number % 2, 0)} for number in range(count)]
+
+
+def lines(records):
+    return "".join(json.dumps(record) + "\n" for record in records)
