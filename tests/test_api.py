@@ -73,7 +73,7 @@ def test_another_name_is_none_of_the_package():
 
 def test_the_page_lists_the_names_as_they_are():
     page = PAGE.read_text("utf-8")
-    assert renew(page) == page, "run `make docs`"
+    assert renew(page) == page, "run `make renew`"
 
 
 def test_the_examples_of_the_page_hold():
