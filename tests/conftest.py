@@ -3,7 +3,6 @@
 import asyncio
 import atexit
 import gc
-import hashlib
 import inspect
 import itertools
 import os
@@ -88,6 +87,19 @@ def pytest_collection_modifyitems(config, items):
     if config.option.renew:
         config.hook.pytest_deselected(items=[item for item in items if "renews" not in item.fixturenames])
         items[:] = [item for item in items if "renews" in item.fixturenames]
+        if not (config.option.keyword or config.option.markexpr or any("::" in name for name in config.args)):
+            forget_parts(items)
+
+
+def forget_parts(items):
+    """Delete what tests said that are gone, from the files of those that are there."""
+    import saying  # noqa: PLC0415  (its asserts are to show what differs)
+
+    tests = {}
+    for item in items:
+        tests.setdefault(item.path.stem.removeprefix("test_"), []).append(item.name)
+    for file, names in tests.items():
+        saying.forget(file, names)
 
 
 def pytest_collection_finish():
@@ -147,9 +159,6 @@ def snapshot(renews):
     return partial(saying.check_file, renews)
 
 
-MOST = 160  # characters of the name of a part; a longer one holds a text
-
-
 pytest.register_assert_rewrite("saying")
 
 
@@ -161,10 +170,7 @@ def said(request, tmp_path, renews):
     count = itertools.count(1)
 
     def check(*texts):
-        number = next(count)
-        name = request.node.name + (f" ({number})" if number > 1 else "")
-        if len(name) > MOST:
-            name = f"{name[:MOST]}... {hashlib.sha256(name.encode()).hexdigest()[:8]}"
+        name = saying.name_part(request.node.name, next(count))
         saying.check(renews, request.path.stem.removeprefix("test_"), name, texts, tmp_path)
 
     return check

@@ -24,59 +24,56 @@ def findings(data, name="a.yaml", settings=None):
     return [(each.code, at(each.span.start).line, result.source.slice(each.span)) for each in result.findings]
 
 
-TOO_DEEP = "nested more than 250 levels deep"
-NO_VERSION = "the version in this directive is not known"
 BOMB = "x: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"x{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 12)
 )
 MERGES = f"x: &a {{{', '.join(f'k{key}: 1' for key in range(5000))}}}\nrubrics:\n" + "  - <<: *a\n" * 5000
 
-# Text that is not YAML, or is more than anybody can mean: the text at the fault, its line, and what the message says.
+# Text that is not YAML, or is more than anybody can mean: the text at the fault, and its line.
 SYNTAX = {
-    "Latin-1": (b"rubrics:\n  - caf\xe9\n", "�", 2, "byte e9 at byte offset 16 is not UTF-8"),
-    "NUL": ("rubrics:\n  - a\0b\n", "\0", 2, "a NUL character is not allowed"),
-    "a control character": ("rubrics:\n  - a\x07b\n", "\x07", 2, "character U+0007 is not allowed"),
-    "a tab before a dash": ("rubrics:\n\t- a\n", "\t", 2, "a tab cannot indent YAML"),
-    "a tab before a key": ("rubrics:\n  - id: a\n\t  expected_outcome: b\n", "\t", 3, "a tab cannot indent YAML"),
-    "an unclosed double quote": ('rubrics:\n  - "a\n  - b\n', '"', 2, "this quote is never closed"),
-    "an unclosed single quote": ("rubrics:\n  - 'a\n  - b\n", "'", 2, "this quote is never closed"),
-    "an unclosed bracket": ("rubrics:\n  - id: [a\n", "[", 2, "this `[` is never closed"),
-    "a bracket at the end": ("rubrics:\n  - id: [", "[", 2, "this `[` is never closed"),
-    "a bracket in a bracket": ("rubrics:\n  - id: [[a], {b: [c],\n", "{", 2, "this `{` is never closed"),
-    "an unclosed pair": ("rubrics: [a: b\n", "[", 1, "this `[` is never closed"),
-    "an anchored bracket": ("rubrics: &a [b,\n", "[", 1, "this `[` is never closed"),
-    "an unclosed brace": ("rubrics:\n  - {id: a\n", "{", 2, "this `{` is never closed"),
-    "an endless version": (f"%YAML 1.{'1' * 5000}\n---\nrubrics: [a]\n", "%YAML", 1, NO_VERSION),
-    "a bracket that the next key leaves open": ("rubrics: [a, b\n  c: d\ne: f\n", "[", 1, "not closed before line 2"),
-    "a bracket left open later": ("x: 1\n---\nrubrics: [a\nother: b\n", "[", 3, "not closed before line 4"),
-    "a bracket closed by a brace": ("rubrics: [a}\n", "}", 1, "a comma or the closing bracket is missing here"),
-    "a bracket too many": ("rubrics: [a]]\n", "]", 1, "this `]` closes nothing"),
-    "a bracket behind the document": ("{rubrics: [a]}\n]\n", "]", 2, "this `]` closes nothing"),
-    "a bracket for a value": ("rubrics: ]\n", "]", 1, "a value is missing before this"),
-    "a key without a colon": ("rubrics:\n  - id: a\n    expected\n    weight: 1\n", "e", 3, "a key without its `:`"),
-    "a colon in a text": ("rubrics:\n  - id: a: b\n", ":", 2, "`: ` is not allowed here"),
-    "a backtick": ("rubrics:\n  - `a`\n", "`", 2, 'a plain string cannot begin with "`"'),
-    "an unknown escape": ('rubrics:\n  - "a\\d"\n', "d", 2, "`\\d` is not an escape in double quotes"),
-    "half a surrogate pair": ('rubrics:\n  - "\\ud83d"\n', '"', 2, "half a surrogate pair"),
-    "an escape beyond Unicode": ('rubrics:\n  - "\\U00110000"\n', "\\U00110000", 2, "beyond the last character"),
+    "Latin-1": (b"rubrics:\n  - caf\xe9\n", "�", 2),
+    "NUL": ("rubrics:\n  - a\0b\n", "\0", 2),
+    "a control character": ("rubrics:\n  - a\x07b\n", "\x07", 2),
+    "a tab before a dash": ("rubrics:\n\t- a\n", "\t", 2),
+    "a tab before a key": ("rubrics:\n  - id: a\n\t  expected_outcome: b\n", "\t", 3),
+    "an unclosed double quote": ('rubrics:\n  - "a\n  - b\n', '"', 2),
+    "an unclosed single quote": ("rubrics:\n  - 'a\n  - b\n", "'", 2),
+    "an unclosed bracket": ("rubrics:\n  - id: [a\n", "[", 2),
+    "a bracket at the end": ("rubrics:\n  - id: [", "[", 2),
+    "a bracket in a bracket": ("rubrics:\n  - id: [[a], {b: [c],\n", "{", 2),
+    "an unclosed pair": ("rubrics: [a: b\n", "[", 1),
+    "an anchored bracket": ("rubrics: &a [b,\n", "[", 1),
+    "an unclosed brace": ("rubrics:\n  - {id: a\n", "{", 2),
+    "an endless version": (f"%YAML 1.{'1' * 5000}\n---\nrubrics: [a]\n", "%YAML", 1),
+    "a bracket that the next key leaves open": ("rubrics: [a, b\n  c: d\ne: f\n", "[", 1),
+    "a bracket left open later": ("x: 1\n---\nrubrics: [a\nother: b\n", "[", 3),
+    "a bracket closed by a brace": ("rubrics: [a}\n", "}", 1),
+    "a bracket too many": ("rubrics: [a]]\n", "]", 1),
+    "a bracket behind the document": ("{rubrics: [a]}\n]\n", "]", 2),
+    "a bracket for a value": ("rubrics: ]\n", "]", 1),
+    "a key without a colon": ("rubrics:\n  - id: a\n    expected\n    weight: 1\n", "e", 3),
+    "a colon in a text": ("rubrics:\n  - id: a: b\n", ":", 2),
+    "a backtick": ("rubrics:\n  - `a`\n", "`", 2),
+    "an unknown escape": ('rubrics:\n  - "a\\d"\n', "d", 2),
+    "half a surrogate pair": ('rubrics:\n  - "\\ud83d"\n', '"', 2),
+    "an escape beyond Unicode": ('rubrics:\n  - "\\U00110000"\n', "\\U00110000", 2),
     "an escape beyond any integer of C": (
         'rubrics:\n  - "\\UFFFFFFFF"\n',
         "\\UFFFFFFFF",
         2,
-        "beyond the last character",
     ),
-    "open brackets": (f"rubrics: {'[' * DEEP}", "[", 1, TOO_DEEP),
-    "open braces": (f"rubrics: {'{' * DEEP}", "{", 1, TOO_DEEP),
-    "closed brackets": (f"rubrics: {'[' * DEEP}{']' * DEEP}", "[", 1, TOO_DEEP),
-    "nested mappings": (f"rubrics: {'{a: ' * DEEP}{'}' * DEEP}", "{", 1, TOO_DEEP),
-    "nested dashes": (f"rubrics:\n  {'- ' * DEEP}a\n", "-", 2, TOO_DEEP),
-    "nested question marks": (f"rubrics:\n  {'? ' * DEEP}a\n", "?", 2, TOO_DEEP),
-    "an anchor without a name": ("rubrics:\n  - &", "", 2, "`&` and `*` need a name"),
-    "an alias of nothing": ("rubrics:\n  - *a\n", "*a", 2, "alias `*a` has no anchor `&a` before it"),
-    "an alias of everything": ("*a\n# expected_outcome\n", "*a", 1, "alias `*a` has no anchor `&a` before it"),
-    "an alias inside its anchor": ("rubrics: &a\n  - *a\n", "*a", 2, "alias `*a` is inside the value"),
-    "an alias bomb": (f"{BOMB}rubrics: *a11\n", "*a5", 7, "the aliases up to `*a5` stand for more than 1,000,000"),
-    "a merge-key bomb": (MERGES, "<", 202, "the aliases in this value stand for more than 1,000,000"),
+    "open brackets": (f"rubrics: {'[' * DEEP}", "[", 1),
+    "open braces": (f"rubrics: {'{' * DEEP}", "{", 1),
+    "closed brackets": (f"rubrics: {'[' * DEEP}{']' * DEEP}", "[", 1),
+    "nested mappings": (f"rubrics: {'{a: ' * DEEP}{'}' * DEEP}", "{", 1),
+    "nested dashes": (f"rubrics:\n  {'- ' * DEEP}a\n", "-", 2),
+    "nested question marks": (f"rubrics:\n  {'? ' * DEEP}a\n", "?", 2),
+    "an anchor without a name": ("rubrics:\n  - &", "", 2),
+    "an alias of nothing": ("rubrics:\n  - *a\n", "*a", 2),
+    "an alias of everything": ("*a\n# expected_outcome\n", "*a", 1),
+    "an alias inside its anchor": ("rubrics: &a\n  - *a\n", "*a", 2),
+    "an alias bomb": (f"{BOMB}rubrics: *a11\n", "*a5", 7),
+    "a merge-key bomb": (MERGES, "<", 202),
 }
 
 
@@ -89,35 +86,37 @@ def unreadable(name, data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("data", "found", "line", "message"), SYNTAX.values(), ids=SYNTAX)
-def test_text_that_is_not_yaml_is_one_finding(data, found, line, message):
+@pytest.mark.parametrize(("data", "found", "line"), SYNTAX.values(), ids=SYNTAX)
+def test_text_that_is_not_yaml_is_one_finding(data, found, line, said):
     at, marked, told = unreadable("a.yaml", data)
-    assert (at, marked, message in told) == (line, found, True)
+    assert (at, marked) == (line, found)
+    said(told)
 
 
 JSON = {
-    "a comma too many": ('{"rubrics": ["a"],}', ",", "not JSON: a comma after the last item"),
-    "a comment": ('{"rubrics": ["a"]} // a', "/", "not JSON: JSON has no comments"),
-    "single quotes": ("{'rubrics': ['a']}", "'", "not JSON: expected a field name in double quotes"),
-    "two values": ('{"rubrics": ["a"]} {}', "{", "not JSON: text after the end of the value"),
-    "a control character": ('{"rubrics": ["a\x01"]}', "\x01", "not JSON: a control character inside a string"),
-    "an unclosed quote": ('{"rubrics": ["a]}', '"', "not JSON: this quote is never closed"),
-    "NaN": ('{"rubrics": [{"weight": NaN}]}', "NaN", "`NaN` is not JSON"),
-    "an infinity": ('{"rubrics": [-Infinity]}', "-Infinity", "`-Infinity` is not JSON"),
-    "half a surrogate pair": ('{"rubrics": ["\\ud83d"]}', '"', "half a surrogate pair"),
-    "open brackets": (f'{{"rubrics": {"[" * DEEP}', "[", TOO_DEEP),
-    "open braces": (f'{{"rubrics": {"{" * DEEP}', "{", TOO_DEEP),
-    "closed brackets": (f'{{"rubrics": {"[" * DEEP}{"]" * DEEP}}}', "[", TOO_DEEP),
-    "nested objects": ('{"rubrics": ' * DEEP + "1" + "}" * DEEP, "{", TOO_DEEP),
+    "a comma too many": ('{"rubrics": ["a"],}', ","),
+    "a comment": ('{"rubrics": ["a"]} // a', "/"),
+    "single quotes": ("{'rubrics': ['a']}", "'"),
+    "two values": ('{"rubrics": ["a"]} {}', "{"),
+    "a control character": ('{"rubrics": ["a\x01"]}', "\x01"),
+    "an unclosed quote": ('{"rubrics": ["a]}', '"'),
+    "NaN": ('{"rubrics": [{"weight": NaN}]}', "NaN"),
+    "an infinity": ('{"rubrics": [-Infinity]}', "-Infinity"),
+    "half a surrogate pair": ('{"rubrics": ["\\ud83d"]}', '"'),
+    "open brackets": (f'{{"rubrics": {"[" * DEEP}', "["),
+    "open braces": (f'{{"rubrics": {"{" * DEEP}', "{"),
+    "closed brackets": (f'{{"rubrics": {"[" * DEEP}{"]" * DEEP}}}', "["),
+    "nested objects": ('{"rubrics": ' * DEEP + "1" + "}" * DEEP, "{"),
 }
 
 
-@pytest.mark.parametrize(("text", "found", "message"), JSON.values(), ids=JSON)
+@pytest.mark.parametrize(("text", "found"), JSON.values(), ids=JSON)
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
-def test_text_that_is_not_json_is_one_finding(text, found, message, name):
+def test_text_that_is_not_json_is_one_finding(text, found, name, said):
     sound = '{"cases": [{"rubrics": ["Says it"]}]}\n'
     _, marked, told = unreadable(name, (sound if name == "a.jsonl" else "") + text)
-    assert (marked, message in told) == (found, True)
+    assert marked == found
+    said(told)
 
 
 CRITERION = "rubrics:\n  - id: a\n    expected_outcome: It is said.\n    {}\n"

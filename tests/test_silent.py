@@ -24,7 +24,6 @@ SCORE = warm.code_of("score")
 
 GOOD = "rubrics:\n  - {id: a, expected_outcome: States the result.}\n"
 NO_FIELD = "no rubrics found: no field of a known format found"
-STRING = "`value` of `llm-rubric` is a string outside the `assert` of a suite for promptfoo, so it is not checked"
 
 NEAR = "cases:\n  - vars: {q: x}\n    assert:\n      - {type: llm-rubric, value: Says why}\n"
 TEXTS = "tests:\n  - id: a\n    input: x\n    assertions: [Says why]\n"

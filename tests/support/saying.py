@@ -5,6 +5,7 @@ Texts of one line from the rows of one test stand below each other in a part `TE
 """
 
 import fcntl
+import hashlib
 import re
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,8 @@ FOLDER = SNAPSHOTS / "said"
 IF_RIGHT = "if the new words are right: make renew"
 HEAD = re.compile(r"^==== (.+) ====\n", re.MULTILINE)
 EACH = ", each"
+LONGEST = 160  # characters of the name of a part
+MOST_PARTS = 50  # of one test
 ROW = re.compile(r"(\[.*?\](?: \(\d+\))?): (.*\n)")
 PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 
@@ -53,11 +56,32 @@ def read(path):
     return parts
 
 
+def name_part(test, number):
+    """Return the name of the part for what a test says for the first, second ... time; a long name holds a text."""
+    name = f"{test} ({number})" if number > 1 else test
+    if len(name) <= LONGEST:
+        return name
+    return f"{name[:LONGEST]}... {hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
 def renew(path, name, text):
+    rewrite(path, lambda parts: {**parts, name: text})
+
+
+def forget(file, tests):
+    """Delete the parts of tests that are not among these."""
+    names = {name_part(test, number) for test in tests for number in range(1, MOST_PARTS + 1)}
+    path = FOLDER / f"{file}.txt"
+    if path.exists() and not names.issuperset(read(path)):
+        rewrite(path, lambda parts: {name: text for name, text in parts.items() if name in names})
+
+
+def rewrite(path, change):
+    """Change the parts of a file, which other workers change too."""
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         read.cache_clear()
-        path.write_text(write({**read(path), name: text}), "utf-8")
+        path.write_text(write(change(read(path))), "utf-8")
         read.cache_clear()
 
 
