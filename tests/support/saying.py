@@ -37,8 +37,9 @@ def check(renews, file, name, texts, folder):
     assert not HEAD.search(text)
     path = FOLDER / f"{file}.txt"
     if renews:
-        renew(path, name, text)
-    assert text == read(path).get(name), IF_RIGHT
+        rewrite(path, lambda parts: {**parts, name: text})
+    else:
+        assert text == read(path).get(name), IF_RIGHT
 
 
 def flat(text):
@@ -64,25 +65,24 @@ def name_part(test, number):
     return f"{name[:LONGEST]}... {hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def renew(path, name, text):
-    rewrite(path, lambda parts: {**parts, name: text})
-
-
 def forget(file, tests):
     """Delete the parts of tests that are not among these."""
     names = {name_part(test, number) for test in tests for number in range(1, MOST_PARTS + 1)}
     path = FOLDER / f"{file}.txt"
-    if path.exists() and not names.issuperset(read(path)):
+    if path.exists():
         rewrite(path, lambda parts: {name: text for name, text in parts.items() if name in names})
 
 
 def rewrite(path, change):
-    """Change the parts of a file, which other workers change too."""
+    """Change the parts of a file, which other workers read and change too, and only with this lock."""
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         read.cache_clear()
-        path.write_text(write(change(read(path))), "utf-8")
+        old = path.read_text("utf-8")
+        new = write(change(read(path)))
         read.cache_clear()
+        if new != old:
+            path.write_text(new, "utf-8")
 
 
 def write(parts):
