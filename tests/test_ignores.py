@@ -155,8 +155,8 @@ def name_nearest(above, below):
     lines[9:11] = "- expected_outcome: It is done", "  id: a # rubric-lint: ignore[weight]"
     lines[10 - above] = lines[10 + below] = "  weight: -1"
     findings = lint("a.yaml", "\n".join(lines).encode()).findings
-    (near,) = [finding.values.get("near") for finding in findings if finding.rule == "unused-ignore"]
-    return near and int(near) - 11
+    (unused,) = [finding for finding in findings if finding.rule == "unused-ignore"]
+    return int(unused.values["near"]) - 11 if unused.code == "unused-ignore.too-far" else None
 
 
 def test_a_comment_that_silences_nothing_names_the_nearest_finding_up_to_five_lines_away():

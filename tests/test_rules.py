@@ -195,7 +195,9 @@ def list_pieces():
 @pytest.mark.repository
 def test_no_words_of_a_message_stand_in_a_test():
     folder = Path(__file__).parent
-    paths = [*folder.glob("*.py"), *folder.glob("support/*.py"), *folder.glob("cases/*.yaml")]
+    # What another language server makes of our schemas stands in a table, as it runs only where Node.js is.
+    tables = {*folder.glob("cases/*.yaml")} - {folder / "cases/yaml_language_server.yaml"}
+    paths = [*folder.glob("*.py"), *folder.glob("support/*.py"), *tables]
     texts = {path.name: re.sub(r'"\s*f?"', "", path.read_text("utf-8")) for path in paths}
     found = [
         (name, code, piece) for piece, code in list_pieces().items() for name, text in texts.items() if piece in text
