@@ -17,8 +17,8 @@ FAST := not (slow or repository or $(APART))
 SLOW := (slow or repository) and not ($(APART))
 
 .PHONY: demo check test test-slow test-pure test-thorough test-originals test-engines test-guide test-editors \
-  test-playground full mutants renew film matrix agreement engines conformance bench speed docs false-alarms improvements \
-  public-data site playground fuzz schemas lock version packages clean
+  test-playground full mutants renew film matrix agreement engines conformance bench speed false-alarms improvements \
+  public-data site playground fuzz lock version packages clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
 demo: $(VENV)/installed
@@ -173,9 +173,12 @@ fuzz: $(VENV)/installed-dev
 	@$(BIN)/python $(LOCKED)/fuzz.txt || echo 'atheris does not install here; hypothesis looks instead.'
 	$(BIN)/python fuzz --seconds $(SECONDS)
 
-# What the documentation repeats from the code: reports, signatures, the reference.
-docs: $(VENV)/installed-dev
+# Everything that repeats words or figures of the product: bundled schemas, what pages repeat from the code, snapshots,
+# what commands print on pages, the film. Fails when a test that renews finds something wrong besides. Read the diff.
+renew: $(VENV)/installed-dev
+	$(BIN)/python tools/bundle.py
 	PYTHONPATH=tools $(BIN)/python tools/docs.py
+	$(PYTEST) --renew </dev/null
 
 # The false alarms and the power of the rules on judged data, drawn at random, for the guide. Takes a few minutes.
 false-alarms: $(VENV)/installed
@@ -192,9 +195,6 @@ public-data: $(VENV)/installed
 # The documentation as a site, in build/site. `make playground` before it adds the playground.
 site: $(VENV)/installed-site
 	@PYTHONPATH=tools $(BIN)/python -m website
-
-schemas: $(VENV)/installed
-	$(BIN)/python tools/bundle.py
 
 # After a change of the dependencies in pyproject.toml. Locked versions stay while they fit; `make lock UPGRADE=1` takes
 # the newest.

@@ -3,7 +3,6 @@
 import asyncio
 import atexit
 import gc
-import hashlib
 import inspect
 import itertools
 import os
@@ -14,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import commands
@@ -55,6 +55,12 @@ atexit.register(shutil.rmtree, os.environ["RUBRIC_LINT_CACHE_DIR"], ignore_error
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--renew", action="store_true", help="run only the tests that keep words in files, and write those words anew"
+    )
+
+
 def pytest_configure(config):
     """Let Hypothesis draw no constants from our modules: which ones are imported depends on the tests run before."""
     if config.getoption("--hypothesis-profile") != "fresh":
@@ -78,6 +84,22 @@ def pytest_collection_modifyitems(config, items):
             if counts[item.function] % mark.args[0]:
                 item.add_marker(pytest.mark.slow)
             counts[item.function] += 1
+    if config.option.renew:
+        config.hook.pytest_deselected(items=[item for item in items if "renews" not in item.fixturenames])
+        items[:] = [item for item in items if "renews" in item.fixturenames]
+        if not (config.option.keyword or config.option.markexpr or any("::" in name for name in config.args)):
+            forget_parts(items)
+
+
+def forget_parts(items):
+    """Delete what tests said that are gone, from the files of those that are there."""
+    import saying  # noqa: PLC0415  (its asserts are to show what differs)
+
+    tests = {}
+    for item in items:
+        tests.setdefault(item.path.stem.removeprefix("test_"), []).append(item.name)
+    for file, names in tests.items():
+        saying.forget(file, names)
 
 
 def pytest_collection_finish():
@@ -119,25 +141,33 @@ def editor():
     assert common().client.messages == [], "the server pops something up"
 
 
-MOST = 160  # characters of the name of a part; a longer one holds a text
+@pytest.fixture(scope="session")
+def renews(request):
+    """Whether the test is to write what it would compare: `make renew` runs exactly the tests that ask this."""
+    return request.config.option.renew
+
+
+@pytest.fixture
+def snapshot(renews):
+    """Compares a text with a file of `snapshots/`, or writes the file."""
+    import saying  # noqa: PLC0415  (its asserts are to show what differs)
+
+    return partial(saying.check_file, renews)
 
 
 pytest.register_assert_rewrite("saying")
 
 
 @pytest.fixture
-def said(request, tmp_path):
+def said(request, tmp_path, renews):
     """Holds texts, lines or results of programs word for word, as `snapshots/said` has them."""
     import saying  # noqa: PLC0415  (its asserts are to show what differs)
 
     count = itertools.count(1)
 
     def check(*texts):
-        number = next(count)
-        name = request.node.name + (f" ({number})" if number > 1 else "")
-        if len(name) > MOST:
-            name = f"{name[:MOST]}... {hashlib.sha256(name.encode()).hexdigest()[:8]}"
-        saying.check(request.path.stem.removeprefix("test_"), name, texts, tmp_path)
+        name = saying.name_part(request.node.name, next(count))
+        saying.check(renews, request.path.stem.removeprefix("test_"), name, texts, tmp_path)
 
     return check
 

@@ -60,12 +60,6 @@ def located(text, name="suite.eval.yaml"):
     return [(each.view.dialect.name, each.path) for document in documents for each in locate(document) if each.view]
 
 
-def said(text, name="suite.eval.yaml"):
-    result = lint(name, text.encode())
-    found = [(each.rule, *result.source.position(each.span.start)[:2], each.message) for each in result.findings]
-    return found, [(each.line, each.column, each.reason) for each in result.unread]
-
-
 @pytest.fixture
 def run(folder):
     def converted(text, target):
@@ -102,16 +96,15 @@ def test_texts_with_a_scale_are_rubrics_of_their_own(text, places):
     assert {name for name, _ in located(text, "promptfooconfig.yaml")} == {"promptfoo"}
 
 
-def test_a_finding_is_at_the_text_and_other_texts_are_told():
-    found, unread = said(CURRENT.replace("Names a cause", "TODO"))
-    asks = "the text asks for a score from 1 to 5, but AgentV 5 asks its judge for a score from 0 to 1"
-    assert found == [
-        ("placeholder", 9, 16, 'criterion 1: "TODO" is a placeholder; say what an observer sees'),
-        ("score-in-text", 9, 16, f"criterion 1: {asks}; write the text for that"),
+def test_a_finding_is_at_the_text_and_other_texts_are_told(said):
+    result = lint("suite.eval.yaml", CURRENT.replace("Names a cause", "TODO").encode())
+    at = result.source.position
+    assert [(each.code, *at(each.span.start)[:2]) for each in result.findings] == [
+        ("placeholder.unfinished", 9, 16),
+        ("score-in-text.other-scale", 9, 16),
     ]
-    freely = "by which AgentV judges freely, and only lines for its levels or bands would be checked"
-    advice = "list criteria, each with an `outcome`"
-    assert unread == [(14, 35, f"`value` of `llm-rubric` is a string {freely}; {advice}")]
+    assert [(each.line, each.column) for each in result.unread] == [(14, 35)]
+    said([each.message for each in result.findings], [each.reason for each in result.unread])
 
 
 TARGETS = ("agentv-5", "agentv-4", "rubric", "promptfoo", "deepeval")

@@ -739,7 +739,7 @@ module.exports = class {
 
 
 def test_promptfoo_scores_ranges_and_levels_that_we_write_as_we_do(promptfoo):
-    """The grader gives each scale of its own the score that the text asks for."""
+    """The grader gives each scale of its own the score that its text has."""
     chance = random.Random(7)  # noqa: S311 (the same rubrics every time)
     drawn = []
     for has_levels in (False, False, True) * 15:

@@ -65,13 +65,10 @@ def test_a_value_that_is_defined_above_is_read_where_it_is_used(case):
             assert (plain <= told, found_rubrics >= rubrics) == (True, True), text
 
 
-def test_an_aliased_rubric_is_told_once_at_its_definition():
+def test_an_aliased_rubric_is_told_once_at_its_definition(said):
     criteria = "[{id: a, description: ' '}, {id: b, description: Names the parcel, requird: true}]"
     text = f"x-judge: &judge\n  rubric:\n    criteria: {criteria}\nllm_judge: *judge\n"
-    assert found(text, "grading.yaml") == [
-        "empty-outcome 3:37: criterion `a`: `description` is blank; say what an observer sees",
-        "unknown-field 3:82: criterion `b`: unknown field `requird`; did you mean `required`?",
-    ]
+    said(found(text, "grading.yaml"))
 
 
 def test_what_several_merges_of_one_field_contradict_is_told_once():

@@ -139,37 +139,23 @@ def test_with_a_revision_both_count():
     assert lint("--baseline=known.json", "--diff-base=HEAD") == (["weight"], "", 1)
 
 
-ANEW = "if it was a baseline, delete it and write it again with --write-baseline"
-MERGE = "it has the marks of a merge: keep the lines of both sides, or "
 BROKEN_FILES = {
-    "no JSON": (
-        "{",
-        f"the baseline is not JSON at line 1, column 2: Expecting property name enclosed in double quotes; {ANEW}",
-    ),
-    "a merge": (
-        '{"version": 1, "findings": [\n<<<<<<< a\n=======\n>>>>>>> b\n]}',
-        f"the baseline is not JSON at line 2, column 1: Expecting value; {MERGE}{ANEW}",
-    ),
-    "a newer one": (
-        '{"version": 2, "all": []}',
-        "the baseline is of version 2, and this rubric-lint knows 1; update it",
-    ),
-    "another file": ("[]", f"the baseline does not match its schema: [] is not of type 'object'; {ANEW}"),
-    "a field too few": (
-        '{"version": 1, "findings": [{"file": "a", "rule": "overlap"}]}',
-        f"the baseline does not match its schema at findings/0: 'fingerprint' is a required property; {ANEW}",
-    ),
-    "no text": (b"\xff", None),
+    "no JSON": "{",
+    "a merge": '{"version": 1, "findings": [\n<<<<<<< a\n=======\n>>>>>>> b\n]}',
+    "a newer one": '{"version": 2, "all": []}',
+    "another file": "[]",
+    "a field too few": '{"version": 1, "findings": [{"file": "a", "rule": "overlap"}]}',
+    "no text": b"\xff",
 }
 
 
-@pytest.mark.parametrize(("text", "told"), BROKEN_FILES.values(), ids=BROKEN_FILES)
+@pytest.mark.parametrize("text", BROKEN_FILES.values(), ids=BROKEN_FILES)
 @pytest.mark.parametrize("more", [[], ["--write-baseline"]], ids=["reading", "writing"])
-def test_a_broken_one_is_told_of(text, told, more):
+def test_a_broken_one_is_told_of(text, more, said):
     Path("known.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     out, err, code = call("--baseline=known.json", *more)
     assert (out, code, err.startswith("rubric-lint: known.json: the baseline")) == ("", 2, True)
-    assert told is None or err == f"rubric-lint: known.json: {told}\n"
+    said(err)
 
 
 @pytest.mark.parametrize("more", [[], ["--write-baseline"]], ids=["reading", "writing"])
@@ -213,10 +199,11 @@ def test_a_name_that_is_no_utf_8():
     assert lint("--baseline=known.json") == ([], "", 0)
 
 
-@pytest.mark.parametrize(("args", "told"), WRONG.values(), ids=WRONG)
-def test_wrong_use_is_explained(args, told):
+@pytest.mark.parametrize("args", WRONG.values(), ids=WRONG)
+def test_wrong_use_is_explained(args, said):
     out, err, code = call(*args)
-    assert (out, err.splitlines()[-1], code) == ("", f"Error: {told}", 2)
+    assert (out, code) == ("", 2)
+    said(err.splitlines()[-1])
 
 
 @pytest.mark.parametrize("has_link", [False, True])

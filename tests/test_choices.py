@@ -106,7 +106,8 @@ def test_a_gap_next_to_two_bands_has_no_choice(ranges):
 )
 def test_a_placeholder_names_the_criterion_by_its_number_if_it_has_one(at, place, name):
     repair = write_placeholder({}, at, place)
-    assert repair.intents == (ReplaceValue(place, f"TODO - say what an observer sees for {name}"),)
+    assert [type(each) for each in repair.intents] == [ReplaceValue]
+    assert (repair.intents[0].path, repair.intents[0].text.endswith(f" {name}")) == (place, True)
 
 
 def test_the_first_of_several_named_choices_wins():

@@ -9,7 +9,6 @@ import commands
 import pytest
 from jsonschema import Draft7Validator
 from raters import CHECK, LEVELS, SCORES, lines, record, records
-from snapshots import check
 from steps import steps
 
 from rubric_lint.agree.analysis import analyse
@@ -75,8 +74,8 @@ def tables(columns, name="c"):
     return [*as_text(Findings(agreements, plan, reader.invalid, reader.left_out, []), columns)]
 
 
-def test_the_tables_of_agreement():
-    check("agreement.txt", "".join("\n".join([*tables(columns), "", ""]) for columns in (120, 80)))
+def test_the_tables_of_agreement(snapshot):
+    snapshot("agreement.txt", "".join("\n".join([*tables(columns), "", ""]) for columns in (120, 80)))
 
 
 def test_of_few_answers_only_counts_and_disagreements_are_shown(run, tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import commands
 import pytest
+from found import message
 from jsonschema import Draft7Validator
 
 from rubric_lint.messages import escape
@@ -214,7 +215,8 @@ def test_texts_of_a_rubric_command_no_terminal(run, tmp_path, said):
 def test_an_old_file_with_errors_says_how_to_compare_all_the_same(run, tmp_path, repository):
     broken = OLD.replace("{0: Wrong", "{5: Nearly, 0: Wrong").replace("weight: 3", "weight: -3")
     (tmp_path / "broken.yaml").write_text(broken, "utf-8")
-    fault = "3:13: weight: criterion `accuracy`: `weight` is -3, expected at least 0"
+    below = message("weight.minimum", subject="`weight`", found="is -3", least=0)
+    fault = f"3:13: weight: criterion `accuracy`: {below}"
     told = "rubric-lint: OLD has errors, so its scores are undefined: {} (`rubric-lint` says how), then "
     told += "compare again"
     code, text, said = run("broken.yaml", "new.yaml")

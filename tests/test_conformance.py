@@ -45,7 +45,7 @@ def test_rubric_lint_agrees_in_every_test():
 
 
 def test_the_examples_of_the_pages_are_cases():
-    assert RULES.read_text("utf-8") == make_rule_cases(), "run `make docs`"
+    assert RULES.read_text("utf-8") == make_rule_cases(), "run `make renew`"
 
 
 def program(tmp_path, answers):

@@ -237,17 +237,15 @@ def test_a_dialect_needs_its_module_page_and_schema(copy):
 
 @pytest.mark.guide
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the sdist has no list of its files")
-def test_the_examples_break_no_test(tmp_path, monkeypatch):
+def test_the_examples_break_no_test(tmp_path):
     copy_everything(tmp_path)
     copy = Copy(tmp_path)
     for heading in ("Add a rule", "Add an output format", "Add a field", "Add a dialect"):
         copy.follow(heading)
     for command in (["tools/bundle.py"], ["tools/docs.py"], ["benchmarks/counts.py", "--write"]):
         assert copy.python(*command).returncode == 0
-    with monkeypatch.context() as patch:
-        patch.setenv("RENEW_SNAPSHOTS", "1")
-        snapshots = ["tests/test_snapshots.py", "tests/test_convert.py"]
-        assert copy.python("-m", "pytest", "-q", "-p", "no:cacheprovider", *snapshots).returncode == 0
+    snapshots = ["tests/test_snapshots.py", "tests/test_convert.py"]
+    assert copy.python("-m", "pytest", "-q", "--renew", "-p", "no:cacheprovider", *snapshots).returncode == 0
     quick = "not (slow or originals or engines or guide)"
     done = copy.python("-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "-m", quick, "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout[-4000:]

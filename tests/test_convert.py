@@ -1,7 +1,4 @@
-"""What is written for each target and what is reported as lost: whole files as snapshots, and laws that hold for all.
-
-`RENEW_SNAPSHOTS=1 pytest tests/test_convert.py` writes the snapshots anew; read the diff.
-"""
+"""What is written for a target and what is reported as lost: whole files as snapshots, and laws that hold for all."""
 
 import ast
 import json
@@ -22,7 +19,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_rubrics import SHAPES, rubrics, texts
 from ruamel.yaml import YAML
-from snapshots import check
 
 from rubric_lint.dialects import DIALECTS, load_dialect
 from rubric_lint.dialects.export import TARGETS, load_target
@@ -62,7 +58,7 @@ def run(folder):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_each_target_gets_what_its_snapshot_shows(run, target):
+def test_each_target_gets_what_its_snapshot_shows(run, target, snapshot):
     if target == "xlsx":
         pytest.importorskip("openpyxl")
     shown = []
@@ -72,7 +68,7 @@ def test_each_target_gets_what_its_snapshot_shows(run, target):
             said = [re.sub("; use --to .*", "; use --to ...", line) for line in said]  # which each new target changes
             shown += [f"=== {name}, exit {code}\n", *(f"{line}\n" for line in said), "---\n" * (code == 0)]
             shown.append(text_of(target, data) if code == 0 else "")
-    check(f"convert/{target}.txt", "".join(shown))
+    snapshot(f"convert/{target}.txt", "".join(shown))
 
 
 def test_every_dialect_has_a_sample():

@@ -1,14 +1,24 @@
 """Each command that the README and the site show is run in a fresh clone, and writes what the page shows.
 
-`RENEW_SNAPSHOTS=1 pytest tests/test_documented_commands.py` writes what the commands say into the pages; read the diff.
+`make renew` writes what the commands say into the pages; read the diff.
 """
 
-import os
 import shutil
 from pathlib import Path
 
 import pytest
-from documented import Block, agrees, clone, environment, read_blocks, read_commands, run_page
+from documented import (
+    Block,
+    Command,
+    Ran,
+    agrees,
+    clone,
+    environment,
+    read_blocks,
+    read_commands,
+    renew_page,
+    run_page,
+)
 
 pytestmark = pytest.mark.repository
 
@@ -55,29 +65,28 @@ def fresh_clone(tmp_path_factory):
     return folder
 
 
-def check_page(page, fresh_clone, tmp_path):
+def check_page(page, fresh_clone, tmp_path, renews):
     folder = tmp_path / "rubric-lint"
     shutil.copytree(fresh_clone, folder)
-    for command, ran in run_page((ROOT / page).read_text("utf-8"), folder, environment(tmp_path)):
+    text = (ROOT / page).read_text("utf-8")
+    runs = run_page(text, folder, environment(tmp_path))
+    if renews:
+        (ROOT / page).write_text(renew_page(text, runs), "utf-8")
+    for command, ran in runs:
         where = f"{page}:{command.line}: $ {command.text}"
-        if os.environ.get("RENEW_SNAPSHOTS") and not agrees(command.output, ran.output):
-            text = (ROOT / page).read_text("utf-8")
-            shown, written = (f"$ {command.text}\n{output}" for output in (command.output, ran.output))
-            assert shown in text, f"{where}: only blocks without indentation are renewed"
-            (ROOT / page).write_text(text.replace(shown, written, 1), "utf-8")
-            continue
-        assert agrees(command.output, ran.output), f"{where}\nshown:\n{command.output}\nwritten:\n{ran.output}"
-        assert ran.code in {0, 1} or command.output, f"{where}\nexit code {ran.code}, and the page does not say why"
+        if not renews:
+            assert agrees(command.output, ran.output), f"{where}\nshown:\n{command.output}\nwritten:\n{ran.output}"
+        assert ran.code in {0, 1} or ran.output, f"{where}\nexit code {ran.code}, and the page does not say why"
         assert "Traceback" not in ran.output, where
 
 
-def test_the_commands_of_the_readme_write_what_it_shows(fresh_clone, tmp_path):
-    check_page("README.md", fresh_clone, tmp_path)
+def test_the_commands_of_the_readme_write_what_it_shows(fresh_clone, tmp_path, renews):
+    check_page("README.md", fresh_clone, tmp_path, renews)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "README.md"])
-def test_the_commands_of_a_page_write_what_it_shows(page, fresh_clone, tmp_path):
-    check_page(page, fresh_clone, tmp_path)
+def test_the_commands_of_a_page_write_what_it_shows(page, fresh_clone, tmp_path, renews):
+    check_page(page, fresh_clone, tmp_path, renews)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -120,6 +129,31 @@ def test_a_block_gives_its_commands_with_their_output():
 )
 def test_dots_on_a_line_of_their_own_stand_for_any_lines(shown, written, is_same):
     assert agrees(shown, written) is is_same
+
+
+@pytest.mark.parametrize(
+    ("shown", "written", "renewed"),
+    [
+        ("old\n", "new\n", "new\n"),
+        ("old\n", "", ""),
+        ("one\n...\nold end\n", "one\ntwo\nnew end\n", "one\n...\nnew end\n"),
+        ("...\nold, it fits\n...\n", "a\nnew, it fits\nb\n", "...\nnew, it fits\n...\n"),
+        ("one\n...\ntwo\n", "new\n", "new\n"),
+        ("...\n", "new\n", "...\n"),
+    ],
+)
+@pytest.mark.parametrize("indent", ["", "   "])
+def test_an_output_is_renewed_and_keeps_its_dots_and_its_indentation(indent, shown, written, renewed):
+    page = "Do:\n\n{0}```console\n{0}$ a \\\n{0}  --b\n{1}{0}$ c\n{0}d\n{0}```\n"
+    before, after = (
+        page.format(indent, "".join(indent + line for line in text.splitlines(keepends=True)))
+        for text in (shown, renewed)
+    )
+    runs = [
+        (Command("a \\\n  --b", shown, 4), Ran(written, 0)),
+        (Command("c", "d\n", 6 + shown.count("\n")), Ran("d\n", 0)),
+    ]
+    assert renew_page(before, runs) == after
 
 
 def test_a_page_runs_in_one_shell_and_writes_its_files(tmp_path):

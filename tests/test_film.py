@@ -1,6 +1,5 @@
 """The film of the README shows what the programs write now."""
 
-import os
 import sys
 
 import film
@@ -9,8 +8,8 @@ import pytest
 pytestmark = [pytest.mark.repository, pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal")]
 
 
-def test_the_film_shows_what_the_programs_write():
+def test_the_film_shows_what_the_programs_write(renews):
     drawn = film.draw()
-    if os.environ.get("RENEW_SNAPSHOTS"):
+    if renews:
         film.FILM.write_text(drawn, "utf-8")
-    assert film.FILM.read_text("utf-8") == drawn, "RENEW_SNAPSHOTS=1 pytest tests/test_film.py"
+    assert film.FILM.read_text("utf-8") == drawn, "if the new words are right: make renew"

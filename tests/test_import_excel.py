@@ -177,23 +177,24 @@ STRICT = by_hand("<row/>", before="<!-- http://purl.oclc.org/ooxml/spreadsheetml
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    "data",
     [
-        (by_hand('<row r="1"><c r="A1" t="s"><v>99</v></c></row>'), "cannot be read: it is damaged (IndexError"),
-        (ENTITY, "cannot be read: its XML declares entities"),
-        (by_hand(" " * 10_000_001), "unpacked, it has 10.0 MB, 10.0 MB of that XML"),
-        (archive("xl/workbook.bin"), "cannot be read: it is an Excel file in binary form (.xlsb)"),
-        (archive("word/document.xml"), "cannot be read: it is a Word document"),
-        (archive("content.xml"), "cannot be read: it is an OpenDocument file (.ods)"),
-        (archive("Index/Document.iwa"), "cannot be read: it is a Numbers file"),
-        (archive("a.txt"), "cannot be read: it is a zip archive"),
-        (STRICT, "cannot be read: it is a Strict Open XML workbook"),
+        by_hand('<row r="1"><c r="A1" t="s"><v>99</v></c></row>'),
+        ENTITY,
+        by_hand(" " * 10_000_001),
+        archive("xl/workbook.bin"),
+        archive("word/document.xml"),
+        archive("content.xml"),
+        archive("Index/Document.iwa"),
+        archive("a.txt"),
+        STRICT,
     ],
     ids=["damaged", "entities", "huge", "xlsb", "Word", "ods", "Numbers", "zip", "strict"],
 )
 def test_a_workbook_that_cannot_be_read_is_told_as_such(data, said):
     code, text, told = load(data)
-    assert (code, text, told[: len(said)]) == (2, "", said)
+    assert (code, text) == (2, "")
+    said(told)
 
 
 def test_an_empty_workbook_has_no_table(said):

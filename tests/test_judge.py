@@ -6,7 +6,6 @@ from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
-from snapshots import check
 
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import build_rubric
@@ -73,13 +72,13 @@ def part(prompt, heading):
 # What the judge is told; `snapshots/prompts.txt` holds the words, and the schemas
 
 
-def test_prompts():
+def test_prompts(snapshot):
     case = JudgedCase("It is the first.", "Which?", "The first.")
     pieces = [
         f"==== {name} ====\n{as_text(write_prompt(rubric, case))}\n\n{json.dumps(output_schema(rubric), indent=1)}\n"
         for name, rubric in SHAPES.items()
     ]
-    check("prompts.txt", "\n".join(pieces))
+    snapshot("prompts.txt", "\n".join(pieces))
 
 
 @every_shape

@@ -102,4 +102,4 @@ def test_a_metric_of_lightspeed_that_is_a_text_is_left_alone():
 def test_the_range_of_a_grader_is_finite(bounds):
     text = f"type: score_model\ninput: [{{role: user, content: How good is it?}}]\nrange: {bounds}\n"
     (finding,) = lint("a.yaml", text.encode()).findings
-    assert (finding.rule, "write two finite numbers" in finding.message) == ("bounds", True)
+    assert finding.code == "bounds.infinite-range"

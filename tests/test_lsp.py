@@ -14,6 +14,7 @@ import pytest
 from cases import read_cases
 from editor import SERVER, TIMEOUT, UNITS, start, uri_of
 from faulty_rubrics import SYNTAX
+from found import message
 from lsprotocol import types
 
 from rubric_lint import __version__
@@ -24,7 +25,9 @@ ROOT = Path(__file__).parents[1]
 ACTIONS = read_cases(__file__)["actions"]
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 
-FOUR = "criterion `tone`: score 4 is in this band [4, 10] and in [0, 4] (line 4); end one band before the other starts"
+FOUR = "criterion `tone`: " + message(
+    "overlap.shared-scores", scores="score 4", are="is", band="[4, 10]", other="[0, 4]", line="line 4"
+)
 OVERLAP = """\
 rubrics:
   - id: tone

@@ -188,15 +188,15 @@ def test_ids_that_two_shards_have_are_told():
     assert told in err.splitlines()[0]
 
 
-@pytest.mark.parametrize(("suffix", "told"), TABLES["a shard that is cut off is told"])
-def test_a_shard_that_is_cut_off_is_told(suffix, told):
+@pytest.mark.parametrize("suffix", TABLES["a shard that is cut off is told"])
+def test_a_shard_that_is_cut_off_is_told(suffix, said):
     shards = split(3, 4, suffix=suffix)
     data = Path(shards[1]).read_bytes()
     Path(shards[1]).write_bytes(data[:-20])
     out, _, code = call("merge", "shards", "--format", "jsonl")
     lines = [json.loads(line) for line in out.splitlines()]
     assert [line["id"] for line in lines[:2]] == ["a", "=b"]
-    assert told in lines[-1]["error"]["message"]
+    said(re.sub(r"at column \d+", "at column N", lines[-1]["error"]["message"]))
     assert lines[-1]["error"]["file"] == shards[1]
     assert code == 1
 
@@ -225,23 +225,25 @@ def change(number, **fields):
     write("whole.jsonl", [{name: item for name, item in each.items() if item is not None} for each in lines])
 
 
-@pytest.mark.parametrize(("number", "fields", "path", "message"), TABLES["invalid results"])
-def test_a_result_that_its_rubric_never_gave_is_invalid(number, fields, path, message):
+@pytest.mark.parametrize(("number", "fields", "path"), TABLES["invalid results"])
+def test_a_result_that_its_rubric_never_gave_is_invalid(number, fields, path, said):
     Path("whole.jsonl").write_text(call("in.jsonl", "--format", "jsonl")[0], "utf-8")
     change(number, **fields)
     out, err, code = call("merge", "whole.jsonl", "--format", "jsonl")
     lines = [json.loads(line) for line in out.splitlines()]
     error = lines[number]["error"]
-    assert (error["line"], error["path"], error["message"][: len(message)]) == (number + 1, path, message)
+    assert (error["line"], error["path"]) == (number + 1, path)
+    said(error["message"])
     assert lines[number]["id"] == RECORDS[number]["id"]
     assert (len(lines), code, "7 outputs:" in err, "3 invalid" in err) == (7, 1, True, True)
 
 
-@pytest.mark.parametrize(("line", "message"), TABLES["what is not a result is told"])
-def test_what_is_not_a_result_is_told(line, message):
+@pytest.mark.parametrize("line", TABLES["what is not a result is told"])
+def test_what_is_not_a_result_is_told(line, said):
     write("x.jsonl", [{}, line])
     found = [json.loads(each) for each in call("merge", "x.jsonl", "--format", "jsonl")[0].splitlines()]
-    assert (found[1]["error"]["line"], found[1]["error"]["message"][: len(message)]) == (2, message)
+    assert found[1]["error"]["line"] == 2
+    said(found[1]["error"]["message"])
 
 
 def test_tables_of_text_are_refused():

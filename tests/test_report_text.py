@@ -210,7 +210,9 @@ def test_width_and_cuts_count_cells():
     assert seen == visible(seen)
 
 
-LONG = OVERLAP._replace(message=f"{OVERLAP.message}; end one band before the other starts, or give both one outcome")
+LONG = OVERLAP._replace(
+    message=f"{OVERLAP.message}; a long sentence that says in many words what the author is to do about it"
+)
 
 
 @pytest.mark.parametrize("columns", range(60, 131, 7))

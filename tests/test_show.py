@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from random_rubrics import rubrics
-from snapshots import INPUTS, check
+from snapshots import INPUTS
 
 from rubric_lint import FileSettings, RubricError, ScoringRubric, load_rubrics, score, show_source
 from rubric_lint.dialects import DIALECTS
@@ -125,8 +125,8 @@ def test_a_threshold_without_an_end_is_drawn_as_a_fraction(tmp_path):
 
 
 @pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.name)
-def test_every_dialect_shape_and_oddity_is_drawn_whole(path):
-    check(f"show/{path.name}.txt", draw(path))
+def test_every_dialect_shape_and_oddity_is_drawn_whole(path, snapshot):
+    snapshot(f"show/{path.name}.txt", draw(path))
 
 
 def test_every_dialect_is_among_them():

@@ -119,7 +119,7 @@ def test_every_report_is_described_and_so_is_every_field_of_one():
 @pytest.mark.parametrize("path", sorted(ROOT.glob("docs/**/*.md")), ids=lambda path: path.stem)
 def test_the_lists_of_a_page_are_those_of_the_code(path):
     page = path.read_text("utf-8")
-    assert reference.renew(page) == page, "run `make docs`"
+    assert reference.renew(page) == page, "run `make renew`"
 
 
 def test_an_unknown_list_is_an_error():

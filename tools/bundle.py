@@ -1,4 +1,4 @@
-"""Write the schemas as self-contained files without our own keywords: `make schemas`.
+"""Write the schemas as self-contained files without our own keywords; `make renew` does.
 
 Those of files that people write have three forms.
 

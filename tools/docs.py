@@ -1,4 +1,4 @@
-"""Write what the documentation repeats from the code: `make docs`. Read the diff after it.
+"""Write what the documentation repeats from the code, for `make renew`.
 
 The reports and fixed texts on the pages of rules and dialects, their examples as cases of the conformance suite, the
 list of public names in `docs/api.md`, and the lists of the reference: rules, settings, commands, schemas, fields of

@@ -1,6 +1,6 @@
 """The pages of the rules, taken apart: what they say, and the examples that tests hold them to.
 
-`make docs` writes what the linter now makes of the flagged examples into the pages.
+`make renew` writes what the linter now makes of the flagged examples into the pages.
 """
 
 import contextlib

@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 import sys
+from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +18,7 @@ _FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _TITLE = re.compile(r'title="([^"]+)"')
+_DOTS = re.compile(r"^\.\.\.\n", re.MULTILINE)
 _MARK = "\x1e"
 
 
@@ -72,10 +75,53 @@ def read_commands(block: Block) -> list[Command]:
 
 def agrees(shown: str, written: str) -> bool:
     """Return whether the output is the one shown, where a line `...` stands for any number of lines."""
-    pieces = [re.escape(piece) for piece in re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE)]
+    pieces = [re.escape(piece) for piece in _DOTS.split(shown)]
     return (
         re.fullmatch(r"(?:.*\n)*?".join(pieces), written.rstrip("\n") + "\n" * bool(written.rstrip("\n"))) is not None
     )
+
+
+def shorten_alike(shown: str, written: str) -> str:
+    """Return what a command wrote, with a line `...` where the page leaves lines out now.
+
+    The first and the last piece stay at the ends; one between dots is where the output is most like it.
+    """
+    pieces = [piece.splitlines(keepends=True) for piece in _DOTS.split(shown)]
+    lines = written.splitlines(keepends=True)
+    kept = []
+    begin = 0
+    for number, piece in enumerate(pieces):
+        last = len(lines) - len(piece)
+        if last < begin:
+            return written  # there is nothing to leave out any more
+        if number == len(pieces) - 1:
+            begin = last
+        elif number:
+            begin = max(range(begin, last + 1), key=partial(_likeness, piece, lines))
+        kept.append("".join(lines[begin : begin + len(piece)]))
+        begin += len(piece)
+    return "...\n".join(kept)
+
+
+def _likeness(piece: list[str], lines: list[str], begin: int) -> float:
+    return SequenceMatcher(None, "".join(piece), "".join(lines[begin : begin + len(piece)])).ratio()
+
+
+def renew_page(page: str, runs: list[tuple[Command, Ran]]) -> str:
+    """Return the page with what its commands wrote where it shows something else."""
+    lines = page.splitlines(keepends=True)
+    for command, ran in reversed(runs):
+        if agrees(command.output, ran.output):
+            continue
+        output = ran.output.rstrip("\n")
+        if "...\n" in command.output:
+            output = shorten_alike(command.output, ran.output).rstrip("\n")
+        first = lines[command.line - 1]
+        indent = first[: len(first) - len(first.lstrip())]
+        begin = command.line + command.text.count("\n")
+        new = [f"{indent}{line}\n" if line else "\n" for line in output.splitlines()]
+        lines[begin : begin + command.output.count("\n")] = new
+    return "".join(lines)
 
 
 def clone(folder: Path) -> None:

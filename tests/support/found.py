@@ -26,3 +26,9 @@ def told(finding):
     rule, _, code = finding.code.partition(".")
     names = dict.fromkeys(name for _, name, *_ in Formatter().parse(BY_NAME[rule].messages[code]) if name)
     return (finding.code, *(str(finding.values[name]) for name in names))
+
+
+def message(code, **values):
+    """Return the words of a rule's message, for tests of what carries messages and not of what they say."""
+    rule, _, name = code.partition(".")
+    return BY_NAME[rule].write(name, values)

@@ -2,6 +2,8 @@
 
 import json
 
+from found import message
+
 RUBRIC = """\
 rubrics:
   - id: cites
@@ -12,9 +14,13 @@ rubrics:
 """
 
 
-CONSTANT = (
-    "a.rubric.yaml:5:5 hint judged-constant: criterion `polite`: missed in all 60 judged answers, so at most 9.4% of "
-    "answers meet it (corrected for 2 tests); add answers that should meet it, or remove the criterion if none can"
+CONSTANT = "a.rubric.yaml:5:5 hint judged-constant: criterion `polite`: " + message(
+    "judged-constant.alike",
+    value="missed",
+    n=60,
+    bound="at most 9.4%",
+    missing="meet it",
+    budget="corrected for 2 tests",
 )
 
 

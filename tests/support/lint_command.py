@@ -8,6 +8,7 @@ from pathlib import Path
 
 import commands
 import pytest
+from found import message
 
 with suppress(ImportError):  # not on Windows
     import pty
@@ -38,13 +39,13 @@ rubrics:
 
 BROKEN = "rubrics:\n  - expected_outcome: 'open\n"
 
-SCORE_5 = (
-    "criterion `accuracy`: score 5 is in this band [5, 7] and in [0, 5] (line 4); end one band before the other starts"
+SCORE_5 = "criterion `accuracy`: " + message(
+    "overlap.shared-scores", scores="score 5", are="is", band="[5, 7]", other="[0, 5]", line="line 4"
 )
 
 OVERLAP = f"bad.yaml:6:22 error overlap: {SCORE_5}\n"
 
-RENAME = "criterion `a`: `description` is deprecated; write `expected_outcome`"
+RENAME = "criterion `a`: " + message("deprecated-description.renamed", field="description", name="expected_outcome")
 
 DESCRIPTION = f"old.yaml:3:5 warning deprecated-description: {RENAME}\n"
 

@@ -1,32 +1,45 @@
 """What tests hold word for word: `snapshots/said/` has a file for each test file, with a part for each text in it.
 
 Texts of one line from the rows of one test stand below each other in a part `TEST, each`.
-`RENEW_SNAPSHOTS=1 pytest tests/test_it.py` writes them anew. Read the diff; delete the parts of tests that are gone.
+`make renew` writes them anew, and deletes the parts of tests that are gone. Read the diff.
 """
 
 import fcntl
-import os
+import hashlib
 import re
 from functools import cache
 from pathlib import Path
 
-FOLDER = Path(__file__).parent.parent / "snapshots/said"
+SNAPSHOTS = Path(__file__).parent.parent / "snapshots"
+FOLDER = SNAPSHOTS / "said"
+IF_RIGHT = "if the new words are right: make renew"
 HEAD = re.compile(r"^==== (.+) ====\n", re.MULTILINE)
 EACH = ", each"
+LONGEST = 160  # characters of the name of a part
+MOST_PARTS = 50  # of one test
 ROW = re.compile(r"(\[.*?\](?: \(\d+\))?): (.*\n)")
 PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 
 
-def check(file, name, texts, folder):
+def check_file(renews, name, text):
+    """Compare a text with a file of the snapshots, or make it the file."""
+    path = SNAPSHOTS / name
+    if renews:
+        path.write_text(text, "utf-8")
+    assert text == path.read_text("utf-8"), IF_RIGHT
+
+
+def check(renews, file, name, texts, folder):
     """Compare texts (a result of a program, lines or a text) with the part of that name, or make them the part."""
     pieces = (str(each).removesuffix("\n") for text in texts for each in flat(text))
     text = "".join(f"{each}\n" for each in pieces if each)
     text = PORT.sub("PORT", text.replace(str(folder), "FOLDER"))
     assert not HEAD.search(text)
     path = FOLDER / f"{file}.txt"
-    if os.environ.get("RENEW_SNAPSHOTS"):
-        renew(path, name, text)
-    assert text == read(path).get(name), f"if the words are right: RENEW_SNAPSHOTS=1 pytest tests/test_{file}.py"
+    if renews:
+        rewrite(path, lambda parts: {**parts, name: text})
+    else:
+        assert text == read(path).get(name), IF_RIGHT
 
 
 def flat(text):
@@ -44,12 +57,32 @@ def read(path):
     return parts
 
 
-def renew(path, name, text):
+def name_part(test, number):
+    """Return the name of the part for what a test says for the first, second ... time; a long name holds a text."""
+    name = f"{test} ({number})" if number > 1 else test
+    if len(name) <= LONGEST:
+        return name
+    return f"{name[:LONGEST]}... {hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def forget(file, tests):
+    """Delete the parts of tests that are not among these."""
+    names = {name_part(test, number) for test in tests for number in range(1, MOST_PARTS + 1)}
+    path = FOLDER / f"{file}.txt"
+    if path.exists():
+        rewrite(path, lambda parts: {name: text for name, text in parts.items() if name in names})
+
+
+def rewrite(path, change):
+    """Change the parts of a file, which other workers read and change too, and only with this lock."""
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         read.cache_clear()
-        path.write_text(write({**read(path), name: text}), "utf-8")
+        old = path.read_text("utf-8")
+        new = write(change(read(path)))
         read.cache_clear()
+        if new != old:
+            path.write_text(new, "utf-8")
 
 
 def write(parts):
