@@ -44,6 +44,7 @@ REPLY = Reply('{"checks": []}', None, *COUNTED)
 # What is asked
 
 
+@pytest.mark.slow
 def test_a_request_asks_for_the_schema_in_strict_mode():
     with serving(FINE) as server:
         assert ask(server) == REPLY
@@ -143,6 +144,7 @@ def test_the_address_of_an_endpoint_is_shown_without_secrets(url, shown):
 # What may pass
 
 
+@pytest.mark.slow
 def test_retry_after_is_waited_for():
     with serving(after(Response({}, 429, {"retry-after": "0.2"}), FINE)) as server:
         started = time.monotonic()

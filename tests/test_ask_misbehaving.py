@@ -237,6 +237,7 @@ def outcomes():
         return found, dict(asked), time.monotonic() - start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AT_ONCE | AT_LAST | SAID)
 def test_an_answer_gets_the_verdict_that_the_judge_gave(outcomes, name):
     _, reasoning = SAID.get(name, (None, "Right."))

@@ -311,6 +311,7 @@ def ask(server, **call):
 FINE = completion("{}")
 
 
+@pytest.mark.slow
 def test_after_a_reply_that_used_up_a_limit_the_next_request_waits():
     used_up = FINE._replace(headers={"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "300ms"})
     with serving(used_up) as server:
@@ -318,6 +319,7 @@ def test_after_a_reply_that_used_up_a_limit_the_next_request_waits():
     assert (took >= 0.3, pace.paused >= 0.3, len(server.asked)) == (True, True, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "overload",
     [
@@ -334,6 +336,7 @@ def test_an_overload_pauses_all_requests(overload):
     assert (pace.paused >= 0.3, pace.limit > 2, len(server.asked)) == (True, True, 3)
 
 
+@pytest.mark.slow
 def test_a_request_that_is_refused_again_and_again_while_others_are_answered_is_given_up(monkeypatch):
     monkeypatch.setattr("rubric_lint.judge.endpoint._MOST_REFUSALS", 5)
 

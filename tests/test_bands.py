@@ -156,6 +156,7 @@ def test_the_bands_of_a_holistic_rubric(bounds):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [KINDS["integers"], KINDS["scores"]], ids=["integers", "scores"])
 def test_bands_in_json(bounds):
     random = repeatable(f"json {len(bounds)}")

@@ -59,6 +59,7 @@ def test_no_more_chunks_than_numbers_fit_into_a_pipe(files, monkeypatch, most):
     assert outcomes(files, 2) == outcomes(files, 1)
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_forked_the_numbers_are_dealt_out_beforehand(files, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(batch, "_CAN_FORK", False)
@@ -81,6 +82,7 @@ def test_the_work_of_a_worker_that_dies_is_done_by_the_parent(files, monkeypatch
     assert outcomes(files, 2) == alone
 
 
+@pytest.mark.slow
 def test_when_all_workers_die_the_parent_does_it_all(files, monkeypatch):
     alone = outcomes(files, 1)
     monkeypatch.setattr(batch, "_work", lambda *_: os._exit(1))
@@ -103,6 +105,7 @@ def test_where_no_more_workers_can_be_had_fewer_do(files, spare):
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.slow
 def test_an_interrupt_of_a_worker_is_for_the_parent_alone(files, monkeypatch, capfd):
     parent, lint_bytes = os.getpid(), batch.lint_bytes
 
@@ -116,6 +119,7 @@ def test_an_interrupt_of_a_worker_is_for_the_parent_alone(files, monkeypatch, ca
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_slow_worker_gets_fewer_chunks(files, monkeypatch, tmp_path):
     lint_bytes = batch.lint_bytes
 

@@ -159,6 +159,7 @@ def test_nothing_is_served_after_a_change_of_the_tool(file, tmp_path):
     assert run("a.yaml", package=package) == first
 
 
+@pytest.mark.slow
 def test_a_version_has_results_of_its_own(tmp_path):
     package = tmp_path / "package"
     for name in ("rubric_lint", "schemas"):

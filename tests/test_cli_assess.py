@@ -419,6 +419,7 @@ def test_labels_of_which_one_was_chosen_by_the_verdict_never_make_a_rubric_trust
     assert (code, report["reasons"], report["chosen"]) == (4, ["by-verdict"], "by-verdict")
 
 
+@pytest.mark.slow
 def test_a_judge_that_does_not_reply_where_people_fail_the_answer_is_not_trusted():
     """A filter of the endpoint refuses a quarter of the bad answers, and the judge is right on all others."""
     write_sixty(chosen=lambda _: "random")

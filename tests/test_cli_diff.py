@@ -183,6 +183,7 @@ def test_a_revision_is_found_from_a_folder_too(repository):
         assert (done.returncode, done.stderr) == (1, "")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("run")
 def test_standard_input_that_is_closed_holds_nothing(tmp_path):
     for arguments in (("-", "new.yaml"), ("old.yaml", "new.yaml", "--outputs", "-")):

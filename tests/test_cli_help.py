@@ -127,6 +127,7 @@ def test_every_command_has_examples_of_itself(path):
     assert all({*own} <= {*re.split(r"[ )]", line)} for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("clone")
 def test_every_example_works(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
@@ -149,6 +150,7 @@ def test_every_example_works(monkeypatch):
     assert codes == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "meant"),
     [

@@ -141,6 +141,7 @@ def mend(replies, *arguments, noise=None, form="json"):
 BETTER = {"outcome": GOOD, "parts": []}
 
 
+@pytest.mark.slow
 def test_a_wording_that_measures_better_is_offered_as_a_diff_with_its_evidence():
     prepare(80)
     code, report, told, asked = mend([BETTER])
@@ -230,6 +231,7 @@ def test_a_wording_that_makes_another_criterion_worse_is_rejected():
     assert "polite" in {figure["of"] for figure in rejected["trial"]["figures"]}
 
 
+@pytest.mark.slow
 def test_too_few_answers_decide_nothing_and_nothing_is_proposed():
     prepare(38)
     code, report, told, asked = mend([BETTER])
@@ -454,6 +456,7 @@ def test_a_suite_of_agentv_is_improved_at_its_place():
     assert criterion(report)["texts"] == {"outcome": OLD}
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_edited_says_so():
     both = "Cites the refund policy and explains the period"
     Path("judge.toml").write_text(
@@ -468,6 +471,7 @@ def test_a_file_that_cannot_be_edited_says_so():
     assert (code, found["not_tried"], "TOML" in found["detail"], len(chat.asked)) == (1, "cannot-be-written", True, 160)
 
 
+@pytest.mark.slow
 def test_what_a_plain_fix_mends_is_left_to_the_fixer():
     Path("refund.rubric.yaml").write_text(RUBRIC.replace("expected_outcome: Thanks", "description: Thanks"))
     prepare(60)
@@ -558,6 +562,7 @@ def test_the_bands_of_a_holistic_rubric_are_reworded():
     ]
 
 
+@pytest.mark.slow
 def test_what_no_wording_mends_is_left_before_a_model_is_asked():
     Path("refund.rubric.yaml").write_text(
         "rubrics:\n  - id: period\n    required_min_score: 7\n    score_ranges:\n"

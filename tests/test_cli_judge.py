@@ -253,6 +253,7 @@ def test_the_first_refusal_is_told_and_the_pauses_are_summed_up(said):
     said(judged)
 
 
+@pytest.mark.slow
 def test_rpm_keeps_requests_apart():
     with serving(SCORED) as server:
         started = time.monotonic()
@@ -485,6 +486,7 @@ def test_an_interrupt_while_answers_are_waited_for_says_that_nothing_was_asked(f
     assert (server.asked, (folder / "results.jsonl").exists()) == ([], False)
 
 
+@pytest.mark.slow
 def test_answers_come_through_a_named_pipe_as_well(folder):
     os.mkfifo(folder / "pipe")
     with serving(SCORED) as server:

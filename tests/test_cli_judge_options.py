@@ -364,6 +364,7 @@ def test_an_interrupt_keeps_the_replies_of_an_answer_with_several_requests(folde
     said(err)
 
 
+@pytest.mark.slow
 def test_a_second_interrupt_ends_the_run_at_once(said):
     gate = threading.Event()
 

@@ -217,6 +217,7 @@ def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
     assert (errors.splitlines()[2], code) == ("Traceback (most recent call last):", 3)
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_it_without_a_traceback():
     process = subprocess.Popen(
         commands.command("rubric-lint", "-"),
@@ -234,6 +235,7 @@ def test_an_interrupt_ends_it_without_a_traceback():
     assert (output, errors, process.returncode) == (b"", told, 130)
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_ends_it_without_a_word():
     Path("many.yaml").write_text("rubrics:\n" + "  - expected_outcome: x\n    id: [1]\n" * 600, "utf-8")
     process = subprocess.Popen(
@@ -366,6 +368,7 @@ def test_the_shell_is_asked_to_complete_the_names_of_files(words):
     assert call(**line, _RUBRIC_LINT_COMPLETE="bash_complete") == ("file,bad\n", "", 0)
 
 
+@pytest.mark.slow
 def test_workers_end_when_nobody_reads_what_they_found():
     for number in range(300):
         Path(f"many-{number}.yaml").write_text("rubrics:\n" + "  - description: x\n    id: [1]\n" * 5, "utf-8")

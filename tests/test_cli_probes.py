@@ -102,6 +102,7 @@ def test_a_judge_that_looks_notices_what_is_wrong_and_pays_for_nothing():
     assert (code, report["reasons"], mended(report)) == (4, ["no-labels"], [])  # without labels nothing is trusted
 
 
+@pytest.mark.slow
 def test_a_judge_that_rewards_padding_makes_the_criteria_ones_to_mend():
     write_usual()
     code, kinds, report, _ = run(reward, "--probe", "10")

@@ -300,6 +300,7 @@ def test_more_answers_than_are_remembered_are_counted_all_the_same():
     assert (len(out.splitlines()), err) == (1 << 15, f"rubric-score: {counts}\n")
 
 
+@pytest.mark.slow
 def test_results_come_while_input_goes_on_and_an_interrupt_ends_it_cleanly():
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with start("r.rubric.yaml", "-", **pipes) as process:
@@ -316,6 +317,7 @@ def test_results_come_while_input_goes_on_and_an_interrupt_ends_it_cleanly():
     assert (rest, err, process.returncode) == (b"", interrupted, 130)
 
 
+@pytest.mark.slow
 def test_an_interrupt_in_the_midst_of_work_leaves_whole_results_and_true_counts():
     Path("big.jsonl").write_text(GOOD * 400_000, "utf-8")
     pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
@@ -334,6 +336,7 @@ def test_an_interrupt_in_the_midst_of_work_leaves_whole_results_and_true_counts(
     assert err.decode().startswith(told)
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_says_of_which_file_it_read_how_much_and_so_does_its_page(said):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with start("r.rubric.yaml", "out.jsonl", "-", "--report", "page.html", **pipes) as process:

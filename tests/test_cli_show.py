@@ -98,6 +98,7 @@ def test_files_that_cannot_be_read_are_reported(program, folder, said):
     said(program("show", "gone.yaml"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "truncate"), reason="makes a sparse file")
 def test_a_file_that_is_too_large_is_not_called_empty(program, folder, said):
     (folder / "large.yaml").write_bytes(b"a: 1\n")

@@ -397,6 +397,7 @@ def test_rubrics_of_one_name_in_two_files_count_each(said):
     assert files == [("more/refund.rubric.yaml", 14, 0), ("refund.rubric.yaml", 14, 2)]
 
 
+@pytest.mark.slow
 def test_weights_too_fine_to_change_are_named_in_each_report(said):
     weights = "".join(
         f"  - {{id: c{n}, weight: {10**40 + 3**n}.{n}1, score_ranges: {{0: Leaves out {n}, 5: Names {n}}}}}\n"

@@ -222,6 +222,7 @@ def test_a_field_that_may_contradict_the_answer_is_never_ignored(text, field):
         compile_rubric(load_one(text), "duckdb", extra=(field,))
 
 
+@pytest.mark.slow
 @pytest.mark.spread(3)
 @pytest.mark.parametrize(("seed", "extract"), [*enumerate(Extract, 7)])
 def test_random_outputs_score_as_by_score_batch(database, seed, extract):

@@ -195,6 +195,7 @@ def test_settings_and_the_rules_in_them_are_explained(text, name, expected):
     assert (hover.contents.value if hover else None) == expected
 
 
+@pytest.mark.slow
 def test_text_in_a_long_rubric_costs_what_it_costs_in_a_short_one():
     pytest.importorskip("_ruamel_yaml")  # the pure parser reads the whole text in counted steps
     texts = ["rubrics:\n" + "".join(CHECKLIST.format(at) for at in range(number)) for number in (100, 400)]

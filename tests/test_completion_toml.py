@@ -90,6 +90,7 @@ def test_no_offer_breaks_a_rubric_in_toml(begun):
 SETTINGS = ["", "pass = 0.7\n", "borderline = 0.7\n", 'ignore = ["overlap"]\n', "[", "[severity]\n", "severity."]
 
 
+@pytest.mark.slow
 @pytest.mark.spread(3)
 @pytest.mark.parametrize("name", ["rubric-lint.toml", "pyproject.toml"])
 @pytest.mark.parametrize("begun", SETTINGS)

@@ -38,6 +38,7 @@ def test_a_finding_quotes_what_is_between_its_start_and_its_end():
                 assert finding["at"] == case.request["text"][finding["start"] : finding["end"]], case
 
 
+@pytest.mark.slow
 def test_rubric_lint_agrees_in_every_test():
     report = ask("rubric_lint")
     assert [outcome for outcome in report.outcomes if outcome.status != "agrees"] == []
@@ -118,6 +119,7 @@ def test_answers_may_come_in_any_order_and_missing_ones_are_told(tmp_path):
     assert [outcome.status for outcome in report.outcomes] == ["agrees", "agrees", "no answer"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "message"),
     [

@@ -208,6 +208,7 @@ def test_an_intent_changes_one_field_of_any_mapping(mapping, data):
     assert [comments(each) for each in made] == [comments(text)] * len(made)
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         st.text(max_size=3),

@@ -363,12 +363,14 @@ TOO_LARGE = Unreadable(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [0, (1 << 22) - 4, 3 * (1 << 22) - 9, 50_000_000 - 16])
 def test_a_large_file_with_our_words_is_told(sparse, at):
     sparse(100 * 1024 * 1024, b"expected_outcome", at)
     assert read(file("large.yaml")) == TOO_LARGE
 
 
+@pytest.mark.slow
 def test_a_large_file_of_others_holds_nothing(sparse):
     sparse(100 * 1024 * 1024)
     assert (read(file("large.yaml")), read(file("large.yaml", claimed=True))) == (b"", TOO_LARGE)

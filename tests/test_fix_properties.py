@@ -46,6 +46,7 @@ def judge(name, data, seed, how=DEFAULTS):
     return results
 
 
+@pytest.mark.slow
 @given(SUITES, st.integers(0, 1 << 30))
 def test_a_fix_replaces_what_is_deprecated_and_changes_nothing_else(suite, seed):
     fixed = fix(suite.name, suite.data)

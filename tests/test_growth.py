@@ -115,6 +115,7 @@ def test_twice_the_documents_are_twice_the_work_to_fix(name):
     assert twice < 2.2 * once
 
 
+@pytest.mark.slow
 def test_twice_the_records_are_twice_the_work_to_rewrite_for_agentv_5():
     line = '{"id": "a", "input": "x", "rubrics": [{"id": "a", "outcome": "Names part 1"}]}\n'
     run = partial(rewrite, target="agentv-5")
@@ -140,11 +141,13 @@ MIXED = """\
 """
 
 
+@pytest.mark.slow
 def test_formatting_reads_and_plans_only_what_each_round_needs():
     text = "tests:\n" + "".join(map(UNSORTED.format, range(60)))
     assert work(format_file, "a.yaml", text) < 8 * work(lint, "a.yaml", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("run", "case"), [(format_file, UNSORTED), (partial(fix, choices=("own-rubric",)), MIXED)], ids=["sorted", "moved"]
 )

@@ -249,6 +249,7 @@ def test_a_run_without_outputs_has_a_page_too():
     assert "Outputs | 0 | Mean score | none | Pass | 0 |" in Reader(report()).text
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_is_that_of_all_its_outcomes_and_few_are_read_in_full(monkeypatch):
     chance = random.Random(5)  # noqa: S311 (a die for scores)
     records = [tower(f"a{at}", chance.randint(0, 10), chance.randint(0, 10), f"Reason {at}.") for at in range(3000)]

@@ -31,6 +31,7 @@ def run(name, when, **more):
     return commands.run_process([sys.executable, "-c", code], **more)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 @pytest.mark.parametrize("when", ["click", "rubric_lint.cli.commands", "exit"])
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -40,6 +41,7 @@ def test_an_interrupt_while_modules_load_or_the_program_exits_shows_no_traceback
     assert bool(done.stdout) == (when == "exit")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 def test_a_program_that_ignores_interrupts_keeps_ignoring_them():
     done = run("rubric-lint", "click", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))

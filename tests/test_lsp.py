@@ -87,6 +87,7 @@ def folder(tmp_path):
     return path
 
 
+@pytest.mark.slow
 async def test_it_says_who_it_is_and_what_it_can(folder):
     async with start(folder) as editor:
         can = editor.result.capabilities
@@ -141,6 +142,7 @@ async def test_what_is_old_and_what_is_needless_is_marked_so(editor, folder):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
 async def test_places_are_counted_as_the_editor_counts(folder, encoding):
     async with start(folder, encodings=[encoding]) as editor:
@@ -239,6 +241,7 @@ async def test_a_fix_in_a_long_rubric_is_proved_when_it_is_selected(editor, fold
     editor.client.messages.clear()
 
 
+@pytest.mark.slow
 async def test_an_editor_that_cannot_ask_later_gets_the_comment_at_once(folder):
     async with start(folder, can={"text_document.code_action.resolve_support": None}) as editor:
         uri = editor.open(folder / "a.yaml", OVERLAP)
@@ -247,6 +250,7 @@ async def test_an_editor_that_cannot_ask_later_gets_the_comment_at_once(folder):
         assert apply(OVERLAP, action) == OVERLAP.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")
 
 
+@pytest.mark.slow
 async def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder):
     async with start(folder) as editor:
         uri = editor.open(folder / "a.yaml", OVERLAP)
@@ -277,6 +281,7 @@ async def test_a_long_selection_is_answered_in_time(editor, folder):
     ]
 
 
+@pytest.mark.slow
 async def test_edits_are_plain_for_an_editor_that_knows_no_versions(folder):
     async with start(folder, can={"workspace.workspace_edit.document_changes": None}) as editor:
         uri = editor.open(folder / "a.yaml", "rubrics:\n  - id: a\n    description: Says so\n")
@@ -350,6 +355,7 @@ async def test_what_is_no_file_is_checked_by_its_language(editor, uri, language,
     assert await editor.found(uri) == expected
 
 
+@pytest.mark.slow
 async def test_each_folder_has_settings_of_its_own_and_what_is_in_none_has_its_file_s(tmp_path):
     one, two, outside = (tmp_path / name for name in ("one", "two", "outside"))
     for path in (one, two, outside, one / "inner", two / "drafts"):
@@ -375,6 +381,7 @@ async def test_each_folder_has_settings_of_its_own_and_what_is_in_none_has_its_f
         } == expected
 
 
+@pytest.mark.slow
 async def test_settings_are_read_again_when_they_change(folder):
     async with start(folder) as editor:
         uri = editor.open(folder / "a.yaml", OVERLAP)
@@ -396,6 +403,7 @@ async def test_settings_are_read_again_when_they_change(folder):
         assert [each.code for each in await after("")] == ["overlap"]
 
 
+@pytest.mark.slow
 async def test_what_a_baseline_holds_is_left_out_as_on_the_command_line(folder):
     (folder / "rubric-lint.toml").write_text('baseline = "known.json"\n')
     path = folder / "a.yaml"
@@ -422,6 +430,7 @@ async def test_what_a_baseline_holds_is_left_out_as_on_the_command_line(folder):
         assert broken.related_information[0].location.uri == uri_of(folder / "known.json")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("written", [None, "["], ids=["missing", "broken"])
 async def test_a_baseline_that_cannot_be_read_shows_in_files_without_findings_too(folder, written):
     (folder / "rubric-lint.toml").write_text('baseline = "known.json"\n')
@@ -444,6 +453,7 @@ async def test_a_baseline_that_cannot_be_read_shows_in_files_without_findings_to
         assert wrong.message.startswith(f"not checked: {known}: the baseline does not exist")
 
 
+@pytest.mark.slow
 async def test_a_baseline_and_settings_under_another_name_are_read_again_when_they_change(folder):
     known, strict = folder / "known [1].json", folder / "strict.toml"
     strict.write_text('baseline = "known [1].json"\n')
@@ -470,6 +480,7 @@ async def test_a_baseline_and_settings_under_another_name_are_read_again_when_th
         assert [each.code for each in await editor.touch(uri, strict)] == ["overlap"]
 
 
+@pytest.mark.slow
 async def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
     (folder / "strict.toml").write_text('select = ["vague-outcome"]\n')
     async with start(folder, settings={folder: {"configuration": "strict.toml", "debounce": "soon"}}) as editor:
@@ -488,6 +499,7 @@ async def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
         ]
 
 
+@pytest.mark.slow
 async def test_an_editor_that_cannot_be_asked_for_settings_can_tell_them(folder):
     async with start(folder, can={"workspace.configuration": None}, options={"settings": {"enable": False}}) as editor:
         uri = editor.open(folder / "a.yaml", OVERLAP)
@@ -505,6 +517,7 @@ TWICE = "rubrics:\n  - id: a\n    score_ranges: {0: States a wrong one, 5: State
 TWICE += "  - {id: b, score_ranges: {0: States no source, 5: States one}}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "settings", "schema_server", "expected"),
     [
@@ -521,6 +534,7 @@ async def test_beside_a_schema_server_every_wrong_shape_is_shown(folder, name, t
     await check_what_is_shown(folder, name, text, settings, schema_server=schema_server, expected=expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
@@ -550,6 +564,7 @@ async def test_a_schema_server_may_come_later(editor, folder):
     assert list(await editor.after(uri, notify, "rubric-lint/schemaServer", {"active": True})) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("schema_server", "expected"), [(False, ["pass", "borderline", "fail"]), (True, [])])
 async def test_beside_a_schema_server_rubric_tests_get_only_what_the_rubric_says(folder, schema_server, expected):
     (folder / "a.rubric.yaml").write_text(LONE, "utf-8")
@@ -568,6 +583,7 @@ async def test_beside_a_schema_server_rubric_tests_get_only_what_the_rubric_says
 LONE = "rubrics:\n  - {id: day, expected_outcome: Names the day}\n"
 
 
+@pytest.mark.slow
 async def test_folders_come_and_go(tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
     one.mkdir()
@@ -643,6 +659,7 @@ launch(cli, "rubric-lint")
 """
 
 
+@pytest.mark.slow
 async def test_a_rule_that_crashes_is_logged_and_the_other_documents_go_on(folder):
     bad, good = uri_of(folder / "bad.yaml"), uri_of(folder / "good.yaml")
     async with start(folder, command=(sys.executable, "-c", CRASH, "lsp")) as editor:
@@ -690,6 +707,7 @@ SHUTDOWN = b'{"jsonrpc":"2.0","id":2,"method":"shutdown"}'
 EXIT = b'{"jsonrpc":"2.0","method":"exit"}'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("messages", "end", "code"),
     [
@@ -717,6 +735,7 @@ def test_how_it_ends_is_in_the_exit_code(messages, end, code):
     assert [each["error"] for each in read_answers(done) if "error" in each and each.get("id")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGPIPE")
 def test_a_client_that_stops_reading_ends_the_server_as_one_that_disconnects():
     with subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
@@ -727,6 +746,7 @@ def test_a_client_that_stops_reading_ends_the_server_as_one_that_disconnects():
         assert (server.wait(TIMEOUT), server.stderr.read()) == (1, b"")
 
 
+@pytest.mark.slow
 def test_every_question_is_answered_also_a_faulty_one_and_one_after_the_end():
     hover = b'{"jsonrpc":"2.0","id":%d,"method":"textDocument/hover","params":%s}'
     place = b'{"textDocument":{"uri":"file:///a.yaml"},"position":{"line":%d,"character":0}}'
@@ -737,6 +757,7 @@ def test_every_question_is_answered_also_a_faulty_one_and_one_after_the_end():
     assert (done.returncode, codes) == (0, {1: None, 2: None, 3: -32602, 4: -32602, 5: None, 6: -32600})
 
 
+@pytest.mark.slow
 def test_what_comes_before_the_beginning_or_begins_anew_is_refused():
     hover = b'{"jsonrpc":"2.0","id":%d,"method":"textDocument/hover","params":%s}'
     place = b'{"textDocument":{"uri":"file:///a.yaml"},"position":{"line":0,"character":0}}'

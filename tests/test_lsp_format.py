@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from editor import run, start, uri_of
 from lsprotocol import types
 
@@ -66,6 +67,7 @@ async def wait_for(condition):
         await asyncio.sleep(0.01)
 
 
+@pytest.mark.slow
 async def test_it_is_offered_as_long_as_the_settings_switch_it_on(tmp_path):
     async with start(tmp_path, can=LATE, settings={"": {}, tmp_path: {}}) as editor:
         ended = []
@@ -90,6 +92,7 @@ async def test_it_is_offered_as_long_as_the_settings_switch_it_on(tmp_path):
         assert await editor.end() == 0
 
 
+@pytest.mark.slow
 def test_an_editor_that_cannot_learn_it_later_learns_it_from_its_first_settings(tmp_path):
     async def session(options, expected):
         async with start(tmp_path, can=EARLY, options=options) as editor:
@@ -100,6 +103,7 @@ def test_an_editor_that_cannot_learn_it_later_learns_it_from_its_first_settings(
     run(session({"settings": {}}, expected=False))
 
 
+@pytest.mark.slow
 async def test_a_range_formats_its_criteria_and_what_cannot_move_is_logged(tmp_path):
     on = {"formatting": True}
     async with start(tmp_path, can=LATE, settings={"": on, tmp_path: on}) as editor:

@@ -127,6 +127,7 @@ async def ask(editor, uri):
     return [hint.label for hint in await editor.client.text_document_inlay_hint_async(params) or []]
 
 
+@pytest.mark.slow
 async def test_hints_follow_the_text_and_the_settings(tmp_path):
     uri, settings = uri_of(tmp_path / "a.rubric.yaml"), tmp_path / "rubric-lint.toml"
     refreshed = []

@@ -90,6 +90,7 @@ def test_tests_that_name_no_rubric_of_several_belong_to_none(tmp_path):
     assert asyncio.run(ask(tmp_path, "a.rubric.yaml", 5, 8)) == ([("a.rubric.yaml", 5)], {"a.rubric.yaml": ["b"]})
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 def test_a_file_that_several_paths_lead_to_is_changed_once(tmp_path):
     real, link = tmp_path / "real", tmp_path / "link"

@@ -141,6 +141,7 @@ def ask(folder, name, word, task, nth=0):
     run(session())
 
 
+@pytest.mark.slow
 def test_an_id_is_found_in_tests_and_records_but_not_in_other_rubrics(folder):
     async def task(asking):
         assert await asking.references() == [("refund.rubric.yaml", 3, 9), *USES]
@@ -152,6 +153,7 @@ def test_an_id_is_found_in_tests_and_records_but_not_in_other_rubrics(folder):
     ask(folder, "refund.rubric.yaml", "accuracy   #", task)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "word", "nth", "highlights"),
     [
@@ -169,6 +171,7 @@ def test_an_id_in_a_test_or_a_record_leads_to_its_criterion(folder, name, word, 
     ask(folder, name, word, task, nth)
 
 
+@pytest.mark.slow
 def test_a_rename_changes_every_use_and_recorded_outputs_still_count(folder, monkeypatch):
     monkeypatch.chdir(folder)
     before = commands.run("rubric-test")
@@ -196,6 +199,7 @@ def test_a_rename_changes_every_use_and_recorded_outputs_still_count(folder, mon
     assert (after.returncode, after.stdout) == (0, before.stdout)
 
 
+@pytest.mark.slow
 def test_a_quoted_id_is_renamed_from_a_record(folder):
     async def task(asking):
         apply(await asking.rename("tone"))
@@ -205,6 +209,7 @@ def test_a_quoted_id_is_renamed_from_a_record(folder):
     assert (folder / "refund.rubric-test.yaml").read_text("utf-8") == TESTS.replace("tone é", "tone")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["right: period", 'a "b" c', "what's left", "[x", "a, b", "#1", "a\\nb", "*", "- a"])
 def test_an_id_that_is_not_plain_is_quoted_wherever_it_is_written(folder, monkeypatch, name):
     monkeypatch.chdir(folder)
@@ -229,6 +234,7 @@ def change(folder, name, old, new):
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "old", "new", "wanted"),
     [
@@ -273,6 +279,7 @@ def test_a_rename_that_cannot_be_proved_is_refused_with_the_reason(folder, name,
     ask(folder, "refund.rubric.yaml", "accuracy", task, nth=1)
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_refuses_a_rename(folder):
     (folder / "refund.judged.jsonl").write_bytes(b'{"id": "accuracy \xff"}\n')
 
@@ -282,6 +289,7 @@ def test_a_file_that_cannot_be_read_refuses_a_rename(folder):
     ask(folder, "refund.rubric.yaml", "accuracy", task, nth=1)
 
 
+@pytest.mark.slow
 def test_elsewhere_there_is_nothing_to_rename(folder):
     async def task(asking):
         assert await asking.refusal("x") == "put the cursor on the id of a criterion"
@@ -290,6 +298,7 @@ def test_elsewhere_there_is_nothing_to_rename(folder):
     ask(folder, "refund.rubric.yaml", "expected_outcome", task)
 
 
+@pytest.mark.slow
 async def test_what_is_typed_counts_and_a_criterion_of_a_suite_is_one_of_its_case(folder):
     change(folder, "refund.rubric-test.yaml", "refund.rubric.yaml", "suite.yaml#accuracy")
     async with start(folder) as editor:
@@ -300,6 +309,7 @@ async def test_what_is_typed_counts_and_a_criterion_of_a_suite_is_one_of_its_cas
         assert await asking.references() == [("suite.yaml", 4, 14), *uses]
 
 
+@pytest.mark.slow
 def test_an_id_that_an_alias_repeats_is_found_once_and_not_renamed(folder):
     (folder / "suite.yaml").write_text(
         "tests:\n  - {id: a, rubrics: &r [{id: b, expected_outcome: Says so}]}\n  - {id: c, rubrics: *r}\n"

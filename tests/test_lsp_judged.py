@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+import pytest
 from editor import start, uri_of
 from judged import CONSTANT, RUBRIC, constant, lines
 from lsprotocol import types
@@ -14,6 +15,7 @@ def named(records, rubric="a"):
     return lines([{**record, "rubric": rubric} for record in records])
 
 
+@pytest.mark.slow
 async def test_hints_follow_the_file_that_the_settings_name(tmp_path):
     (tmp_path / "rubric-lint.toml").write_text(f'judged = ["{NAME}"]\nlabels = ["people.jsonl"]\n')
     path, results = tmp_path / "a.rubric.yaml", tmp_path / NAME
@@ -52,6 +54,7 @@ async def test_hints_follow_the_file_that_the_settings_name(tmp_path):
         assert await editor.end() == 0
 
 
+@pytest.mark.slow
 async def test_each_criterion_has_a_lens_that_says_whether_to_keep_it(tmp_path):
     (tmp_path / "rubric-lint.toml").write_text(f'judged = ["{NAME}"]\n')
     path = tmp_path / "a.rubric.yaml"
@@ -68,6 +71,7 @@ async def test_each_criterion_has_a_lens_that_says_whether_to_keep_it(tmp_path):
         assert await editor.end() == 0
 
 
+@pytest.mark.slow
 async def test_results_of_other_rubrics_and_of_suites_stay_apart(tmp_path):
     suite = "tests:\n" + "".join(
         f"  - id: {name}\n    rubrics: [{{id: cites, expected_outcome: A}}, {{id: polite, expected_outcome: B}}]\n"
@@ -88,6 +92,7 @@ async def test_results_of_other_rubrics_and_of_suites_stay_apart(tmp_path):
         assert await editor.end() == 0
 
 
+@pytest.mark.slow
 async def test_records_with_the_hash_of_the_rubric_need_no_name(tmp_path):
     from rubric_lint.scoring.loading import load_rubrics  # noqa: PLC0415
 

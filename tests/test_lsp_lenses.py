@@ -92,6 +92,7 @@ goals:
 """
 
 
+@pytest.mark.slow
 async def test_a_format_that_is_not_read_can_be_described_in_the_settings_of_the_repository(tmp_path, said):
     (tmp_path / ".git").mkdir()
     (tmp_path / "data").mkdir()
@@ -127,6 +128,7 @@ async def run_command(editor, name, *arguments):
     return await editor.client.workspace_execute_command_async(params)
 
 
+@pytest.mark.slow
 async def test_a_command_shows_what_the_command_line_prints(folder, said):
     shown = []
 
@@ -162,6 +164,7 @@ def types_path(uri):
     return to_fs_path(uri)
 
 
+@pytest.mark.slow
 async def test_an_editor_that_cannot_show_a_document_gets_the_report_in_its_log(tmp_path, said):
     path = tmp_path / "a.rubric.yaml"
     path.write_text("rubrics: [Names the cause]\n", "utf-8")
@@ -180,6 +183,7 @@ async def test_an_editor_that_cannot_show_a_document_gets_the_report_in_its_log(
         assert await editor.end() == 0
 
 
+@pytest.mark.slow
 async def test_lenses_can_be_switched_off(folder):
     async with start(folder, settings={"": {"lenses": False}, folder: {"lenses": False}}) as editor:
         uri = editor.open(folder / "refund.rubric.yaml", (folder / "refund.rubric.yaml").read_text("utf-8"))
@@ -189,6 +193,7 @@ async def test_lenses_can_be_switched_off(folder):
         assert await editor.end() == 0
 
 
+@pytest.mark.slow
 def test_a_file_is_saved_if_only_its_mark_and_line_ends_are_not_those_of_the_editor(tmp_path):
     path = tmp_path / "a.rubric.yaml"
     path.write_bytes("\ufeffrubrics:\r\n  - Names the cause é\n".encode("utf-16-le"))
@@ -207,6 +212,7 @@ def test_a_file_is_saved_if_only_its_mark_and_line_ends_are_not_those_of_the_edi
     assert asyncio.run(session("rubrics:\n  - Names the cause e\n"))
 
 
+@pytest.mark.slow
 async def test_a_program_ends_by_itself_even_if_it_does_more_after_it_has_printed(tmp_path, monkeypatch):
     path, marker = tmp_path / "a.rubric.yaml", tmp_path / "ended"
     path.write_text("rubrics: [Names the cause]\n", "utf-8")

@@ -122,6 +122,7 @@ engine.checks_for = lambda signs: (*known(signs), ("overlap", hang))
 {LAUNCH}"""
 
 
+@pytest.mark.slow
 async def test_a_long_document_delays_no_short_one(tmp_path):
     """The analysis of a document of 5 MB never ends here; what is short is answered all the same."""
     long, short = uri_of(tmp_path / "long.yaml"), uri_of(tmp_path / "short.yaml")
@@ -139,6 +140,7 @@ async def test_a_long_document_delays_no_short_one(tmp_path):
         assert await editor.end() == 0
 
 
+@pytest.mark.slow
 async def test_documents_with_faults_are_all_answered_when_opened_at_once(tmp_path):
     """A short document that is opened after them is answered too."""
     fault = "  - id: case-{0}\n    rubrics:\n      - {{id: a, description: Says so, wieght: {0}}}\n".format
@@ -189,6 +191,7 @@ class Client:
         pass
 
 
+@pytest.mark.slow
 async def test_a_long_document_delays_no_answer_about_a_short_one(tmp_path):
     """The same for a client that asks: the answer about the long document never comes."""
     long, short = uri_of(tmp_path / "long.yaml"), uri_of(tmp_path / "short.yaml")

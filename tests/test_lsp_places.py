@@ -50,6 +50,7 @@ async def search(editor, query):
     ]
 
 
+@pytest.mark.slow
 async def test_cases_and_criteria_of_all_files_are_found_as_they_are_now(folder, said):
     async with start(folder) as editor:
         for query in ("", "RePer", "ton", "nothing"):
@@ -75,6 +76,7 @@ async def links(editor, path):
     ]
 
 
+@pytest.mark.slow
 async def test_a_document_links_to_its_schema_and_to_files_that_exist(folder, said):
     async with start(folder) as editor:
         # A path that is not there from the suite is looked for in the folder of the editor.
@@ -82,6 +84,7 @@ async def test_a_document_links_to_its_schema_and_to_files_that_exist(folder, sa
             said(await links(editor, folder / name))
 
 
+@pytest.mark.slow
 async def test_a_test_file_links_to_its_rubric_and_its_recordings_and_settings_to_what_they_name(folder, said):
     tests = 'rubric: "sub dir/suite.yaml#refund-period"\noutputs: out puts.jsonl\ntests: []\n'
     (folder / "a.rubric-test.yaml").write_text(tests)

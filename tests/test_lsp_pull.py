@@ -5,6 +5,7 @@ import contextlib
 from functools import partial
 from pathlib import Path
 
+import pytest
 from editor import PULLING, TIMEOUT, start, uri_of
 from lsprotocol import types
 
@@ -70,6 +71,7 @@ def raw_codes(items):
     return {each["uri"]: [item["code"] for item in each["items"]] for each in items}
 
 
+@pytest.mark.slow
 async def test_only_a_client_that_can_ask_again_is_not_sent_diagnostics(tmp_path):
     async with start(tmp_path, can={"text_document.diagnostic": types.DiagnosticClientCapabilities()}) as editor:
         assert editor.result.capabilities.diagnostic_provider is None
@@ -81,6 +83,7 @@ async def test_only_a_client_that_can_ask_again_is_not_sent_diagnostics(tmp_path
         )
 
 
+@pytest.mark.slow
 async def test_a_document_is_reported_when_asked_for_and_only_once(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_text(NAMELESS)
@@ -100,6 +103,7 @@ async def test_a_document_is_reported_when_asked_for_and_only_once(tmp_path):
         assert await asked.codes(uri_of(tmp_path / "none.yaml")) == []
 
 
+@pytest.mark.slow
 async def test_files_that_are_not_open_show_and_a_file_is_read_again_only_when_it_changes(tmp_path):
     names = {"a.yaml": OVERLAP, "b/b.yaml": NAMELESS, "b/c.yaml": FINE, "d.yaml": "key: value\n", "e.yaml": OVERLAP}
     for name, text in names.items():
@@ -124,6 +128,7 @@ async def test_files_that_are_not_open_show_and_a_file_is_read_again_only_when_i
         assert codes(third) == {a: [], b: [], uri_of(tmp_path / "b/c.yaml"): ["missing-id"], f: "unchanged"}
 
 
+@pytest.mark.slow
 async def test_an_open_document_counts_as_it_is_typed_and_as_it_is_saved_once_it_is_closed(tmp_path):
     path, uri = tmp_path / "a.yaml", uri_of(tmp_path / "a.yaml")
     path.write_text(OVERLAP)
@@ -136,6 +141,7 @@ async def test_an_open_document_counts_as_it_is_typed_and_as_it_is_saved_once_it
         assert codes((await asked.workspace([(uri, first.result_id)])).items) == {uri: ["overlap"]}
 
 
+@pytest.mark.slow
 async def test_findings_come_in_parts_and_a_request_waits_for_news(tmp_path):
     (tmp_path / "a.yaml").write_text(OVERLAP)
     (tmp_path / "b.yaml").write_text(FINE)
@@ -156,6 +162,7 @@ async def test_findings_come_in_parts_and_a_request_waits_for_news(tmp_path):
         assert await asked.editor.end() == 0
 
 
+@pytest.mark.slow
 async def test_changed_settings_are_applied_to_all_files(tmp_path):
     settings = tmp_path / "rubric-lint.toml"
     settings.write_text("")
@@ -180,12 +187,14 @@ async def test_changed_settings_are_applied_to_all_files(tmp_path):
         assert item.items[0].message.startswith("not checked: ")
 
 
+@pytest.mark.slow
 async def test_the_setting_leaves_files_that_are_not_open_out(tmp_path):
     (tmp_path / "a.yaml").write_text(OVERLAP)
     async with asking(tmp_path, settings={tmp_path: {"unopenedFiles": False}}) as asked:
         assert list((await asked.workspace()).items) == []
 
 
+@pytest.mark.slow
 async def test_a_baseline_counts_for_files_that_are_not_open(tmp_path):
     (tmp_path / "rubric-lint.toml").write_text('baseline = "known.json"\n')
     (tmp_path / "a.yaml").write_text(OVERLAP)
@@ -194,6 +203,7 @@ async def test_a_baseline_counts_for_files_that_are_not_open(tmp_path):
         assert before.items[0].message.startswith("not checked: ")
 
 
+@pytest.mark.slow
 async def test_a_large_file_delays_no_small_one(tmp_path):
     """The small files are there before the analysis of the large one has ended, however it is called."""
     case = "  - id: case-{}\n    rubrics:\n      - {{id: a, expected_outcome: Says so, weight: -1}}\n"

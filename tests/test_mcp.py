@@ -53,6 +53,7 @@ def refusal(tool, **given):
     return str(refused.value)
 
 
+@pytest.mark.slow
 def test_lint_reports_what_the_command_reports():
     text, data = ask("lint")
     assert data == json.loads(call("--format=json")[0])

@@ -225,6 +225,7 @@ def run_tests(folder):
     return next(iter(runner.tested.values()))
 
 
+@pytest.mark.slow
 def test_twice_the_tests_are_twice_the_work(tmp_path):
     counts = []
     for tests in (40, 80):

@@ -72,6 +72,7 @@ def test_mode_and_link_of_the_file_stay_and_a_new_one_has_the_mode_that_the_umas
     assert (Path("link").is_symlink(), Path("real").read_text("utf-8")[:2]) == (True, "[\n")
 
 
+@pytest.mark.slow
 def test_what_is_no_regular_file_is_written_to_and_not_replaced():
     os.mkfifo("pipe")
     reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True)
@@ -128,6 +129,7 @@ def test_a_fault_of_the_tool_stands_in_the_report_too():
     assert "bad.yaml" in places
 
 
+@pytest.mark.slow
 def test_xml_is_what_its_declaration_says_in_every_encoding_of_standard_output():
     Path("é👍.yaml").write_text(BAD, "utf-8")
     for encoding in ("ascii", "latin-1", "utf-8"):

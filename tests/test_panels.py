@@ -226,6 +226,7 @@ def test_models_samples_criteria_and_orders_combine(folder, models, samples, per
     assert again.asked == []
 
 
+@pytest.mark.slow
 def test_a_run_says_its_requests_and_how_many_votes_are_independent(said):
     with serving(Models()) as server:
         code, out, told = judge(server, "--samples", "2", "--per-criterion")

@@ -119,6 +119,7 @@ start.{0}()
 OLD = "rubrics:\n  - id: {}\n    description: States the result.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "args", "told"),
     TABLES["interrupted"],

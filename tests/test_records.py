@@ -100,6 +100,7 @@ def test_a_file_of_another_kind_is_named_once(data, kind):
     assert (line, told[: len(kind) + 8]) == (1, f"this is {kind}")
 
 
+@pytest.mark.slow
 def test_a_line_that_is_too_long_costs_that_line_only():
     long = [b'{"a":"', *[b"x" * CHUNK] * (20 * 1_000_000 // CHUNK), b'"}\n{"a":2}\n']
     message = f"more than {LIMIT / 1e6:.0f} MB, the limit for one entry"

@@ -121,6 +121,7 @@ def test_the_script_reads_every_answer_as_it_was_scored(run):
     assert found == [*map(expected, results)]
 
 
+@pytest.mark.slow
 @needs_node
 def test_the_records_of_every_answer_are_in_the_page_with_their_reasons(run):
     records = [tower(f"a{number}", 9, 9, f"Reason {number}.", question=f"Why {number}?") for number in range(2000)]
@@ -374,6 +375,7 @@ def test_columns_of_labels_can_be_mapped_though_the_outputs_have_none_of_them(ru
     assert (complaints.strip(), "ann (person, 5)" in page.read_text("utf-8")) == ("", True)
 
 
+@pytest.mark.slow
 def test_labels_give_the_page_the_part_that_agree_writes(run, tmp_path):
     judged = lines(*(tower(f"a{n}", n % 11, 9) for n in range(12)))
     labels = lines(*(tower(f"a{n}", n * 3 % 11, 9, rater="ana") for n in range(12)))

@@ -109,6 +109,7 @@ def read_annotation(line):
 # SARIF
 
 
+@pytest.mark.slow
 def test_sarif_of_every_example_follows_the_official_schema():
     log = json.loads(render("sarif", *(example.lint() for example in EXAMPLES)))
     assert faults(log) == []

@@ -546,6 +546,7 @@ def test_an_endpoint_is_a_judge(monkeypatch):
     assert repr(judge) == f"<EndpointJudge 'judge-1' at {server.url}>"
 
 
+@pytest.mark.slow
 def test_the_client_of_an_endpoint_is_closed_after_each_call(recwarn):
     with serving(completion(output(6, 6, 6))) as server:
         reward = trl_reward(RUBRIC, endpoint_judge("m", base_url=server.url))

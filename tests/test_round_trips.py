@@ -83,6 +83,7 @@ KEPT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "file", "shapes"), KEPT, ids=[row[0] for row in KEPT])
 @settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(data=st.data())

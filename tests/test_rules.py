@@ -59,6 +59,7 @@ def test_rules_modules_and_pages_have_the_same_names():
     assert len(BY_NAME) == len(RULES) == len(PAGES)
 
 
+@pytest.mark.slow
 @pytest.mark.spread(2)
 @pytest.mark.parametrize("step", [9, 1])
 def test_a_rule_finds_nothing_in_rubrics_that_do_not_show_its_sign(step):
@@ -140,6 +141,7 @@ def test_the_fixes_that_rules_declare_are_those_that_pages_show():
     assert {kind for path in SUITES for kind in fix_kinds(lint(path.name, path.read_bytes()).findings)} <= declared
 
 
+@pytest.mark.slow
 def test_each_message_that_a_rule_declares_is_made_somewhere():
     """That what is made is declared needs no test: the engine finds no text for another code."""
     schemas = "".join(path.read_text("utf-8") for path in Path("schemas").glob("*/*.json"))

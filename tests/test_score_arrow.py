@@ -148,6 +148,7 @@ def test_ids_of_arrow_keep_their_type_and_others_become_text():
         ]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(cases(), st.randoms(use_true_random=False))
 def test_an_arrow_table_gives_what_its_records_give(case, random):

@@ -233,6 +233,7 @@ def test_points_that_no_column_of_integers_holds_are_refused():
         score_batch(rubric, [])
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(cases(), st.integers(0, 10**9).map(Random), st.sampled_from([0, 0.02, 0.05]), st.integers(1, 9))
 def test_a_batch_gives_each_entry_the_result_that_it_has_alone(case, random, rate, size):

@@ -103,6 +103,7 @@ def read(data, name=""):
     return [json.loads(text) for _, text in read_entries(chunks, Asked(name=name))]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(ROWS)
 def test_the_same_rows_are_read_from_every_kind_of_file(rows):
@@ -154,6 +155,7 @@ def test_a_broken_file_is_told_with_its_line(data, line, message, scored):
     assert (len(results) - 1, code, "1 invalid" in told[-1]) == (scored, 1, True)
 
 
+@pytest.mark.slow
 def test_a_zstd_file_that_is_cut_off_is_read_until_there(said):
     Path("a").write_bytes(zstd(b'{"score": 7}\n' * 50_000)[:-3])
     results, _, code = call("a")

@@ -59,6 +59,7 @@ def call(*args, jobs):
     return done.stdout, done.stderr, done.returncode
 
 
+@pytest.mark.slow
 def test_several_processes_write_the_same():
     Path("a.jsonl").write_text("".join(LINES), "utf-8")
     table = "id,output\n" + "".join(f'b{n % 800},"{{""score"": 7}}"\n' for n in range(900))
@@ -107,6 +108,7 @@ def make_tasks():
     ]
 
 
+@pytest.mark.slow
 @needs_posix
 @pytest.mark.parametrize("killed", [1, 2])
 def test_no_task_is_lost_when_processes_die(killed):

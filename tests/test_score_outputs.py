@@ -227,6 +227,7 @@ def test_an_interrupted_run_leaves_the_file_that_was_there_and_a_part(said):
     assert Path("o.jsonl").read_text("utf-8") == "old"
 
 
+@pytest.mark.slow
 @needs_posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("name", ["full.jsonl", "full.csv.gz", "full.parquet"])
@@ -240,6 +241,7 @@ def test_a_disk_that_fills_is_told(name, said):
     assert not [line for line in lines if "Traceback" in line or "ignored" in line]
 
 
+@pytest.mark.slow
 @needs_posix
 def test_a_temporary_copy_that_does_not_fit_is_told(said, monkeypatch):
     import resource  # noqa: PLC0415  (only POSIX has it)

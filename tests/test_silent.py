@@ -237,6 +237,7 @@ def test_near_misses_survive_a_baseline_and_a_comparison_with_a_revision(said):
         said(tell(errors)[0])
 
 
+@pytest.mark.slow
 def test_near_misses_are_the_same_with_several_processes():
     for number in range(230):
         write(**{f"f{number:03}": SINGULAR if number % 3 else GOOD})

@@ -19,6 +19,7 @@ def counts(monkeypatch):
     return importlib.import_module("counts")
 
 
+@pytest.mark.slow
 def test_linting_and_scoring_take_no_more_calls_lines_memory_and_modules_than_they_took(counts):
     if counts.VERSION != KEPT["python"]:
         pytest.skip(f"the figures are those of Python {KEPT['python']}, and this is {counts.VERSION}")

@@ -42,6 +42,7 @@ def results(name, data, answers):
     return found
 
 
+@pytest.mark.slow
 @given(SUITES, TOWARDS, st.lists(st.integers(0, 10), min_size=1, max_size=6))
 def test_a_rewritten_suite_scores_as_before_and_keeps_its_comments(suite, target, answers):
     fixed = rewrite(suite.name, suite.data, target)
@@ -52,6 +53,7 @@ def test_a_rewritten_suite_scores_as_before_and_keeps_its_comments(suite, target
     assert [each for each in lint(suite.name, fixed.data).findings if each.severity == "error"] == []
 
 
+@pytest.mark.slow
 @given(SUITES, TOWARDS)
 def test_a_second_run_changes_nothing(suite, target):
     once = rewrite(suite.name, suite.data, target)

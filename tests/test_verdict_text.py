@@ -280,6 +280,7 @@ def test_the_time_grows_with_the_text_only(piece):
     assert not grows_too_fast(piece * count, piece * count * 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["{", "[", "`", "<think>", '"', '{"a":', '{"a": x\n'])
 def test_two_megabytes_of_one_sign_take_seconds(piece):
     assert seconds(piece * (2_000_000 // len(piece))) < 10

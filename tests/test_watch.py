@@ -15,6 +15,8 @@ import commands
 import pytest
 from found import message
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 30  # seconds; only a failing test waits so long
 
 OLD = """\
@@ -206,7 +208,6 @@ def test_a_file_written_piece_by_piece_ends_up_right(watch, said):
     said([line for line in last.splitlines() if not line.startswith("[")])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rubric-lint.toml", "pyproject.toml"])
 @pytest.mark.parametrize("place", [".", ".."])
 def test_changed_settings_hold_at_once(watch, name, place, said):

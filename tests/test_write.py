@@ -358,6 +358,7 @@ print(*sorted(states), sep="\\n")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 def test_an_interrupt_at_any_line_leaves_whole_files_and_nothing_beside_them(tmp_path):
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path), str(ROOT / "rubric_lint" / "project")]

@@ -133,5 +133,5 @@ def modules_after(program):
 
 def complaint(done):
     """What a program complains of: of a command line that is refused, the message without the usage."""
-    usage = re.search(r"^Error: (.*)\n\Z", done.stderr, re.MULTILINE | re.DOTALL)
+    usage = re.fullmatch(r"Usage: .*?^Error: (.*)\n", done.stderr, re.MULTILINE | re.DOTALL)
     return usage[1] if usage else done.stderr
