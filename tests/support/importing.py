@@ -16,5 +16,6 @@ def import_file(name, content, *options):
     if name != "-":
         Path(name).write_bytes(data)
     done = commands.run("rubric-lint", "import", name, *options, stdin=data)
-    errors = done.stderr[max(done.stderr.find("Error: "), 0) :].replace("rubric-lint: ", "")
+    usage = "Error: " if done.stderr.startswith("Usage: ") else ""
+    errors = done.stderr[done.stderr.find(usage) :].replace("rubric-lint: ", "")
     return done.returncode, done.stdout.removeprefix(HEAD), errors
