@@ -13,7 +13,7 @@ from rubric_lint.agree.scales import VERDICTS
 from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_blocks
-from rubric_lint.outputs.verdict import Extract
+from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known, know_median
@@ -139,7 +139,7 @@ class OtherRun:
     def __init__(
         self,
         rubrics: Mapping[str, ScoringRubric],
-        extract: Extract = Extract.LAST,
+        reading: Reading = DEFAULT_READING,
         keep_texts: Callable[[Sequence[bytes]], object] = lambda _: None,
     ) -> None:
         self.known = OtherRubrics()
@@ -151,7 +151,7 @@ class OtherRun:
         self.worse, self.better = Flips(), Flips()
         self._ours = rubrics
         self._keep_texts = keep_texts
-        self._scorer = Scorer(rubrics, extract)
+        self._scorer = Scorer(rubrics, reading)
         self._found: dict[tuple[str, Key], int] = {}
         self._has_other_types = False
         self._names: dict[str, None] = {}
