@@ -23,6 +23,7 @@ def map_batches(
     *,
     keep: "pa.Schema | Mapping[str, pa.DataType] | None" = None,
     extract: str = "last",
+    extra_fields: str | None = None,
 ) -> "MapBatches":
     """Return a function that scores batches of rows in any engine that passes Arrow data. It can be pickled.
 
@@ -33,7 +34,7 @@ def map_batches(
     returns the same kind: for each row, in order, the columns of `ScoredBatch.to_arrow()`. A batch has a column
     `output` or `outputs`, and may have the other fields of a record, as in `score_batch`. Ids become strings, another
     value as JSON. Other columns are dropped, except those in `keep`, which has their types, such as
-    `{"id": pa.int64(), "model": pa.string()}`. `extract` is that of `score`.
+    `{"id": pa.int64(), "model": pa.string()}`. `extract` and `extra_fields` are those of `score`.
 
     The types of the results are the same for every batch: `schema` has them, `spark_schema` as Spark writes them.
     `check(schema)` refuses the schema of a table that cannot be scored, as a call would: with a `ValueError` if a
@@ -51,4 +52,4 @@ def map_batches(
 
     if isinstance(rubrics, str | os.PathLike):
         rubrics = read_rubrics(rubrics)
-    return MapBatches(rubrics, keep, extract=extract)
+    return MapBatches(rubrics, keep, extract=extract, extra_fields=extra_fields)

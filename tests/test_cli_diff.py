@@ -59,8 +59,16 @@ def test_what_becomes_of_verdicts(run):
         "3 outputs: 3 verdicts changed: borderline -> invalid 1, fail -> invalid 1, invalid -> pass 1.\n"
         '  x1: borderline 0.775 -> invalid (the rubric has no criterion "length"; it has "accuracy" and "brevity")\n'
         '  x2: fail 0.400 -> invalid (the rubric has no criterion "length"; it has "accuracy" and "brevity")\n'
-        "  line 3: invalid -> pass 0.950\n"
+        '  line 3: invalid -> pass 0.950 (the rubric has no criterion "brevity"; it has "accuracy" and "length")\n'
     )
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_outputs_that_are_invalid_by_both_versions_are_named_with_the_reasons(run, tmp_path, form, said):
+    invalid = ['{"id": "y1", "output": "none"}', '{"id": "y2", "output": "nothing"}', '{"output": {"score": 7}}']
+    (tmp_path / "outputs.jsonl").write_text("\n".join(invalid), "utf-8")
+    _, text, _ = run("old.yaml", "new.yaml", "--format", form, "--outputs", "outputs.jsonl")
+    said(json.loads(text)["outputs"]["invalid"] if form == "json" else text)
 
 
 def test_a_rubric_that_did_not_change_changes_no_verdict(run, said):

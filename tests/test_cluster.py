@@ -15,6 +15,7 @@ from random_outputs import cases, load
 from rubric_lint import Totals, load_rubrics, score_batch
 from rubric_lint.arrow import map_batches
 from rubric_lint.engines.cluster import Folder, FolderError, Worker, make_plan
+from rubric_lint.outputs.verdict import DEFAULT_READING
 from rubric_lint.scoring.totals import restore_totals, store_totals
 
 TABLES = read_cases(__file__)
@@ -65,7 +66,7 @@ def run_parts(folder, rubrics, *names, mapping=None):
     """Score all parts of some files as workers do, without a cluster."""
 
     score = map_batches(rubrics)
-    plan = make_plan(map(str, names), score, rubrics, extract="last", mapping=mapping or {})
+    plan = make_plan(map(str, names), score, rubrics, reading=DEFAULT_READING, mapping=mapping or {})
     with Folder(folder, plan) as kept:
         before = kept.prepare()
         work = Worker(score, str(folder), plan.key, plan.mapping)
@@ -118,7 +119,7 @@ def test_row_groups_are_put_together_until_they_are_a_part(tmp_path):
     write(tmp_path / "b.parquet", {"output": texts[:10]}, row_group_size=3)
 
     names = [str(tmp_path / name) for name in ("a.parquet", "b.parquet")]
-    plan = make_plan(names, map_batches(RUBRICS), RUBRICS, extract="last", mapping={})
+    plan = make_plan(names, map_batches(RUBRICS), RUBRICS, reading=DEFAULT_READING, mapping={})
     assert [(each.first_group, each.groups, each.first_row, each.rows) for each in plan.parts] == [
         *((0, 3, 0, 300_000), (3, 3, 300_000, 300_000), (0, 4, 0, 10))
     ]
@@ -158,7 +159,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path, change, names, told):
 def test_two_runs_do_not_write_one_folder(tmp_path):
 
     write(tmp_path / "a.parquet", {"output": TEXTS})
-    plan = make_plan([str(tmp_path / "a.parquet")], map_batches(RUBRICS), RUBRICS, extract="last", mapping={})
+    plan = make_plan([str(tmp_path / "a.parquet")], map_batches(RUBRICS), RUBRICS, reading=DEFAULT_READING, mapping={})
     with Folder(tmp_path / "out", plan) as first, Folder(tmp_path / "out", plan) as second:
         first.prepare()
         with pytest.raises(FolderError, match="is in use by another run; wait for it to end"):
@@ -170,7 +171,7 @@ def test_a_worker_says_what_is_wrong_with_a_file(tmp_path):
 
     path = tmp_path / "a.parquet"
     score = map_batches(RUBRICS)
-    plan = make_plan([str(path)], score, RUBRICS, extract="last", mapping={})
+    plan = make_plan([str(path)], score, RUBRICS, reading=DEFAULT_READING, mapping={})
     path.write_bytes(b"\xff" * 300 + path.read_bytes()[300:])
     work = Worker(score, str(tmp_path / "out"), plan.key, {})
     (part,) = plan.parts
@@ -189,7 +190,7 @@ def test_a_part_that_kills_its_workers_is_given_up(tmp_path):
     write(tmp_path / "a.parquet", {"output": TEXTS})
     (tmp_path / "out").mkdir()
     score = map_batches(RUBRICS)
-    (part,) = make_plan([str(tmp_path / "a.parquet")], score, RUBRICS, extract="last", mapping={}).parts
+    (part,) = make_plan([str(tmp_path / "a.parquet")], score, RUBRICS, reading=DEFAULT_READING, mapping={}).parts
     for number in range(5):
         (tmp_path / f"out/.part-00000.parquet.{number}.rubric-lint").write_bytes(b"half")
     told = "a.parquet: 5 workers died while they scored part-00000.parquet, perhaps for lack of memory"

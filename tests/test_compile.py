@@ -14,7 +14,7 @@ from engines import find_java, needs_engines, run
 from random_tables import NAMES, join_pieces, make_structs, make_tables
 
 from rubric_lint import RubricError, load_rubrics, score_batch
-from rubric_lint.engines.sql import DIALECTS, FieldError, compile_rubric
+from rubric_lint.engines.sql import DIALECTS, compile_rubric
 from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.version import __version__
@@ -126,13 +126,13 @@ def test_a_null_in_a_struct_is_a_missing_field(database, said):
 
 @pytest.mark.parametrize("whole", ["{}", "\ufeff{}\n", "\u3000{}\u200b", "```json\n{}\n```", "```\n{}```\n"])
 def test_one_object_is_read_with_blanks_and_in_one_fence(database, whole):
-    judged = ranges(7.0, -0.0, reasoning="It says `x` <b>.", confidence=0.5, evidence=["a {", "b"])
+    judged = ranges(7.0, -0.0, reasoning="It says `x` <b>.", evidence=["a {", "b"])
     assert reasons(database, RANGES, [whole.replace("{}", json.dumps(judged, indent=1))]) == [("valid", "14")]
 
 
 @pytest.mark.parametrize(
     ("extract", "left"),
-    [("whole", ["invalid", "invalid", "unread"]), ("last", ["invalid", "unread", "unread"]), ("only", ["unread"] * 3)],
+    [("whole", ["invalid", "unread", "unread"]), ("last", ["invalid", "unread", "unread"]), ("only", ["unread"] * 3)],
 )
 def test_what_a_text_beside_the_object_is_depends_on_what_is_the_verdict(database, extract, left):
     judged = json.dumps(ranges())
@@ -207,19 +207,31 @@ def test_many_criteria_are_scored(database):
     assert check(rubric, outputs, ask(database, rubric, outputs)) == {("valid", "valid"): 1}
 
 
-def test_a_field_of_your_judge_is_ignored_by_its_name(database):
-    output = json.dumps(ranges(tries=3))
-    assert reasons(database, RANGES, [output]) == [("unread", "a field that may matter")]
-    assert reasons(database, RANGES, [output], extra=("tries",)) == [("valid", "19")]
-    with pytest.raises(FieldError, match="`final_score` may decide the score"):
-        compile_rubric(load_one(RANGES), "duckdb", extra=("final_score",))
+@pytest.mark.parametrize(
+    ("extract", "told"),
+    [
+        ("whole", ["invalid"] * 4 + ["unread"]),
+        ("last", ["invalid", "invalid", "valid", "valid", "unread"]),
+        ("only", ["invalid", "invalid", "valid", "valid", "unread"]),
+    ],
+)
+@pytest.mark.parametrize("is_struct", [False, True])
+def test_a_field_that_nobody_asked_for_counts_as_in_scoring(database, extract, told, is_struct):
+    more = {"tries": 3}, {"": False}, {"grade": "F"}, {"tags": ["a"]}, {"Score": "x"}
+    outputs = [
+        ranges(**{"Checks" if "Score" in each else name: value for name, value in each.items()}) for each in more
+    ]
+    if is_struct:  # of one type each, as in a column
+        found = [reasons(database, RANGES, [output], extract=Extract(extract), is_struct=True)[0] for output in outputs]
+    else:
+        found = reasons(database, RANGES, [json.dumps(output) for output in outputs], extract=Extract(extract))
+    assert [status for status, _ in found] == [*told[:4], "invalid" if extract == "whole" else told[4]]
 
 
-@pytest.mark.parametrize("field", ["passed", "failed", "status", "finish_reason", "errors"])
-@pytest.mark.parametrize("text", [CHECKLIST, RANGES])
-def test_a_field_that_may_contradict_the_answer_is_never_ignored(text, field):
-    with pytest.raises(FieldError, match=f"`{field}` may decide the score"):
-        compile_rubric(load_one(text), "duckdb", extra=(field,))
+@pytest.mark.parametrize("extract", Extract)
+def test_a_line_break_in_a_string_is_left_to_rubric_score(database, extract):
+    texts = ['{"score": 7, "reasoning": "One.\nTwo."}', '{"score": 7, "reasoning": "One.\tTwo."}']
+    assert [status for status, _ in reasons(database, HOLISTIC, texts, extract=extract)] == ["unread"] * 2
 
 
 @pytest.mark.slow
@@ -367,10 +379,8 @@ def call(*arguments, folder):
 
 def test_the_command_prints_the_query_or_writes_it(tmp_path):
     (tmp_path / "r.rubric.yaml").write_text(RANGES, "utf-8")
-    expected = compile_rubric(
-        load_one(RANGES), "duckdb", table="judged", extract=Extract.WHOLE, is_struct=True, extra=("tries",)
-    )
-    options = ("--table", "judged", "--extract", "whole", "--column-type", "struct", "--field", "tries")
+    expected = compile_rubric(load_one(RANGES), "duckdb", table="judged", extract=Extract.WHOLE, is_struct=True)
+    options = ("--table", "judged", "--extract", "whole", "--column-type", "struct")
     assert call("r.rubric.yaml", "--to", "duckdb", *options, folder=tmp_path) == (0, expected, "")
     assert call("r.rubric.yaml", "--to", "duckdb", *options, "-o", "r.sql", folder=tmp_path) == (0, "", "")
     assert (tmp_path / "r.sql").read_text("utf-8") == expected

@@ -15,6 +15,7 @@ from rubric_lint import load_rubrics
 from rubric_lint.arrow import map_batches
 from rubric_lint.engines.cluster import Folder, Worker, make_plan
 from rubric_lint.outputs.mapping import RESERVED
+from rubric_lint.outputs.verdict import DEFAULT_READING
 
 TABLES = read_cases(__file__)
 
@@ -283,7 +284,7 @@ def test_a_folder_of_an_engine_is_merged_when_all_parts_are_there():
         pq.write_table(pa.table({"id": [f"{number}a", f"{number}b"], "output": texts[2 * number :][:2]}), name)
     rubrics = load_rubrics("r.rubric.yaml", RUBRIC)
     score = map_batches(rubrics)
-    plan = make_plan(["a.parquet", "b.parquet"], score, rubrics, extract="last", mapping={})
+    plan = make_plan(["a.parquet", "b.parquet"], score, rubrics, reading=DEFAULT_READING, mapping={})
     with Folder(Path("out"), plan) as kept:
         kept.prepare()
         work = Worker(score, "out", plan.key, plan.mapping)

@@ -39,7 +39,6 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "dialects/export/criteria.py": "the patterns of two schemas for ids, one repetition each",
     "lsp/complete/schemas.py": "the patterns of the schemas for names, one repetition each",
     "outputs/verdict.py": "the few letters of a field's name, one after the other",
-    "engines/sql/query.py": "the patterns of the schema of judge outputs, on the names of --field",
     "text/source.py": "one byte order mark, repeated",
     "format/schema_problems.py": "the pattern of the schema for verdicts, three words",
     "format/schema.py": "the patterns of the schemas, one repetition each",

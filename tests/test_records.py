@@ -7,7 +7,7 @@ from cases import read_cases
 from rubric_lint.outputs.blocks import CHUNK, LIMIT
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.streams import read_entries
-from rubric_lint.outputs.verdict import Extract
+from rubric_lint.outputs.verdict import Extract, Reading
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer
 
@@ -189,7 +189,7 @@ def test_a_conversation_that_may_have_ended_the_thoughts_is_told_where_the_whole
     said = [{"role": "assistant", "content": 'So.</think>\n{"score": 10}'}]
     entry = {"answer": said, "output": '<think>It says:\nSo.</think>\n{"score": 10}'}
     for extract in Extract:
-        outcome = Scorer(ONE, extract).tell(json.dumps(entry).encode(), 1)
+        outcome = Scorer(ONE, Reading(extract)).tell(json.dumps(entry).encode(), 1)
         assert "word for word" in outcome.error.message
 
 

@@ -275,8 +275,9 @@ def test_two_runs_are_joined_by_id_and_every_flip_is_counted(run):
         "worse now (2) Answer Before Now Criteria with another value b pass 0.900 fail 0.567",
         "e pass 0.900 borderline 0.633 tone 9 to 1 Verdicts that are better now (1)",
         "Not compared 1 answer only in this run. 1 answer only in the other run.",
-        "the id of an earlier one: 1 in this run and 1 in the other run.",
-        "1 record without an id",
+        "This run: 1 record left out (the id of an earlier record, which is compared): a (line 7).",
+        "This run: 1 record left out (no `id` to join by): line 8.",
+        "The other run: 1 record left out (the id of an earlier record, which is compared): e (line 7).",
     ):
         assert shown in told
     views = {

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rubric_lint.outputs.blocks import Block
-from rubric_lint.outputs.verdict import Extract
+from rubric_lint.outputs.verdict import DEFAULT_READING
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.run import PartScorer, Task, WorkerPool
 
@@ -113,7 +113,7 @@ def make_tasks():
 @pytest.mark.parametrize("killed", [1, 2])
 def test_no_task_is_lost_when_processes_die(killed):
     rubrics = load_rubrics("r.yaml", RUBRIC.encode())
-    open_scorer = partial(PartScorer, rubrics, Extract.LAST)
+    open_scorer = partial(PartScorer, rubrics, DEFAULT_READING)
     alone = WorkerPool(open_scorer, 0)
     expected = [*(each for task in make_tasks() for each in alone.give(task)), *alone.drain()]
     before = {*multiprocessing.active_children()}

@@ -61,10 +61,15 @@ def test_the_summary_says_the_same_in_a_table_and_beside_json_lines(run, said):
     assert "worse" not in run(NOW, NEVER, "-q", was=WAS)[2]
 
 
-def test_ids_that_the_other_run_has_again_are_told(run):
-    told = run(NOW, NEVER, was=[*WAS, answer("a", 1, 1), answer("a", 2, 2), answer("b", 1, 1)])[2]
-    assert "was.jsonl: 3 records have the id of an earlier one; the first of each id is compared" in told
-    assert "id of an earlier one" not in run(NOW, NEVER, was=WAS)[2]
+def test_records_that_cannot_be_joined_are_counted_and_named(run, said):
+    nameless = {"output": answer("", 1, 1)["output"]}
+    was = [*WAS, answer("a", 1, 1), answer("a", 2, 2), answer("b", 1, 1), nameless]
+    now = [*NOW, answer("g", 1, 1), nameless, {"output": "none"}]
+    said(read(run(now, NEVER, "--format", "json", was=was))["comparison"]["left_out"])
+    for options in ([], ["--format", "table"], ["-q"]):
+        _, table, told = run(now, NEVER, *options, was=was)
+        said([line for line in (table + told).splitlines() if "left out" in line])
+    assert read(run(NOW, NEVER, "--format", "json", was=WAS))["comparison"]["left_out"] == []
 
 
 @pytest.mark.parametrize(("now", "was", "is_told"), [(1, "1", True), ("1", 1, True), (1, 1, False), ("1", "a", False)])

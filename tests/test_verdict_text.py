@@ -1,6 +1,5 @@
 """What of a judge's raw text is the verdict: what it gives, not what it drafts, quotes or mentions."""
 
-import re
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +19,7 @@ TABLES = read_cases(__file__)
 
 
 def find(text, **options):
-    return find_verdict(text, "score", **options)
+    return find_verdict(text, "score", **options).value
 
 
 @pytest.mark.parametrize("extract", Extract)
@@ -65,15 +64,6 @@ def test_an_object_on_the_next_line_of_a_block_quote_is_quoted(text):
 def test_an_object_of_another_language_is_an_object_too(text, extract):
     with pytest.raises(OutputError):
         find(text, extract=extract)
-
-
-@pytest.mark.parametrize("extract", [Extract.LAST, Extract.ONLY])
-@pytest.mark.parametrize("within", TABLES["an answer field within the"])
-def test_an_answer_field_within_the_object_is_a_second_one_where_text_stands_around(within, extract):
-    text = f'{{"score": 8, {within}}}'
-    with pytest.raises(OutputError, match="within the JSON object at line 2"):
-        find(f"Fine.\n{text}", extract=extract)
-    assert find(text, extract=extract)["score"] == 8
 
 
 def test_an_answer_field_in_a_string_of_the_object_is_none():
@@ -121,12 +111,18 @@ def test_what_is_closed_or_has_no_end_encloses_nothing(before):
         assert find(f"{before}\n{verdict}") == {"score": 7}
 
 
-@pytest.mark.parametrize(("before", "mark"), TABLES["an object behind what is never closed is not at the end"])
-def test_an_object_behind_what_is_never_closed_is_not_at_the_end(before, mark):
+@pytest.mark.parametrize("before", TABLES["what is never closed quotes nothing"])
+def test_what_is_never_closed_quotes_nothing(before):
     for verdict in ('{"score": 7}', '```json\n{"score": 7}\n```'):
-        with pytest.raises(OutputError, match=f"is inside `{re.escape(mark)}` at line [1-3], which is never closed"):
-            find(f"{before}\n{verdict}")
-        assert find(f"{before}\n{verdict}", extract=Extract.ONLY) == {"score": 7}
+        assert find(f"{before}\n{verdict}") == find(f"{before}\n\n{verdict}") == {"score": 7}
+
+
+@pytest.mark.parametrize("text", TABLES["an object inside marks that close behind it is quoted"])
+def test_an_object_inside_marks_that_close_behind_it_is_quoted(text):
+    with pytest.raises(
+        OutputError, match=r"found a list|text follows|in the middle of a line|part of what begins before it"
+    ):
+        find(text)
 
 
 def test_an_object_of_the_answer_is_a_quote_where_the_answer_may_have_ended_the_thoughts():
@@ -228,12 +224,12 @@ def count_texts(texts, extract):
 @pytest.mark.parametrize(
     ("texts", "extract", "counts"),
     [
-        (TEXTS, "whole", {"scored": 94, "refused": 260, "missed": 199}),
-        (TEXTS, "last", {"scored": 227, "refused": 244, "missed": 66, "wrong": 16}),
-        (TEXTS, "only", {"scored": 272, "refused": 152, "missed": 21, "wrong": 108}),
-        (UNSEEN, "whole", {"scored": 21, "refused": 50, "missed": 29}),
-        (UNSEEN, "last", {"scored": 36, "refused": 48, "missed": 14, "wrong": 2}),
-        (UNSEEN, "only", {"scored": 49, "refused": 32, "missed": 1, "wrong": 18}),
+        (TEXTS, "whole", {"scored": 85, "refused": 260, "missed": 208}),
+        (TEXTS, "last", {"scored": 223, "refused": 238, "missed": 70, "wrong": 22}),
+        (TEXTS, "only", {"scored": 268, "refused": 147, "missed": 25, "wrong": 113}),
+        (UNSEEN, "whole", {"scored": 20, "refused": 50, "missed": 30}),
+        (UNSEEN, "last", {"scored": 36, "refused": 47, "missed": 14, "wrong": 3}),
+        (UNSEEN, "only", {"scored": 49, "refused": 31, "missed": 1, "wrong": 19}),
     ],
     ids=["whole", "last", "only", "whole of unseen", "last of unseen", "only of unseen"],
 )

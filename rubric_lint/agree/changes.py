@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import SCORES, Criterion, Scale, Shape
 from rubric_lint.format.rubric import fold_id
+from rubric_lint.messages import Causes
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import Loaded
@@ -371,6 +372,12 @@ class Effect(NamedTuple):
         return old, new
 
     @property
+    def name(self) -> str:
+        """The id of the output, or its line."""
+        identity = self.new.head.get("id")
+        return f"line {self.new.line}" if identity is None else str(identity)
+
+    @property
     def is_changed(self) -> bool:
         """True if the verdict or the score differs."""
         was, now = (each.result and (each.result.verdict, each.result.score) for each in self)
@@ -387,24 +394,33 @@ class Effect(NamedTuple):
 
 
 class Effects:
-    """The effects on a stream of judge outputs; unchanged ones are only counted."""
+    """The effects on a stream of judge outputs; unchanged ones are only counted.
+
+    `invalid` names those that are invalid by both versions, `causes` says why by the new one.
+    """
 
     def __init__(self) -> None:
         self.outputs = 0
         self.verdicts: Counter[tuple[str, str]] = Counter()
         self.changed: list[Effect] = []
+        self.causes = Causes()
+        self.invalid: list[str] = []
 
     def add(self, effect: Effect) -> None:
         """Count one output."""
         self.outputs += 1
         self.verdicts[effect.verdicts] += 1
+        if effect.old.error and effect.new.error:
+            self.causes.add(effect.new.error.message)
+            self.invalid.append(effect.name)
         if effect.is_changed:
             self.changed.append(effect)
 
     def to_json(self) -> dict[str, Any]:
         """Return the effects as in the JSON report."""
         verdicts = [{"old": old, "new": new, "outputs": count} for (old, new), count in sorted(self.verdicts.items())]
-        return {"outputs": self.outputs, "verdicts": verdicts, "changed": self.changed}
+        invalid = self.causes.to_json()
+        return {"outputs": self.outputs, "verdicts": verdicts, "changed": self.changed, "invalid": invalid}
 
 
 def score_both(entries: Iterable[tuple[int, bytes | OutputError]], pairs: list[RubricPair]) -> Iterator[Effect]:

@@ -15,11 +15,12 @@ from rubric_lint.outputs.blocks import SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import FIELDS, HELD, RESERVED, SHEET, Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
-from rubric_lint.outputs.verdict import Extract
+from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat, read_whole
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_panel
+from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
 
 LABEL_FIELDS = frozenset({*FIELDS, SHEET, "rater", "chosen", "verdict", "label"})
@@ -196,11 +197,12 @@ class Reader:
     """A reader of results and labels for the rubrics of a file."""
 
     def __init__(
-        self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.LAST, *, any_version: bool = False
+        self, rubrics: Mapping[str, ScoringRubric], reading: Reading = DEFAULT_READING, *, any_version: bool = False
     ) -> None:
         self.invalid: list[Invalid] = []
+        self.passed_over = ReadingTotals()
         self._rubrics = rubrics
-        self._scorer = Scorer(rubrics, extract)
+        self._scorer = Scorer(rubrics, reading)
         self._any_version = any_version
         self._left_out: dict[str, LeftOut] = {}
         self._judges: list[_Found] = []
@@ -287,6 +289,8 @@ class Reader:
 
     def _take(self, entry: Entry, file: str, line: int, *, labels: bool) -> None:
         value = entry.value if entry.is_record else {}
+        for notes in entry.notes:
+            self.passed_over.note(notes)
         if value.get("id") is None:
             self._leave_out(NO_ID, f"{file}:{line}")
             return

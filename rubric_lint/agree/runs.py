@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.intervals import Sides
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
+from rubric_lint.agree.reading import NO_ID, LeftOut
 from rubric_lint.agree.scales import VERDICTS
 from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_blocks
-from rubric_lint.outputs.verdict import Extract
+from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known, know_median
@@ -25,6 +26,13 @@ ABSENT, INVALID = 0xFFFFFFFF, 0xFFFFFFFE
 
 NOWHERE = ABSENT, ABSENT
 """The result and the record of an answer that the other run does not have."""
+
+_NOW, _BEFORE = "now", "before"
+"""The two runs in the JSON report."""
+
+NAMES_OF_RUNS = {_NOW: "this run", _BEFORE: "the other run"}
+
+REPEATED = "the id of an earlier record, which is compared"
 
 _INVALID_SIDES = {"invalid_now": (False, True), "invalid_before": (True, False), "invalid_both": (True, True)}
 """Says in which runs an answer is invalid, before and now."""
@@ -133,17 +141,19 @@ class OtherRun:
     """The answers of another run: its outputs, scored by our rubrics, or results of `rubric-score` as they are.
 
     Of records with one id the first counts. `keep_texts` gets the text of each record, in order. `verdicts` counts
-    (other verdict or None, this verdict or None) of the answers of both runs.
+    (other verdict or None, this verdict or None) of the answers of both runs. `left_out` has the records that cannot be
+    joined, by run and reason.
     """
 
     def __init__(
         self,
         rubrics: Mapping[str, ScoringRubric],
-        extract: Extract = Extract.LAST,
+        reading: Reading = DEFAULT_READING,
         keep_texts: Callable[[Sequence[bytes]], object] = lambda _: None,
     ) -> None:
         self.known = OtherRubrics()
-        self.records = self.invalid = self.repeated = self.repeated_here = self.only_here = self.without_id = 0
+        self.records = self.invalid = self.only_here = 0
+        self.left_out: dict[tuple[str, str], LeftOut] = {}
         self.faults: list[tuple[int, str]] = []
         self.verdicts: Counter[tuple[Verdict | None, Verdict | None]] = Counter()
         self.sum_was = self.sum_now = Fraction(0)
@@ -151,7 +161,7 @@ class OtherRun:
         self.worse, self.better = Flips(), Flips()
         self._ours = rubrics
         self._keep_texts = keep_texts
-        self._scorer = Scorer(rubrics, extract)
+        self._scorer = Scorer(rubrics, reading)
         self._found: dict[tuple[str, Key], int] = {}
         self._has_other_types = False
         self._names: dict[str, None] = {}
@@ -166,8 +176,8 @@ class OtherRun:
             for entries in self._scorer.scan(block):
                 if isinstance(entries, Run):
                     self._keep_texts(entries.lines)
-                    for name, known in entries.found:
-                        self._keep(known.rubric.name, name, self.known.number_known(known))
+                    for line, (name, known) in enumerate(entries.found, entries.line):
+                        self._keep(known.rubric.name, name, self.known.number_known(known), line)
                 else:
                     self._keep_texts([entries.text if isinstance(entries.text, bytes) else b""])
                     self._read_entry(entries.text, entries.line)
@@ -178,7 +188,7 @@ class OtherRun:
             entry = self._scorer.score(text)
             name = entry.value.get("id") if entry.is_record else None
             known = entry.judged.known if entry.judged else know_median(entry.result)
-            self._keep(entry.rubric.name, name, self.known.number_known(known))
+            self._keep(entry.rubric.name, name, self.known.number_known(known), line)
         except OutputError as fault:
             self._read_result(text, line, fault)
 
@@ -193,29 +203,36 @@ class OtherRun:
             rubric = named if isinstance(named, str) else next(iter(self._ours)) if len(self._ours) == 1 else ""
             if not is_result(entry):
                 raise fault
-            self._keep(rubric, name, self.known.number_result(read_result(entry)))
+            self._keep(rubric, name, self.known.number_result(read_result(entry)), line)
         except OutputError as found:
             self.invalid += 1
             if len(self.faults) < _MOST_FAULTS:
                 self.faults.append((line, found.message))
-            self._keep(rubric, name, INVALID)
+            self._keep(rubric, name, INVALID, line)
 
-    def _keep(self, rubric: str, name: Any, number: int) -> None:
+    def _leave_out(self, run: str, reason: str, name: Any, place: str) -> None:
+        record = place if name is None else f"{name_key(make_id_key(name))} ({place})"
+        self.left_out.setdefault((run, reason), LeftOut(reason)).add(record)
+
+    def _keep(self, rubric: str, name: Any, number: int, line: int) -> None:
         self.records += 1
         self._names[rubric] = None
         if name is None:
-            self.without_id += 1
+            self._leave_out(_BEFORE, NO_ID, name, f"line {line:,}")
             return
         key = rubric, make_id_key(name)
         if key in self._found:
-            self.repeated += 1
+            self._leave_out(_BEFORE, REPEATED, name, f"line {line:,}")
         else:
             self._found[key] = number | (self.records - 1) << _RECORD
 
-    def match(self, rubric: str | None, name: Any, given: Known | Scored | None) -> tuple[int, int]:
+    def match(
+        self, rubric: str | None, name: Any, given: Known | Scored | None, line: int, file: str | None
+    ) -> tuple[int, int]:
         """Join one result of this run, None if it is invalid; return the numbers of the other result and its record."""
+        place = f"line {line:,}" if file is None else f"{file}:{line}"
         if name is None:
-            self.without_id += 1
+            self._leave_out(_NOW, NO_ID, name, place)
             return NOWHERE
         key = self._name(rubric or ""), make_id_key(name)
         found = self._found.get(key)
@@ -225,7 +242,7 @@ class OtherRun:
             self._has_other_types |= (key[0], other_type) in self._found
             return NOWHERE
         if found & _TAKEN:
-            self.repeated_here += 1
+            self._leave_out(_NOW, REPEATED, name, place)
             return NOWHERE
         self._found[key] = found | _TAKEN
         number, record = found & ABSENT, found >> _RECORD
@@ -331,6 +348,7 @@ class OtherRun:
             },
             "only_now": self.only_here,
             "only_before": self.only_there,
+            "left_out": [{"run": run, **left_out.to_json()} for (run, _), left_out in self.left_out.items()],
             "old_mean": float(self.sum_was / both) if both else None,
             "new_mean": float(self.sum_now / both) if both else None,
             "worse_answers": worse,
@@ -360,9 +378,6 @@ class OtherRun:
             yield f"{count}; line {line:,}: {message}"
         if self._has_other_types:
             yield 'some ids differ between the runs in their type alone: 1 is not "1", and CSV and Parquet have texts'
-        if self.repeated:
-            again = "1 record has" if self.repeated == 1 else f"{self.repeated:,} records have"
-            yield f"{again} the id of an earlier one; the first of each id is compared"
         if not self.verdicts:
             yield "no answer of this run has the rubric and id of one of its records, so nothing is compared"
         ours = {each.hash for each in self._ours.values()}
@@ -403,14 +418,14 @@ class Matcher:
 
     def add(self, outcome: Outcome, _text: bytes) -> None:
         """Join an outcome."""
-        self._other.match(outcome.name, outcome.head.get("id"), outcome.result)
+        self._other.match(outcome.name, outcome.head.get("id"), outcome.result, outcome.line, outcome.file)
 
     def list(
-        self, found: Sequence[tuple[Any, Known]], _line: int, _file: str | None, _text: bytes, _about: Any = None
+        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, _text: bytes, _about: Any = None
     ) -> None:
         """Join results."""
-        for name, known in found:
-            self._other.match(known.rubric.name, name, known)
+        for place, (name, known) in enumerate(found, line):
+            self._other.match(known.rubric.name, name, known, place, file)
 
     def wants(self, _known: Known) -> bool:
         """Want no full outcome."""

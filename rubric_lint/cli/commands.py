@@ -105,8 +105,8 @@ def launch(command: click.Command, name: str) -> NoReturn:
     except click.ClickException as wrong:
         told = StringIO()
         wrong.show(told)
-        lines = told.getvalue().removesuffix("\n").replace("\n\t", "\n    ").split("\n")  # click indents choices by tabs
-        click.echo("\n".join(map(visible, lines)), err=True)
+        text = told.getvalue().removesuffix("\n").replace("\n\t", "\n    ")  # click indents choices by tabs
+        click.echo("\n".join(map(visible, text.split("\n"))), err=True)
         code = wrong.exit_code
     except (click.Abort, KeyboardInterrupt) as end:
         if isinstance(end.__cause__ or end, KeyboardInterrupt):  # the command printed no message of its own

@@ -185,7 +185,8 @@ Input
     column-type text|struct default=text name=column  What the column `output` is.
     extract whole|last|only default=last  What of a raw text is the verdict: whole, all of it; last, an object at its
         end; only, its only object.
-    field NAME* name=fields  A field that your judge adds, to be ignored. Can be repeated.
+    extra-fields refuse|accept  Fields of an output that nobody asked for: refuse them, or score without reading them.
+        [default: refuse with --extract whole, else numbers and booleans only]
     header-row 1..  Row, or line of CSV, of the header.
     history  Compare the judged wordings of each criterion in Git.
     ignore-column COLUMN* name=ignored  Leave out a column. Can be repeated.

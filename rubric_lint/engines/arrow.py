@@ -78,7 +78,14 @@ def name_spark_type(field: pa.Field) -> str:
 class MapBatches:
     """A function that scores batches; its arguments are those of `map_batches`."""
 
-    def __init__(self, rubrics: ScoringRubric | Mapping[str, ScoringRubric], keep: Any, *, extract: str) -> None:
+    def __init__(
+        self,
+        rubrics: ScoringRubric | Mapping[str, ScoringRubric],
+        keep: Any,
+        *,
+        extract: str,
+        extra_fields: str | None = None,
+    ) -> None:
         self.__name__ = "rubric_lint"  # engines show it
         kept = {each.name: each.type for each in keep} if isinstance(keep, pa.Schema) else keep or {}
         if not isinstance(kept, Mapping) or not all(
@@ -94,8 +101,8 @@ class MapBatches:
             )
         self._rubrics = rubrics
         self._kept = dict(kept)
-        self._extract = extract
-        score_batch(rubrics, [], extract=extract)  # refuses what cannot be scored before an engine starts
+        self._reading: dict[str, Any] = {"extract": extract, "extra_fields": extra_fields}
+        score_batch(rubrics, [], **self._reading)  # refuses what cannot be scored before an engine starts
 
     @property
     def schema(self) -> pa.Schema:
@@ -176,7 +183,7 @@ class MapBatches:
         """
         self.check(table.schema)
         form = self.schema
-        batch = score_batch(self._rubrics, table, extract=self._extract)
+        batch = score_batch(self._rubrics, table, **self._reading)
         found = batch.to_arrow()
         kept = {}
         for name, kind in self._kept.items():

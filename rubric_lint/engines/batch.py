@@ -1,9 +1,9 @@
 """Score many judge outputs at once, into columns."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import chain, islice
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -11,10 +11,10 @@ from rubric_lint.engines.rows import Items, Kind, RowError, Rows, gather, is_nul
 from rubric_lint.outputs.blocks import CHUNK, Block
 from rubric_lint.outputs.decoding import OutputError, read_struct
 from rubric_lint.outputs.streams import read_blocks
-from rubric_lint.outputs.verdict import Extract
-from rubric_lint.scoring.grading import CriterionResult, ScoringRubric, Verdict
+from rubric_lint.outputs.verdict import Reading
+from rubric_lint.scoring.grading import CriterionResult, ReadingNotes, ScoringRubric, Verdict
 from rubric_lint.scoring.loading import RubricError
-from rubric_lint.scoring.output import Known, know_median
+from rubric_lint.scoring.output import Known, know_median, list_notes
 from rubric_lint.scoring.scorer import Entry, Outcome, Run, Scorer, Unclear
 from rubric_lint.scoring.totals import Totals
 
@@ -194,6 +194,8 @@ class ScoredBatch:
                 totals.count(kind, times)
         for median in self._rows.medians.values():
             totals.take(median)
+        for notes in chain.from_iterable(self._rows.notes.values()):
+            totals.reading.note(notes)
         return totals
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -306,9 +308,12 @@ class Collector:
             self._add_value(item)
             return
         try:
-            self._add(None, self._scorer.score_bare(item))
+            judged = self._scorer.score_bare(item)
         except OutputError as fault:
             self._refuse(Outcome(0, name=self._only, error=fault))
+        else:
+            self._keep_notes(list_notes(judged))
+            self._add(None, judged.known)
 
     def _add_value(self, value: dict[str, Any]) -> None:
         try:
@@ -330,6 +335,7 @@ class Collector:
 
     def _add_scored(self, entry: Entry) -> None:
         row = len(self)
+        self._keep_notes(entry.notes)
         if entry.has_other_meaning:
             self._rows.judged_otherwise.append(row)
         if entry.judged:
@@ -338,6 +344,11 @@ class Collector:
             known = know_median(entry.result)
             self._rows.medians[row] = entry.result
         self._add(entry.value.get("id") if entry.is_record else None, known)
+
+    def _keep_notes(self, notes: Sequence[ReadingNotes]) -> None:
+        """Keep what reading the next row passed over."""
+        if notes:
+            self._rows.notes[len(self)] = notes
 
     def _refuse(self, outcome: Outcome, line: int | None = None) -> None:
         fault = outcome.error or OutputError("invalid")
@@ -373,6 +384,7 @@ def score_batch(
     outputs: Any,
     *,
     extract: str = "last",
+    extra_fields: str | None = None,
 ) -> ScoredBatch:
     """Score many judge outputs by a rubric, or by the rubrics that `load_rubrics` returns; return columns, in order.
 
@@ -381,14 +393,14 @@ def score_batch(
     `JudgeOutput`. Bytes, and a file opened in binary mode, are JSON Lines or JSON. A table of Arrow, pandas or Polars
     has a column `output` (or `outputs`) of texts, bytes or structs, and may have the other fields of a record: `id`,
     `rubric`, `answer`, `question`, `reference`, `judge`, `rubric_hash`; other columns are not read. An invalid output
-    is a row with an error. `extract` is that of `score`.
+    is a row with an error. `extract` and `extra_fields` are those of `score`.
 
     Raises:
         TypeError: if `rubrics` or `outputs` is something else.
         ValueError: if a table has one of these columns twice.
         RubricError: if the points of a rubric do not fit into 64 bits.
     """
-    collector = _collect(rubrics, extract=extract)
+    collector = _collect(rubrics, Reading.of(extract, extra_fields))
     for portion in divide(outputs):
         collector.add(portion)
     return collector.take(len(collector))
@@ -400,6 +412,7 @@ def score_batches(
     *,
     size: int = 65_536,
     extract: str = "last",
+    extra_fields: str | None = None,
 ) -> Iterator[ScoredBatch]:
     """Score a stream of judge outputs as `score_batch`, and yield batches of `size` rows, the last one with the rest.
 
@@ -413,7 +426,7 @@ def score_batches(
     size = index(size)
     if size < 1:
         raise ValueError(f"size is {size}; expected at least 1")
-    return _score(_collect(rubrics, extract=extract), divide(outputs, min(size, _MOST)), size)
+    return _score(_collect(rubrics, Reading.of(extract, extra_fields)), divide(outputs, min(size, _MOST)), size)
 
 
 def _score(collector: Collector, portions: Iterable[Portion], size: int) -> Iterator[ScoredBatch]:
@@ -425,7 +438,7 @@ def _score(collector: Collector, portions: Iterable[Portion], size: int) -> Iter
         yield collector.take(len(collector))
 
 
-def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], *, extract: str) -> Collector:
+def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], reading: Reading) -> Collector:
     listed = [rubrics] if isinstance(rubrics, ScoringRubric) else rubrics
     listed = [*listed.values()] if isinstance(listed, Mapping) else listed
     if not isinstance(listed, list) or not listed or not all(isinstance(each, ScoringRubric) for each in listed):
@@ -440,10 +453,10 @@ def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], *, extract: s
                 f"rubric `{rubric.name}`: the points of its best answer have {len(str(rubric.full))} digits, more than "
                 "a column of 64-bit integers holds; give its weights fewer digits"
             )
-    return Collector(named, _open_scorer(tuple(named.values()), extract=extract))
+    return Collector(named, _open_scorer(tuple(named.values()), reading))
 
 
 @lru_cache(maxsize=50)
-def _open_scorer(rubrics: tuple[ScoringRubric, ...], *, extract: str) -> Scorer:
+def _open_scorer(rubrics: tuple[ScoringRubric, ...], reading: Reading) -> Scorer:
     """Return the scorer for some rubrics: one for all copies of the rubrics in this process."""
-    return Scorer({rubric.name: rubric for rubric in rubrics}, Extract(extract))
+    return Scorer({rubric.name: rubric for rubric in rubrics}, reading)

@@ -21,6 +21,7 @@ from rubric_lint.engines.arrow import MapBatches
 from rubric_lint.engines.rows import READ
 from rubric_lint.outputs.blocks import InputError
 from rubric_lint.outputs.mapping import COVERING, Wanted, rename_columns
+from rubric_lint.outputs.verdict import Reading
 from rubric_lint.project.inputs import OF_ENGINE
 from rubric_lint.project.opening import LIMIT, open_stream, read_file
 from rubric_lint.project.writing import WriteError, lock, open_whole, write_file
@@ -65,7 +66,7 @@ class Plan(NamedTuple):
     inputs: Sequence[Mapping[str, Any]]
     parts: Sequence[Part]
     rubrics: Mapping[str, str]
-    extract: str
+    reading: Reading
     mapping: Mapping[str, str]
 
     @property
@@ -85,7 +86,8 @@ class Plan(NamedTuple):
             "rows_of_parts": ROWS,
             "inputs": [*self.inputs],
             "rubrics": dict(self.rubrics),
-            "extract": self.extract,
+            "extract": self.reading.extract,
+            "extra_fields": self.reading.extra_fields,
             "map": dict(self.mapping),
         }
 
@@ -105,7 +107,7 @@ class Plan(NamedTuple):
             return f"{next(iter(before))} was an input then, and is not now"
         if mine["rubrics"] != other.get("rubrics"):
             return "its results are by another rubric or another meaning of it (`rubric_hash` differs)"
-        named = {"extract": "--extract", "map": "--map"}
+        named = {"extract": "--extract", "extra_fields": "--extra-fields", "map": "--map"}
         differing = [option for field, option in named.items() if mine[field] != other.get(field)]
         return f"it was made with another {differing[0]}" if differing else "another version of rubric-lint made it"
 
@@ -115,7 +117,7 @@ def make_plan(
     score: MapBatches,
     rubrics: Mapping[str, ScoringRubric],
     *,
-    extract: str,
+    reading: Reading,
     mapping: Mapping[str, str],
 ) -> Plan:
     """Return the plan for some Parquet files, after a look at their footers; `score` will score them.
@@ -151,7 +153,7 @@ def make_plan(
                 first_group, first_row, rows = group, first_row + rows, 0
     if not parts:
         raise PlanError("no outputs found: the input has no rows")
-    return Plan(inputs, parts, {name: rubric.hash for name, rubric in rubrics.items()}, extract, mapping)
+    return Plan(inputs, parts, {name: rubric.hash for name, rubric in rubrics.items()}, reading, mapping)
 
 
 def name_fields(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str, str]:

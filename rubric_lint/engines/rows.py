@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.messages import list_names
 from rubric_lint.outputs.mapping import HELD, SHOWN
-from rubric_lint.scoring.grading import Scored
+from rubric_lint.scoring.grading import ReadingNotes, Scored
 from rubric_lint.scoring.output import Known
 
 
@@ -46,13 +46,15 @@ def read_column(kind: Kind, name: str) -> Any:
 class Rows:
     """The rows of a batch: the id and the kind of each, and by row the errors and the medians of several outputs.
 
-    `judged_otherwise` has the rows whose judge used a rubric with another meaning. `id_type` is the Arrow type of ids.
+    `notes` says what reading some rows passed over, `judged_otherwise` has the rows whose judge used a rubric with
+    another meaning. `id_type` is the Arrow type of ids.
     """
 
     ids: list[Any] = field(default_factory=list)
     kinds: list[Kind] = field(default_factory=list)
     errors: dict[int, RowError] = field(default_factory=dict)
     medians: dict[int, Scored] = field(default_factory=dict)
+    notes: dict[int, Sequence[ReadingNotes]] = field(default_factory=dict)
     judged_otherwise: list[int] = field(default_factory=list)
     id_type: Any = None
 
@@ -62,6 +64,7 @@ class Rows:
         self.ids, self.kinds = self.ids[count:], self.kinds[count:]
         taken.errors, self.errors = _cut(self.errors, count)
         taken.medians, self.medians = _cut(self.medians, count)
+        taken.notes, self.notes = _cut(self.notes, count)
         taken.judged_otherwise = [row for row in self.judged_otherwise if row < count]
         self.judged_otherwise = [row - count for row in self.judged_otherwise if row >= count]
         return taken

@@ -12,7 +12,7 @@ from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.prompt import Message, divide, order_criteria, output_schema, say, write_prompt
 from rubric_lint.judge.spending import Need, guess_tokens
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.verdict import Extract
+from rubric_lint.outputs.verdict import WHOLE, Reading
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 
 
@@ -20,14 +20,14 @@ from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 class Plan:
     """How each model judges each answer: `samples` outputs, each with up to `max_attempts` attempts until it is valid.
 
-    `extract` says how to find the verdict in what the model writes. With `per_criterion`, a request asks for only one
+    `reading` says how to find the verdict in what the model writes. With `per_criterion`, a request asks for only one
     criterion. `shuffle` is the seed of the order of the criteria, None for that of the rubric.
     """
 
     samples: int = 1
     max_attempts: int = 3
     concurrency: int = 8
-    extract: Extract = Extract.WHOLE
+    reading: Reading = WHOLE
     per_criterion: bool = False
     shuffle: int | None = None
 

@@ -236,16 +236,16 @@ def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Cal
         "rubric": (about.get("rubric_hash"), answer.rubric.hash),
         "text": ([record.get(name) for name in JudgedCase._fields], list(answer.case)),
     }
-    # Neither the names and the order of the criteria, nor the values of headers, nor --extract are in a record, and not
-    # the number of samples if one is invalid, because no more were taken.
+    # Neither the names and the order of the criteria, nor the values of headers, nor how the outputs are read are in a
+    # record, and not the number of samples if one is invalid, because no more were taken.
     unknown = ["rubric", *(["--header"] if call.headers else []), *(["--samples"] if "fault" in about else [])]
     changed = [name for name, (before, now) in sides.items() if before != now]
-    return changed or [join_words([*unknown, "--extract"], "or")]
+    return changed or [join_words([*unknown, "--extract", "--extra-fields"], "or")]
 
 
 def make_fingerprint(answer: Answer, calls: Sequence[Call], plan: Plan) -> str:
     """Return a hash of everything that affects the requests and the reading of their outputs; models in any order."""
     models = sorted((call.identify() for call in calls), key=lambda each: each[:2])
-    how = [models, plan.samples, plan.extract, plan.per_criterion, plan.shuffle]
+    how = [models, plan.samples, *filter(None, plan.reading), plan.per_criterion, plan.shuffle]
     asked = [*how, answer.rubric.hash, *write_prompt(answer.rubric, answer.case)]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]

@@ -23,6 +23,7 @@ from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.scorer import count_votes, name_models, read_panel
+from rubric_lint.scoring.totals import ReadingTotals
 
 
 class Panel:
@@ -181,7 +182,8 @@ class JudgeTally:
     """Count the answers of a run. `skipped` were judged by an earlier run; `stable` have one verdict in all outputs.
 
     `votes` is the most independent votes that an answer can have, `cached` how many requests needed no endpoint.
-    `others` counts replies of another model than the one asked, by both names. `is_limited`: a limit of the run kept
+    `others` counts replies of another model than the one asked, by both names, `reading` what was passed over in the
+    replies. `is_limited`: a limit of the run kept
     an answer from being judged.
     """
 
@@ -195,6 +197,7 @@ class JudgeTally:
     cached: int = 0
     others: Counter[tuple[str, str]] = field(default_factory=Counter)
     spending: Spending = field(default_factory=Spending, compare=False)
+    reading: ReadingTotals = field(default_factory=ReadingTotals, compare=False)
     is_limited: bool = False
 
     @property
@@ -368,6 +371,7 @@ class JudgeRun:
             with suppress(OutputError):  # for example with another --extract
                 output = self._read(kept.reply, answer, rubric)
                 self._count(model, kept)
+                self.tally.reading.note(output.notes)
                 return Asked(rubric, (kept,), output)
         messages: tuple[Message, ...] = prompt
         exchanges: list[Exchange] = []
@@ -382,6 +386,7 @@ class JudgeRun:
                     return Asked(rubric, tuple(exchanges), None, str(fault))
                 messages = (*prompt, *correct(reply.text, fault))
             else:
+                self.tally.reading.note(output.notes)
                 if store:
                     store.put(key, exchanges[-1])
                 return Asked(rubric, tuple(exchanges), output)
@@ -389,7 +394,7 @@ class JudgeRun:
     def _read(self, reply: Reply, answer: Answer, rubric: ScoringRubric) -> JudgeOutput:
         if reply.fault:
             raise OutputError(reply.fault)
-        return reader_of(rubric).read(reply.text, lambda: read_quotable(*answer.case), self._plan.extract).output
+        return reader_of(rubric).read(reply.text, lambda: read_quotable(*answer.case), self._plan.reading).output
 
     def _count(self, model: str, exchange: Exchange) -> None:
         replied = exchange.reply.model

@@ -95,21 +95,26 @@ def _read_integer(text: str) -> Any:
     return int(text) if len(text) <= MOST_DIGITS else _Flaw(f"the number {text[:20]}... has {len(text)} digits")
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_read_object,
-    parse_constant=lambda text: _Flaw(f"{text} is not JSON"),
-    parse_float=read_float,
-    parse_int=_read_integer,
-)
+def _open_decoder(*, strict: bool) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_read_object,
+        parse_constant=lambda text: _Flaw(f"{text} is not JSON"),
+        parse_float=read_float,
+        parse_int=_read_integer,
+        strict=strict,
+    )
+
+
+_STRICT, _LENIENT = _open_decoder(strict=True), _open_decoder(strict=False)
 
 
 def decode(text: str, start: int = 0) -> tuple[Any, int]:
-    """Decode the JSON value at `start`; return it and its end offset.
+    """Decode the JSON value that a model wrote at `start`; return it and its end offset.
 
     Raises:
         OutputError: for invalid JSON, a duplicate key, or a number beyond the range of doubles.
     """
-    value, end = decode_with_flaws(text, start)
+    value, end = decode_leniently(text, start)
     refuse_flaws(value)
     return value, end
 
@@ -120,8 +125,38 @@ def decode_with_flaws(text: str, start: int = 0) -> tuple[Any, int]:
     Raises:
         OutputError: if the text as a whole is not JSON.
     """
+    return _decode_by(_STRICT, text, start)
+
+
+def decode_leniently(text: str, start: int = 0) -> tuple[Any, int]:
+    """Decode like `decode_with_flaws` what a model wrote: strings may hold line breaks and tabs as they are.
+
+    They are unambiguous, and small models often forget to escape them.
+
+    Raises:
+        OutputError: if the text as a whole is not JSON.
+    """
+    return _decode_by(_LENIENT, text, start)
+
+
+def has_raw_controls(text: str, start: int, end: int) -> bool:
+    """Return whether a string in a JSON value holds line breaks or other control characters as they are."""
+    if not _CONTROL.search(text, start, end):
+        return False
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        _PLAIN.raw_decode(text, start)
+    except ValueError:
+        return True
+    return False
+
+
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_PLAIN = json.JSONDecoder()
+
+
+def _decode_by(decoder: json.JSONDecoder, text: str, start: int) -> tuple[Any, int]:
+    try:
+        value, end = decoder.raw_decode(text, start)
     except json.JSONDecodeError as fault:
         place = f"column {fault.colno}" if fault.lineno == 1 else f"line {fault.lineno}, column {fault.colno}"
         raise OutputError(f"not JSON at {place}: {word_fault(fault)}", line=fault.lineno, offset=fault.pos) from None

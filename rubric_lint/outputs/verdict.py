@@ -11,12 +11,11 @@ from enum import StrEnum
 from functools import cache
 from itertools import pairwise
 from types import NoneType
-from typing import Any, NamedTuple, Never
+from typing import Any, NamedTuple, Never, Self
 
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.chat_tokens import break_tokens, find_token
-from rubric_lint.outputs.decoding import OutputError, decode_with_flaws, line_of, refuse_flaws, shorten
-from rubric_lint.text.path import pointer
+from rubric_lint.outputs.decoding import OutputError, decode_leniently, has_raw_controls, line_of, refuse_flaws, shorten
 
 IN_LINE = (
     " \t\v\f\r\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b"
@@ -160,7 +159,7 @@ def _remove_tags(text: str, begin: int, end: int) -> list[tuple[int, int]]:
         if mark[2] is None:
             if broken < _MOST_BROKEN:
                 try:
-                    position = decode_with_flaws(text, mark.start())[1]
+                    position = decode_leniently(text, mark.start())[1]
                 except OutputError as fault:
                     broken += 1
                     if fault.offset is None:
@@ -241,6 +240,44 @@ class Extract(StrEnum):
         raise ValueError(f"extract is {value!r}; expected {join_words([repr(each.value) for each in cls], 'or')}")
 
 
+class ExtraFields(StrEnum):
+    """Whether fields of an output that neither its schema nor the request has are refused, or accepted unread."""
+
+    REFUSE = "refuse"
+    ACCEPT = "accept"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Never:
+        expected = join_words([repr(choice.value) for choice in cls], "or")
+        raise ValueError(f"extra_fields is {value!r}; expected {expected}")
+
+
+class Reading(NamedTuple):
+    """How outputs are read. Without `extra_fields`, `whole` refuses them; the others refuse numbers and booleans."""
+
+    extract: Extract = Extract.LAST
+    extra_fields: ExtraFields | None = None
+
+    @classmethod
+    def of(cls, extract: str, extra_fields: str | None = None) -> Self:
+        """Return the reading that two options name.
+
+        Raises:
+            ValueError: if one of them has another value.
+        """
+        return cls(Extract(extract), None if extra_fields is None else ExtraFields(extra_fields))
+
+    def refuses(self, value: Any) -> bool:
+        """Return whether a field that nobody asked for makes an output invalid by its value."""
+        if self.extra_fields:
+            return self.extra_fields is ExtraFields.REFUSE
+        return self.extract is Extract.WHOLE or isinstance(value, int | float)
+
+
+DEFAULT_READING = Reading()
+WHOLE = Reading(Extract.WHOLE)
+
+
 class _Fence(NamedTuple):
     """A Markdown fence: where it begins, its label, where its content begins and ends, and where it ends."""
 
@@ -260,10 +297,15 @@ class _Object(NamedTuple):
     fence: _Fence | None = None
 
 
-def find_verdict(
-    text: str, field: str, *, answer: str | None = None, extract: Extract = Extract.LAST
-) -> dict[str, Any]:
-    """Return the object in a text that is the verdict; objects with the answer field `field` compete for it.
+class FoundVerdict(NamedTuple):
+    """The verdict in a raw text, and whether strings in it hold line breaks that JSON would escape."""
+
+    value: dict[str, Any]
+    has_raw_controls: bool
+
+
+def find_verdict(text: str, field: str, *, answer: str | None = None, extract: Extract = Extract.LAST) -> FoundVerdict:
+    """Find the object in a text that is the verdict; objects with the answer field `field` compete for it.
 
     An object that `answer` contains is a quote, unless it is the whole text.
 
@@ -301,7 +343,7 @@ def find_verdict(
         if rest != text and is_quote(found) and any(each.search(answer or "") for each in marks):
             raise _quoted(rest, found.start)
     refuse_flaws(found.value)
-    return found.value
+    return FoundVerdict(found.value, has_raw_controls(rest, found.start, found.end))
 
 
 def unwrap(text: str) -> str:
@@ -317,7 +359,7 @@ def _refuse_other_json(body: str) -> None:
     if body[0] not in _BEGINS_JSON or body[-1] not in _ENDS_JSON:
         return
     try:
-        value = json.loads(body)
+        value = json.loads(body, strict=False)
     except (ValueError, RecursionError):
         return
     kind = {list: "a list", str: "a string", bool: str(value).lower(), type(None): "null"}
@@ -330,7 +372,7 @@ def _read_whole(text: str, begin: int, end: int) -> _Object:
     fence = _read_fence(text, opening, end) if opening and opening["marks"] else None
     start, stop = (fence.start, fence.stop) if fence else (begin, end)
     if text.startswith("{", start, stop) and (not fence or fence.end == end):
-        value, after = decode_with_flaws(text, start)
+        value, after = decode_leniently(text, start)
         if after == stop:
             if fence:
                 _refuse_label(text, fence)
@@ -381,7 +423,7 @@ def _find_objects(text: str, begin: int, end: int) -> Iterator[_Object]:
             yield from _find_fenced(text, fence, is_last=fence.end == end)
             position = fence.end
         else:
-            value, position = decode_with_flaws(text, mark.start())
+            value, position = decode_leniently(text, mark.start())
             yield _Object(value, mark.start(), position)
 
 
@@ -393,7 +435,7 @@ def _find_fenced(text: str, fence: _Fence, *, is_last: bool) -> Iterator[_Object
     position = fence.start - first
     while mark := _OBJECT.search(content, position):
         try:
-            value, position = decode_with_flaws(content, mark.start())
+            value, position = decode_leniently(content, mark.start())
         except OutputError:
             if is_last:
                 raise
@@ -441,24 +483,8 @@ def _find_only(text: str, begin: int, end: int, field: str, is_quote: Callable[[
         raise OutputError(f"no JSON object with the field `{field}` in this text: {shorten(text[begin:end])}")
     if field not in found.value:
         raise _fault(text, found.start, f"`{field}` is not a field of the JSON object", ", but within it")
-    if path := _find_within(found.value, field):
-        raise _fault(text, found.start, f"another `{field}` within the JSON object", f", at {path}; expected one")
     _refuse_beside(text, [(begin, begin), *spans, (end, end)], field, found.start)
     return found
-
-
-def _find_within(value: dict[str, Any], field: str) -> str:
-    """Return the JSON Pointer to an answer field below the top level of an object, or an empty string."""
-    pending: list[tuple[tuple[str | int, ...], Any]] = [((name,), item) for name, item in value.items()]
-    while pending:
-        path, item = pending.pop()
-        if isinstance(item, dict):
-            pending += [((*path, name), child) for name, child in item.items()]
-            if twice := next((name for name in item if name.strip().lower() == field), None):
-                return pointer((*path, twice))
-        elif isinstance(item, list):
-            pending += [((*path, place), child) for place, child in enumerate(item)]
-    return ""
 
 
 def _refuse_beside(text: str, spans: list[tuple[int, int]], field: str, start: int) -> None:
@@ -482,39 +508,15 @@ def _quoted(text: str, start: int) -> OutputError:
 
 _ENCLOSES = re.compile(
     r"""
-      (?: [\[{(\u2018\u201a] | (?<![^\s:(])["'`] | <!-- ) \Z          # brackets and quotes that open
+      (?: [\[{(] | <!-- ) \Z                                         # brackets that open
     | (?:["}\]] | "\s*:\s*[\w.+-]{1,40})\s*, \Z | "\s*: \Z         # items and keys of JSON
     """,
     re.VERBOSE,
 )
-"""The end of a text that opens something which the object behind it is part of."""
+"""The end of a text that opens something which the object behind it is part of.
 
-_CLOSES = {
-    "\u201d": "\u201c\u201e",
-    "\u201c": "\u201e",
-    "\u00bb": "\u00ab",
-    "\u00ab": "\u00bb",
-    "\u300d": "\u300c",
-    "\u300f": "\u300e",
-    "\u300b": "\u300a",
-    "\u3011": "\u3010",
-    "]": "[",
-    "}": "{",
-}
-"""What each mark closes. A left quotation mark closes in German, and guillemets point inwards in Danish."""
-
-_OPENS = "".join(_CLOSES.values())
-
-_MARKS = re.compile(
-    rf"(?P<indent>^[{IN_LINE}]*)?(?:<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?>|<!--|-->)"
-    r"|(?P<quote>[\u00ab\u00bb\u201c-\u201e\u300a-\u3011])"
-    rf"|^[{IN_LINE}]*(?P<bracket>[\[{{](?=[{IN_LINE}]*$)|[\]}}])",
-    re.MULTILINE,
-)
-"""A tag or comment, a mark that differs from the one that closes it, a bracket alone on its line or one that closes."""
-
-_VOID = re.compile("<(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)>")
-"""An element of HTML that has no end."""
+A quotation mark is none: nothing follows the object, so the mark is never closed and quotes nothing.
+"""
 
 
 def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
@@ -537,9 +539,6 @@ def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
     if not fence and (is_block_quote or _ENCLOSES.search(last[-80:])):
         mark = ">" if is_block_quote else "<!--" if last.endswith("<!--") else last[-1]
         raise OutputError(f"{named} is part of what begins before it with `{mark}`: {shorten(last[-40:])}", line=line)
-    if opened := _find_open(before):
-        at = line_of(text, begin + opened[1])
-        raise OutputError(f"{named} is inside `{opened[0]}` at line {at}, which is never closed", line=line)
 
 
 def _ends_in_block_quote(text: str) -> bool:
@@ -551,26 +550,6 @@ def _ends_in_block_quote(text: str) -> bool:
         if begin[0] == ">":
             return True
     return False
-
-
-def _find_open(text: str) -> tuple[str, int] | None:
-    """Return a mark that opens something and is never closed, and its offset; a tag opens where it begins a line."""
-    opened: dict[str, list[int]] = {}
-    for mark in _MARKS.finditer(text):
-        if sign := mark["quote"] or mark["bracket"]:
-            places = next((opened[each] for each in _CLOSES.get(sign, "") if opened.get(each)), None)
-            if places:
-                places.clear()  # each paragraph of a quotation may begin with a mark
-            elif sign in _OPENS:
-                opened.setdefault(sign, []).append(mark.start())
-            continue
-        name = f"<{mark['name'].lower()}>" if mark["name"] else "<!--"
-        if mark["end"] or mark[0].endswith("-->"):
-            opened.get(name, [])[-1:] = []
-        elif mark["indent"] is not None and not mark[0].endswith("/>") and not _VOID.match(name):
-            opened.setdefault(name, []).append(mark.start())
-    # A right guillemet alone is a bullet.
-    return next(((name, places[0]) for name, places in opened.items() if places and name != "\u00bb"), None)
 
 
 def read_quotable(*texts: object) -> str:

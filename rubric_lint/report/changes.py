@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import click
 
 from rubric_lint.agree.changes import INVALID, Change, Effect, Effects, Value, What
+from rubric_lint.agree.reading import LeftOut
+from rubric_lint.agree.runs import NAMES_OF_RUNS
 from rubric_lint.finding import Finding
 from rubric_lint.messages import escape, join_words, name_scores, percent, table, to_data
 from rubric_lint.report.terminal import name_answer, visible
@@ -144,6 +146,7 @@ def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
             yield f"  {_name(effect)}: {_side(effect, 'old')} -> {_side(effect, 'new')}{_reason(effect)}"
         if len(comparison.effects.changed) > MOST:
             yield f"  and {len(comparison.effects.changed) - MOST} more; --format json lists all"
+        yield from (f"  {line}" for line in _list_invalid(comparison.effects))
     for title, found in _list_findings(comparison):
         yield from ("", _paint(title, color, bold=True))
         yield from (
@@ -210,9 +213,19 @@ def _summary(effects: Effects) -> str:
 _ORDER = (*Verdict, INVALID)
 
 
+def _list_invalid(effects: Effects) -> Iterator[str]:
+    """Yield the line on the outputs that are invalid by both versions, if there are any."""
+    if names := effects.invalid:
+        more = [f"{len(names) - _MOST_NAMES:,} more"] if len(names) > _MOST_NAMES else []
+        listed = visible(join_words([*names[:_MOST_NAMES], *more]))
+        yield f"{counted(len(names), 'output')} invalid by both versions ({listed}): {visible(effects.causes.word())}"
+
+
+_MOST_NAMES = 5
+
+
 def _name(effect: Effect) -> str:
-    identity = effect.new.head.get("id")
-    return f"line {effect.new.line}" if identity is None else visible(str(identity))
+    return visible(effect.name)
 
 
 def _side(effect: Effect, which: str) -> str:
@@ -226,7 +239,7 @@ def word_result(data: Mapping[str, Any]) -> str:
 
 
 def _reason(effect: Effect) -> str:
-    fault = effect.new.error if not effect.old.error else None
+    fault = effect.new.error or effect.old.error
     return f" ({visible(fault.message)})" if fault else ""
 
 
@@ -240,18 +253,7 @@ def as_markdown(comparison: Comparison) -> Iterator[str]:
         rows = (_row(change) for change in comparison.changes)
         yield from table(("rubric", "criterion", "what", "before", "after", "where"), rows)
     if comparison.effects:
-        yield ""
-        yield escape(_summary(comparison.effects))
-        changed = comparison.effects.changed
-        if comparison.is_branch:  # where the score alone changes, nobody has to look
-            changed = [each for each in changed if each.to_json()["old"]["verdict"] != each.to_json()["new"]["verdict"]]
-        if changed:
-            yield ""
-            rows = ((_name(each), _side(each, "old"), _side(each, "new") + _reason(each)) for each in changed[:MOST])
-            yield from table(("output", "before", "after"), rows)
-        if len(changed) > MOST:
-            yield ""
-            yield f"And {len(changed) - MOST} more; `--format json` lists all."
+        yield from _write_effects(comparison.effects, is_branch=comparison.is_branch)
     for title, found in _list_findings(comparison):
         yield from ("", f"**{title}**", "")
         rows = ((place, str(finding.severity), finding.rule, finding.message) for place, finding in found[:MOST])
@@ -260,6 +262,24 @@ def as_markdown(comparison: Comparison) -> Iterator[str]:
             yield from ("", f"And {len(found) - MOST} more; `rubric-lint diff` lists them.")
     if comparison.skipped:
         yield from ("", "**Not compared**", "", *(f"- {escape(line)}" for line in comparison.skipped))
+
+
+def _write_effects(effects: Effects, *, is_branch: bool) -> Iterator[str]:
+    """Yield the lines of the comment on the effects on judge outputs."""
+    yield ""
+    yield escape(_summary(effects))
+    changed = effects.changed
+    if is_branch:  # where the score alone changes, nobody has to look
+        changed = [each for each in changed if each.to_json()["old"]["verdict"] != each.to_json()["new"]["verdict"]]
+    if changed:
+        yield ""
+        rows = ((_name(each), _side(each, "old"), _side(each, "new") + _reason(each)) for each in changed[:MOST])
+        yield from table(("output", "before", "after"), rows)
+    if len(changed) > MOST:
+        yield ""
+        yield f"And {len(changed) - MOST} more; `--format json` lists all."
+    for line in _list_invalid(effects):
+        yield from ("", f"{escape(line)}.")
 
 
 MARK = "<!-- rubric-lint diff -->"
@@ -338,3 +358,6 @@ def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
     }
     if left := [f"{count:,} {where}" for where, count in lost.items() if count]:
         yield f"  not compared: {join_words(left)}"
+    for each in found["left_out"]:
+        left_out = LeftOut(each["reason"], each["count"], each["records"])
+        yield f"  not compared: {NAMES_OF_RUNS[each['run']]}: {visible(str(left_out))}"

@@ -29,7 +29,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from rubric_lint.agree.reading import LABEL_FIELDS
-from rubric_lint.agree.runs import NOWHERE, OtherRun, read_answers, read_score
+from rubric_lint.agree.runs import NAMES_OF_RUNS, NOWHERE, OtherRun, read_answers, read_score
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import CRITERION, fold_column
@@ -214,7 +214,7 @@ class AnswerRows(_Elements):
             if known.number < 0:
                 score = Fraction(known.points, known.rubric.full)
                 known.number = self._add_kind(known.rubric.name, score, _CODES[known.verdict], known.answers)
-            other = self._other.match(known.rubric.name, name, known) if self._other else NOWHERE
+            other = self._other.match(known.rubric.name, name, known, line, file) if self._other else NOWHERE
             self._add(name, known.number, line, other)
             line += 1
 
@@ -222,7 +222,8 @@ class AnswerRows(_Elements):
         """Add a full outcome: an invalid one, or one of several samples."""
         self._begin_file(outcome.file)
         result, name = outcome.result, outcome.head.get("id")
-        other = self._other.match(outcome.name, name, result) if self._other else NOWHERE
+        place = outcome.line, outcome.file
+        other = self._other.match(outcome.name, name, result, *place) if self._other else NOWHERE
         if result:
             answers = tuple(each.grade.answer for each in result.criteria)
             key = result.rubric.name, result.score, result.verdict, answers
@@ -515,6 +516,7 @@ class HtmlReport:
             ("answers", "Every answer", True),
         ]
         facts = [*_list_facts(totals, self._origin, extras.made), *(("AgentV", told) for told in extras.agentv)]
+        facts += [("Outputs", told) for told in totals.reading.word()]
         shares = {**{str(verdict): totals.verdicts[verdict] for verdict in Verdict}, "invalid": totals.invalid}
         return {
             "facts": [*facts, ("Compared with", extras.other)] if self._other else facts,
@@ -808,11 +810,8 @@ def _list_not_compared(other: OtherRun, only_there: int) -> Iterator[str]:
         yield f"{_count(other.only_here, 'answer')} only in this run."
     if only_there:
         yield f"{_count(only_there, 'answer')} only in the other run."
-    repeated = [(other.repeated_here, "this"), (other.repeated, "the other")]
-    if sides := [f"{count:,} in {where} run" for count, where in repeated if count]:
-        yield f"Records with the id of an earlier one: {join_words(sides)}. The first of each id is compared."
-    if other.without_id:
-        yield f"{_count(other.without_id, 'record')} without an id, which cannot be joined."
+    for (run, _), left_out in other.left_out.items():
+        yield f"{NAMES_OF_RUNS[run].capitalize()}: {left_out}."
     if other.invalid:
         yield f"{_count(other.invalid, 'record')} of the other run without a score:"
         faults = other.faults[:_MOST_FAULTS]

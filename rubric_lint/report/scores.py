@@ -162,7 +162,8 @@ class Table:
         else:
             rows = _list_outputs([*map(json.loads, self._first)], self._look, has_several=len(totals.rubrics) > 1)
             self._write("\n".join(rows) + "\n\n")
-        self._tell(str(totals))
+        for line in (*totals.reading.word(), str(totals)):
+            self._tell(line)
 
 
 def _tabulate(rubric: RubricTotals, look: Style) -> str:

@@ -17,22 +17,25 @@ def score(
     *,
     answer: str | None = None,
     extract: str = "last",
+    extra_fields: str | None = None,
 ) -> Scored:
     """Return the score and verdict of one judge output, given as a `JudgeOutput`, as an object or as raw text.
 
     `extract` says what of a raw text, without thoughts, is the verdict: `whole`, the text as an object or a fence with
     one; `last`, also an object at its end; `only`, the only object. `answer` is the text that was judged: an object in
-    prose that it contains is a quote. An object may be a row of a struct column: fields that are None count as absent,
+    prose that it contains is a quote. A field that the form of the shape does not have makes the output invalid with
+    `whole`, and else if it holds a number or a boolean; `extra_fields` is `refuse` or `accept` for all of them. An
+    object may be a row of a struct column: fields that are None count as absent,
     and NumPy's arrays and numbers are read.
 
     Raises:
         OutputError: when the output is not valid for this rubric; such an output has no score.
-        ValueError: if `extract` has another value.
+        ValueError: if `extract` or `extra_fields` has another value.
     """
     if isinstance(output, JudgeOutput):
         reader_of(rubric).know(output)  # refuses other answers than the rubric's
     else:
-        output = parse_output(rubric, output, answer=answer, extract=extract)
+        output = parse_output(rubric, output, answer=answer, extract=extract, extra_fields=extra_fields)
     return rubric.grade(output)
 
 
@@ -42,6 +45,7 @@ def score_samples(
     *,
     answer: str | None = None,
     extract: str = "last",
+    extra_fields: str | None = None,
 ) -> Scored:
     """Return the median of several judge outputs for one answer; at least one of the outputs has the returned verdict.
 
@@ -51,4 +55,6 @@ def score_samples(
     """
     if not outputs:
         raise OutputError("no outputs to combine")
-    return combine_samples([score(rubric, output, answer=answer, extract=extract) for output in outputs])
+    return combine_samples([
+        score(rubric, output, answer=answer, extract=extract, extra_fields=extra_fields) for output in outputs
+    ])  # fmt: skip

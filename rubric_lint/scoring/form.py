@@ -10,15 +10,20 @@ from rubric_lint.format.schema import open_validator
 from rubric_lint.format.schema_files import CURRENT, load
 from rubric_lint.messages import describe, find_near, join_words, list_scores
 from rubric_lint.outputs.decoding import MOST_DIGITS, Fractional, OutputError
-from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, ScoringCriterion, ScoringRubric
+from rubric_lint.outputs.verdict import DEFAULT_READING, Extract, Reading
+from rubric_lint.scoring.grading import (
+    NO_NOTES,
+    AnswerValue,
+    JudgeOutput,
+    ReadingNotes,
+    ScoringCriterion,
+    ScoringRubric,
+)
 from rubric_lint.text.path import Path, pointer
 
 
-def read_object(value: Any, rubric: ScoringRubric) -> JudgeOutput:
-    """Validate an object as a judge output for this rubric.
-
-    Unknown fields are ignored, as in the schemas that judges are given, unless they may be a misspelt field that
-    decides the score, or decide the score in another shape.
+def read_object(value: Any, rubric: ScoringRubric, reading: Reading = DEFAULT_READING) -> JudgeOutput:
+    """Validate an object as a judge output for this rubric; its notes name the fields that nobody asked for.
 
     Raises:
         OutputError: when it is not valid for this rubric; it tells the first error, and how many more there are.
@@ -26,20 +31,22 @@ def read_object(value: Any, rubric: ScoringRubric) -> JudgeOutput:
     form = form_of(rubric.shape)
     _refuse_message(value)
     value, faults = form.find(value)
+    extra = [*form.find_extra_fields(value)]
+    faults += form.refuse_extra_fields(extra, reading, [criterion.id for criterion in rubric.criteria])
+    notes = ReadingNotes(tuple(dict.fromkeys([str(path[-1]) for path, _ in extra]))) if extra else NO_NOTES
     try:
-        form.check(value, faults)
+        _raise_first(faults)
         if rubric.shape is Shape.HOLISTIC:
             score = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
-            return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"))
+            return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"), notes)
         places = _find_checks(value["checks"], rubric)
         checks = [(place, value["checks"][place]) for place in places]
         answers = tuple(
             _read_answer(check[form.field], criterion, ("checks", place, form.field))
             for (place, check), criterion in zip(checks, rubric.criteria, strict=True)
         )
-        return JudgeOutput(
-            answers, tuple(check.get("reasoning") for _, check in checks), value.get("overall_reasoning")
-        )
+        reasons = tuple(check.get("reasoning") for _, check in checks)
+        return JudgeOutput(answers, reasons, value.get("overall_reasoning"), notes)
     except OutputError as fault:
         raise _count_others(fault, value, faults, rubric) from None
 
@@ -62,6 +69,9 @@ _EXTRAS = {
 """The message for a field that breaks one of these definitions of the schema."""
 
 
+_OF_EXTRA_FIELDS = frozenset({"additionalProperties", "unread"})
+"""What the path of a schema error about a field that nobody asked for has: one validator names the definition."""
+
 _KINDS = {"checks": "a list", "satisfied": "true or false", "score": "an integer", "level": "an integer"}
 
 
@@ -80,19 +90,69 @@ class Form:
         self.holds_checks = "checks" in outer["required"]
         if self.holds_checks:
             inner = definitions[outer["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
-        self._required = tuple(outer["required"]), tuple(inner["required"])  # of an output, and of a check
+        # Of an output, and of a check
+        self._required = tuple(outer["required"]), tuple(inner["required"])
+        self._rules: tuple[Mapping[str, Any], Mapping[str, Any]] = outer["properties"], inner["properties"]
         self.field: str = inner["required"][-1]
+        self._deciding = frozenset({"checks", self.field}) if self.holds_checks else frozenset({self.field})
 
-    def check(self, value: Any, faults: Sequence[OutputError]) -> None:
-        """Check what `find` found in a value, and that no field is a misspelt one.
+    def find_extra_fields(self, value: Any) -> Iterator[tuple[Path, Any]]:
+        """Yield the place and the value of each field that the schema does not have, in an output and in its checks."""
+        if not isinstance(value, Mapping):
+            return
+        checks = value.get("checks")
+        items: list[tuple[Path, Any, Mapping[str, Any]]] = [((), value, self._rules[0])]
+        if self.holds_checks and isinstance(checks, list | tuple):
+            items += [(("checks", place), item, self._rules[1]) for place, item in enumerate(checks)]
+        for path, item, known in items:
+            if isinstance(item, Mapping):
+                yield from [((*path, name), item[name]) for name in item if name not in known]
 
-        Raises:
-            OutputError: at the first place that does not have this form.
+    def refuse_extra_fields(
+        self, extra: Iterable[tuple[Path, Any]], reading: Reading, ids: Sequence[str]
+    ) -> Iterator[OutputError]:
+        """Yield an error for each field that nobody asked for and that the reading refuses, or that decides too.
+
+        `ids` are those of the criteria: an object with an answer to each of them is a second verdict.
         """
-        _raise_first(faults)
-        self._refuse_near_misses(value, ())
-        for place, item in enumerate(value.get("checks", ())):
-            self._refuse_near_misses(item, ("checks", place))
+        for path, value in extra:
+            name, deciding = str(path[-1]), self._required[len(path) > 1][-1]
+            second = self._find_second(path, value, ids)
+            if _fold_key(name) in self._deciding:
+                message = f"`{name}` beside `{deciding}`: unclear which one counts; remove one"
+                yield OutputError(message, pointer(path))
+            elif second:
+                yield OutputError(f"a second `{second[-1]}`, inside `{name}`; expected one verdict", pointer(second))
+            elif reading.refuses(value):
+                yield self._refuse_extra(path, value, reading)
+
+    def _find_second(self, path: Path, value: Any, ids: Sequence[str]) -> Path | None:
+        """Return the place of the first field inside a value that decides, as in an object of this form, or None."""
+        pending = [(path, value)]
+        while pending:
+            path, item = pending.pop()
+            if isinstance(item, Mapping):
+                second = next((name for name in item if _fold_key(name) in self._deciding), None)
+                if second is None and all(isinstance(item.get(name), int | float) for name in ids):
+                    second = ids[0]
+                if second is not None:
+                    return (*path, second)
+                pending += [((*path, name), child) for name, child in item.items()]
+            elif isinstance(item, list | tuple):
+                pending += [((*path, place), child) for place, child in enumerate(item)]
+        return None
+
+    def _fields_of(self, path: Path) -> list[str]:
+        """Return the fields of the output, or of the check, that a path leads into."""
+        return [name for name, rule in self._rules[len(path) > 1].items() if rule is not False]
+
+    def _refuse_extra(self, path: Path, value: Any, reading: Reading) -> OutputError:
+        described = f"unknown field `{path[-1]}` is {_describe(value)}"
+        if reading.extra_fields or reading.extract is Extract.WHOLE:
+            known = join_words([f"`{name}`" for name in self._fields_of(path)], "or")
+            return OutputError(f"{described}; expected no other field than {known}", pointer(path))
+        why = "which may contradict the verdict; `score --extra-fields accept` passes over it"
+        return OutputError(f"{described}, {why}", pointer(path))
 
     def check_record(self, others: Mapping[str, Any], *, is_single: bool) -> None:
         """Check the other fields of a record that has its judgement in fields of its own, `is_single` in one.
@@ -104,6 +164,8 @@ class Form:
 
     def find(self, value: Any, definition: str = "") -> tuple[Any, list[OutputError]]:
         """Return the value as plain JSON types, and what breaks a definition of the schema: by default, the shape's.
+
+        Fields that the schema does not have are left out: a reading decides about them.
 
         Half surrogate pairs, which are not characters, become `?`.
 
@@ -120,7 +182,8 @@ class Form:
             except RecursionError:
                 raise OutputError("nested too deeply to be read") from None
             errors = list(validator.iter_errors(plain))
-        return plain, [self._word(value, tuple(error.instance_path), error.schema_path) for error in errors]
+        asked = [error for error in errors if _OF_EXTRA_FIELDS.isdisjoint(error.schema_path)]
+        return plain, [self._word(value, tuple(error.instance_path), error.schema_path) for error in asked]
 
     def _word(self, root: Any, path: Path, rule: Sequence[str | int]) -> OutputError:
         keyword = rule[-1]
@@ -147,10 +210,6 @@ class Form:
             return OutputError(f"{name} is {_describe(value)}, expected {kind}", pointer(path))
         message = f"{name} is not allowed here: the rubric has the shape {self._shape}; expected {self}"
         return OutputError(message, pointer(path))
-
-    def _refuse_near_misses(self, value: Mapping[str, Any], path: Path) -> None:
-        for near in near_misses(value, self._required[bool(path)]):
-            raise self._word_rival((*path, near))
 
     def _word_extra(self, value: Any, path: Path, pattern: str) -> OutputError:
         """Describe the error of a field whose value contradicts the verdict."""
@@ -183,6 +242,10 @@ def form_of(shape: Shape) -> Form:
 
 
 _KNOWN = frozenset({"checks", "id", "satisfied", "score", "level", "reasoning", "overall_reasoning"})
+
+
+def _fold_key(name: str) -> str:
+    return name.strip().lower()
 
 
 def near_misses(value: Iterable[str], fields: tuple[str, ...]) -> list[str]:

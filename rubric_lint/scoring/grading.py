@@ -168,12 +168,24 @@ def _name_verdicts(counts: Mapping[Verdict, int]) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingNotes:
+    """What reading an output passed over: fields that nobody asked for, and line breaks that JSON would escape."""
+
+    unread_fields: tuple[str, ...] = ()
+    has_raw_controls: bool = False
+
+
+NO_NOTES = ReadingNotes()
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeOutput:
     """A valid judge output: the answer and the reason for each criterion, in the rubric's order."""
 
     answers: tuple[AnswerValue, ...]
     reasons: tuple[str | None, ...]
     reasoning: str | None = None
+    notes: ReadingNotes = field(default=NO_NOTES, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -2,16 +2,25 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
-from rubric_lint.outputs.verdict import Extract, find_verdict, unwrap
+from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
 from rubric_lint.scoring.flat import unfold
 from rubric_lint.scoring.form import form_of, read_object
-from rubric_lint.scoring.grading import AnswerValue, CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import (
+    NO_NOTES,
+    AnswerValue,
+    CriterionResult,
+    JudgeOutput,
+    ReadingNotes,
+    Scored,
+    ScoringRubric,
+    Verdict,
+)
 
 try:
     from msgspec import MsgspecError, convert, defstruct
@@ -126,6 +135,11 @@ class Judged(NamedTuple):
     source: Any
 
     @property
+    def notes(self) -> ReadingNotes:
+        """What reading the output passed over; nothing in the expected form."""
+        return self.source.notes if isinstance(self.source, JudgeOutput) else NO_NOTES
+
+    @property
     def output(self) -> JudgeOutput:
         """The output in the form that a rubric grades."""
         source, answers = self.source, self.known.answers
@@ -137,6 +151,11 @@ class Judged(NamedTuple):
         return JudgeOutput(
             answers, tuple(reasons[each.id] for each in self.known.rubric.criteria), source.overall_reasoning
         )
+
+
+def list_notes(judged: Judged) -> Sequence[ReadingNotes]:
+    """Return what reading an output passed over, in a list that is empty for most."""
+    return () if judged.notes is NO_NOTES else (judged.notes,)
 
 
 class Reader:
@@ -156,7 +175,7 @@ class Reader:
         self.known: dict[Answers, Known] = {}
 
     def read(
-        self, output: str, answer: str | Callable[[], str] | None = None, extract: Extract = Extract.LAST
+        self, output: str, answer: str | Callable[[], str] | None = None, reading: Reading = DEFAULT_READING
     ) -> Judged:
         """Read raw text; an object in prose that `answer` contains, or what this returns, is a quote.
 
@@ -167,7 +186,12 @@ class Reader:
             return found
         field = "score" if self._is_holistic else "checks"
         shown = answer() if callable(answer) else answer
-        return self.read_object(find_verdict(output, field, answer=shown, extract=extract))
+        verdict = find_verdict(output, field, answer=shown, extract=reading.extract)
+        judged = self.read_object(verdict.value, reading)
+        if not verdict.has_raw_controls:
+            return judged
+        notes = replace(judged.notes, has_raw_controls=True)
+        return Judged(judged.known, replace(judged.output, notes=notes))
 
     def match_form(self, lines: Sequence[bytes]) -> tuple[list[Seen], list[int]]:
         """Read lines that are records of just a string `id` and an output of the expected form, as an object or text.
@@ -217,7 +241,7 @@ class Reader:
         found = self._match(unwrap(output) if type(output) is str else output)
         return found.known if found else None
 
-    def read_object(self, value: Any) -> Judged:
+    def read_object(self, value: Any, reading: Reading = DEFAULT_READING) -> Judged:
         """Read an object; a flat one, with a field for each criterion, is another notation for its form.
 
         Raises:
@@ -227,7 +251,7 @@ class Reader:
             return found
         if isinstance(value, Mapping) and value.keys().isdisjoint(JUDGEMENTS):
             value = unfold(value, self.rubric)
-        output = read_object(value, self.rubric)
+        output = read_object(value, self.rubric, reading)
         return Judged(self.find(output.answers), output)
 
     def _look_up(self, output: Any) -> tuple[Known, int] | None:
@@ -297,23 +321,28 @@ def reader_of(rubric: ScoringRubric) -> Reader:
 
 
 def parse_output(
-    rubric: ScoringRubric, output: Mapping[str, Any] | str, *, answer: str | None = None, extract: str = "last"
+    rubric: ScoringRubric,
+    output: Mapping[str, Any] | str,
+    *,
+    answer: str | None = None,
+    extract: str = "last",
+    extra_fields: str | None = None,
 ) -> JudgeOutput:
     """Read a judge output from raw text or an object, as `score` does.
 
     Raises:
         OutputError: if the text has no verdict, or it is not valid for this rubric.
-        ValueError: if `extract` has another value.
+        ValueError: if `extract` or `extra_fields` has another value.
     """
-    how = Extract(extract)
+    reading = Reading.of(extract, extra_fields)
     reader = reader_of(rubric)
     if len(reader.known) > MOST_KNOWN:
         reader.known.clear()
     if isinstance(output, str):
-        return reader.read(output, answer, how).output
+        return reader.read(output, answer, reading).output
     if not reader.match_output(output):  # a row of a struct column has null fields, and numbers of NumPy
         output = read_struct(output) if isinstance(output, Mapping) else output
-    return reader.read_object(output).output
+    return reader.read_object(output, reading).output
 
 
 render = json.JSONEncoder(ensure_ascii=False).encode

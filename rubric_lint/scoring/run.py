@@ -23,7 +23,7 @@ from rubric_lint.outputs.blocks import CHUNK, Block, Part
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import Asked, read_parts
-from rubric_lint.outputs.verdict import Extract
+from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.project.writing import STOPS, holding
 from rubric_lint.run.console import Progress
 from rubric_lint.scoring.flat import list_fields
@@ -175,7 +175,7 @@ class PartScorer:
     def __init__(
         self,
         rubrics: Mapping[str, ScoringRubric],
-        extract: Extract,
+        reading: Reading,
         observer: Observer | None = None,
         *,
         merges: bool = False,
@@ -184,7 +184,7 @@ class PartScorer:
         self.found = Results()
         self.totals = Totals(rubrics.values())
         self._rubrics = rubrics
-        self._scorer = ResultScorer(rubrics) if merges else Scorer(rubrics, extract)
+        self._scorer = ResultScorer(rubrics) if merges else Scorer(rubrics, reading)
         self._observer = observer
 
     def score_task(self, task: "Task") -> "Counted":
@@ -248,6 +248,8 @@ class PartScorer:
         except OutputError as fault:
             self._take(self._scorer.explain(text, fault, line, self.file), text)
             return
+        for notes in entry.notes:
+            self.totals.reading.note(notes)
         if entry.judged is None or entry.has_other_meaning:
             self._take(entry.tell(line, self.file), text)
             return
@@ -521,13 +523,13 @@ class Scoring:
         observer: Observer | None = None,
         *,
         several: bool = False,
-        extract: Extract = Extract.LAST,
+        reading: Reading = DEFAULT_READING,
         mapping: Mapping[str, str] | None = None,
         is_shared: bool = False,
         jobs: int = 1,
         merges: bool = False,
     ) -> None:
-        self._open_scorer = partial(PartScorer, dict(rubrics), extract, merges=merges)
+        self._open_scorer = partial(PartScorer, dict(rubrics), reading, merges=merges)
         self._scorer = self._open_scorer(observer)
         self.totals = self._scorer.totals
         self.line = 0

@@ -11,11 +11,11 @@ from rubric_lint.messages import find_near, join_words, list_names, point_to_kno
 from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.decoding import OutputError, decode_entry, keys_twice, read_entry, refuse_flaws
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
-from rubric_lint.outputs.verdict import Extract, read_quotable
+from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, read_quotable
 from rubric_lint.scoring.flat import OF_TABLE, Flat, read_flat, read_whole, unfold
 from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, combine_samples
-from rubric_lint.scoring.output import JUDGEMENTS, MOST_KNOWN, Judged, Known, Reader, Seen, render
+from rubric_lint.scoring.grading import JudgeOutput, ReadingNotes, Scored, ScoringRubric, combine_samples
+from rubric_lint.scoring.output import JUDGEMENTS, MOST_KNOWN, Judged, Known, Reader, Seen, list_notes, render
 
 
 def make_key(rubric: str, name: object) -> int:
@@ -137,7 +137,7 @@ class OtherVersionError(OutputError):
 class Entry(NamedTuple):
     """A valid entry: the object, whether it is a record around an output, and the result.
 
-    `judged` is None if the record has several outputs; `samples` is then their median.
+    `judged` is None if the record has several outputs; `samples` is then their median, and `notes` are of all.
     """
 
     value: Mapping[str, Any]
@@ -145,6 +145,7 @@ class Entry(NamedTuple):
     rubric: ScoringRubric
     judged: Judged | None
     samples: Scored | None = None
+    notes: Sequence[ReadingNotes] = ()
 
     def render(self) -> str:
         """Return the line of results for the entry as JSON text."""
@@ -269,11 +270,12 @@ class Unclear(NamedTuple):
     text: bytes | OutputError
 
 
-def _score_flat(value: dict[str, Any], reader: Reader) -> Entry | None:
+def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Entry | None:
     """Score a record or an object with a field for each criterion; None if it has none."""
     rubric = reader.rubric
     if value.keys().isdisjoint({"id", "rubric"}) and (output := unfold(value, rubric)) is not value:
-        return Entry(value, False, rubric, reader.read_object(output))  # noqa: FBT003 (by name takes longer)
+        judged = reader.read_object(output, reading)
+        return Entry(value, False, rubric, judged, None, list_notes(judged))  # noqa: FBT003 (by name takes longer)
     flat = read_flat(value, rubric)
     if flat is None:
         return None
@@ -320,11 +322,11 @@ def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *,
 class Scorer:
     """A scorer of entries for some rubrics; `only` reads outputs for the only one, and is None if there are several."""
 
-    def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.LAST) -> None:
+    def __init__(self, rubrics: Mapping[str, ScoringRubric], reading: Reading = DEFAULT_READING) -> None:
         self._rubrics = rubrics
         self._readers = {name: Reader(rubric) for name, rubric in rubrics.items()}
         self.only = next(iter(self._readers.values())) if len(rubrics) == 1 else None
-        self._extract = extract
+        self._reading = reading
 
     def scan(self, block: Block) -> Iterator[Run | Unclear]:
         """Yield the entries of a block: runs of records in the expected form, and each of the others, to `score`.
@@ -369,7 +371,7 @@ class Scorer:
         is_record = not value.keys().isdisjoint({"id", "rubric"})
         if (is_record and "checks" not in value) or not any(key in value for key in JUDGEMENTS):
             reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
-            if reader and (entry := _score_flat(value, reader)):
+            if reader and (entry := _score_flat(value, reader, self._reading)):
                 return entry
         if is_record:
             found = ", ".join([*map(str, value)][:6])
@@ -384,7 +386,8 @@ class Scorer:
                 f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
             )
         reader = find_rubric({}, self._readers)
-        return Entry(value, False, reader.rubric, reader.read_object(value))  # noqa: FBT003 (by name takes longer)
+        judged = reader.read_object(value, self._reading)
+        return Entry(value, False, reader.rubric, judged, None, list_notes(judged))  # noqa: FBT003 (as above)
 
     def match_form(self, entry: Any) -> Known | None:
         """Return the result of a decoded entry or a raw text that has just the fields of the expected form, or None."""
@@ -400,16 +403,16 @@ class Scorer:
             return None
         return reader.match_output(entry)
 
-    def score_bare(self, output: Any) -> Known:
+    def score_bare(self, output: Any) -> Judged:
         """Score a raw text or a read output by the only rubric.
 
         Raises:
             OutputError: if it is not a valid output for it, or there are several rubrics.
         """
         if isinstance(output, str):
-            return find_rubric({}, self._readers).read(output, extract=self._extract).known
+            return find_rubric({}, self._readers).read(output, reading=self._reading)
         if isinstance(output, JudgeOutput):
-            return find_rubric({}, self._readers).know(output)
+            return Judged(find_rubric({}, self._readers).know(output), output)
         found = "null" if output is None else f"a Python value of the type {type(output).__name__}"
         raise OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
 
@@ -456,18 +459,20 @@ class Scorer:
         if fault and record["judge"].get("per_criterion"):  # the text is of one request, and no output of this rubric
             raise OutputError(f"invalid when it was judged: {fault}")
         judged = samples = None
+        notes: Sequence[ReadingNotes] = ()
         if "outputs" in record:
-            samples = self._score_samples(reader, record)
+            samples, notes = self._score_samples(reader, record)
         else:
             judged = self._read(reader, output, record)
+            notes = list_notes(judged)
             if not fault and "judge" in record:
                 refuse_missing_votes(read_panel(record), 1, "/output")
         if fault:  # the judge run knew more, such as how strictly to read the output
             raise OutputError(f"invalid when it was judged: {fault}")
-        return Entry(record, True, reader.rubric, judged, samples)  # noqa: FBT003 (by name takes longer)
+        return Entry(record, True, reader.rubric, judged, samples, notes)  # noqa: FBT003 (by name takes longer)
 
-    def _score_samples(self, reader: Reader, record: Mapping[str, Any]) -> Scored:
-        """Return the median of the outputs of a record."""
+    def _score_samples(self, reader: Reader, record: Mapping[str, Any]) -> tuple[Scored, Sequence[ReadingNotes]]:
+        """Return the median of the outputs of a record, and what reading them passed over."""
         if "output" in record:
             raise OutputError("`output` beside `outputs`: unclear which one counts; remove one", "/outputs")
         outputs = record["outputs"]
@@ -482,9 +487,12 @@ class Scorer:
         names = chain.from_iterable(repeat(member.name, min(member.outputs, len(outputs))) for member in panel)
         models = tuple(islice(names, len(outputs)))
         given: list[Scored] = []
+        notes: list[ReadingNotes] = []
         for number, output in enumerate(outputs, start=1):
             try:
-                given.append(reader.rubric.grade(self._read(reader, output, record).output))
+                judged = self._read(reader, output, record)
+                given.append(reader.rubric.grade(judged.output))
+                notes += list_notes(judged)
             except OutputError as fault:
                 path = f"/outputs/{number - 1}{fault.path}"
                 by = f" (by `{models[number - 1]}`)" if number <= len(models) else ""
@@ -492,13 +500,15 @@ class Scorer:
         if not _find_fault(record):
             refuse_missing_votes(panel, len(given), "/outputs")
         result = combine_samples(given)
-        return replace(result, models=models, votes=count_votes(panel)) if len(models) == len(given) > 1 else result
+        if len(models) == len(given) > 1:
+            result = replace(result, models=models, votes=count_votes(panel))
+        return result, notes
 
     def _read(self, reader: Reader, output: Any, record: Mapping[str, Any]) -> Judged:
         if not isinstance(output, str):
-            return reader.read_object(output)
+            return reader.read_object(output, self._reading)
         try:
-            return reader.read(output, lambda: read_quotable(*map(record.get, SHOWN)), self._extract)
+            return reader.read(output, lambda: read_quotable(*map(record.get, SHOWN)), self._reading)
         except OutputError as fault:
             if not fault.path:
                 raise OutputError(f"in the raw text: {fault.message}", line=fault.line) from None

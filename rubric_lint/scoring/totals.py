@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.messages import join_words, shorten
+from rubric_lint.scoring.grading import AnswerValue, ReadingNotes, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
 
 
@@ -132,11 +133,67 @@ class RubricTotals:
         }
 
 
+_MOST_FIELDS = 1_000
+"""The most names of unread fields to count: a judge may invent one for each output."""
+
+_MOST_SHOWN = 5
+"""The most unread fields that a line names."""
+
+
+@dataclass(slots=True)
+class ReadingTotals:
+    """What reading outputs passed over: how many have each field that nobody asked for, and how many raw line breaks.
+
+    A raw line break is one in a string, which JSON would escape.
+    """
+
+    unread_fields: Counter[str] = field(default_factory=Counter)
+    raw_controls: int = 0
+
+    def note(self, notes: ReadingNotes) -> None:
+        """Count what reading one output passed over."""
+        self._count(dict.fromkeys(notes.unread_fields, 1), int(notes.has_raw_controls))
+
+    def add(self, other: "ReadingTotals") -> None:
+        """Add what reading other outputs passed over."""
+        self._count(other.unread_fields, other.raw_controls)
+
+    def _count(self, fields: Mapping[str, int], raw_controls: int) -> None:
+        self.raw_controls += raw_controls
+        for name, times in fields.items():
+            if name in self.unread_fields or len(self.unread_fields) < _MOST_FIELDS:
+                self.unread_fields[name] += times
+
+    def word(self) -> list[str]:
+        """Return a line for the fields that were not read, and one for line breaks that were read as they are."""
+        lines = []
+        if self.unread_fields:
+            counts = self.unread_fields.most_common()
+            listed = [f"`{shorten(name)}` ({_count_outputs(times)})" for name, times in counts[:_MOST_SHOWN]]
+            if len(counts) > _MOST_SHOWN:
+                listed.append(f"{len(counts) - _MOST_SHOWN:,} more")
+            noun = "field" if len(counts) == 1 else "fields"
+            lines.append(f"not read: the {noun} {join_words(listed)}, which nobody asked for")
+        if self.raw_controls:
+            what = "1 output has" if self.raw_controls == 1 else f"{self.raw_controls:,} outputs have"
+            lines.append(f"{what} a string with a line break that JSON writes as \\n; it was read as it is")
+        return lines
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts as they appear in the totals; empty if nothing was passed over."""
+        fields = {"unread_fields": dict(self.unread_fields.most_common())} if self.unread_fields else {}
+        return fields | ({"raw_line_breaks": self.raw_controls} if self.raw_controls else {})
+
+
 class Totals:
-    """The totals of all outputs, by rubric; means and spreads leave out invalid ones. Totals of parts add up by `+`."""
+    """The totals of all outputs, by rubric; means and spreads leave out invalid ones. Totals of parts add up by `+`.
+
+    `reading` says what reading the valid outputs passed over.
+    """
 
     def __init__(self, rubrics: Iterable[ScoringRubric]) -> None:
         self.invalid = 0
+        self.reading = ReadingTotals()
         self.rubrics = {
             rubric.name: RubricTotals(rubric, tuple(map(CriterionTotals, rubric.criteria))) for rubric in rubrics
         }
@@ -184,6 +241,7 @@ class Totals:
             ValueError: if they have rubrics with one name and different meanings.
         """
         self.invalid += other.invalid
+        self.reading.add(other.reading)
         for name, part in other.rubrics.items():
             if name not in self.rubrics:
                 self.rubrics[name] = RubricTotals(part.rubric, tuple(map(CriterionTotals, part.rubric.criteria)))
@@ -194,7 +252,7 @@ class Totals:
         return self + Totals([]) if start == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Totals) and (self.invalid, self.rubrics) == (other.invalid, other.rubrics)
+        return isinstance(other, Totals) and vars(self) == vars(other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -221,6 +279,7 @@ class Totals:
             "invalid": self.invalid,
             **{str(verdict): self.verdicts[verdict] for verdict in Verdict},
             "mean": _as_float(self.mean),
+            **self.reading.to_json(),
             "rubrics": [totals.to_json() for totals in self.rubrics.values() if totals.scored],
         }
 
@@ -232,6 +291,10 @@ class Totals:
         counts = ", ".join(f"{self.verdicts[verdict]} {verdict}" for verdict in Verdict)
         mean = "" if self.mean is None else f"; mean score {float(self.mean):.3f}"
         return f"{self.outputs} output{'' if self.outputs == 1 else 's'}: {counts}, {self.invalid} invalid{mean}"
+
+
+def _count_outputs(count: int) -> str:
+    return "1 output" if count == 1 else f"{count:,} outputs"
 
 
 def _count_points(result: Scored) -> Fraction:
@@ -261,6 +324,8 @@ def store_totals(totals: Totals) -> dict[str, Any]:
     """Return totals as JSON that `restore_totals` reads; fractions are strings."""
     return {
         "invalid": totals.invalid,
+        "unread_fields": dict(totals.reading.unread_fields),
+        "raw_controls": totals.reading.raw_controls,
         "rubrics": {
             name: {
                 "rubric_hash": part.rubric.hash,
@@ -287,6 +352,7 @@ def restore_totals(stored: Mapping[str, Any], rubrics: Mapping[str, ScoringRubri
     """
     totals = Totals(rubrics.values())
     totals.invalid = int(stored["invalid"])
+    totals.reading = ReadingTotals(Counter(stored["unread_fields"]), int(stored["raw_controls"]))
     for name, given in stored["rubrics"].items():
         part = totals.rubrics.get(name)
         if part is None or part.rubric.hash != given["rubric_hash"]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.streams import read_entries
-from rubric_lint.outputs.verdict import Extract
+from rubric_lint.outputs.verdict import WHOLE
 from rubric_lint.project.opening import open_stream
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
@@ -89,7 +89,7 @@ class Verifier:
 
     def __init__(self, rubric: ScoringRubric) -> None:
         self._rubric = rubric
-        self._scorer = Scorer({rubric.name: rubric}, Extract.WHOLE)
+        self._scorer = Scorer({rubric.name: rubric}, WHOLE)
 
     @cached_property
     def told(self) -> dict[str, str]:

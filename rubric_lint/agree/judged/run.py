@@ -192,7 +192,8 @@ class Review(NamedTuple):
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has what
     is untested once more, and what found nothing, by criterion. `gates` say how the verdicts of each judge decide what
     the labels do, which were `chosen` in one way (None: unknown), and `doubt` what of it is less than it seems.
-    `joined` has records under another name that can only be its own, each with its file. `ratings` are what was read.
+    `joined` has records under another name that can only be its own, each with its file. `ratings` are what was read,
+    and `passed_over` says what of it was not.
     """
 
     rubric: str
@@ -213,6 +214,7 @@ class Review(NamedTuple):
     chosen: Chosen | None = None
     joined: frozenset[tuple[str, bytes]] = frozenset()
     ratings: Ratings | None = None
+    passed_over: tuple[str, ...] = ()
 
     def to_json(self, file: str) -> dict[str, Any]:
         """Return the review as in the JSON report; `file` has the rubric."""
@@ -253,6 +255,7 @@ def _review(
         ratings, fault = None, str(error)
     left_out = (*([others] if others.count else ()), *reader.left_out)
     head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out, joined=frozenset(joined))
+    head = head._replace(passed_over=tuple(reader.passed_over.word()))
     if ratings is None or not ratings.judges:
         return head._replace(fault=fault or NO_RESULTS)
     table = build_table(ratings, rubric)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rubric_lint.agree.analysis import Condition
     from rubric_lint.agree.ratings import Ratings
     from rubric_lint.agree.reading import Reader
+    from rubric_lint.outputs.verdict import Reading
     from rubric_lint.report.agreement import Findings
     from rubric_lint.scoring.grading import ScoringRubric
 
@@ -45,7 +46,7 @@ def measure_agreement(
     rubrics: "Mapping[str, ScoringRubric]",
     results: tuple[str, ...],
     labels: tuple[str, ...],
-    extract: str,
+    reading: "Reading",
     mapping: "Mapping[str, str]",
 ) -> "Findings | None":
     """Compare results with labels as `rubric-score agree` does by default; None, after saying why, if that fails.
@@ -55,10 +56,9 @@ def measure_agreement(
     from rubric_lint.agree.analysis import analyse_all  # noqa: PLC0415
     from rubric_lint.agree.comparison import Plan  # noqa: PLC0415
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
-    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
 
-    reader = Reader(rubrics, Extract(extract))
+    reader = Reader(rubrics, reading)
     if not read_files(reader, results, labels, mapping):
         return None
     try:
@@ -119,6 +119,9 @@ def complain_of_records(reader: "Reader", files: Sequence[str] | None = None) ->
         complain(line)
     for left_out in reader.left_out:
         complain(str(left_out))
+    if files is None:
+        for line in reader.passed_over.word():
+            complain(line)
 
 
 _SLOW = 30_000_000
@@ -143,7 +146,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 @command(
     "rubric results*",
     "labels map rater format:agree output:text report worst fail-below allow-invalid"
-    " | chosen any-version extract bootstrap seed:draw target config isolated",
+    " | chosen any-version extract extra-fields bootstrap seed:draw target config isolated",
     examples={
         f"rubric-lint agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
         f"rubric-lint agree {_FILES} other.jsonl": "Compare two judges",
@@ -166,7 +169,7 @@ def agree(given: Given) -> int:
     from rubric_lint.agree.comparison import Plan  # noqa: PLC0415
     from rubric_lint.agree.pass_rate import Chosen  # noqa: PLC0415
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
-    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Reading  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings, as_json, as_text  # noqa: PLC0415
 
     if not given.results and not given.labels:
@@ -188,7 +191,7 @@ def agree(given: Given) -> int:
     # Collect no garbage: everything that is read stays.
     gc.freeze()
     gc.disable()
-    reader = Reader(rubrics, Extract(given.extract), any_version=given.any_version)
+    reader = Reader(rubrics, Reading.of(given.extract, given.extra_fields), any_version=given.any_version)
     with open_page(given.report, given.rubric, *given.results, *given.labels) as page:
         if not read_files(reader, given.results, given.labels, given.mapping):
             return Exit.USAGE

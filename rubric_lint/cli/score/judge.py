@@ -39,7 +39,7 @@ _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
     "rubric answers",
     "model! base-url api-key-env samples max-cost prices again map:answers output:journal"
     f" | {JUDGING} shuffle max-requests no-cache cache-dir batch-requests batch-results"
-    " batch-format batch-size extract=whole,last,only config isolated",
+    " batch-format batch-size extract=whole,last,only extra-fields config isolated",
     short="Have a model judge answers.",
     examples={
         f"{_CALL} --model gpt-5": "Judge answers, or resume a stopped run",
@@ -65,7 +65,7 @@ def judge(given: Given) -> int:
     are read and checked before the first request.
     """
     from rubric_lint.cli.score.judging import check_batch  # noqa: PLC0415
-    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Reading  # noqa: PLC0415
 
     batch = read_batch(vars(given))
     access = find_access(given.models, vars(given), sends=batch is None)
@@ -75,7 +75,7 @@ def judge(given: Given) -> int:
     if batch and limit.is_set:
         raise click.UsageError(f"{limit}: a batch is not limited; its size is what is written")
     rubrics = load(given.rubric, given)
-    plan = make_plan(vars(given), extract=Extract(given.extract))
+    plan = make_plan(vars(given), reading=Reading.of(given.extract, given.extra_fields))
     if given.output is not None:
         require_file_name(given.output, "--output")
         if given.output.lower().endswith(_NOT_LINES):

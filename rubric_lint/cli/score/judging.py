@@ -43,6 +43,7 @@ from rubric_lint.report.terminal import visible
 from rubric_lint.run.cache import JUDGED, cache_folder
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.summary import counted
+from rubric_lint.scoring.totals import ReadingTotals
 
 _TICK = 0.2
 """Seconds between two updates of the progress bar; requests may take long."""
@@ -179,6 +180,7 @@ def run_judge(
     if store and store.fault:
         complain(f"the cache of replies cannot be used: {store.fault}; use --cache-dir or --no-cache")
     _tell_other_models(run.tally.others)
+    _tell_what_was_not_read(run.tally.reading)
     _report(run, plan, left, limit.prices, has_verdicts=has_verdicts)
     _say_how_to_resume(stopped, run.tally, advice, limit)
     if stopped == "interrupted":
@@ -263,6 +265,11 @@ def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_
 
 def _write_seconds(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1g} s"
+
+
+def _tell_what_was_not_read(reading: ReadingTotals) -> None:
+    for line in reading.word():
+        click.echo(visible(line), err=True)
 
 
 def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, limit: Limit) -> None:

@@ -217,7 +217,7 @@ _COMPILE_CALL = "rubric-lint compile examples/summary.rubric.yaml --to"
 
 @command(
     "rubric",
-    "to=duckdb,spark-sql! output rubric table column-type field | extract config isolated",
+    "to=duckdb,spark-sql! output rubric table column-type | extract config isolated",
     name="compile",
     short="Write a rubric as an SQL query.",
     examples={
@@ -233,7 +233,7 @@ def compile_sql(given: Given) -> int:
     verdict as `score` gives them, in integer arithmetic. Invalid outputs have an error. Outputs that only
     `score` can read, such as an object within prose, are marked as unread.
     """
-    from rubric_lint.engines.sql import FieldError, compile_rubric  # noqa: PLC0415
+    from rubric_lint.engines.sql import compile_rubric  # noqa: PLC0415
     from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
@@ -246,11 +246,7 @@ def compile_sql(given: Given) -> int:
     rubric = choose_rubric(load(given.rubric, given), given.name)
     how = Extract(given.extract)
     try:
-        query = compile_rubric(
-            rubric, given.target, table=given.table, extract=how, is_struct=given.column == "struct", extra=given.fields
-        )
-    except FieldError as wrong:
-        raise click.UsageError(f"--field: {wrong}") from None
+        query = compile_rubric(rubric, given.target, table=given.table, extract=how, is_struct=given.column == "struct")
     except RubricError as wrong:
         for fault in wrong.faults:
             complain(f"{given.rubric}: {fault}")

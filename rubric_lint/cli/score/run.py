@@ -17,7 +17,7 @@ from rubric_lint.cli.options import STDIN, Given, open_page, require_file_name
 from rubric_lint.cli.output import make_style
 from rubric_lint.messages import Causes, UserError, to_data
 from rubric_lint.outputs.blocks import InputError
-from rubric_lint.outputs.verdict import Extract
+from rubric_lint.outputs.verdict import Reading
 from rubric_lint.project.opening import open_stream
 from rubric_lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.report.scores import FORMS, Lines, check_name, count_errors, open_results
@@ -80,7 +80,7 @@ def score_files(
         progress,
         page or (extras and extras.matcher),
         several=len(outputs) > 1,
-        extract=Extract(given.extract),
+        reading=Reading.of(given.extract, given.extra_fields),
         mapping=given.mapping,
         is_shared=extras is not None and extras.told.agreement is not None,
         jobs=given.jobs or count_processors(),
@@ -109,7 +109,7 @@ def score_files(
             complain(warning)
         if code is not Exit.INTERRUPTED and form != "table" and not given.quiet:
             causes = [f"invalid: {writer.causes.word()}"] if writer.causes.counts else []
-            for line in (*causes, str(scoring.totals)):
+            for line in (*causes, *scoring.totals.reading.word(), str(scoring.totals)):
                 complain(line)
         if page and file and extras:
             first = label(outputs[0] if outputs[0] == STDIN else Path(outputs[0]).name)
@@ -283,7 +283,9 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
         from rubric_lint.agree.runs import Matcher, OtherRun  # noqa: PLC0415
 
         records = Records("other-records", MOST_TEXT // 2) if given.report else None
-        other = OtherRun(rubrics, Extract(given.extract), records.add if records else lambda _: None)
+        other = OtherRun(
+            rubrics, Reading.of(given.extract, given.extra_fields), records.add if records else lambda _: None
+        )
         if not other.read(read_chunks(compare)):
             if records:
                 records.close()
@@ -292,8 +294,9 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
         matcher = Matcher(other)
         told = told._replace(other=label(compare) if compare == STDIN else Path(compare).name)
     if labels:
+        reading = Reading.of(given.extract, given.extra_fields)
         others = (compare,) if compare and other and other.is_by_our_rubrics else ()
-        agreement = measure_agreement(rubrics, (*given.outputs, *others), labels, given.extract, given.mapping)
+        agreement = measure_agreement(rubrics, (*given.outputs, *others), labels, reading, given.mapping)
         if agreement is None:
             return None
         told = told._replace(agreement=agreement)
@@ -350,9 +353,10 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
     output, mapping = str(given.output), given.mapping
     form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
     writer = FORMS[form](write_all, make_style())
+    reading = Reading.of(given.extract, given.extra_fields)
     try:
-        score = map_batches(rubrics, extract=given.extract)
-        plan = make_plan(given.outputs, score, rubrics, extract=given.extract, mapping=mapping)
+        score = map_batches(rubrics, extract=given.extract, extra_fields=given.extra_fields)
+        plan = make_plan(given.outputs, score, rubrics, reading=reading, mapping=mapping)
         with Folder(Path(output), plan) as folder:
             done = folder.prepare()
             work = Worker(score, str(folder.path.resolve()), plan.key, mapping)
@@ -366,8 +370,8 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
             writer.end(totals, {})
             for warning in review.warnings():
                 complain(warning)
-            if form != "table" and not given.quiet:
-                complain(str(totals))
+            for line in (*totals.reading.word(), str(totals)) if form != "table" and not given.quiet else ():
+                complain(line)
             return judge_totals(totals, given)
     except (FolderError, WriteError) as fault:
         complain(f"{output}: {fault}")

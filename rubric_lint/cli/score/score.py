@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,7 +19,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
     "rubric outputs+",
     "map format:results output:results quiet report compare pass fail-on:verdict"
     " | borderline allow-invalid labels jobs compact engine address fail-on-worse min-pass-share max-invalid-share"
-    " fail-under-doubt extract config isolated version",
+    " fail-under-doubt extract extra-fields config isolated version",
     examples={
         f"rubric-lint score {_FILES}": "Score judge outputs",
         f"rubric-lint score --format json -q {_FILES}": "Score for a program",
@@ -71,10 +72,12 @@ def score(given: Given) -> int:
         if extras is None:
             return Exit.USAGE
         if given.report:
-            sources = map(context.get_parameter_source, ("mapping", "extract", "pass_at", "borderline_at"))
+            sources = map(
+                context.get_parameter_source, ("mapping", "extract", "extra_fields", "pass_at", "borderline_at")
+            )
             assessed = (
-                "the options --map, --extract, --pass and --borderline change how outputs are read or scored, which "
-                "rubric-lint assess cannot do"
+                "the options --map, --extract, --extra-fields, --pass and --borderline change how outputs are read or "
+                "scored, which rubric-lint assess cannot do"
                 if any(each is not default for each in sources)
                 else run.assess_outputs(given)
             )
@@ -139,7 +142,8 @@ def merge(given: Given) -> int:
             )
     if faults:
         raise UserError(*faults)
-    given = Given(**{**vars(given), "outputs": found, "compare": None, "labels": (), "extract": "last", "mapping": {}})
+    defaults: dict[str, Any] = {"compare": None, "labels": (), "extract": "last", "extra_fields": None, "mapping": {}}
+    given = Given(**{**vars(given), **defaults, "outputs": found})
     extras = run.prepare_extras(rubrics, given) if given.report else None
     code, totals = run.score_files(rubrics, given, extras, merges=True)
     return code or run.judge_totals(totals, given)

@@ -5,6 +5,6 @@ no score, and `rubric-score` scores it.
 """
 
 from rubric_lint.engines.sql.dialects import DIALECTS
-from rubric_lint.engines.sql.query import FieldError, compile_rubric
+from rubric_lint.engines.sql.query import compile_rubric
 
-__all__ = ["DIALECTS", "FieldError", "compile_rubric"]
+__all__ = ["DIALECTS", "compile_rubric"]

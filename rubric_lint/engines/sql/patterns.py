@@ -15,8 +15,14 @@ FENCE = r"\A```(?:json)?\n((?s:.*))```\z"
 MARK = r"[\x60~<>&\x{25c1}\x{ff1c}]|THINK\]|\A(?:assistant)?(?:analysis|commentary)"
 """What begins or ends thoughts, a fence or a turn, each of which may have an object behind it."""
 
-LINE_OR_MARK = rf"[\n\x0b\x0c\r\x1c-\x1e\x{{85}}\x{{2028}}\x{{2029}}]|{MARK}"
-"""The end of a line, or a mark."""
+CONTROL_OR_MARK = rf"[\x00-\x1f]|{MARK}"
+"""A control character, which a string of a model may hold as it is, or a mark."""
+
+LINE_OR_MARK = rf"[\x{{85}}\x{{2028}}\x{{2029}}]|{CONTROL_OR_MARK}"
+"""The end of a line, another control character, or a mark."""
+
+NUMBER_OR_BOOL = "\\A[-0-9tfNI]"
+"""The begin of a number, true or false, also as Python's JSON reader takes them."""
 
 HUGE = r"[0-9]{100}|[0-9][eE][-+]?[0-9]{3}"
 """A number that may have too many digits for a judge output, or be too large for a double."""

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 from rubric_lint.engines.sql.dialects import DIALECTS, Dialect, choose
 from rubric_lint.engines.sql.patterns import (
     CONSTANT,
+    CONTROL_OR_MARK,
     DEPTH,
     FENCE,
     HUGE,
     INTEGER,
     LINE_OR_MARK,
-    MARK,
+    NUMBER_OR_BOOL,
     is_plain,
     match_lines,
     match_string,
@@ -23,68 +24,37 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema_files import CURRENT, load
 from rubric_lint.messages import list_scores, visible
 from rubric_lint.outputs.verdict import BLANK, Extract
-from rubric_lint.scoring.form import near_misses
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.version import __version__
-
-_OFTEN = (
-    *("explanation", "rationale", "justification", "reason", "reasons", "reasoning", "overall_reasoning", "thinking"),
-    *("comment", "comments", "feedback", "note", "notes", "analysis", "summary", "details", "description"),
-    *("evidence", "quote", "quotes", "citation", "citations", "excerpt", "examples"),
-    *("confidence", "certainty", "criterion", "criteria", "criterion_id", "name", "title", "index", "weight"),
-    *("strengths", "weaknesses", "issues", "problems", "improvements", "suggestion", "suggestions"),
-    *("id", "rubric", "question", "answer", "response", "language", "model", "version", "timestamp", "date"),
-)
-"""Fields that judges like to add. Of these, the query passes over those that scoring ignores."""
-
-
-class FieldError(ValueError):
-    """A field that a judge is said to add cannot be ignored."""
 
 
 class Fields(NamedTuple):
     """The fields of an output or of a check.
 
     `required` are there, the last one decides if it is not `checks`; `texts` are strings where they are, `forbidden`
-    belong to other shapes, and `ignored` may hold anything. With other fields a query does not decide.
+    belong to other shapes.
     """
 
     required: tuple[str, ...]
     texts: tuple[str, ...]
     forbidden: tuple[str, ...]
-    ignored: tuple[str, ...]
 
 
-def fields_of(shape: Shape, extra: tuple[str, ...] = ()) -> tuple[Fields, Fields | None]:
-    """Return the fields of an output of this shape, and of its checks; `extra` are fields that a judge adds.
-
-    Raises:
-        FieldError: if scoring does not ignore one of `extra` in an output or in a check.
-    """
+def fields_of(shape: Shape) -> tuple[Fields, Fields | None]:
+    """Return the fields of an output of this shape, and of its checks."""
     definitions = load(f"{CURRENT}/judge-output.json")["definitions"]
     output = definitions[shape]
     if shape is Shape.HOLISTIC:
-        return _read(output, definitions, extra), None
-    check = definitions[_refer(output["properties"]["checks"]["items"])]
-    return _read(output, definitions, extra), _read(check, definitions, extra)
+        return _read(output), None
+    return _read(output), _read(definitions[_refer(output["properties"]["checks"]["items"])])
 
 
-def _read(form: Any, definitions: Any, extra: tuple[str, ...]) -> Fields:
-    properties, required = form["properties"], tuple(form["required"])
-    parts = [definitions[_refer(part)] for part in form["allOf"]]
-    patterns = [pattern for part in parts for pattern in part.get("then", part)["patternProperties"]]
-
-    def is_ignored(name: str) -> bool:
-        named = name in properties or any(re.search(pattern, name) for pattern in patterns)
-        return not named and not near_misses((name,), required)
-
-    if wrong := [name for name in extra if not is_ignored(name) and name not in properties]:
-        raise FieldError(f"`{wrong[0]}` may decide the score or contradict it, so that it cannot be ignored")
+def _read(form: Any) -> Fields:
+    properties = form["properties"]
     texts = tuple(name for name, rule in properties.items() if rule and _refer(rule) == "reasoning")
     forbidden = tuple(name for name, rule in properties.items() if rule is False)
-    ignored = tuple(name for name in dict.fromkeys((*_OFTEN, *extra)) if is_ignored(name))
-    return Fields(required, texts, forbidden, ignored)
+    return Fields(tuple(form["required"]), texts, forbidden)
 
 
 def _refer(rule: Any) -> str:
@@ -183,12 +153,10 @@ class Checker:
     and `is_open`, whether the error is not certain.
     """
 
-    def __init__(
-        self, sql: Dialect, rubric: ScoringRubric, extra: tuple[str, ...], *, extract: Extract, is_struct: bool
-    ) -> None:
+    def __init__(self, sql: Dialect, rubric: ScoringRubric, *, extract: Extract, is_struct: bool) -> None:
         self._sql, self._rubric, self._extract, self._is_struct = sql, rubric, extract, is_struct
         self._ids = [criterion.id for criterion in rubric.criteria]
-        self._output, check = fields_of(rubric.shape, extra)
+        self._output, check = fields_of(rubric.shape)
         self._is_holistic = check is None
         self._fields = check or self._output
         # An answer with an exponent may be an integer, and an id with such an escape may match yet: that of a character
@@ -257,7 +225,7 @@ class Checker:
             number = "CASE c.answer WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
         error = choose(self._find_check_errors())
         doubts = [
-            *self._find_field_doubts(self._fields, "c.names", "c.fields"),
+            *self._find_field_doubts("c.names", "c.fields"),
             (self._has_exponent, sql.text("a number with an exponent")),
         ]
         if self._is_holistic:
@@ -317,13 +285,24 @@ class Checker:
         for name in fields.texts:
             value = value_of(sql, name, names, values)
             yield f"left({value}, 1) <> '\"'", self._say(f"`{name}` is ", _shorten(value), ", expected a string")
+        name = sql("at", names, sql("counted", "n"))
+        is_other = f"({name} = '' OR NOT {sql('matches', name, match_lines(chain.from_iterable(fields)))})"
+        # The first character of a number, true or false; a null says nothing.
+        refused = (
+            is_other if self._extract is Extract.WHOLE else f"{is_other} AND {sql('matches', 'v', NUMBER_OR_BOOL)}"
+        )
+        other = sql("keep", values, "v", "n", refused)
+        yield f"{sql('count', other)} > 0", sql.text("a field that nobody asked for")
 
-    def _find_field_doubts(self, fields: Fields, names: str, values: str) -> Iterable[tuple[str, str]]:
+    def _find_field_doubts(self, names: str, values: str) -> Iterable[tuple[str, str]]:
         sql = self._sql
-        is_known = sql("matches", sql("join", names), match_lines(chain.from_iterable(fields)))
-        yield f"NOT {is_known}", sql.text("a field that may matter")
-        if self._is_struct:  # an object in it cannot have a key twice
-            return
+        # Blanks and the Kelvin sign as Python's `strip` and `lower` take them.
+        deciding = "|".join(dict.fromkeys([*self._output.required, self._fields.required[-1]])).replace(
+            "k", r"[k\x{212a}]"
+        )
+        blank = r"[\s\x{85}\p{Z}]*"
+        looks_alike = sql("keep", names, "v", "n", sql("matches", "v", rf"(?i)\A{blank}(?:{deciding}){blank}\z"))
+        yield f"{sql('count', looks_alike)} > 1", sql.text("another field that may decide")
         name = sql("at", names, sql("counted", "n"))
         flat = sql("matches", "v", sql.patterns.flat_list)
         nested = sql(
@@ -341,7 +320,7 @@ class Checker:
                 ("checks IS NULL", sql.text("missing field `checks`")),
                 ("left(checks, 1) <> '['", self._say("`checks` is ", _shorten("checks"), ", expected a list")),
             ]
-            doubts = self._find_field_doubts(self._output, "names", "fields")
+            doubts = self._find_field_doubts("names", "fields")
             error, doubt = (f"CASE WHEN is_object THEN {choose(ways)} END" for ways in (errors, doubts))
         of_check = {}
         for field in ("error", "doubt"):  # that of the first check that has it
@@ -383,7 +362,10 @@ class Checker:
         yield "is_value AND NOT is_fence AND NOT is_huge", found
         broken = "is_broken AND NOT is_fence AND NOT"
         if self._extract is Extract.WHOLE:
-            yield f"{broken} {sql('matches', 'held', MARK)}", sql.text("the whole text must be one JSON object")
+            yield (
+                f"{broken} {sql('matches', 'held', CONTROL_OR_MARK)}",
+                sql.text("the whole text must be one JSON object"),
+            )
         elif self._extract is Extract.LAST:  # an object behind words is on lines of its own
             yield f"{broken} {sql('matches', 'held', LINE_OR_MARK)} AND left(held, 1) = '{{'", sql.text("not JSON")
         # A text may hold a valid output if all names and ids are in it, unless they are escaped.
@@ -422,20 +404,17 @@ def compile_rubric(
     table: str = "outputs",
     extract: Extract = Extract.LAST,
     is_struct: bool = False,
-    extra: tuple[str, ...] = (),
 ) -> str:
     """Return a query that scores the judge outputs of a table with the columns `id` and `output`.
 
-    `dialect` is a name of `DIALECTS`. `output` is a raw text, or a struct if `is_struct`; `extra` are fields that the
-    judge adds.
+    `dialect` is a name of `DIALECTS`. `output` is a raw text, or a struct if `is_struct`.
 
     Raises:
         RubricError: if the numbers of the rubric are too large.
-        FieldError: if scoring does not ignore one of `extra`.
     """
     sql = DIALECTS[dialect]
     _refuse_large(rubric)
-    checker = Checker(sql, rubric, extra, extract=extract, is_struct=is_struct)
+    checker = Checker(sql, rubric, extract=extract, is_struct=is_struct)
     steps = [*read_output(sql, is_struct=is_struct), *checker.write(), *_grade(sql, rubric)]
     name = re.sub(r"[^\w .,/()@+=-]", "?", visible(rubric.name))
     kind = "structs" if is_struct else "texts"

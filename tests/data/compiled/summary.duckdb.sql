@@ -176,6 +176,7 @@ scoring_18 AS (
         WHEN list_position(c.names, 'satisfied') > 0 THEN '`satisfied` is not allowed here: the rubric has the shape score_ranges'
         WHEN list_position(c.names, 'level') > 0 THEN '`level` is not allowed here: the rubric has the shape score_ranges'
         WHEN left(list_extract(c.fields, list_position(c.names, 'reasoning')), 1) <> '"' THEN '`reasoning` is ' || left(list_extract(c.fields, list_position(c.names, 'reasoning')), 60) || ', expected a string'
+        WHEN len(list_filter(c.fields, lambda v, n: (list_extract(c.names, n) = '' OR NOT regexp_matches(list_extract(c.names, n), '\A(?:(?:id|score|reasoning|satisfied|level)(?:\n|\z))*\z')) AND regexp_matches(v, '\A[-0-9tfNI]'))) > 0 THEN 'a field that nobody asked for'
         WHEN c.id IS NULL THEN 'missing field `id`'
         WHEN left(c.id, 1) <> '"' THEN '`id` is ' || left(c.id, 60) || ', expected a string'
         WHEN c.answer IS NULL THEN 'missing field `score`'
@@ -187,7 +188,7 @@ scoring_18 AS (
         END THEN 'score ' || c.number || list_extract([' of "accuracy" is not allowed: the bands cover 0 to 10', ' of "length" is not allowed: the bands cover 0 to 10'], c.place)
       END,
       "doubt": CASE
-        WHEN NOT regexp_matches(array_to_string(c.names, chr(10)), '\A(?:(?:id|score|reasoning|satisfied|level|explanation|rationale|justification|reason|reasons|overall_reasoning|thinking|comment|comments|feedback|note|notes|analysis|summary|details|description|evidence|quote|quotes|citation|citations|excerpt|examples|confidence|certainty|criterion|criteria|criterion_id|name|title|index|weight|strengths|weaknesses|issues|problems|improvements|suggestion|suggestions|rubric|question|answer|response|language|model|version|timestamp|date)(?:\n|\z))*\z') THEN 'a field that may matter'
+        WHEN len(list_filter(c.names, lambda v, n: regexp_matches(v, '(?i)\A[\s\x{85}\p{Z}]*(?:chec[k\x{212a}]s|score)[\s\x{85}\p{Z}]*\z'))) > 1 THEN 'another field that may decide'
         WHEN len(list_filter(c.fields, lambda v, n: list_extract(c.names, n) <> 'checks' AND (left(v, 1) = '{' OR left(v, 1) = '[' AND NOT regexp_matches(v, '\A\[(?:[^\x22{}]+|\x22(?:[^\x22\\]+|\\.)*\x22)*\]\z')))) > 0 THEN 'a field that holds an object'
         WHEN regexp_matches(c.answer, '\A-?[0-9.]+[eE]') THEN 'a number with an exponent'
         WHEN c.place = 0 AND regexp_matches(c.id, '\\u(?:00[2-7]|[dD][89a-fA-F])') THEN 'an id with escaped letters'
@@ -207,11 +208,12 @@ scoring_19 AS (
       WHEN list_position(names, 'score') > 0 THEN '`score` is not allowed here: the rubric has the shape score_ranges'
       WHEN list_position(names, 'level') > 0 THEN '`level` is not allowed here: the rubric has the shape score_ranges'
       WHEN left(list_extract(fields, list_position(names, 'overall_reasoning')), 1) <> '"' THEN '`overall_reasoning` is ' || left(list_extract(fields, list_position(names, 'overall_reasoning')), 60) || ', expected a string'
+      WHEN len(list_filter(fields, lambda v, n: (list_extract(names, n) = '' OR NOT regexp_matches(list_extract(names, n), '\A(?:(?:checks|overall_reasoning|satisfied|score|level)(?:\n|\z))*\z')) AND regexp_matches(v, '\A[-0-9tfNI]'))) > 0 THEN 'a field that nobody asked for'
       WHEN checks IS NULL THEN 'missing field `checks`'
       WHEN left(checks, 1) <> '[' THEN '`checks` is ' || left(checks, 60) || ', expected a list'
     END END AS output_error,
     CASE WHEN is_object THEN CASE
-      WHEN NOT regexp_matches(array_to_string(names, chr(10)), '\A(?:(?:checks|overall_reasoning|satisfied|score|level|explanation|rationale|justification|reason|reasons|reasoning|thinking|comment|comments|feedback|note|notes|analysis|summary|details|description|evidence|quote|quotes|citation|citations|excerpt|examples|confidence|certainty|criterion|criteria|criterion_id|name|title|index|weight|strengths|weaknesses|issues|problems|improvements|suggestion|suggestions|id|rubric|question|answer|response|language|model|version|timestamp|date)(?:\n|\z))*\z') THEN 'a field that may matter'
+      WHEN len(list_filter(names, lambda v, n: regexp_matches(v, '(?i)\A[\s\x{85}\p{Z}]*(?:chec[k\x{212a}]s|score)[\s\x{85}\p{Z}]*\z'))) > 1 THEN 'another field that may decide'
       WHEN len(list_filter(fields, lambda v, n: list_extract(names, n) <> 'checks' AND (left(v, 1) = '{' OR left(v, 1) = '[' AND NOT regexp_matches(v, '\A\[(?:[^\x22{}]+|\x22(?:[^\x22\\]+|\\.)*\x22)*\]\z')))) > 0 THEN 'a field that holds an object'
     END END AS output_doubt,
     list_extract(list_transform(list_filter(checks_4, lambda c, i: c.error IS NOT NULL), lambda c, i: c.error), 1) AS check_error,
@@ -231,7 +233,7 @@ scoring_20 AS (
       WHEN is_object AND len(list_filter(places, lambda p, n: p > 0 AND list_position(places, p) <> n)) > 0 THEN '"' || list_extract(['accuracy', 'length'], list_extract(list_filter(places, lambda p, n: p > 0 AND list_position(places, p) <> n), 1)) || '" is judged twice'
       WHEN is_object AND COALESCE(list_position(places, 0), 0) = 0 AND len(list_filter(['accuracy', 'length'], lambda v, n: COALESCE(list_position(places, n), 0) = 0)) > 0 THEN 'no check for "' || list_extract(list_filter(['accuracy', 'length'], lambda v, n: COALESCE(list_position(places, n), 0) = 0), 1) || '"'
       WHEN is_value AND NOT is_fence AND NOT is_huge THEN 'found ' || left(held, 60) || ', expected a JSON object'
-      WHEN is_broken AND NOT is_fence AND NOT regexp_matches(held, '[\n\x0b\x0c\r\x1c-\x1e\x{85}\x{2028}\x{2029}]|[\x60~<>&\x{25c1}\x{ff1c}]|THINK\]|\A(?:assistant)?(?:analysis|commentary)') AND left(held, 1) = '{' THEN 'not JSON'
+      WHEN is_broken AND NOT is_fence AND NOT regexp_matches(held, '[\x{85}\x{2028}\x{2029}]|[\x00-\x1f]|[\x60~<>&\x{25c1}\x{ff1c}]|THINK\]|\A(?:assistant)?(?:analysis|commentary)') AND left(held, 1) = '{' THEN 'not JSON'
       WHEN NOT is_object AND NOT (instr(held, decode(unhex('5c75'))) > 0 OR instr(held, '"checks"') > 0 AND instr(held, '"id"') > 0 AND instr(held, '"score"') > 0 AND instr(held, '"accuracy"') > 0 AND instr(held, '"length"') > 0) THEN 'the JSON object of a verdict is missing'
     END AS error,
     CASE
