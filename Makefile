@@ -17,7 +17,7 @@ FAST := not (slow or repository or $(APART))
 SLOW := (slow or repository) and not ($(APART))
 
 .PHONY: demo check test test-slow test-pure test-thorough test-originals test-engines test-guide test-editors \
-  test-playground full mutants renew film matrix agreement engines conformance bench speed false-alarms improvements \
+  test-playground test-playground-short full mutants renew film matrix agreement engines conformance bench speed false-alarms improvements \
   public-data site playground fuzz lock version packages clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
@@ -222,10 +222,11 @@ playground: $(VENV)/installed-dev playground/node_modules/installed
 	$(BIN)/python -m build --no-isolation --wheel --outdir .cache/playground >/dev/null
 	cd playground && npm run --silent build
 
-# The playground in Chromium, and its findings beside those of the native tool.
-test-playground: playground
+# The playground in Chromium, and its findings beside those of the native tool; `short` is its start and linting alone.
+test-playground test-playground-short: playground
 	@which chromium >/dev/null || { echo 'The tests of the playground need Chromium (apt-get install chromium).' >&2; exit 1; }
-	cd playground && npm run --silent lint && CHROMIUM="$$(which chromium)" npm run --silent test
+	cd playground && npm run --silent lint && \
+	  CHROMIUM="$$(which chromium)" npm run --silent $(if $(findstring short,$@),test:short,test)
 
 playground/node_modules/installed: playground/package.json playground/package-lock.json
 	@node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' && npm --version >/dev/null || \
