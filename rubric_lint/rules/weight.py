@@ -33,6 +33,7 @@ RULE = Rule(
         "infinite": "{field} is {found}, expected a finite number{least}",
         "lacking": "no `{field}`, which other criteria have; say how much it counts",
         "unknown-word": '`{field}` is "{word}", for which the settings have no weight; they have {known}',
+        "two-kinds": "`{weight}` is a weight of another kind than `{other}` ({line}); write all with % or none",
         "total": "the weights add up to {sum}, not to {total}; correct one of them",
         "parts": "the `{field}` of the parts add up to {sum}, not to {whole}; correct one of them",
         "highest-level": "`{field}` is {points}, but the highest level is worth {highest} points; correct one of them",

@@ -14,17 +14,15 @@ from typing import Any, NamedTuple
 from rubric_lint.format.criterion import is_number, read_key
 from rubric_lint.shapes.doubts import PENALTY as PENALTIES
 from rubric_lint.shapes.doubts import (
-    find_doubts,
     holds_mappings,
     is_gate,
     is_pass_mark,
     is_total,
     is_way,
     says_penalty,
-    split_words,
 )
-from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_share
-from rubric_lint.shapes.shape import Names, Shape
+from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_shape, read_share
+from rubric_lint.shapes.shape import Names, Shape, split_words
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 
@@ -717,13 +715,10 @@ def _infer(
     )
     inside = {each.path for _, each, _ in found}
     shape = Shape.from_table(table)
-    doubted = {  # what may decide is left to the user
-        (document, doubt.place)
-        for document, each, _ in found
-        for doubt in find_doubts(document, shape, each.path, ())
-        if doubt.setting
-    }
-    names_in_doubt = {place[-1] for _, place in doubted}
+    # What may decide is left to the user.
+    documents = dict.fromkeys(document for document, _, _ in found)
+    views = [view for document in documents for view in read_shape(document, shape)]
+    names_in_doubt = {step for view in views for place, _ in view.doubts for step in place[len(view.path) :]}
     if left := dict.fromkeys(path[-1] for _, path in unused if path[:-2] in inside and path[-1] not in names_in_doubt):
         table["unused"] = list(left)
     return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused))

@@ -115,7 +115,7 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Giv
     titles = dict.fromkeys(
         rubric.view.dialect.title if rubric.view else "rubric-lint's own format"
         for _, rubric in examined.rubrics
-        if settings.shapes or not (rubric.view and rubric.view.dialect.title == TITLE)
+        if settings.shapes or not (rubric.view and (rubric.view.dialect.title == TITLE or rubric.view.doubts))
     )
     return _Given(found, documents, settings, join_words(list(titles)))
 
@@ -204,7 +204,7 @@ def _find_lacks(given: _Given) -> Iterator[str]:
         yield f"the table `{shapes[0].name}` finds no criteria at `{shapes[0].criteria}`"
     read = {(view.document, view.path) for view in views}
     used = {name for shape in shapes for name in _list_names(shape)}
-    told = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in view.unread)
+    told = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in (*view.doubts, *view.unread))
     yield from (reason for name, reason in told)
     used |= {name for name, _ in told}
     for each in infer(given.documents, "", find_likeliest):

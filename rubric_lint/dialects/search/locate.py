@@ -321,7 +321,12 @@ def _is_placed(document: Document, path: Path) -> bool:
 
 
 def _find_views(document: Document, families: "Iterable[Family]") -> list[Location]:
-    return _in_order(document, find_views(document, families))
+    views = find_views(document, families)
+    if not views:
+        return []
+    from rubric_lint.shapes.doubts import find_doubts_of_view  # noqa: PLC0415  (few files hold rubrics of other systems)
+
+    return _in_order(document, map(find_doubts_of_view, views))
 
 
 def _in_order(document: Document, views: "Iterable[View]") -> list[Location]:
