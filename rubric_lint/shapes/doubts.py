@@ -59,6 +59,8 @@ _GRADES = frozenset(
     }
 )
 _SUMS = frozenset({"sum", "summed", "total", "additive", "cumulative"})
+_OF_CRITERIA = frozenset({"criteria", "criterion", "dimension", "dimensions", "rubric", "score", "scores", "scoring"})
+_OF_OUTPUTS = frozenset({"field", "fields", "key", "keys", "column", "columns", "inputs", "files", "tools"})
 _RANGE = re.compile(r"\s*[<>]?=?\s*\d[\d.]*\s*%?\s*(?:(?:-|\u2013|to)\s*\d[\d.]*\s*%?|\+)?\s*")
 
 
@@ -98,7 +100,7 @@ class Doubt(NamedTuple):
         elif self.is_beside:
             how = "write it into the criteria, or name it under `unused` if it does not count"
         else:
-            how = f"name it under `{self.setting}`, or name it under `unused` if it does not count"
+            how = f"name it under `{self.setting}`, or under `unused` if it does not count"
         return f"{found}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, {how}"
 
 
@@ -238,6 +240,10 @@ _FEW = 4
 """A label of a score has fewer words."""
 
 
+_THRESHOLD = "threshold"
+"""The name of what each system with a pass mark of its own reads, in the mapping around its criteria."""
+
+
 def find_doubts_of_view(view: View) -> View:
     """Return a rubric of a system with what is not read of it and may decide its score."""
     if view.document.kind.is_program or view.is_text:
@@ -248,9 +254,14 @@ def find_doubts_of_view(view: View) -> View:
     if not entries:
         return view
     patterns = schema.definitions[schema.item].get("patternProperties", ())
-    known = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
-    shape = Shape(view.dialect.title, pointer(view.path), unused=(*schema.entry_fields, *known))
-    found = find_doubts(document, shape, view.path, (), entries=entries, depths=())
+    others = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
+    shape = Shape(view.dialect.title, pointer(view.path), unused=(*schema.entry_fields, *others))
+    holder = document.value(view.path[:-1]) if view.path else {}
+    above = (*view.path[:-1],)
+    known = {*schema.names, *schema_of(view.beside or view.dialect.beside or view.schema).names, _THRESHOLD}
+    read = {(*above, key) for key in holder if key in known} if isinstance(holder, dict) else set[Path]()
+    depths = [len(above)] if view.path else []
+    found = find_doubts(document, shape, view.path, read | view.sources, entries=entries, depths=depths)
     doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
     return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
 
@@ -269,7 +280,9 @@ def _list_ids(holder: Any, shape: Shape) -> set[str]:
 
 def _read_weights(key: str, value: Any, ids: set[str]) -> str:
     """Return the setting of a mapping from criteria to numbers, empty if it is none."""
-    is_held = isinstance(value, dict) and len(value) > 1 and (ids >= value.keys() or bool(split_words(key) & _WEIGHTS))
+    words = split_words(key)
+    is_named = bool(words & _WEIGHTS) and words <= _WEIGHTS | _OF_CRITERIA  # not those of cases
+    is_held = isinstance(value, dict) and len(value) > 1 and (ids >= value.keys() or is_named)
     return "weight" if is_held and all(map(_is_amount, value.values())) else ""
 
 
@@ -328,7 +341,7 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
         return "weight"
     if said & PENALTY or said & _AVOIDED:
         return "negative"
-    if is_off(value) and value not in (None, "", 0):
+    if value is False or (isinstance(value, str) and value and is_off(value)):
         return "negative" if words & (_WANTED | _EXPECTED) else "weight" if words & _COUNTED else ""
     if isinstance(value, str) and not is_share:
         is_gate = said & GATE or (said and words & (GATE | _MARK) and "type" not in words)
@@ -390,7 +403,8 @@ def _read_beside(key: str, value: Any, shape: Shape) -> str:
         is_list = holds_mappings(value) or all(isinstance(each, str) for each in value)
         is_held = bool(value) and (isinstance(value, dict) or is_list)
         points = "negative" if words & PENALTY else "bonus" if words & _BONUS else ""
-        setting = points or ("gate" if words & (GATE | _MUST) else "")
+        is_gate = words & (GATE | _MUST) and not words & _OF_OUTPUTS
+        setting = points or ("gate" if is_gate else "")
         return (setting or ("grades" if words & _GRADES and _are_grades(value) else "")) if is_held else ""
     if value is True:
         return "gate" if words & (GATE | _MUST) and shape.combine != "all" else ""

@@ -62,6 +62,9 @@ _PERCENT = range(20, 101)
 _POINTS = frozenset({"points", "pts", "marks", "score", "max", "maximum"})
 """Words in the name of a weight that is the highest score of its criterion."""
 
+_NODES = frozenset({"children", "child_nodes", "nodes", "subtasks", "sub_tasks", "branches"})
+"""What holds the nodes of a tree, whose scores combine in another way than those of a list."""
+
 _LONG = 10
 """The end of a scale from which a threshold of 1 may be meant as 1.0, the whole of it."""
 
@@ -201,9 +204,12 @@ class _Reading:
             (low, high), number = next(iter(scales)), self._read_number(Written(doubt.value, doubt.place))
             if number is not None and number > high and not self._is_of_whole(number):
                 self._report_threshold(doubt.place, number, (low, high), "threshold is never met")
+        firsts: dict[str, Path] = {}
+        for place, reason in (*((doubt.place, doubt.reason) for doubt in doubts), *self.doubts):
+            firsts.setdefault(reason, place)
         return replace(
             view,
-            doubts=tuple(dict.fromkeys([*((doubt.place, doubt.reason) for doubt in doubts), *self.doubts])),
+            doubts=tuple((place, reason) for reason, place in firsts.items()),
             problems=(*self.problems, *self.find_unused_names(value)),
         )
 
@@ -577,6 +583,10 @@ class _Reading:
             if self.shape.combine != "all":
                 return
             marked = Written(value=True, place=leaf.place)
+        elif not _NODES.isdisjoint((*leaf.place, *leaf.value)):
+            name = marked.place[-1]
+            reason = f"`{name}` of a node may fail all that is above it in the tree, and a gate does not"
+            self._doubt(marked.place, f"{reason}; name `{name}` under `unused` in the table if it does not count")
         levels = [each["level"] for each in entry.get("levels", ()) if each["level"] is not None]
         percent = read_percent(marked.value)
         gate = percent if percent is not None or isinstance(marked.value, bool) else self._read_number(marked)
@@ -801,7 +811,7 @@ class _Reading:
         else:
             self._doubt(place, f"its criteria have several scales, so no score is {_show(passes)}, the threshold")
             return None, place
-        if not self.is_pass_part and self._is_of_whole(passes):
+        if passes > 1 and not self.is_pass_part and self._is_of_whole(passes):
             self._doubt_whole(passes, place, high)
             return None, place
         scored = self._read_score(passes, low, high, place, is_part=self.is_pass_part)

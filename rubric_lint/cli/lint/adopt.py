@@ -29,6 +29,10 @@ from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError, kind_of
 
 
+_OPEN = "?"
+"""Stands for a number that only the user knows."""
+
+
 class _Given(NamedTuple):
     """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is."""
 
@@ -92,8 +96,17 @@ def describe_format(given: Given) -> int:
     add_tables(written, file)
     listed = list_names([visible(str(table["name"])) for table in written])
     formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
-    click.echo(f"\nAdded the {formats} to {visible(shorten(file))}. All commands and editors now read the files.")
+    all_told = "All commands and editors now read the files."
+    if any(_find_doubts(each, tables) for each in new):
+        all_told = "score, judge and convert refuse the files until the table says what each field above is that is not read."
+    click.echo(f"\nAdded the {formats} to {visible(shorten(file))}. {all_told}")
     return Exit.CLEAN
+
+
+def _find_doubts(given: _Given, tables: Iterable[Inferred]) -> bool:
+    """Return whether something of a file may decide its score, and no table reads it."""
+    shapes = [each.shape for each in tables]
+    return any(view.doubts for document in given.documents for view in find_shapes(document, shapes))
 
 
 def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Given:
@@ -188,8 +201,8 @@ def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
             yield f"{given.input.label}: `{visible(name)}` has words; to use them, add {advice}"
         levels = [entry[name] for entry in entries for name in criteria.levels if name in entry]
         if named := dict.fromkeys(word for value in levels for word in list_words(value)):
-            scores = write_value({word: at for at, word in enumerate(named)})
-            advice = f"`level-scores = {visible(scores)}`, with the numbers that you mean"
+            scores = write_value(dict.fromkeys(named, _OPEN)).replace(f'"{_OPEN}"', _OPEN)
+            advice = f"`level-scores = {visible(scores)}` with the score of each in the place of `?`"
             yield f"{given.input.label}: its levels have words; to score them, add {advice}"
 
 
