@@ -30,7 +30,8 @@ def see(name, text):
 def test_a_home_made_rubric_is_read_and_only_what_is_wrong_in_any_format_is_found(name, text, ids, found):
     result, rubrics = see(name, text)
     assert [criterion.id for rubric in rubrics for criterion in rubric.criteria] == ids
-    assert (codes(result.findings), result.unread) == (found, ())
+    assert codes(result.findings) == found
+    assert [each.reason for each in result.unread] == [reason for each in rubrics for _, reason in each.view.doubts]
     assert {rubric.view.dialect.title for rubric in rubrics} == {TITLE}
 
 
@@ -66,7 +67,7 @@ THRESHOLDS = {
     "{scale: 1-5, pass_threshold: 70, G: 3": (
         None,
         3,
-        "nothing says of what 70, the threshold, is a part: the weights add up to 100, and the scale ends at 5",
+        "nothing says of what 70, the threshold, is a part: the scale ends at 5, and all scores add up to 500",
     ),
 }
 
@@ -76,7 +77,8 @@ def test_thresholds_and_gates_are_scores_or_parts_of_the_scale_or_nothing_is_sco
     head, gate = head.split(", G: ")
     items = f"{{id: a, weight: 60, text: Names it, min_score: {gate}}}, {{id: b, weight: 40, text: Dates it}}"
     result, (rubric,) = see("evals/rubric.yaml", f"{head}, criteria: [{items}]}}")
-    found = (rubric.view.threshold, rubric.criteria[0].gate, rubric.view.unscorable)
+    _, reason = rubric.view.refusal or ((), "")
+    found = (rubric.view.threshold, rubric.criteria[0].gate, reason)
     assert (result.findings, found) == ((), THRESHOLDS[f"{head}, G: {gate}"])
 
 

@@ -1,4 +1,4 @@
-"""A weight that is negative, infinite or not a number, or weights that add up to 0."""
+"""A weight that is negative, infinite or not a number, weights of two kinds, or weights that add up to 0."""
 
 import math
 from collections.abc import Iterator

@@ -203,7 +203,8 @@ def _find_beside(
     yield from _find_reversals(place, value, shape, scales, is_read=place in read)
     if place in read:
         return
-    if setting := _read_beside(str(place[-1]), value, shape):
+    is_known = isinstance(value, dict) and any((*place, key) in read for key in value)
+    if not is_known and (setting := _read_beside(str(place[-1]), value, shape)):
         yield Doubt(place, setting, value)
     elif is_settings:
         found = list(_find_in_settings(place, value, shape, read))
@@ -260,7 +261,8 @@ def find_doubts_of_view(view: View) -> View:
     above = (*view.path[:-1],)
     known = {*schema.names, *schema_of(view.beside or view.dialect.beside or view.schema).names, _THRESHOLD}
     read = {(*above, key) for key in holder if key in known} if isinstance(holder, dict) else set[Path]()
-    depths = [len(above)] if view.path else []
+    # What AgentV reads of a suite is known for each of its releases.
+    depths = [len(above)] if view.path and not view.dialect.name.startswith("agentv-") else []
     found = find_doubts(document, shape, view.path, read | view.sources, entries=entries, depths=depths)
     doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
     return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view

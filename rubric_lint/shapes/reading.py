@@ -443,8 +443,7 @@ class _Reading:
         """Return the score that a level is called: its number, or that of the word in the table."""
         if word is None or (known := dict(self.shape.level_scores).get(word)) is not None:
             return None if word is None else known
-        number = _NUMBERED.fullmatch(word)
-        return Decimal(number[1]) if number else None
+        return _number(word)
 
     def _level_of(self, place: Path, item: dict[str, Any]) -> _Level:
         score = _look_for(item, place, self.shape.level_score)
@@ -454,7 +453,7 @@ class _Reading:
         if number is None and isinstance(word, str) and (named := self._read_word(word)) is not None:
             number = Fraction(named)
         name = next((item[key] for key in ("name", "label") if isinstance(item.get(key), str)), "")
-        if isinstance(word, str) and _NUMBERED.fullmatch(word) is None:
+        if isinstance(word, str) and _number(word) is None:
             name = word
         text, text_place = told or (None, place)
         exact = None if number is None else Decimal(number.numerator) / Decimal(number.denominator)
@@ -922,11 +921,16 @@ def read_ends(value: Any) -> Ends | str | None:
             for low, high in _ENDS:
                 if read_number(value.get(low)) is not None and read_number(value.get(high)) is not None:
                     return Fraction(str(value[low])), Fraction(str(value[high]))
-            numbers = [found for key in value if (found := _NUMBERED.fullmatch(key))]
-            if len(numbers) == len(value) > 1:
-                scores = [Fraction(found[1]) for found in numbers]
+            scores = [Fraction(number) for number in map(_number, value) if number is not None]
+            if len(scores) == len(value) > 1:
                 return min(scores), max(scores)
     return None
+
+
+def _number(word: str) -> Decimal | None:
+    """Return the score that a level is called, the lowest one of a range."""
+    found = _RANGE.fullmatch(word) or _NUMBERED.fullmatch(word)
+    return Decimal(found[1]) if found else None
 
 
 def is_range(value: Any) -> bool:

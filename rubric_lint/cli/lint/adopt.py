@@ -34,12 +34,16 @@ _OPEN = "?"
 
 
 class _Given(NamedTuple):
-    """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is."""
+    """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is.
+
+    `doubts` say why its rubrics are not scored, if a table of the settings describes them.
+    """
 
     input: Input
     documents: Sequence[Document]
     settings: FileSettings
     title: str
+    doubts: Sequence[str] = ()
 
 
 def read_scale(value: str) -> str | list[int]:
@@ -67,7 +71,9 @@ def describe_format(given: Given) -> int:
         return Exit.FOUND if lacks else Exit.CLEAN
     is_again = bool(given.scale) and all(each.settings.shapes for each in files)
     for each in (each for each in files if each.title and not is_again):
-        complain(f"{each.input.label}: is read already, as {each.title}; it needs no table")
+        reasons = [f"as {each.title}, but {reason}" for reason in each.doubts] or [f"as {each.title}; it needs no table"]
+        for reason in reasons:
+            complain(f"{each.input.label}: is read already, {reason}")
     new = [each for each in files if is_again or not each.title]
     if not new:
         return Exit.CLEAN
@@ -130,7 +136,9 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Giv
         for _, rubric in examined.rubrics
         if settings.shapes or not (rubric.view and (rubric.view.dialect.title == TITLE or rubric.view.doubts))
     )
-    return _Given(found, documents, settings, join_words(list(titles)))
+    views = [rubric.view for _, rubric in examined.rubrics if rubric.view]
+    doubts = dict.fromkeys(reason for view in views for _, reason in view.doubts)
+    return _Given(found, documents, settings, join_words(list(titles)), list(doubts) if settings.shapes else ())
 
 
 def _make_tables(
