@@ -1,4 +1,4 @@
-"""Find what says that lower scores are better, or that a criterion is one to avoid: scores are read as higher is better.
+"""Find what says that lower scores are better, where scores are read as higher is better.
 
 Only phrases about scores count: a criterion may well be about a lower price. The words are English.
 """
@@ -42,9 +42,7 @@ _PHRASES = re.compile(
 )
 _NUMBERED = re.compile(rf"{_NUMBER}{_IS}(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\b", re.IGNORECASE)
 _FAILS = re.compile(rf"{_NUMBER}\s+fails\b", re.IGNORECASE)
-_NAMED = re.compile(
-    rf"\b(?:(?P<good>best|perfect)|(?P<bad>worst))(?:\s+score)?{_IS}{_NUMBER}", re.IGNORECASE
-)
+_NAMED = re.compile(rf"\b(?:(?P<good>best|perfect)|(?P<bad>worst))(?:\s+score)?{_IS}{_NUMBER}", re.IGNORECASE)
 
 
 def find_reversal(text: str, scales: Collection[Ends]) -> str:
@@ -80,6 +78,7 @@ _HIGH_WORDS = frozenset(
 _DIRECTIONS = frozenset({"direction", "polarity", "orientation", "valence", "sense"})
 _AIMS = frozenset({"goal", "objective", "optimize", "optimise", "optimization", "order", "trend", "preference"})
 _TURNED = frozenset({"reverse", "reversed", "inverse", "inverted", "invert", "flip", "flipped"})
+_OF_SCALES = frozenset({"is", "score", "scores", "scored", "scoring", "scale", "coded"})
 _ENDS = frozenset({"best", "worst", "score", "value", "level", "rating"})
 _OFF = frozenset({"", "no", "false", "none", "never", "off", "n"})
 
@@ -94,18 +93,23 @@ def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
     words = split_words(key)
     if isinstance(value, list | dict):
         return False
-    said = split_words(value) if isinstance(value, str) and " " not in value.strip() else set[str]()
-    if words & _TURNED and words <= _TURNED | {"is", "score", "scores", "scored", "scoring", "scale", "coded"}:
+    if words & _TURNED and words <= _TURNED | _OF_SCALES:
         return not is_off(value)
     if "better" in words:
-        if words & _LOW_WORDS:
-            return not is_off(value)
-        return is_off(value) if words & (_HIGH_WORDS - {"better"}) else bool(said & _LOW_WORDS)
+        is_high = bool(words & (_HIGH_WORDS - {"better"}))
+        return is_off(value) if is_high else (bool(words & _LOW_WORDS) and not is_off(value)) or _says_low(value)
     if words & {"best", "worst"} and words <= _ENDS and is_number(value):
-        return any(Fraction(str(value)) != (high if "best" in words else low) for low, high in scales)
-    if words & _DIRECTIONS and value is not None and value != "":
-        if is_number(value):
-            return value <= 0
-        is_open = bool(said) and not said & _HIGH_WORDS  # a word that nobody here knows
-        return is_open or bool(said & _LOW_WORDS)
-    return bool(words & _AIMS and said & _LOW_WORDS)
+        return any(value != (high if "best" in words else low) for low, high in scales)
+    if words & _DIRECTIONS:
+        is_open = bool(_split_word(value)) and not _split_word(value) & _HIGH_WORDS  # a word that nobody here knows
+        return value <= 0 if is_number(value) else is_open or _says_low(value)
+    return bool(words & _AIMS) and _says_low(value)
+
+
+def _split_word(value: Any) -> set[str]:
+    """Return the parts of a single word: `lower_is_better`."""
+    return split_words(value) if isinstance(value, str) and " " not in value.strip() else set()
+
+
+def _says_low(value: Any) -> bool:
+    return bool(_split_word(value) & _LOW_WORDS)

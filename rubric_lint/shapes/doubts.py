@@ -5,7 +5,7 @@ scored nor converted until a table says what the key is.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -43,19 +43,23 @@ _KINDS = frozenset({"type", "kind", "polarity", "sign"})
 _WEIGHTS = frozenset({"weight", "weights", "weighting", "weightage", "importance", "points", "pts", "multiplier"})
 _AVOIDED = frozenset(
     {
-        *("avoid", "avoided", "avoidance", "exclude", "excluded", "bad", "forbidden", "forbid", "prohibited", "undesired"),
-        *("undesirable", "unwanted", "disallowed", "unacceptable", "harmful"),
+        *("avoid", "avoided", "avoidance", "exclude", "excluded", "bad", "forbidden", "forbid", "prohibited"),
+        *("undesired", "undesirable", "unwanted", "disallowed", "unacceptable", "harmful"),
     }
 )
 """Words in a field of a criterion which say that an answer is better without what it describes."""
-_WANTED = frozenset({"positive", "should", "allowed", "desirable", "desired", "wanted", "good", "acceptable", "include"})
-_EXPECTED = frozenset({"expected", "desired", "correct", "ideal", "wanted"})
+_WANTED = frozenset(
+    {
+        *("positive", "should", "allowed", "desirable", "desired", "wanted", "good", "acceptable", "include"),
+        *("expected", "correct"),
+    }
+)
 _COUNTED = frozenset({"enabled", "active", "counted", "counts"})
 _LEFT_OUT = frozenset({"disabled", "skip", "skipped", "ignore", "ignored", "deprecated", "excluded"})
 _GRADES = frozenset(
     {
-        *("grade", "grades", "grading", "band", "bands", "tier", "tiers", "verdict", "verdicts", "cutoffs", "boundaries"),
-        *("interpretation", "interpretations", "classification", "decision", "decisions"),
+        *("grade", "grades", "grading", "band", "bands", "tier", "tiers", "verdict", "verdicts", "cutoffs"),
+        *("boundaries", "interpretation", "interpretations", "classification", "decision", "decisions"),
     }
 )
 _SUMS = frozenset({"sum", "summed", "total", "additive", "cumulative"})
@@ -158,114 +162,200 @@ Entry = tuple[Path, Mapping[str, Any]]
 
 
 def find_doubts(
-    document: Document,
-    shape: Shape,
-    path: Path,
-    read: Collection[Path],
-    *,
-    scales: Collection[Ends] = (),
-    entries: Sequence[Entry] | None = None,
-    depths: Collection[int] | None = None,
+    document: Document, shape: Shape, path: Path, read: Collection[Path], scales: Collection[Ends] = ()
 ) -> Iterator[Doubt]:
     """Find what is not read of the criteria at a path and beside them; `read` are the places beside them that are.
 
-    `scales` are those on which criteria are scored. `entries` are the criteria, if those at the path are not all, and
-    `depths` says how deep the mappings lie that hold something beside them; by default all on the path.
+    `scales` are those on which criteria are scored.
     """
-    if entries is None:
-        entries = list(_list_entries(document.value(path), path, shape.parts))
-    firsts: dict[str, Doubt] = {}
-    for place, entry in entries:
-        for doubt in _find_of_entry(place, entry, shape, scales):
-            key = str(doubt.place[len(place)])
-            if key not in firsts or (doubt.setting and not firsts[key].setting):
-                firsts[key] = doubt
-    for key, doubt in firsts.items():
-        if doubt.setting == "weight" and _are_equal(key, entries):
-            continue
+    search = _Search(document, shape, read, scales)
+    for doubt in search.find_in_criteria(list(_list_entries(document.value(path), path, shape.parts))):
         if doubt.setting or not _is_count(document, path, doubt):
             yield doubt
-    above = {path[:length] for length in range(len(path) + 1)}
-    ids = _list_ids(document.value(path), shape)
-    for length in range(len(path)) if depths is None else sorted(depths):
-        holder = document.value(path[:length])
-        for key, value in holder.items() if isinstance(holder, dict) else ():
-            place = (*path[:length], key)
-            if place not in above and not _is_unused(place, shape):
-                yield from _find_beside(place, value, shape, read, ids, scales)
+    yield from search.find_beside(path, range(len(path)))
 
 
-def _find_beside(
-    place: Path, value: Any, shape: Shape, read: Collection[Path], ids: set[str], scales: Collection[Ends]
-) -> Iterator[Doubt]:
-    """Find what a key beside criteria, or in settings there, says about their scores."""
-    is_settings = isinstance(value, dict) and not any(map(holds_mappings, value.values()))
-    yield from _find_reversals(place, value, shape, scales, is_read=place in read)
-    if place in read:
-        return
-    is_known = isinstance(value, dict) and any((*place, key) in read for key in value)
-    if not is_known and (setting := _read_beside(str(place[-1]), value, shape)):
-        yield Doubt(place, setting, value)
-    elif is_settings:
-        found = list(_find_in_settings(place, value, shape, read))
-        setting = found[0].setting if len(found) > 1 else "" if found else _read_weights(str(place[-1]), value, ids)
-        yield from [Doubt(place, setting, value)] if setting else found
+def find_doubts_of_view(view: View) -> View:
+    """Return a rubric of another system with what is not read of it and may decide its score.
 
-
-def _find_reversals(
-    place: Path, value: Any, shape: Shape, scales: Collection[Ends], *, is_read: bool = False
-) -> Iterator[Doubt]:
-    """Find what says that lower scores are better: a field and its value, or a text, if there is a scale at all."""
-    key = str(place[-1])
-    if not is_read and is_reversed(key, value, scales):
-        yield Doubt(place, "direction", value)
-    elif isinstance(value, str) and scales and (quote := find_reversal(value, scales)):
-        yield Doubt(place, "direction", value, quote)
-    elif isinstance(value, list) and all(isinstance(each, str) for each in value):
-        for at, text in enumerate(value):
-            if scales and (quote := find_reversal(text, scales)):
-                yield Doubt((*place, at), "direction", text, quote)
-    elif isinstance(value, dict) and not holds_mappings(value):
-        for inner, each in value.items():
-            is_label = isinstance(each, str) and len(each.split()) < _FEW and re.fullmatch(r"-?\d+", inner)
-            label = f"{inner} = {each}" if is_label else ""
-            if _is_unused((*place, inner), shape):
-                continue
-            if is_reversed(inner, each, scales):
-                yield Doubt((*place, inner), "direction", each)
-            elif isinstance(each, str) and scales and (quote := find_reversal(label or each, scales)):
-                yield Doubt((*place, inner), "direction", each, quote)
-
-
-_FEW = 4
-"""A label of a score has fewer words."""
+    The fields that its schema has are known, wherever they are.
+    """
+    document, schema = view.document, schema_of(view.schema)
+    places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
+    entries = [(place, entry) for place in places if isinstance(entry := document.value(place), dict)]
+    if document.kind.is_program or view.is_text or not entries:
+        return view
+    patterns = schema.definitions[schema.item].get("patternProperties", ())
+    others = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
+    shape = Shape(view.dialect.title, pointer(view.path), unused=(*schema.entry_fields, *others))
+    above = view.path[:-1]
+    holder = document.value(above)
+    around = schema_of(view.beside or view.dialect.beside or view.schema)
+    known = {*schema.names, *around.names, _THRESHOLD}
+    read = {(*above, key) for key in holder if key in known} if isinstance(holder, dict) else set[Path]()
+    search = _Search(document, shape, read | view.sources, ())
+    found = list(search.find_in_criteria(entries))
+    if view.path and not view.dialect.name.startswith("agentv-"):  # each release of AgentV has a table of its own
+        found += search.find_beside(view.path, [len(above)])
+    doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
+    return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
 
 
 _THRESHOLD = "threshold"
 """The name of what each system with a pass mark of its own reads, in the mapping around its criteria."""
 
+_FEW = 4
+"""A label of a score has fewer words."""
 
-def find_doubts_of_view(view: View) -> View:
-    """Return a rubric of a system with what is not read of it and may decide its score."""
-    if view.document.kind.is_program or view.is_text:
-        return view
-    document, schema = view.document, schema_of(view.schema)
-    places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
-    entries = [(place, entry) for place in places if isinstance(entry := document.value(place), dict)]
-    if not entries:
-        return view
-    patterns = schema.definitions[schema.item].get("patternProperties", ())
-    others = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
-    shape = Shape(view.dialect.title, pointer(view.path), unused=(*schema.entry_fields, *others))
-    holder = document.value(view.path[:-1]) if view.path else {}
-    above = (*view.path[:-1],)
-    known = {*schema.names, *schema_of(view.beside or view.dialect.beside or view.schema).names, _THRESHOLD}
-    read = {(*above, key) for key in holder if key in known} if isinstance(holder, dict) else set[Path]()
-    # What AgentV reads of a suite is known for each of its releases.
-    depths = [len(above)] if view.path and not view.dialect.name.startswith("agentv-") else []
-    found = find_doubts(document, shape, view.path, read | view.sources, entries=entries, depths=depths)
-    doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
-    return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
+
+class _Search:
+    """A search for what is not read of the criteria of a document; `read` are places beside them that are read."""
+
+    def __init__(self, document: Document, shape: Shape, read: Collection[Path], scales: Collection[Ends]) -> None:
+        self.document, self.shape, self.read, self.scales = document, shape, read, scales
+        ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
+        marks = (name for name, _ in (*shape.gate, *shape.negative, *shape.sums))
+        whole = (*shape.id, *shape.weight, *shape.levels, *shape.parts, *shape.unused)
+        self.known = _first_steps(whole)
+        """The fields of criteria in which there is nothing else to find."""
+        self.used = _first_steps((*shape.outcome, *marks, *(end for end in ends if isinstance(end, str))))
+        """The fields that are read, but may say more."""
+        self.gates = {name for name, values in shape.gate if values is None}
+        self.stars = [star_pattern(name) for name in shape.levels if is_star(name)]
+
+    def find_in_criteria(self, entries: Sequence[Entry]) -> Iterator[Doubt]:
+        """Find the fields of criteria that are not read, each where it may decide first."""
+        firsts: dict[str, Doubt] = {}
+        for place, entry in entries:
+            for doubt in self._find_in_entry(place, entry):
+                key = str(doubt.place[len(place)])
+                if key not in firsts or (doubt.setting and not firsts[key].setting):
+                    firsts[key] = doubt
+        for key, doubt in firsts.items():
+            if doubt.setting != "weight" or not _are_equal(key, entries):
+                yield doubt
+
+    def _find_in_entry(self, place: Path, entry: Mapping[str, Any]) -> Iterator[Doubt]:
+        """Find the fields of a criterion that are a number, true or false, a telling word, or a text about scores."""
+        has_weight = not entry.keys().isdisjoint(self.shape.weight)
+        for key, value in entry.items():
+            own = (*place, key)
+            if key in self.gates and isinstance(value, str) and not (is_off(value) or _is_amount(value)):
+                yield Doubt(own, "gate", value)
+            elif key in self.used:
+                yield from self._find_reversals(own, value)
+            elif key not in self.known and not any(re.search(star, key) for star in self.stars):
+                yield from self._find_in_field(own, value, entry, has_weight=has_weight)
+
+    def _find_in_field(self, place: Path, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> Iterator[Doubt]:
+        """Find what a field that is not read says."""
+        key = str(place[-1])
+        setting = _read_field(key, value, entry, has_weight=has_weight)
+        if setting == "gate" and self.shape.combine == "all":
+            return  # each criterion must be met
+        if not setting and is_reversed(key, value, self.scales):
+            setting = "direction"
+        if setting:
+            yield Doubt(place, setting, value)
+        elif isinstance(value, bool | int | float):
+            yield Doubt(place, "", value)
+        else:
+            yield from self._find_reversals(place, value)
+
+    def _find_reversals(self, place: Path, value: Any) -> Iterator[Doubt]:
+        """Find what says in words, in a value or in it, that lower scores are better, if there are scores at all."""
+        if isinstance(value, str):
+            yield from self._find_reversal(place, value, value)
+        elif isinstance(value, list) and not holds_mappings(value):
+            for at, text in enumerate(value):
+                yield from self._find_reversal((*place, at), text, text)
+        elif isinstance(value, dict) and not holds_mappings(value):
+            for key, text in value.items():
+                if _is_unused((*place, key), self.shape):
+                    continue
+                is_label = isinstance(text, str) and len(text.split()) < _FEW and re.fullmatch(r"-?\d+", key)
+                if is_reversed(key, text, self.scales):
+                    yield Doubt((*place, key), "direction", text)
+                else:
+                    yield from self._find_reversal((*place, key), text, f"{key} = {text}" if is_label else text)
+
+    def _find_reversal(self, place: Path, value: Any, text: Any) -> Iterator[Doubt]:
+        quote = find_reversal(text, self.scales) if self.scales and isinstance(text, str) else ""
+        if quote:
+            yield Doubt(place, "direction", value, quote)
+
+    def find_beside(self, path: Path, depths: Iterable[int]) -> Iterator[Doubt]:
+        """Find what is said beside the criteria at a path, in the mappings at some depths above them."""
+        ids = _list_ids(self.document.value(path), self.shape)
+        for depth in depths:
+            holder = self.document.value(path[:depth])
+            for key, value in holder.items() if isinstance(holder, dict) else ():
+                place = (*path[:depth], key)
+                if place != path[: depth + 1] and not _is_unused(place, self.shape):
+                    yield from self._find_in_key(place, value, ids)
+
+    def _find_in_key(self, place: Path, value: Any, ids: set[str]) -> Iterator[Doubt]:
+        """Find what a key beside criteria, or in settings there, says about their scores."""
+        key = str(place[-1])
+        if place in self.read:
+            yield from self._find_reversals(place, value)
+            return
+        if is_reversed(key, value, self.scales):
+            yield Doubt(place, "direction", value)
+            return
+        yield from self._find_reversals(place, value)
+        is_known = isinstance(value, dict) and any((*place, inner) in self.read for inner in value)
+        setting = "" if is_known else _read_beside(key, value, self.shape)
+        if setting:
+            yield Doubt(place, setting, value)
+        elif isinstance(value, dict) and not any(map(holds_mappings, value.values())):
+            found = list(self._find_in_settings(place, value))
+            setting = found[0].setting if len(found) > 1 else "" if found else _read_weights(key, value, ids)
+            yield from [Doubt(place, setting, value)] if setting else found
+
+    def _find_in_settings(self, place: Path, value: Mapping[str, Any]) -> Iterator[Doubt]:
+        """Find what a mapping beside criteria says about scores: `verdict: {pass_at: 7}`, `gates: {safety: 4}`."""
+        words = split_words(str(place[-1]))
+        for key, each in value.items():
+            own = (*place, key)
+            if own in self.read or _is_unused(own, self.shape):
+                continue
+            if _is_amount(each) and each and words & (_MARK | _LESS):
+                yield Doubt(own, "pass", each)
+            elif setting := _read_beside(key, each, self.shape):
+                yield Doubt(own, setting, each)
+            elif isinstance(each, dict):
+                yield from self._find_in_settings(own, each)
+
+
+def _first_steps(names: Iterable[str]) -> set[str]:
+    return {name.split(".")[0] for name in names}
+
+
+def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> str:
+    """Return the setting that may say what a field of a criterion is, empty if nothing suggests one."""
+    words = split_words(key)
+    said = split_words(value) if isinstance(value, str) and " " not in value.strip() else set[str]()
+    if words & _WEIGHTS and not has_weight and (_is_amount(value) or said):
+        return "weight"
+    if said & (PENALTY | _AVOIDED):
+        return "negative"
+    if value is False or (said and is_off(value)):
+        return "negative" if words & _WANTED else "weight" if words & _COUNTED else ""
+    if said and not _is_amount(value):
+        is_gate = said & GATE or (words & (GATE | _MARK) and "type" not in words)
+        return "gate" if is_gate else ""
+    return _read_number_or_flag(words, value, is_scale=key.replace("min", "max") in entry and "min" in words)
+
+
+def _read_number_or_flag(words: set[str], value: Any, *, is_scale: bool) -> str:
+    if not value or not (value is True or _is_amount(value)):
+        return ""
+    if words & _LEFT_OUT and value is True:
+        return "weight"
+    if is_scale:
+        return ""
+    return "negative" if words & PENALTY else _read_gate(words)
 
 
 def _are_equal(key: str, entries: Sequence[Entry]) -> bool:
@@ -301,61 +391,6 @@ def _list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[t
                 yield from _list_entries(entry.get(name), (*path, step, name), parts)
 
 
-def _find_of_entry(
-    place: Path, entry: Mapping[str, Any], shape: Shape, scales: Collection[Ends]
-) -> Iterator[Doubt]:
-    """Find the fields of a criterion that are not read, and that are a number, true or false, or a telling word."""
-    marks = (*shape.gate, *shape.negative, *shape.sums)
-    ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
-    texts = {name.split(".")[0] for name in (*shape.outcome, *(end for end in ends if isinstance(end, str)))}
-    held = {name.split(".")[0] for name in (*shape.id, *shape.weight, *shape.levels, *shape.parts)}
-    marked = {name.split(".")[0] for name, _ in marks}
-    unused = {name.split(".")[0] for name in shape.unused}
-    stars = [star_pattern(name) for name in shape.levels if is_star(name)]
-    has_weight = not entry.keys().isdisjoint(shape.weight)
-    gates = {name for name, values in shape.gate if values is None}
-    for key, value in entry.items():
-        if key in gates and isinstance(value, str) and not (is_off(value) or re.search(SHARE, value)):
-            yield Doubt((*place, key), "gate", value)
-            continue
-        if key in unused or key in held or any(re.search(star, key) for star in stars):
-            continue
-        is_read = key in texts or key in marked
-        if not is_read:
-            setting = _read_field(key, value, entry, has_weight=has_weight)
-            if setting == "gate" and shape.combine == "all":
-                continue  # each criterion must be met
-            if setting:
-                yield Doubt((*place, key), setting, value)
-                continue
-        reversals = list(_find_reversals((*place, key), value, shape, scales, is_read=is_read))
-        yield from reversals
-        if not (is_read or reversals) and isinstance(value, bool | int | float):
-            yield Doubt((*place, key), "", value)
-
-
-def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> str:
-    """Return the setting that may say what a field of a criterion is, empty if nothing suggests one."""
-    words = split_words(key)
-    said = split_words(value) if isinstance(value, str) and " " not in value.strip() else set[str]()
-    is_share = isinstance(value, str) and re.search(SHARE, value) is not None
-    if words & _WEIGHTS and not has_weight and (is_number(value) or is_share or said):
-        return "weight"
-    if said & PENALTY or said & _AVOIDED:
-        return "negative"
-    if value is False or (isinstance(value, str) and value and is_off(value)):
-        return "negative" if words & (_WANTED | _EXPECTED) else "weight" if words & _COUNTED else ""
-    if isinstance(value, str) and not is_share:
-        is_gate = said & GATE or (said and words & (GATE | _MARK) and "type" not in words)
-        return "gate" if is_gate else ""
-    if value and isinstance(value, bool | int | float | str):
-        if words & _LEFT_OUT and value is True:
-            return "weight"
-        is_scale = key.replace("min", "max") in entry and "min" in words
-        return "negative" if words & PENALTY else _read_gate(words) if not is_scale else ""
-    return ""
-
-
 def _read_gate(words: set[str]) -> str:
     is_least = bool(words & _LEAST) and words <= _LEAST | _OF_SCORES
     return "gate" if words & (GATE | _MUST | _MARK | (_LESS - {"warning"})) or is_least else ""
@@ -383,21 +418,6 @@ def holds_mappings(value: Any) -> bool:
     return any(isinstance(each, dict) for each in parts)
 
 
-def _find_in_settings(place: Path, value: Mapping[str, Any], shape: Shape, read: Collection[Path]) -> Iterator[Doubt]:
-    """Find what a mapping beside criteria says about their scores: `verdict: {pass_at: 7}`, `gates: {safety: 4}`."""
-    words = split_words(str(place[-1]))
-    for key, each in value.items():
-        if (*place, key) in read or _is_unused((*place, key), shape):
-            continue
-        is_score = (is_number(each) and bool(each)) or (isinstance(each, str) and re.search(SHARE, each) is not None)
-        if is_score and words & (_MARK | _LESS):
-            yield Doubt((*place, key), "pass", each)
-        elif setting := _read_beside(key, each, shape):
-            yield Doubt((*place, key), setting, each)
-        elif isinstance(each, dict):
-            yield from _find_in_settings((*place, key), each, shape, read)
-
-
 def _read_beside(key: str, value: Any, shape: Shape) -> str:
     """Return the setting that may say what a key beside criteria is, empty if nothing suggests one."""
     words = split_words(key)
@@ -412,8 +432,7 @@ def _read_beside(key: str, value: Any, shape: Shape) -> str:
         return "gate" if words & (GATE | _MUST) and shape.combine != "all" else ""
     if isinstance(value, str) and words & _WAYS:
         return "combine" if not (split_words(value) & _MEANS or shape.combine == "all") else ""
-    is_score = (is_number(value) and bool(value)) or (isinstance(value, str) and re.search(SHARE, value) is not None)
-    return "pass" if is_score and (is_pass_mark(key) or words & _LESS) else ""
+    return "pass" if value and _is_amount(value) and (is_pass_mark(key) or words & _LESS) else ""
 
 
 def _are_grades(value: Any) -> bool:

@@ -36,11 +36,11 @@ _WIDEST = 1000
 
 _RANGE = re.compile(r"\s*(-?\d{1,4})\s*(?:-|\u2013|\.\.\.?|to)\s*(-?\d{1,4})\s*")
 _NUMBERED = re.compile(
-    r"""\s* (?: (?: levels? | lvl | scores? | grade | points? | pts? | rating | stars? | band | tier | step | stage | rank
-            | value | anchor | marks? | [lsgp] ) [\s_-]* )?
+    r"""\s* (?: (?: levels? | lvl | scores? | grade | points? | pts? | rating | stars? | band | tier | step | stage
+            | rank | value | anchor | marks? | [lsgp] ) [\s_-]* )?
         ( -?\d{1,4} (?:\.\d{1,4})? )
-        (?: \s* (?: points? | pts? | stars? | marks? )? \s* (?: [:)(=_\N{EN DASH}\N{EM DASH}] .* | -(?!\d) .* | \.\s .* )? )
-        \s*""",
+        \s* (?: points? | pts? | stars? | marks? )?
+        \s* (?: [:)(=_\N{EN DASH}\N{EM DASH}] .* | -(?!\d) .* | \.\s .* )?""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
 """What a level is called by its score: `3`, `score_3`, `L3`, `3 stars`, `3: Good`; other words may hold any number."""
@@ -67,6 +67,7 @@ _NODES = frozenset({"children", "child_nodes", "nodes", "subtasks", "sub_tasks",
 
 _LONG = 10
 """The end of a scale from which a threshold of 1 may be meant as 1.0, the whole of it."""
+
 
 class Written(NamedTuple):
     """A value and its place in the document."""
@@ -196,7 +197,7 @@ class _Reading:
     def add_doubts(self, view: View, value: Any) -> View:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
         scales = {ends for ends in self.ends if ends}
-        found = find_doubts(self.document, self.shape, self.path, self.places, scales=scales)
+        found = find_doubts(self.document, self.shape, self.path, self.places, scales)
         doubts = [doubt for doubt in found if doubt.setting]
         for doubt in doubts:
             if doubt.setting != "pass" or len(scales) != 1 or self.shape.combine == "share":
@@ -583,17 +584,12 @@ class _Reading:
                 return
             marked = Written(value=True, place=leaf.place)
         elif not _NODES.isdisjoint((*leaf.place, *leaf.value)):
-            name = marked.place[-1]
-            reason = f"`{name}` of a node may fail all that is above it in the tree, and a gate does not"
-            self._doubt(marked.place, f"{reason}; name `{name}` under `unused` in the table if it does not count")
+            self._doubt_node(marked.place)
         levels = [each["level"] for each in entry.get("levels", ()) if each["level"] is not None]
         percent = read_percent(marked.value)
         gate = percent if percent is not None or isinstance(marked.value, bool) else self._read_number(marked)
         ends = self.ends[-1]
-        if ends is None:
-            lowest, highest = Fraction(0), Fraction(1)
-        else:
-            lowest, highest = ends
+        lowest, highest = ends or (Fraction(0), Fraction(1))
         if gate is None and ends is not None:
             is_reached = self.shape.combine == "all" and self.passes and lowest < self.passes[0] <= highest
             gate = self.passes[0] if self.passes and is_reached else None
@@ -614,6 +610,11 @@ class _Reading:
         elif levels:
             entry[field] = max(levels) if gate is None else _reach(levels, gate, lowest, highest)
         self.draft.put((index, field), marked.place)
+
+    def _doubt_node(self, place: Path) -> None:
+        name = place[-1]
+        reason = f"`{name}` of a node may fail all that is above it in the tree, and a gate does not"
+        self._doubt(place, f"{reason}; name `{name}` under `unused` in the table if it does not count")
 
     def _check_gate(self, gate: Fraction, place: Path, ends: Ends, *, is_part: bool) -> Fraction | None:
         """Return the score that a gate means, None if it is on no scale."""
@@ -724,7 +725,9 @@ class _Reading:
             field, (low, high) = str(written.place[-1]), ends
             if split_words(field) & _POINTS and low > 0 and self._read_weight(written) == high:
                 told = f"the levels of a criterion end at {_show(high)}, its `{field}`, so they may be points: "
-                told += f"{_show(low)} would be {_show(low)} of {_show(high)} points, and is read as the lowest score, 0; "
+                told += (
+                    f"{_show(low)} would be {_show(low)} of {_show(high)} points, and is read as the lowest score, 0; "
+                )
                 told += 'say which with `combine` in a table of the settings: "share" or "mean"'
                 self._doubt(written.place, told)
                 return
@@ -800,33 +803,34 @@ class _Reading:
         if self.passes is None or self.is_unscaled or (self.is_unsaid and self.shape.combine != "share"):
             return None, None
         passes, place = self.passes
-        scales = {ends or (Fraction(0), Fraction(1)) for ends in self.ends}
-        if self.shape.combine == "share":
-            low, high = Fraction(0), self.points if passes > 1 else Fraction(1)
-        elif len(scales) == 1:
-            low, high = next(iter(scales))
-        elif passes <= 1:
-            low, high = Fraction(0), Fraction(1)
-        else:
+        ends = self._find_ends(passes)
+        if ends is None:
             self._doubt(place, f"its criteria have several scales, so no score is {_show(passes)}, the threshold")
             return None, place
+        low, high = ends
         if passes > 1 and not self.is_pass_part and self._is_of_whole(passes):
-            self._doubt_whole(passes, place, high)
+            told = f"the scale ends at {_show(high)}, and all scores add up to {_show(self.whole)}"
+            self._doubt(place, f"nothing says of what {_show(passes)}, the threshold, is a part: {told}")
             return None, place
         scored = self._read_score(passes, low, high, place, is_part=self.is_pass_part)
         if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
             reason = f"nothing says whether 1, the threshold, is a score of 0 to {_show(high)} or all of it"
             self._doubt(place, reason)
-            scored = None
-        if scored is None or high <= low:
-            return None, place
-        passes = scored
-        if not low < passes <= high:
-            effect = "is never met" if passes > high else "is always met"
-            self._report_threshold(place, passes, (low, high), f"threshold {effect}")
-            return None, place
-        share = (passes - low) / (high - low)
-        return _decimal(share), place
+        elif scored is not None and low < scored <= high:
+            return _decimal((scored - low) / (high - low)), place
+        elif scored is not None and low < high:
+            effect = "is never met" if scored > high else "is always met"
+            self._report_threshold(place, scored, (low, high), f"threshold {effect}")
+        return None, place
+
+    def _find_ends(self, passes: Fraction) -> Ends | None:
+        """Return the ends of the scale that a threshold is a score of; None if there are several."""
+        scales = {ends or (Fraction(0), Fraction(1)) for ends in self.ends}
+        if self.shape.combine == "share":
+            return Fraction(0), self.points if passes > 1 else Fraction(1)
+        if len(scales) == 1:
+            return next(iter(scales))
+        return (Fraction(0), Fraction(1)) if passes <= 1 else None
 
     def _check_most(self, passes: Fraction, place: Path | None) -> None:
         """Report a threshold above the highest score that the file says beside it, where nothing says the lowest."""
@@ -872,10 +876,6 @@ class _Reading:
             for mapping in (*mappings, *inner)
             for key, value in mapping.items()
         )
-
-    def _doubt_whole(self, number: Fraction, place: Path | None, high: Fraction) -> None:
-        ends = f"the scale ends at {_show(high)}, and all scores add up to {_show(self.whole)}"
-        self._doubt(place, f"nothing says of what {_show(number)}, the threshold, is a part: {ends}")
 
     def _report_threshold(self, place: Path | None, found: Fraction, ends: Ends, effect: str) -> None:
         what, _, effect = effect.partition(" ")

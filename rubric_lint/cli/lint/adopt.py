@@ -28,7 +28,6 @@ from rubric_lint.text.path import pointer, split_pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError, kind_of
 
-
 _OPEN = "?"
 """Stands for a number that only the user knows."""
 
@@ -71,9 +70,7 @@ def describe_format(given: Given) -> int:
         return Exit.FOUND if lacks else Exit.CLEAN
     is_again = bool(given.scale) and all(each.settings.shapes for each in files)
     for each in (each for each in files if each.title and not is_again):
-        reasons = [f"as {each.title}, but {reason}" for reason in each.doubts] or [f"as {each.title}; it needs no table"]
-        for reason in reasons:
-            complain(f"{each.input.label}: is read already, {reason}")
+        _complain_of_known(each)
     new = [each for each in files if is_again or not each.title]
     if not new:
         return Exit.CLEAN
@@ -102,17 +99,27 @@ def describe_format(given: Given) -> int:
     add_tables(written, file)
     listed = list_names([visible(str(table["name"])) for table in written])
     formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
-    all_told = "All commands and editors now read the files."
-    if any(_find_doubts(each, tables) for each in new):
-        all_told = "score, judge and convert refuse the files until the table says what each field above is that is not read."
-    click.echo(f"\nAdded the {formats} to {visible(shorten(file))}. {all_told}")
+    click.echo(f"\nAdded the {formats} to {visible(shorten(file))}. {_word_use(new, tables)}")
     return Exit.CLEAN
 
 
-def _find_doubts(given: _Given, tables: Iterable[Inferred]) -> bool:
-    """Return whether something of a file may decide its score, and no table reads it."""
+def _complain_of_known(given: _Given) -> None:
+    """Say that a file is read already, and what of it no table reads."""
+    for reason in given.doubts:
+        complain(f"{given.input.label}: is read already, as {given.title}, but {reason}")
+    if not given.doubts:
+        complain(f"{given.input.label}: is read already, as {given.title}; it needs no table")
+
+
+def _word_use(files: Iterable[_Given], tables: Iterable[Inferred]) -> str:
+    """Say which commands read the files now: no score is given if something may decide it that no table reads."""
     shapes = [each.shape for each in tables]
-    return any(view.doubts for document in given.documents for view in find_shapes(document, shapes))
+    views = [view for given in files for document in given.documents for view in find_shapes(document, shapes)]
+    if any(view.doubts for view in views):
+        return (
+            "check and editors now read the files; score, judge and convert do once the table names what is not read."
+        )
+    return "All commands and editors now read the files."
 
 
 def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Given:

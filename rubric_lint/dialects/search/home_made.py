@@ -86,7 +86,7 @@ def _find_others(document: Document, read: Sequence[Path]) -> Iterator[Path]:
 
 
 def _holds_criteria(value: Any) -> bool:
-    """Return whether a value holds mappings with texts, or lists of some: criteria, perhaps of each of several kinds."""
+    """Return whether a value holds mappings with texts, or lists of some: criteria, perhaps of several kinds."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     inner = [each for part in parts if not isinstance(part, str) and holds_mappings(part) for each in _values(part)]
     entries = [each for each in (*parts, *inner) if isinstance(each, dict)]
