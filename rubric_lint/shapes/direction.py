@@ -40,6 +40,7 @@ _PHRASES = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_SIGNS = re.compile(rf"{_BETTER}|{_WORSE}|{_GOOD}|{_BAD}|revers|invers|invert", re.IGNORECASE)
 _NUMBERED = re.compile(rf"{_NUMBER}{_IS}(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\b", re.IGNORECASE)
 _FAILS = re.compile(rf"{_NUMBER}\s+fails\b", re.IGNORECASE)
 _NAMED = re.compile(rf"\b(?:(?P<good>best|perfect)|(?P<bad>worst))(?:\s+score)?{_IS}{_NUMBER}", re.IGNORECASE)
@@ -47,6 +48,8 @@ _NAMED = re.compile(rf"\b(?:(?P<good>best|perfect)|(?P<bad>worst))(?:\s+score)?{
 
 def find_reversal(text: str, scales: Collection[Ends]) -> str:
     """Return the words of a text that say that a low score of one of some scales is good, or a high one bad."""
+    if not _SIGNS.search(text):
+        return ""
     if found := _PHRASES.search(text):
         return found[0].strip(" \n.;:,!?([\N{EN DASH}\N{EM DASH}-")
     if not scales:
@@ -106,9 +109,9 @@ def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
     return bool(words & _AIMS) and _says_low(value)
 
 
-def _split_word(value: Any) -> set[str]:
+def _split_word(value: Any) -> frozenset[str]:
     """Return the parts of a single word: `lower_is_better`."""
-    return split_words(value) if isinstance(value, str) and " " not in value.strip() else set()
+    return split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset()
 
 
 def _says_low(value: Any) -> bool:

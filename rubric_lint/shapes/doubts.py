@@ -181,21 +181,26 @@ def find_doubts_of_view(view: View) -> View:
     The fields that its schema has are known, wherever they are.
     """
     document, schema = view.document, schema_of(view.schema)
+    if document.kind.is_program or view.is_text:
+        return view
+    known = schema.entry_fields.keys()
     places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
     entries = [(place, entry) for place in places if isinstance(entry := document.value(place), dict)]
-    if document.kind.is_program or view.is_text or not entries:
+    above = view.path[:-1]
+    holder = document.value(above) if view.path and entries else None
+    # Each release of AgentV has a table of what it reads in a suite.
+    is_told = not isinstance(holder, dict) or view.dialect.name.startswith("agentv-")
+    around = schema_of(view.beside or view.dialect.beside or view.schema).names | schema.names
+    is_known = is_told or all(key in around for key in holder)
+    if is_known and all(entry.keys() <= known for _, entry in entries):
         return view
     patterns = schema.definitions[schema.item].get("patternProperties", ())
     others = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
-    shape = Shape(view.dialect.title, pointer(view.path), unused=(*schema.entry_fields, *others))
-    above = view.path[:-1]
-    holder = document.value(above)
-    around = schema_of(view.beside or view.dialect.beside or view.schema)
-    known = {*schema.names, *around.names, _THRESHOLD}
-    read = {(*above, key) for key in holder if key in known} if isinstance(holder, dict) else set[Path]()
+    shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *others))
+    read = {(*above, key) for key in holder if key in around or key == _THRESHOLD} if not is_told else set[Path]()
     search = _Search(document, shape, read | view.sources, ())
     found = list(search.find_in_criteria(entries))
-    if view.path and not view.dialect.name.startswith("agentv-"):  # each release of AgentV has a table of its own
+    if not is_told:
         found += search.find_beside(view.path, [len(above)])
     doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
     return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
@@ -335,7 +340,7 @@ def _first_steps(names: Iterable[str]) -> set[str]:
 def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> str:
     """Return the setting that may say what a field of a criterion is, empty if nothing suggests one."""
     words = split_words(key)
-    said = split_words(value) if isinstance(value, str) and " " not in value.strip() else set[str]()
+    said = split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset[str]()
     if words & _WEIGHTS and not has_weight and (_is_amount(value) or said):
         return "weight"
     if said & (PENALTY | _AVOIDED):
@@ -348,7 +353,7 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
     return _read_number_or_flag(words, value, is_scale=key.replace("min", "max") in entry and "min" in words)
 
 
-def _read_number_or_flag(words: set[str], value: Any, *, is_scale: bool) -> str:
+def _read_number_or_flag(words: frozenset[str], value: Any, *, is_scale: bool) -> str:
     if not value or not (value is True or _is_amount(value)):
         return ""
     if words & _LEFT_OUT and value is True:
@@ -391,7 +396,7 @@ def _list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[t
                 yield from _list_entries(entry.get(name), (*path, step, name), parts)
 
 
-def _read_gate(words: set[str]) -> str:
+def _read_gate(words: frozenset[str]) -> str:
     is_least = bool(words & _LEAST) and words <= _LEAST | _OF_SCORES
     return "gate" if words & (GATE | _MUST | _MARK | (_LESS - {"warning"})) or is_least else ""
 

@@ -7,6 +7,7 @@ words that teams use are data, in `words.toml`. Only `rubric-lint adopt` and fil
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cache
 from pathlib import Path as File
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 from rubric_lint.format.criterion import is_number, read_key
 from rubric_lint.shapes.doubts import PENALTY as PENALTIES
 from rubric_lint.shapes.doubts import (
+    find_doubts,
     holds_mappings,
     is_gate,
     is_pass_mark,
@@ -21,7 +23,7 @@ from rubric_lint.shapes.doubts import (
     is_way,
     says_penalty,
 )
-from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_shape, read_share
+from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_share
 from rubric_lint.shapes.shape import Names, Shape, split_words
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -715,13 +717,19 @@ def _infer(
     )
     inside = {each.path for _, each, _ in found}
     shape = Shape.from_table(table)
-    # What may decide is left to the user.
-    documents = dict.fromkeys(document for document, _, _ in found)
-    views = [view for document in documents for view in read_shape(document, shape)]
-    names_in_doubt = {step for view in views for place, _ in view.doubts for step in place[len(view.path) :]}
+    names_in_doubt = {  # what may decide is left to the user
+        doubt.place[len(each.path) + 1]
+        for document, each, _ in found
+        for doubt in find_doubts(document, shape, each.path, (), _ANY_SCALE)
+        if doubt.setting and doubt.place[: len(each.path)] == each.path
+    }
     if left := dict.fromkeys(path[-1] for _, path in unused if path[:-2] in inside and path[-1] not in names_in_doubt):
         table["unused"] = list(left)
     return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused))
+
+
+_ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
+"""Stands for the scale of criteria that are not read yet: on it, all that speaks of good and bad scores is in doubt."""
 
 
 def _list_marks(fields: Fields, entries: Sequence[Entry]) -> dict[str, Any]:

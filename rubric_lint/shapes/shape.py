@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -106,10 +106,11 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 """What makes the field of a shape of the setting of the same name, where that is not the same."""
 
 
-def split_words(key: str) -> set[str]:
+@lru_cache(maxsize=1 << 12)  # criteria repeat their keys
+def split_words(key: str) -> frozenset[str]:
     """Return the words of a key: `passMark`, `pass_mark`, `hard-fail`."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()
-    return set(filter(None, re.split(r"[\W_]+", spaced)))
+    return frozenset(filter(None, re.split(r"[\W_]+", spaced)))
 
 
 def is_plain(name: str) -> bool:
