@@ -22,27 +22,28 @@ _WORSE = r"worse|worst|bad|poor"
 _GOOD = r"best|perfect|ideal|excellent|flawless|optimal|very good"
 _BAD = r"worst|terrible|awful|unacceptable|very poor|very bad|poor|fails?|failing|failed|failure"
 _NUMBER = r"(?<![\w.,])(-?\d{1,4})(?![\w%]|[.,]\d)"
-_IS = r"\s*(?:=|:|->|\N{RIGHTWARDS ARROW}|\(|\bis\b|\bare\b|\bmeans?\b)\s*(?:the\s+)?"
+_IS = r"(?:\s*(?:=|:|->|\N{RIGHTWARDS ARROW}|\()|\s+(?:-|\N{EN DASH}|is|are|being|means?)(?=\s))\s*(?:the\s+)?"
+_ENDED = r"(?=\s*(?:\Z|[.,;:!?)\]/|&\n]|(?:and|score|level|possible)\b|to\s+-?\d))"
+"""What follows a word that says how good a score is: no object, as in "5: fails to name it"."""
+_ARE = r"(?:\s*=\s*|\s+(?:is|are|means?|indicates?)\s+)(?:the\s+)?"
 
 _PHRASES = re.compile(
-    rf"""
+    rf"""(?:
     # A clause of its own, or one that says what is lower: "Lower is better", "a lower score is better".
     (?: (?: (?:\A|[.;:,!?(\[\N{{EN DASH}}\N{{EM DASH}}\n-])\s* | \b(?:as|since|because|so|where|note\ that)\s+ )
-        (?:the\s+|a\s+)? (?: (?:{_LOW})\s+(?:is|are|means?|=)\s+(?:the\s+)?(?:{_BETTER})
-                         | (?:{_HIGH})\s+(?:is|are|means?|=)\s+(?:the\s+)?(?:{_WORSE}) )\b )
-    | \b(?:{_LOW})\s+{_SCORES}\s+(?:is|are|means?|=)\s+(?:the\s+)?(?:{_BETTER})\b
-    | \b(?:{_HIGH})\s+{_SCORES}\s+(?:is|are|means?|=)\s+(?:the\s+)?(?:{_WORSE})\b
+        (?:the\s+|a\s+)? (?: (?:{_LOW}){_ARE}(?:{_BETTER}) | (?:{_HIGH}){_ARE}(?:{_WORSE}) )\b )
+    | \b(?:{_LOW})\s+{_SCORES}{_ARE}(?:{_BETTER})\b
+    | \b(?:{_HIGH})\s+{_SCORES}{_ARE}(?:{_WORSE})\b
     | \bthe\s+(?:lower|smaller|fewer)\b(?:\s+the\s+{_SCORES})?,?\s+the\s+better\b
     | \bthe\s+(?:higher|larger|greater)\b(?:\s+the\s+{_SCORES})?,?\s+the\s+worse\b
-    | \b(?:lower|smaller)[\ _-]is[\ _-]better\b(?=\s*(?:\)|\]|\Z))
     | \b(?:reverse|inverse|inverted|reversed)[\ -](?:scor(?:ed|ing)|scale|score)\b
     | \bscale\s+is\s+(?:inverted|reversed)\b
-    """,
+    )(?!\s+than\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SIGNS = re.compile(rf"{_BETTER}|{_WORSE}|{_GOOD}|{_BAD}|revers|invers|invert", re.IGNORECASE)
-_NUMBERED = re.compile(rf"{_NUMBER}{_IS}(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\b", re.IGNORECASE)
-_FAILS = re.compile(rf"{_NUMBER}\s+fails\b", re.IGNORECASE)
+_NUMBERED = re.compile(rf"{_NUMBER}{_IS}(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\b{_ENDED}", re.IGNORECASE)
+_FAILS = re.compile(rf"{_NUMBER}\s+fails{_ENDED}", re.IGNORECASE)
 _NAMED = re.compile(rf"\b(?:(?P<good>best|perfect)|(?P<bad>worst))(?:\s+score)?{_IS}{_NUMBER}", re.IGNORECASE)
 
 
