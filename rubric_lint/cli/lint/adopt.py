@@ -112,12 +112,12 @@ def _complain_of_known(given: _Given) -> None:
 
 
 def _word_use(files: Iterable[_Given], tables: Iterable[Inferred]) -> str:
-    """Say which commands read the files now: no score is given if something may decide it that no table reads."""
+    """Say which commands read the files now: nothing is scored if something that may decide is not known."""
     shapes = [each.shape for each in tables]
     views = [view for given in files for document in given.documents for view in find_shapes(document, shapes)]
-    if any(view.doubts for view in views):
+    if any(view.refusal for view in views):
         return (
-            "check and editors now read the files; score, judge and convert do once the table names what is not read."
+            "check and editors now read the files; score, judge and convert will when the table says what is missing."
         )
     return "All commands and editors now read the files."
 
