@@ -715,22 +715,26 @@ class _Reading:
                     self._report("weight", "two-kinds", written.place, values, Part.VALUE, place)
 
     def _find_points(self, found: Mapping[int, Written | None], pairs: Sequence[tuple[int, _Leaf]]) -> None:
-        """Doubt levels that end at the highest score of their criterion, as points do, but are read as a scale."""
-        if self.shape.combine:
-            return  # somebody says how scores combine
-        for (index, leaf), ends in zip(pairs, self.ends, strict=True):
-            written = found.get(index)
-            if written is None or ends is None or not self._find(leaf, self.shape.levels):
+        """Doubt levels that all end at the highest score of their criterion, as points do, but are read as a scale."""
+        ending: list[tuple[Written, Ends]] = []
+        for (index, _), ends in zip(pairs, self.ends, strict=True):
+            written, levels = found.get(index), self.data[index].get("levels", ())
+            is_described = ends is not None and any("expected_outcome" in level for level in levels)
+            if written is None or not is_described or ends is None or not split_words(str(written.place[-1])) & _POINTS:
                 continue
-            field, (low, high) = str(written.place[-1]), ends
-            if split_words(field) & _POINTS and low > 0 and self._read_weight(written) == high:
-                told = f"the levels of a criterion end at {_show(high)}, its `{field}`, so they may be points: "
-                told += (
-                    f"{_show(low)} would be {_show(low)} of {_show(high)} points, and is read as the lowest score, 0; "
-                )
-                told += 'say which with `combine` in a table of the settings: "share" or "mean"'
-                self._doubt(written.place, told)
+            if self._read_weight(written) != ends[1]:
                 return
+            ending.append((written, ends))
+        above = [(written, ends) for written, ends in ending if ends[0] > 0]
+        if not above or self.shape.combine:  # which says how scores combine
+            return
+        written, (low, high) = above[0]
+        one, whole = _show(low), _show(high)
+        reason = (
+            f"the levels of a criterion end at {whole}, its `{written.place[-1]}`, so they may be points: {one} would "
+        )
+        reason += f"be {one} of {whole} points, and is read as the lowest score, 0"
+        self._doubt(written.place, f'{reason}; say which with `combine` in a table of the settings: "share" or "mean"')
 
     def _take_weight(self, index: int, leaf: _Leaf, written: Written | None, otherwise: Fraction) -> Fraction | None:
         """Put the weight of a criterion into its data, and return it; None if it is not a weight."""
