@@ -72,7 +72,7 @@ NAMES = {
     "evals/eval.yaml": "WEIGHTS: weights that Agent Skills does not have",
     "evals/rubric.json": "DIRECTION: a note that says that lower is better",
 }
-TEST = "rubric: {name}\ntests:\n- {{answer: No., output: '{{\"checks\": []}}', verdict: fail}}\n"
+TEST = "rubric: {name}\ntests:\n- {{id: a, answer: No., output: {{checks: []}}, expect: fail}}\n"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -88,7 +88,7 @@ def test_every_command_refuses_and_says_why_at_the_same_place(folder, said, name
         call("show", name),
         call("convert", name),
         call("score", name, "outputs.jsonl"),
-        call("prompt", name),
+        call("prompt", name, "--answer", "No."),
         call("judge", name, "answers.jsonl", "--model", "x", "--base-url", "http://localhost:1"),
         call("test", "a.rubric-test.yaml"),
         call("adopt", name),

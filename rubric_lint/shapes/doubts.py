@@ -96,9 +96,7 @@ class Doubt(NamedTuple):
         if not self.setting:
             return f"the field `{name}` of the criteria is not read"
         one, many = _NAMES[self.setting]
-        found = f"`{name}` may hold {many}" if self.is_beside else f"`{name}{said}` may be {one}"
-        if self.setting == "direction":
-            found = f"`{name}{said}` may say which scores are better"
+        found = f"`{name}` may hold {many}" if self.is_beside else f"`{name}{said}` may {one}"
         if self.setting in _WITHOUT_SETTING:
             how = "name it under `unused` if it does not count"
         elif self.is_beside:
@@ -109,14 +107,14 @@ class Doubt(NamedTuple):
 
 
 _NAMES = {
-    "weight": ("a weight", "weights"),
-    "negative": ("a penalty", "penalties"),
-    "bonus": ("a bonus", "bonuses"),
-    "gate": ("a gate", "gates"),
-    "pass": ("a pass mark", "pass marks"),
-    "combine": ("how scores combine", "how scores combine"),
-    "direction": ("a direction", "directions"),
-    "grades": ("a grade", "grade bands"),
+    "weight": ("say how much a criterion counts", "weights"),
+    "negative": ("be a penalty", "penalties"),
+    "bonus": ("be a bonus", "bonuses"),
+    "gate": ("be a gate", "gates"),
+    "pass": ("be a pass mark", "pass marks"),
+    "combine": ("be how scores combine", "how scores combine"),
+    "direction": ("say which scores are better", "directions"),
+    "grades": ("be a grade", "grade bands"),
 }
 _WITHOUT_SETTING = frozenset({"direction", "grades"})
 
@@ -187,21 +185,19 @@ def find_doubts_of_view(view: View) -> View:
     places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
     entries = [(place, entry) for place in places if isinstance(entry := document.value(place), dict)]
     above = view.path[:-1]
-    holder = document.value(above) if view.path and entries else None
     # Each release of AgentV has a table of what it reads in a suite.
-    is_told = not isinstance(holder, dict) or view.dialect.name.startswith("agentv-")
+    has_table = view.dialect.name.startswith("agentv-")
+    found_above = document.value(above) if view.path and entries and not has_table else None
+    holder = found_above if isinstance(found_above, dict) else {}
     around = schema_of(view.beside or view.dialect.beside or view.schema).names | schema.names
-    is_known = is_told or all(key in around for key in holder)
-    if is_known and all(entry.keys() <= known for _, entry in entries):
+    if holder.keys() <= around and all(entry.keys() <= known for _, entry in entries):
         return view
     patterns = schema.definitions[schema.item].get("patternProperties", ())
     others = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
     shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *others))
-    read = {(*above, key) for key in holder if key in around or key == _THRESHOLD} if not is_told else set[Path]()
+    read = {(*above, key) for key in holder if key in around or key == _THRESHOLD}
     search = _Search(document, shape, read | view.sources, ())
-    found = list(search.find_in_criteria(entries))
-    if not is_told:
-        found += search.find_beside(view.path, [len(above)])
+    found = [*search.find_in_criteria(entries), *(search.find_beside(view.path, [len(above)]) if holder else ())]
     doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
     return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
 

@@ -866,7 +866,7 @@ class _Reading:
         highest = [ends[1] if ends else Fraction(1) for ends in self.ends]
         if self.shape.combine == "share":
             return number > self.points and number in _PERCENT
-        if len(highest) > 1 and not self.shape.combine and self._says_sum(sum(highest)):
+        if len(highest) > 1 and not self.shape.combine and self._says_sum(sum(highest, Fraction(0))):
             return True
         return number > max(highest, default=0) and (number <= self.whole or number in _PERCENT)
 

@@ -106,7 +106,7 @@ def describe_format(given: Given) -> int:
 def _complain_of_known(given: _Given) -> None:
     """Say that a file is read already, and what of it no table reads."""
     for reason in given.doubts:
-        complain(f"{given.input.label}: is read already, as {given.title}, but {reason}")
+        complain(f"{given.input.label}: is read already, as {given.title}, and not scored: {reason}")
     if not given.doubts:
         complain(f"{given.input.label}: is read already, as {given.title}; it needs no table")
 
@@ -144,7 +144,7 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Giv
         if settings.shapes or not (rubric.view and (rubric.view.dialect.title == TITLE or rubric.view.doubts))
     )
     views = [rubric.view for _, rubric in examined.rubrics if rubric.view]
-    doubts = dict.fromkeys(reason for view in views for _, reason in view.doubts)
+    doubts = dict.fromkeys(view.refusal[1] for view in views if view.refusal)
     return _Given(found, documents, settings, join_words(list(titles)), list(doubts) if settings.shapes else ())
 
 
