@@ -176,18 +176,17 @@ def find_doubts(
 def find_doubts_of_view(view: View) -> View:
     """Return a rubric of another system with what is not read of it and may decide its score.
 
-    The fields that its schema has are known, wherever they are.
+    The fields that its schema has are known, wherever they are. Those that AgentV does not have are errors anyway.
     """
-    document, schema = view.document, schema_of(view.schema)
-    if document.kind.is_program or view.is_text:
+    document = view.document
+    if document.kind.is_program or view.is_text or view.dialect.name.startswith("agentv-"):
         return view
+    schema = schema_of(view.schema)
     known = schema.entry_fields.keys()
     places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
     entries = [(place, entry) for place in places if isinstance(entry := document.value(place), dict)]
     above = view.path[:-1]
-    # Each release of AgentV has a table of what it reads in a suite.
-    has_table = view.dialect.name.startswith("agentv-")
-    found_above = document.value(above) if view.path and entries and not has_table else None
+    found_above = document.value(above) if view.path and entries else None
     holder = found_above if isinstance(found_above, dict) else {}
     around = schema_of(view.beside or view.dialect.beside or view.schema).names | schema.names
     if holder.keys() <= around and all(entry.keys() <= known for _, entry in entries):

@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.search.locate import CONTAINERS
 from rubric_lint.finding import Step
+from rubric_lint.format.recognition import CONTAINERS
 from rubric_lint.format.view import View, is_named_for_judges
 from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import find_families, find_views
 from rubric_lint.format.recognition import (
+    CONTAINERS,
     FIELD,
     find_misspelt,
     find_places,
@@ -171,9 +172,6 @@ def has_home_beside(document: Document) -> bool:
     """Return whether a document that has rubrics may have home-made ones beside them."""
     return isinstance(document.data, dict) and not CONTAINERS.isdisjoint(document.data)
 
-
-CONTAINERS = frozenset({"criteria", "dimensions", "axes"})
-"""The keys at the top of a file that hold home-made criteria most often."""
 
 _SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects.search.documents import may_hold_scale
 from rubric_lint.dialects.search.locate import (
-    CONTAINERS,
     Search,
     count_signs,
     has_home_beside,
@@ -16,6 +15,7 @@ from rubric_lint.dialects.search.locate import (
 )
 from rubric_lint.finding import Problem, Step, Unread
 from rubric_lint.format.recognition import (
+    CONTAINERS,
     FIELD,
     are_levels,
     find_misspelt,
