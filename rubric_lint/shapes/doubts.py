@@ -188,13 +188,14 @@ def find_doubts_of_view(view: View) -> View:
     above = view.path[:-1]
     found_above = document.value(above) if view.path and entries else None
     holder = found_above if isinstance(found_above, dict) else {}
-    around = schema_of(view.beside or view.dialect.beside or view.schema).names | schema.names
-    if holder.keys() <= around and all(entry.keys() <= known for _, entry in entries):
+    around = schema_of(view.beside or view.dialect.beside or view.schema).names
+    others = [key for key in holder if key not in around and key not in schema.names and key != _THRESHOLD]
+    if not others and all(entry.keys() <= known for _, entry in entries):
         return view
     patterns = schema.definitions[schema.item].get("patternProperties", ())
-    others = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
-    shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *others))
-    read = {(*above, key) for key in holder if key in around or key == _THRESHOLD}
+    like = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
+    shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *like))
+    read = {(*above, key) for key in holder if key not in others}
     search = _Search(document, shape, read | view.sources, ())
     found = [*search.find_in_criteria(entries), *(search.find_beside(view.path, [len(above)]) if holder else ())]
     doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
