@@ -72,7 +72,7 @@ NAMES = {
     "evals/eval.yaml": "WEIGHTS: weights that Agent Skills does not have",
     "evals/rubric.json": "DIRECTION: a note that says that lower is better",
 }
-TEST = "rubric: {name}\ntests:\n- {{id: a, answer: No., output: {{checks: []}}, expect: fail}}\n"
+TEST = "rubric: {name}\ntests:\n- {{id: a, answer: No., output: {{checks: []}}, expect: {{verdict: fail}}}}\n"
 
 
 @pytest.mark.parametrize("name", NAMES)
