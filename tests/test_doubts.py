@@ -36,7 +36,7 @@ PASS_MARKS = [
 @pytest.mark.parametrize("mark", PASS_MARKS)
 def test_a_pass_mark_is_read_by_the_words_of_its_key_and_its_value(mark):
     rubric, result = examine(f"scale: 0-10\n{mark}\n{ITEMS}")
-    assert (rubric.view.threshold, rubric.view.unscorable, result.unread) == (Decimal("0.7"), "", ())
+    assert (rubric.view.threshold, rubric.view.refusal, result.unread) == (Decimal("0.7"), None, ())
 
 
 # By what is not read: the line and the words that name it, all of which keep the rubric from being scored.
@@ -69,7 +69,7 @@ DOUBTS = {
 def test_what_may_decide_and_is_not_read_is_told_and_nothing_is_scored(text):
     rubric, result = examine(text)
     assert [(each.line, each.reason.partition(", and is not read")[0]) for each in result.unread] == DOUBTS[text]
-    assert rubric.view.unscorable == result.unread[0].reason
+    assert rubric.view.refusal[1] == result.unread[0].reason
 
 
 def test_a_table_says_that_a_field_and_a_place_do_not_count():
@@ -78,7 +78,7 @@ def test_a_table_says_that_a_field_and_a_place_do_not_count():
         examine(text, table(scale=[0, 10], unused=unused)) for unused in ([], ["gate", "/pass_mark", "/limits/cutoff"])
     ]
     assert [len(result.unread) for _, result in said] == [3, 0]
-    assert [bool(rubric.view.unscorable) for rubric, _ in said] == [True, False]
+    assert [bool(rubric.view.refusal) for rubric, _ in said] == [True, False]
 
 
 def test_numbers_and_flags_of_criteria_that_are_not_read_are_told_without_a_count_of_them():
@@ -87,7 +87,7 @@ def test_numbers_and_flags_of_criteria_that_are_not_read_are_told_without_a_coun
     )
     rubric, result = examine(f"scale: 0-5\ncriteria: [{items}]")
     assert [each.reason for each in result.unread] == ["fields of its criteria are not read: `max`"]
-    assert rubric.view.unscorable == ""
+    assert rubric.view.refusal is None
 
 
 LEVELS = [
@@ -106,7 +106,7 @@ def test_levels_of_criteria_under_unknown_keys_are_told(key, levels):
     place = (2, text.splitlines()[1].index(key) + 1)
     told = [(each.line, each.column, each.reason) for each in result.unread]
     assert told == [(*place, f"fields of its criteria are not read: `{key}`")]
-    assert (result.findings, rubric.view.unscorable) == ((), "")
+    assert (result.findings, rubric.view.refusal) == ((), None)
 
 
 PENALTIES = ["points: 2, type: penalty", "penalty: 2", "points: 2, kind: negative", "points: -2, is_penalty: true"]
@@ -141,8 +141,8 @@ WRONG = {
     ],
     f"scale: 0-5\ntotal_weight: 100%\n{ITEMS}": ["weight.total"],
     f"weights_sum: 8.5\n{ITEMS}": ["weight.total"],
-    f"scale: 0-5\nfail_threshold: 7\n{ITEMS}": ["bounds.threshold"],
-    f"max_score: 10\npass_mark: 12\n{ITEMS}": ["bounds.threshold"],
+    f"scale: 0-5\nfail_threshold: 17\n{ITEMS.replace('weight: ', 'weight: 0.')}": ["bounds.threshold"],
+    f"max_score: 5\npass_mark: 12\n{ITEMS}": ["bounds.threshold"],
     f"scale: 1-5\npass_threshold: 1\n{ITEMS}": ["bounds.threshold"],
     f"scale: 1-5\n{ITEMS.replace('}]', '}, {id: c, weight: 1}]')}": ["empty-outcome.no-text"],
 }
@@ -162,7 +162,7 @@ def test_levels_of_few_criteria_and_a_scale_of_most_leave_the_rest_to_the_scale_
     own = "{id: a, text: Names it}, {id: b, text: Dates it, scale: 0-10}, {id: c, text: Says why, scale: 0-10}"
     rubric, _ = examine(f"scale: 0-5\npass_threshold: 80%\ncriteria: [{own}]")
     assert [each.levels[-1].number for each in rubric.criteria] == [5, 10, 10]
-    assert (rubric.view.threshold, rubric.view.unscorable) == (Decimal("0.8"), "")
+    assert (rubric.view.threshold, rubric.view.refusal) == (Decimal("0.8"), None)
 
 
 def test_a_changed_pass_mark_is_a_change_of_the_rubric(tmp_path, monkeypatch):

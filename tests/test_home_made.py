@@ -29,7 +29,8 @@ def see(name, text):
 def test_a_home_made_rubric_is_read_and_only_what_is_wrong_in_any_format_is_found(name, text, ids, found):
     result, rubrics = see(name, text)
     assert [criterion.id for rubric in rubrics for criterion in rubric.criteria] == ids
-    assert (codes(result.findings), result.unread) == (found, ())
+    assert codes(result.findings) == found
+    assert [each.reason for each in result.unread] == [reason for each in rubrics for _, reason in each.view.doubts]
     assert {rubric.view.dialect.title for rubric in rubrics} == {TITLE}
 
 
@@ -63,10 +64,11 @@ def test_thresholds_and_gates_are_scores_or_parts_of_the_scale_or_nothing_is_sco
     head, gate = head.split(", G: ")
     items = f"{{id: a, weight: 60, text: Names it, min_score: {gate}}}, {{id: b, weight: 40, text: Dates it}}"
     result, (rubric,) = see("evals/rubric.yaml", f"{head}, criteria: [{items}]}}")
-    found = (rubric.view.threshold, rubric.criteria[0].gate, rubric.view.unscorable != "")
+    _, reason = rubric.view.refusal or ((), "")
+    found = (rubric.view.threshold, rubric.criteria[0].gate, reason != "")
     assert (result.findings, found) == ((), THRESHOLDS[f"{head}, G: {gate}"])
-    if rubric.view.unscorable:
-        said(rubric.view.unscorable)
+    if reason:
+        said(reason)
 
 
 TOLD = TABLES["TOLD"]

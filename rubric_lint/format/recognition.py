@@ -12,6 +12,9 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.tree import walk_mappings
 
+CONTAINERS = frozenset({"criteria", "dimensions", "axes"})
+"""The keys at the top of a file that hold home-made criteria most often."""
+
 FIELD = "rubrics"
 """The field that contains a rubric."""
 

@@ -246,6 +246,12 @@ class RubricSchema:
         """The fields of a criterion, each with its subschema."""
         return self.fields_of(self.item)
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of all fields, of criteria and of what is around them."""
+        definitions = (self.joined, *self.joined["definitions"].values())
+        return frozenset(name for each in definitions for name in each.get("properties", ()))
+
     def fields_of(self, definition: str) -> Mapping[str, Any]:
         """Return the fields of a mapping that follows a definition, each with its subschema."""
         found = self.joined["definitions"].get(definition, {})

@@ -61,7 +61,8 @@ class View:
     that of the dialect; `beside_at` is the mapping that follows it, if that is not the one around the list.
     `definition` is that of the value at `path`, if it is not a list of criteria. With `is_text`, the rubric is written
     into one string. `problems` are those that only the dialect knows, with the names of their rules and their places in
-    the document. `unread` are the places of keys that are not read though they may matter, each with what to say of it.
+    the document. `unread` are the places of keys that are not read though they may matter, each with what to say of it,
+    and `doubts` those that may decide the score: with one, the rubric is neither scored nor converted.
     `place` maps a path in `data` to the document.
     """
 
@@ -84,12 +85,20 @@ class View:
     is_text: bool = False
     problems: tuple[tuple[str, Problem], ...] = ()
     unread: tuple[tuple[Path, str], ...] = ()
+    doubts: tuple[tuple[Path, str], ...] = ()
     _places: Mapping[Path, tuple[Path, bool]] = field(default_factory=dict)
 
     @property
     def schema(self) -> str:
         """The schema of the value at `path`."""
         return self.around or self.definition or self.dialect.schema
+
+    @property
+    def refusal(self) -> tuple[Path, str] | None:
+        """Where in the document and why the rubric is neither scored nor converted; None if it is."""
+        if self.doubts:
+            return self.doubts[0]
+        return (self.path, self.unscorable) if self.unscorable else None
 
     def place(self, path: Path) -> Path:
         """Return the path in the document of a path in the words of version 2."""

@@ -1,7 +1,8 @@
 """Names or outcomes that fall in quality while the numbers rise."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import NamedTuple
 
 from rubric_lint.finding import Place, Problem, Severity
@@ -30,6 +31,22 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         yield from _compare("level", steps)
 
 
+def find_fall(levels: Iterable[tuple[Decimal, str]]) -> tuple[str, str] | None:
+    """Return the words of the lowest and the highest of some levels, if those only ever fall in quality."""
+    steps = []
+    for number, text in levels:
+        word = text if _fold(text) in _RANKS else _first(text)
+        if rank := _RANKS.get(_fold(word)):
+            steps.append((number, rank, word))
+    steps.sort(key=lambda step: step[0])
+    is_fall = _falls([rank for _, rank, _ in steps])
+    return (steps[0][2], steps[-1][2]) if is_fall and steps[0][0] < steps[-1][0] else None
+
+
+def _falls(ranks: list[int]) -> bool:
+    return len(ranks) > 1 and ranks == sorted(ranks, reverse=True) and ranks[0] - ranks[-1] > 1
+
+
 class _Step(NamedTuple):
     """A band or level with a grade word: its lowest number, the rank of the word, and its place."""
 
@@ -43,12 +60,9 @@ class _Step(NamedTuple):
 
 def _compare(kind: str, steps: list[_Step]) -> Iterator[Problem]:
     """Find a scale whose ranks only ever fall."""
-    if len(steps) < 2:
-        return
     steps.sort(key=lambda step: step.number)
-    ranks = [step.rank for step in steps]
-    lowest, highest = steps[0], steps[-1]
-    if ranks == sorted(ranks, reverse=True) and lowest.rank - highest.rank > 1 and lowest.number < highest.number:
+    if _falls([step.rank for step in steps]) and steps[0].number < steps[-1].number:
+        lowest, highest = steps[0], steps[-1]
         values = {
             "lowest": lowest.called,
             "word": shorten(lowest.word),

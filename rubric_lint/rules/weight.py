@@ -1,4 +1,4 @@
-"""A weight that is negative, infinite or not a number, or weights that add up to 0."""
+"""A weight that is negative, infinite or not a number, weights of two kinds, or weights that add up to 0."""
 
 import math
 from collections.abc import Iterator
@@ -33,6 +33,7 @@ RULE = Rule(
         "infinite": "{field} is {found}, expected a finite number{least}",
         "lacking": "no `{field}`, which other criteria have; say how much it counts",
         "unknown-word": '`{field}` is "{word}", for which the settings have no weight; they have {known}',
+        "two-kinds": "`{weight}` is a weight of another kind than `{other}` ({line}); write all with % or none",
         "total": "the weights add up to {sum}, not to {total}; correct one of them",
         "parts": "the `{field}` of the parts add up to {sum}, not to {whole}; correct one of them",
         "highest-level": "`{field}` is {points}, but the highest level is worth {highest} points; correct one of them",

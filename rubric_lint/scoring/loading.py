@@ -22,7 +22,7 @@ from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFi
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.meaning import hash_meaning
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, part_of
 from rubric_lint.text.source import Position, Source, Span, as_bytes
 
 _WIDEST = 1000
@@ -195,6 +195,10 @@ class Loaded(NamedTuple):
         part = Part.KEY if is_named else Part.VALUE
         return _write_place(self.document.source, self.document.span(path, part).start)
 
+    def place_of_field(self, path: Path) -> str:
+        """Return the place of a field of the document, which is its key; that of an item is its value."""
+        return _write_place(self.document.source, self.document.span(path, part_of(path)).start)
+
     @property
     def start(self) -> str:
         """The place of the rubric, as messages begin."""
@@ -217,8 +221,12 @@ class Loaded(NamedTuple):
         Raises:
             RubricError: if it cannot be scored.
         """
-        if self.rubric.view and self.rubric.view.unscorable:
-            raise RubricError(f"{self.start}: the rubric cannot be scored: {self.rubric.view.unscorable}")
+        view = self.rubric.view
+        if view and view.doubts:
+            place, reason = view.doubts[0]
+            raise RubricError(f"{self.place_of_field(place)}: the rubric cannot be scored: {reason}")
+        if view and view.unscorable:
+            raise RubricError(f"{self.start}: the rubric cannot be scored: {view.unscorable}")
         try:
             return prepare(self.rubric, self.name)
         except UnscorableError as fault:

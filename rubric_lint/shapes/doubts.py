@@ -1,18 +1,22 @@
 """Find what may decide a verdict but is not read: points, gates and pass marks under names that a table lacks.
 
-The words in a key say what it may be, and its value whether it does anything. A rubric with such a key is not scored
-until a table says what the key is.
+The words in a key say what it may be, and its value whether it does anything. A rubric with such a key is neither
+scored nor converted until a table says what the key is.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import is_number
+from rubric_lint.format.schema import schema_of
+from rubric_lint.format.view import View
 from rubric_lint.messages import shorten
-from rubric_lint.shapes.shape import SHARE, Shape, is_star, star_pattern
+from rubric_lint.shapes.direction import Ends, find_reversal, is_off, is_reversed
+from rubric_lint.shapes.shape import SHARE, Shape, is_star, split_words, star_pattern
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Path, pointer
 
 PENALTY = frozenset(
     {
@@ -36,17 +40,44 @@ _OF_SCORES = frozenset({"score", "scores", "grade", "mark", "marks", "total", "o
 _WAYS = frozenset({"combine", "combination", "aggregate", "aggregation", "aggregator"})
 _MEANS = frozenset({"mean", "average", "avg", "weighted", "sum", "total"})
 _KINDS = frozenset({"type", "kind", "polarity", "sign"})
+_WEIGHTS = frozenset({"weight", "weights", "weighting", "weightage", "importance", "points", "pts", "multiplier"})
+_AVOIDED = frozenset(
+    {
+        *("avoid", "avoided", "avoidance", "exclude", "excluded", "bad", "forbidden", "forbid", "prohibited"),
+        *("undesired", "undesirable", "unwanted", "disallowed", "unacceptable", "harmful"),
+    }
+)
+"""Words in a field of a criterion which say that an answer is better without what it describes."""
+_WANTED = frozenset(
+    {
+        *("positive", "should", "allowed", "desirable", "desired", "wanted", "good", "acceptable", "include"),
+        *("expected", "correct"),
+    }
+)
+_COUNTED = frozenset({"enabled", "active", "counted", "counts"})
+_LEFT_OUT = frozenset({"disabled", "skip", "skipped", "ignore", "ignored", "deprecated", "excluded"})
+_GRADES = frozenset(
+    {
+        *("grade", "grades", "grading", "band", "bands", "tier", "tiers", "verdict", "verdicts", "cutoffs"),
+        *("boundaries", "interpretation", "interpretations", "classification", "decision", "decisions"),
+    }
+)
+_SUMS = frozenset({"sum", "summed", "total", "additive", "cumulative"})
+_OF_CRITERIA = frozenset({"criteria", "criterion", "dimension", "dimensions", "rubric", "score", "scores", "scoring"})
+_OF_OUTPUTS = frozenset({"field", "fields", "key", "keys", "column", "columns", "inputs", "files", "tools"})
+_RANGE = re.compile(r"\s*[<>]?=?\s*\d[\d.]*\s*%?\s*(?:(?:-|\u2013|to)\s*\d[\d.]*\s*%?|\+)?\s*")
 
 
 class Doubt(NamedTuple):
     """A key that is not read, with its place; `setting` of a table would say what it is, empty if nothing suggests one.
 
-    `value` is its value.
+    `value` is its value. `quote` are the words of a text that contradict what is read.
     """
 
     place: Path
     setting: str
     value: Any
+    quote: str = ""
 
     @property
     def is_beside(self) -> bool:
@@ -56,35 +87,36 @@ class Doubt(NamedTuple):
     @property
     def reason(self) -> str:
         """What is said of it."""
-        name = shorten(str(self.place[-1]))
-        said = f": {self.value}" if isinstance(self.value, str) else ""
+        steps = [step for step in self.place if isinstance(step, str) and not re.fullmatch(r"-?\d+", step)]
+        name = shorten(steps[-1]) if steps else ""
+        if self.quote:
+            says = f'`{name}` says "{shorten(self.quote)}", but the highest score is read as the best'
+            return f"{says}; turn the scale around, or name `{name}` under `unused` in a table of the settings"
+        said = f": {shorten(self.value)}" if isinstance(self.value, str) else ""
         if not self.setting:
             return f"the field `{name}` of the criteria is not read"
-        if self.is_beside:
-            told = f"`{name}` may hold {_NAMES[self.setting][1]}, and is not read"
+        one, many = _NAMES[self.setting]
+        found = f"`{name}` may hold {many}" if self.is_beside else f"`{name}{said}` may {one}"
+        if self.setting in _WITHOUT_SETTING:
+            how = "name it under `unused` if it does not count"
+        elif self.is_beside:
+            how = "write it into the criteria, or name it under `unused` if it does not count"
         else:
-            told = f"`{name}{said}` may be {_NAMES[self.setting][0]}, and is not read"
-        where = "" if self.is_beside else f"under `{self.setting}`, or "
-        how = f"name it {where}under `unused` if it does not count"
-        if self.is_beside:
-            how = f"write it into the criteria, or {how}"
-        return f"{told}; in a table of the settings, which `rubric-lint adopt FILE` writes, {how}"
+            how = f"name it under `{self.setting}`, or under `unused` if it does not count"
+        return f"{found}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, {how}"
 
 
 _NAMES = {
-    "weight": ("a weight", "weights"),
-    "negative": ("a penalty", "penalties"),
-    "bonus": ("a bonus", "bonuses"),
-    "gate": ("a gate", "gates"),
-    "pass": ("a pass mark", "pass marks"),
-    "combine": ("how scores combine", "how scores combine"),
+    "weight": ("say how much a criterion counts", "weights"),
+    "negative": ("be a penalty", "penalties"),
+    "bonus": ("be a bonus", "bonuses"),
+    "gate": ("be a gate", "gates"),
+    "pass": ("be a pass mark", "pass marks"),
+    "combine": ("be how scores combine", "how scores combine"),
+    "direction": ("say which scores are better", "directions"),
+    "grades": ("be a grade", "grade bands"),
 }
-
-
-def split_words(key: str) -> set[str]:
-    """Return the words of a key: `passMark`, `pass_mark`, `hard-fail`."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()
-    return set(filter(None, re.split(r"[\W_]+", spaced)))
+_WITHOUT_SETTING = frozenset({"direction", "grades"})
 
 
 def is_pass_mark(key: str) -> bool:
@@ -118,29 +150,218 @@ def says_penalty(key: str, value: Any) -> bool:
     return isinstance(value, str) and bool(split_words(key) & _KINDS) and value.strip().lower() in PENALTY
 
 
-def find_doubts(document: Document, shape: Shape, path: Path, read: Collection[Path]) -> Iterator[Doubt]:
-    """Find what is not read of the criteria at a path and beside them; `read` are the places beside them that are."""
-    firsts: dict[str, Doubt] = {}
-    for place, entry in _list_entries(document.value(path), path, shape.parts):
-        for doubt in _find_of_entry(place, entry, shape):
-            key = str(doubt.place[-1])
-            if key not in firsts or (doubt.setting and not firsts[key].setting):
-                firsts[key] = doubt
-    yield from (each for each in firsts.values() if each.setting or not _is_count(document, path, each))
-    above = {path[:length] for length in range(len(path) + 1)}
-    ids = _list_ids(document.value(path), shape)
-    for length in range(len(path)):
-        holder = document.value(path[:length])
-        for key, value in holder.items() if isinstance(holder, dict) else ():
-            place = (*path[:length], key)
-            if place in above or place in read or _is_unused(place, shape):
+def says_sum(key: str, value: Any) -> bool:
+    """Return whether a field says that scores are added up: `scoring: sum`."""
+    is_way = bool(split_words(key) & (_WAYS | {"scoring", "method"}))
+    return is_way and isinstance(value, str) and " " not in value.strip() and bool(split_words(value) & _SUMS)
+
+
+Entry = tuple[Path, Mapping[str, Any]]
+
+
+def find_doubts(
+    document: Document, shape: Shape, path: Path, read: Collection[Path], scales: Collection[Ends] = ()
+) -> Iterator[Doubt]:
+    """Find what is not read of the criteria at a path and beside them; `read` are the places beside them that are.
+
+    `scales` are those on which criteria are scored.
+    """
+    search = _Search(document, shape, read, scales)
+    for doubt in search.find_in_criteria(list(_list_entries(document.value(path), path, shape.parts))):
+        if doubt.setting or not _is_count(document, path, doubt):
+            yield doubt
+    yield from search.find_beside(path, range(len(path)))
+
+
+def find_doubts_of_view(view: View) -> View:
+    """Return a rubric of another system with what is not read of it and may decide its score.
+
+    The fields that its schema has are known, wherever they are. Those that AgentV does not have are errors anyway.
+    """
+    document = view.document
+    if document.kind.is_program or view.is_text or view.dialect.name.startswith("agentv-"):
+        return view
+    schema = schema_of(view.schema)
+    known = schema.entry_fields.keys()
+    places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
+    entries = [(place, entry) for place in places if isinstance(entry := document.value(place), dict)]
+    above = view.path[:-1]
+    found_above = document.value(above) if view.path and entries else None
+    holder = found_above if isinstance(found_above, dict) else {}
+    around = schema_of(view.beside or view.dialect.beside or view.schema).names
+    others = [key for key in holder if key not in around and key not in schema.names and key != _THRESHOLD]
+    if not others and all(entry.keys() <= known for _, entry in entries):
+        return view
+    patterns = schema.definitions[schema.item].get("patternProperties", ())
+    like = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
+    shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *like))
+    read = {(*above, key) for key in holder if key not in others}
+    search = _Search(document, shape, read | view.sources, ())
+    found = [*search.find_in_criteria(entries), *(search.find_beside(view.path, [len(above)]) if holder else ())]
+    doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
+    return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
+
+
+_THRESHOLD = "threshold"
+"""The name of what each system with a pass mark of its own reads, in the mapping around its criteria."""
+
+_FEW = 4
+"""A label of a score has fewer words."""
+
+
+class _Search:
+    """A search for what is not read of the criteria of a document; `read` are places beside them that are read."""
+
+    def __init__(self, document: Document, shape: Shape, read: Collection[Path], scales: Collection[Ends]) -> None:
+        self.document, self.shape, self.read, self.scales = document, shape, read, scales
+        ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
+        marks = (name for name, _ in (*shape.gate, *shape.negative, *shape.sums))
+        whole = (*shape.id, *shape.weight, *shape.levels, *shape.parts, *shape.unused)
+        self.known = _first_steps(whole)
+        """The fields of criteria in which there is nothing else to find."""
+        self.used = _first_steps((*shape.outcome, *marks, *(end for end in ends if isinstance(end, str))))
+        """The fields that are read, but may say more."""
+        self.gates = {name for name, values in shape.gate if values is None}
+        self.stars = [star_pattern(name) for name in shape.levels if is_star(name)]
+
+    def find_in_criteria(self, entries: Sequence[Entry]) -> Iterator[Doubt]:
+        """Find the fields of criteria that are not read, each where it may decide first."""
+        firsts: dict[str, Doubt] = {}
+        for place, entry in entries:
+            for doubt in self._find_in_entry(place, entry):
+                key = str(doubt.place[len(place)])
+                if key not in firsts or (doubt.setting and not firsts[key].setting):
+                    firsts[key] = doubt
+        for key, doubt in firsts.items():
+            if doubt.setting != "weight" or not _are_equal(key, entries):
+                yield doubt
+
+    def _find_in_entry(self, place: Path, entry: Mapping[str, Any]) -> Iterator[Doubt]:
+        """Find the fields of a criterion that are a number, true or false, a telling word, or a text about scores."""
+        has_weight = not entry.keys().isdisjoint(self.shape.weight)
+        for key, value in entry.items():
+            own = (*place, key)
+            if key in self.gates and isinstance(value, str) and not (is_off(value) or _is_amount(value)):
+                yield Doubt(own, "gate", value)
+            elif key in self.used:
+                yield from self._find_reversals(own, value)
+            elif key not in self.known and not any(re.search(star, key) for star in self.stars):
+                yield from self._find_in_field(own, value, entry, has_weight=has_weight)
+
+    def _find_in_field(self, place: Path, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> Iterator[Doubt]:
+        """Find what a field that is not read says."""
+        key = str(place[-1])
+        setting = _read_field(key, value, entry, has_weight=has_weight)
+        if setting == "gate" and self.shape.combine == "all":
+            return  # each criterion must be met
+        if not setting and is_reversed(key, value, self.scales):
+            setting = "direction"
+        if setting:
+            yield Doubt(place, setting, value)
+        elif isinstance(value, bool | int | float):
+            yield Doubt(place, "", value)
+        else:
+            yield from self._find_reversals(place, value)
+
+    def _find_reversals(self, place: Path, value: Any) -> Iterator[Doubt]:
+        """Find what says in words, in a value or in it, that lower scores are better, if there are scores at all."""
+        if isinstance(value, str):
+            yield from self._find_reversal(place, value, value)
+        elif isinstance(value, list) and not holds_mappings(value):
+            for at, text in enumerate(value):
+                yield from self._find_reversal((*place, at), text, text)
+        elif isinstance(value, dict) and not holds_mappings(value):
+            for key, text in value.items():
+                if _is_unused((*place, key), self.shape):
+                    continue
+                is_label = isinstance(text, str) and len(text.split()) < _FEW and re.fullmatch(r"-?\d+", key)
+                if is_reversed(key, text, self.scales):
+                    yield Doubt((*place, key), "direction", text)
+                else:
+                    yield from self._find_reversal((*place, key), text, f"{key} = {text}" if is_label else text)
+
+    def _find_reversal(self, place: Path, value: Any, text: Any) -> Iterator[Doubt]:
+        quote = find_reversal(text, self.scales) if self.scales and isinstance(text, str) else ""
+        if quote:
+            yield Doubt(place, "direction", value, quote)
+
+    def find_beside(self, path: Path, depths: Iterable[int]) -> Iterator[Doubt]:
+        """Find what is said beside the criteria at a path, in the mappings at some depths above them."""
+        ids = _list_ids(self.document.value(path), self.shape)
+        for depth in depths:
+            holder = self.document.value(path[:depth])
+            for key, value in holder.items() if isinstance(holder, dict) else ():
+                place = (*path[:depth], key)
+                if place != path[: depth + 1] and not _is_unused(place, self.shape):
+                    yield from self._find_in_key(place, value, ids)
+
+    def _find_in_key(self, place: Path, value: Any, ids: set[str]) -> Iterator[Doubt]:
+        """Find what a key beside criteria, or in settings there, says about their scores."""
+        key = str(place[-1])
+        if place in self.read:
+            yield from self._find_reversals(place, value)
+            return
+        if is_reversed(key, value, self.scales):
+            yield Doubt(place, "direction", value)
+            return
+        yield from self._find_reversals(place, value)
+        is_known = isinstance(value, dict) and any((*place, inner) in self.read for inner in value)
+        setting = "" if is_known else _read_beside(key, value, self.shape)
+        if setting:
+            yield Doubt(place, setting, value)
+        elif isinstance(value, dict) and not any(map(holds_mappings, value.values())):
+            found = list(self._find_in_settings(place, value))
+            setting = found[0].setting if len(found) > 1 else "" if found else _read_weights(key, value, ids)
+            yield from [Doubt(place, setting, value)] if setting else found
+
+    def _find_in_settings(self, place: Path, value: Mapping[str, Any]) -> Iterator[Doubt]:
+        """Find what a mapping beside criteria says about scores: `verdict: {pass_at: 7}`, `gates: {safety: 4}`."""
+        words = split_words(str(place[-1]))
+        for key, each in value.items():
+            own = (*place, key)
+            if own in self.read or _is_unused(own, self.shape):
                 continue
-            if setting := _read_beside(key, value, shape):
-                yield Doubt(place, setting, value)
-            elif isinstance(value, dict) and not any(map(holds_mappings, value.values())):
-                found = list(_find_in_settings(place, value, shape, read))
-                setting = found[0].setting if len(found) > 1 else "" if found else _read_weights(value, ids)
-                yield from [Doubt(place, setting, value)] if setting else found
+            if _is_amount(each) and each and words & (_MARK | _LESS):
+                yield Doubt(own, "pass", each)
+            elif setting := _read_beside(key, each, self.shape):
+                yield Doubt(own, setting, each)
+            elif isinstance(each, dict):
+                yield from self._find_in_settings(own, each)
+
+
+def _first_steps(names: Iterable[str]) -> set[str]:
+    return {name.split(".")[0] for name in names}
+
+
+def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> str:
+    """Return the setting that may say what a field of a criterion is, empty if nothing suggests one."""
+    words = split_words(key)
+    said = split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset[str]()
+    if words & _WEIGHTS and not has_weight and (_is_amount(value) or said):
+        return "weight"
+    if said & (PENALTY | _AVOIDED):
+        return "negative"
+    if value is False or (said and is_off(value)):
+        return "negative" if words & _WANTED else "weight" if words & _COUNTED else ""
+    if said and not _is_amount(value):
+        is_gate = said & GATE or (words & (GATE | _MARK) and "type" not in words)
+        return "gate" if is_gate else ""
+    return _read_number_or_flag(words, value, is_scale=key.replace("min", "max") in entry and "min" in words)
+
+
+def _read_number_or_flag(words: frozenset[str], value: Any, *, is_scale: bool) -> str:
+    if not value or not (value is True or _is_amount(value)):
+        return ""
+    if words & _LEFT_OUT and value is True:
+        return "weight"
+    if is_scale:
+        return ""
+    return "negative" if words & PENALTY else _read_gate(words)
+
+
+def _are_equal(key: str, entries: Sequence[Entry]) -> bool:
+    """Return whether a field has one value in all criteria, so that it gives none more weight than another."""
+    return len({str(entry.get(key)) for _, entry in entries}) == 1
 
 
 def _list_ids(holder: Any, shape: Shape) -> set[str]:
@@ -150,10 +371,16 @@ def _list_ids(holder: Any, shape: Shape) -> set[str]:
     return {str(entry[name]) for entry in entries for name in shape.id if name in entry}
 
 
-def _read_weights(value: Any, ids: set[str]) -> str:
+def _read_weights(key: str, value: Any, ids: set[str]) -> str:
     """Return the setting of a mapping from criteria to numbers, empty if it is none."""
-    is_held = isinstance(value, dict) and len(value) > 1 and ids >= value.keys()
-    return "weight" if is_held and all(map(is_number, value.values())) else ""
+    words = split_words(key)
+    is_named = bool(words & _WEIGHTS) and words <= _WEIGHTS | _OF_CRITERIA  # not those of cases
+    is_held = isinstance(value, dict) and len(value) > 1 and (ids >= value.keys() or is_named)
+    return "weight" if is_held and all(map(_is_amount, value.values())) else ""
+
+
+def _is_amount(value: Any) -> bool:
+    return is_number(value) or (isinstance(value, str) and re.search(SHARE, value) is not None)
 
 
 def _list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -165,33 +392,7 @@ def _list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[t
                 yield from _list_entries(entry.get(name), (*path, step, name), parts)
 
 
-def _find_of_entry(place: Path, entry: Mapping[str, Any], shape: Shape) -> Iterator[Doubt]:
-    """Find the fields of a criterion that are not read, and that are a number, true or false, or a telling word."""
-    marks = (*shape.gate, *shape.negative, *shape.sums)
-    ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
-    fields = (*shape.id, *shape.outcome, *shape.weight, *shape.levels, *shape.parts, *shape.unused)
-    known = {name.split(".")[0] for name in (*fields, *(name for name, _ in marks), *map(str, ends))}
-    stars = [star_pattern(name) for name in shape.levels if is_star(name)]
-    for key, value in entry.items():
-        if key in known or any(re.search(star, key) for star in stars):
-            continue
-        words = split_words(key)
-        setting = ""
-        if isinstance(value, str) and not re.search(SHARE, value):
-            said = set() if " " in value.strip() else split_words(value)
-            setting = "negative" if said & PENALTY else "gate" if said & GATE else ""
-        elif value is False and "positive" in words:
-            setting = "negative"
-        elif value and isinstance(value, bool | int | float | str):
-            is_scale = key.replace("min", "max") in entry and "min" in words
-            setting = "negative" if words & PENALTY else _read_gate(words) if not is_scale else ""
-        if setting == "gate" and shape.combine == "all":
-            continue  # each criterion must be met
-        if setting or isinstance(value, bool | int | float):
-            yield Doubt((*place, key), setting, value)
-
-
-def _read_gate(words: set[str]) -> str:
+def _read_gate(words: frozenset[str]) -> str:
     is_least = bool(words & _LEAST) and words <= _LEAST | _OF_SCORES
     return "gate" if words & (GATE | _MUST | _MARK | (_LESS - {"warning"})) or is_least else ""
 
@@ -218,19 +419,6 @@ def holds_mappings(value: Any) -> bool:
     return any(isinstance(each, dict) for each in parts)
 
 
-def _find_in_settings(place: Path, value: Mapping[str, Any], shape: Shape, read: Collection[Path]) -> Iterator[Doubt]:
-    """Find what a mapping beside criteria says about their scores: `verdict: {pass_at: 7}`, `gates: {safety: 4}`."""
-    words = split_words(str(place[-1]))
-    for key, each in value.items():
-        if (*place, key) in read or _is_unused((*place, key), shape):
-            continue
-        is_score = (is_number(each) and bool(each)) or (isinstance(each, str) and re.search(SHARE, each) is not None)
-        if is_score and words & (_MARK | _LESS):
-            yield Doubt((*place, key), "pass", each)
-        elif setting := _read_beside(key, each, shape):
-            yield Doubt((*place, key), setting, each)
-
-
 def _read_beside(key: str, value: Any, shape: Shape) -> str:
     """Return the setting that may say what a key beside criteria is, empty if nothing suggests one."""
     words = split_words(key)
@@ -238,10 +426,28 @@ def _read_beside(key: str, value: Any, shape: Shape) -> str:
         is_list = holds_mappings(value) or all(isinstance(each, str) for each in value)
         is_held = bool(value) and (isinstance(value, dict) or is_list)
         points = "negative" if words & PENALTY else "bonus" if words & _BONUS else ""
-        return (points or ("gate" if words & (GATE | _MUST) else "")) if is_held else ""
+        is_gate = words & (GATE | _MUST) and not words & _OF_OUTPUTS
+        setting = points or ("gate" if is_gate else "")
+        return (setting or ("grades" if words & _GRADES and _are_grades(value) else "")) if is_held else ""
     if value is True:
         return "gate" if words & (GATE | _MUST) and shape.combine != "all" else ""
     if isinstance(value, str) and words & _WAYS:
         return "combine" if not (split_words(value) & _MEANS or shape.combine == "all") else ""
-    is_score = (is_number(value) and bool(value)) or (isinstance(value, str) and re.search(SHARE, value) is not None)
-    return "pass" if is_score and (is_pass_mark(key) or words & _LESS) else ""
+    return "pass" if value and _is_amount(value) and (is_pass_mark(key) or words & _LESS) else ""
+
+
+def _are_grades(value: Any) -> bool:
+    """Return whether a value says which scores get a grade: `{A: 9, B: 7}`, `{"9-10": A}`, `[{min: 9, label: A}]`."""
+    if isinstance(value, list):
+        return all(isinstance(each, dict) and any(map(_is_bound, each.values())) for each in value)
+    pairs = value.items()
+    return all(_is_bound(each) for _, each in pairs) or all(
+        _RANGE.fullmatch(key) and (isinstance(each, str) or _is_bound(each)) for key, each in pairs
+    )
+
+
+def _is_bound(value: Any) -> bool:
+    """Return whether a value is a score, or a range of scores."""
+    if isinstance(value, dict | list):
+        return bool(value) and all(map(is_number, value.values() if isinstance(value, dict) else value))
+    return is_number(value) or (isinstance(value, str) and _RANGE.fullmatch(value) is not None)

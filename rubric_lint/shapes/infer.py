@@ -7,6 +7,7 @@ words that teams use are data, in `words.toml`. Only `rubric-lint adopt` and fil
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cache
 from pathlib import Path as File
 from typing import Any, NamedTuple
@@ -21,10 +22,9 @@ from rubric_lint.shapes.doubts import (
     is_total,
     is_way,
     says_penalty,
-    split_words,
 )
 from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_share
-from rubric_lint.shapes.shape import Names, Shape
+from rubric_lint.shapes.shape import Names, Shape, split_words
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 
@@ -717,16 +717,19 @@ def _infer(
     )
     inside = {each.path for _, each, _ in found}
     shape = Shape.from_table(table)
-    doubted = {  # what may decide is left to the user
-        (document, doubt.place)
+    names_in_doubt = {  # what may decide is left to the user
+        doubt.place[len(each.path) + 1]
         for document, each, _ in found
-        for doubt in find_doubts(document, shape, each.path, ())
-        if doubt.setting
+        for doubt in find_doubts(document, shape, each.path, (), _ANY_SCALE)
+        if doubt.setting and doubt.place[: len(each.path)] == each.path
     }
-    names_in_doubt = {place[-1] for _, place in doubted}
     if left := dict.fromkeys(path[-1] for _, path in unused if path[:-2] in inside and path[-1] not in names_in_doubt):
         table["unused"] = list(left)
     return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused))
+
+
+_ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
+"""Stands for the scale of criteria that are not read yet: on it, all that speaks of good and bad scores is in doubt."""
 
 
 def _list_marks(fields: Fields, entries: Sequence[Entry]) -> dict[str, Any]:

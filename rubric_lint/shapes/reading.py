@@ -13,8 +13,21 @@ from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, is_number, read_number, to_fraction
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, name_scores, shorten
-from rubric_lint.shapes.doubts import find_doubts
-from rubric_lint.shapes.shape import SHARE, YES_NO, Marks, Names, Shape, dialect_of, expand, is_star, star_pattern
+from rubric_lint.rules.inverted_scale import find_fall
+from rubric_lint.shapes.direction import Ends
+from rubric_lint.shapes.doubts import find_doubts, is_total, says_sum
+from rubric_lint.shapes.shape import (
+    SHARE,
+    YES_NO,
+    Marks,
+    Names,
+    Shape,
+    dialect_of,
+    expand,
+    is_star,
+    split_words,
+    star_pattern,
+)
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, follow, split_pointer
 
@@ -22,7 +35,15 @@ _WIDEST = 1000
 """The widest scale of which each score is a level."""
 
 _RANGE = re.compile(r"\s*(-?\d{1,4})\s*(?:-|\u2013|\.\.\.?|to)\s*(-?\d{1,4})\s*")
-_NUMBERED = re.compile(r"\s*(?:[^\W\d]+[\s_-]*)?(-?\d{1,4}(?:\.\d{1,4})?)(?:[\s:_)(-].*)?", re.DOTALL)
+_NUMBERED = re.compile(
+    r"""\s* (?: (?: levels? | lvl | scores? | grade | points? | pts? | rating | stars? | band | tier | step | stage
+            | rank | value | anchor | marks? | [lsgp] ) [\s_-]* )?
+        ( -?\d{1,4} (?:\.\d{1,4})? )
+        \s* (?: points? | pts? | stars? | marks? )?
+        \s* (?: [:)(=_\N{EN DASH}\N{EM DASH}] .* | -(?!\d) .* | \.\s .* )?""",
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+"""What a level is called by its score: `3`, `score_3`, `L3`, `3 stars`, `3: Good`; other words may hold any number."""
 _SCALES_OF_TWO = frozenset({"binary", "boolean", "bool", "yes/no", "yes-no", "yes or no", "pass/fail", "pass-fail"})
 _ENDS = (("min", "max"), ("minimum", "maximum"), ("low", "high"), ("lowest", "highest"), ("from", "to"))
 _NOT_MET = Asked("yes or no", 0, is_negated=True)
@@ -33,15 +54,19 @@ _NO_SCALE = (
     "to say it, run `rubric-lint adopt FILE --scale yes-no`, or `--scale 1-5`"
 )
 
-_HIGHEST = ("max_score", "score_max", "scale_max")
+_HIGHEST = ("max_score", "score_max", "scale_max", "max_points", "max_total", "total_points_possible")
 
-_WHOLES = frozenset({10, 100})
-"""Sums of weights of which a threshold may be a part."""
+_PERCENT = range(20, 101)
+"""Numbers that may be meant in percent where no score is as high."""
+
+_POINTS = frozenset({"points", "pts", "marks", "score", "max", "maximum"})
+"""Words in the name of a weight that is the highest score of its criterion."""
+
+_NODES = frozenset({"children", "child_nodes", "nodes", "subtasks", "sub_tasks", "branches"})
+"""What holds the nodes of a tree, whose scores combine in another way than those of a list."""
 
 _LONG = 10
 """The end of a scale from which a threshold of 1 may be meant as 1.0, the whole of it."""
-
-Ends = tuple[Fraction, Fraction]
 
 
 class Written(NamedTuple):
@@ -121,14 +146,19 @@ class _Reading:
         self.draft = Draft(document, path)
         self.problems: list[tuple[str, Problem]] = []
         self.refusal = ""
+        self.doubts: list[tuple[Path, str]] = []
         self.data: list[Any] = []
         self.places: set[Path] = set()
         """What pointers from the top lead to."""
         self.used: set[str] = set()
         """The names of fields that some criterion has."""
+        self.shared: list[Written] = []
+        """The weights of criteria that have parts."""
         self.ends: list[Ends | None] = []
         """The ends of the scale of each criterion, None for one that is met or not."""
         self.points = Fraction(0)
+        self.whole = Fraction(0)
+        """What the highest scores add up to, each times its weight; at least the sum of the weights."""
         self.is_pass_part = False
         self.passes = self._read_setting("pass", shape.passes)
         self.is_unsaid = False  # whether nothing says on which scale a criterion is scored
@@ -160,25 +190,27 @@ class _Reading:
             threshold=threshold,
             threshold_path=place,
             unscorable=self.refusal,
+            doubts=tuple(self.doubts),
             problems=tuple(self.problems),
         )
 
     def add_doubts(self, view: View, value: Any) -> View:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
-        found = find_doubts(self.document, self.shape, self.path, self.places)
-        doubts = [doubt for doubt in found if doubt.setting]
         scales = {ends for ends in self.ends if ends}
+        found = find_doubts(self.document, self.shape, self.path, self.places, scales)
+        doubts = [doubt for doubt in found if doubt.setting]
         for doubt in doubts:
-            self._refuse(doubt.reason)
             if doubt.setting != "pass" or len(scales) != 1 or self.shape.combine == "share":
                 continue
             (low, high), number = next(iter(scales)), self._read_number(Written(doubt.value, doubt.place))
-            if number is not None and number > high and not (number <= self.points and self.points in _WHOLES):
+            if number is not None and number > high and not self._is_of_whole(number):
                 self._report_threshold(doubt.place, number, (low, high), "threshold is never met")
+        firsts: dict[str, Path] = {}
+        for place, reason in (*((doubt.place, doubt.reason) for doubt in doubts), *self.doubts):
+            firsts.setdefault(reason, place)
         return replace(
             view,
-            unscorable=self.refusal,
-            unread=tuple((doubt.place, doubt.reason) for doubt in doubts),
+            doubts=tuple((place, reason) for reason, place in firsts.items()),
             problems=(*self.problems, *self.find_unused_names(value)),
         )
 
@@ -189,8 +221,9 @@ class _Reading:
 
     # Places and values.
 
-    def _refuse(self, reason: str) -> None:
-        self.refusal = self.refusal or reason
+    def _doubt(self, place: Path | None, reason: str) -> None:
+        """Say at a place of the document, by default that of the criteria, why the rubric is not scored."""
+        self.doubts.append((self.path if place is None else place, reason))
 
     def _follow(self, text: str) -> Written | None:
         """Return what a pointer from the top leads to; a `*` in it stands for what it stands for in `criteria`."""
@@ -262,8 +295,11 @@ class _Reading:
         if self._find_mark(leaf, self.shape.sums):
             below = [part._replace(key=part.key or str(at), is_level=True) for at, part in enumerate(below, start=1)]
         if gate := self._find_gate(leaf) or self._find_mark(leaf, self.shape.negative):
-            self._refuse(f"`{gate.place[-1]}` of `{name}` counts for none of its parts, which are what is judged")
+            reason = f"`{gate.place[-1]}` of `{name}` counts for none of its parts, which are what is judged"
+            self._doubt(gate.place, reason)
         written = self._find(leaf, self.shape.weight)
+        if written:
+            self.shared.append(written)
         whole = self._read_weight(written) if written else None
         if written is not None and whole is not None:
             fields = [self._find_weight(part) for part in below]
@@ -312,7 +348,7 @@ class _Reading:
                 self._report("schema", "no-text", leaf.place, {"fields": join_words(wanted, "or")}, Part.HEAD)
             if not isinstance(ends, tuple) and ends != YES_NO:
                 self.is_unsaid = True
-                self._refuse(_NO_SCALE)
+                self.refusal = _NO_SCALE
         self._add_gate(index, entry, leaf)
         return entry
 
@@ -352,7 +388,7 @@ class _Reading:
             return low, high
         self.is_unscaled = True
         if low < high:
-            self._refuse(f"its scale, {_show(low)} to {_show(high)}, has more than {_WIDEST} scores")
+            self._doubt(place, f"its scale, {_show(low)} to {_show(high)}, has more than {_WIDEST} scores")
         else:
             code = "one-score" if low == high else "empty-range"
             self._report("bounds", code, place, {"range": f"{_show(low)} to {_show(high)}"})
@@ -408,8 +444,7 @@ class _Reading:
         """Return the score that a level is called: its number, or that of the word in the table."""
         if word is None or (known := dict(self.shape.level_scores).get(word)) is not None:
             return None if word is None else known
-        number = _NUMBERED.fullmatch(word)
-        return Decimal(number[1]) if number else None
+        return _number(word)
 
     def _level_of(self, place: Path, item: dict[str, Any]) -> _Level:
         score = _look_for(item, place, self.shape.level_score)
@@ -419,7 +454,7 @@ class _Reading:
         if number is None and isinstance(word, str) and (named := self._read_word(word)) is not None:
             number = Fraction(named)
         name = next((item[key] for key in ("name", "label") if isinstance(item.get(key), str)), "")
-        if isinstance(word, str) and _NUMBERED.fullmatch(word) is None:
+        if isinstance(word, str) and _number(word) is None:
             name = word
         text, text_place = told or (None, place)
         exact = None if number is None else Decimal(number.numerator) / Decimal(number.denominator)
@@ -437,9 +472,8 @@ class _Reading:
         if len(numbers) < len(spread):
             unnumbered = next(level for level in spread if level.number is None)
             called = shorten(str(unnumbered.name or unnumbered.text))
-            self._refuse(
-                f"nothing says which score the level `{called}` is; give it one in `level-scores` of the table"
-            )
+            reason = f"nothing says which score the level `{called}` is; give it one in `level-scores` of the table"
+            self._doubt(unnumbered.number_place, reason)
             ends = None
         low, high = ends or (Fraction(min(numbers, default=0)), Fraction(max(numbers, default=0)))
         self.ends.append((low, high))
@@ -451,6 +485,7 @@ class _Reading:
                 entry[SPAN] = (min(0, int(low)), int(high))
         else:
             units = as_levels([*numbers, *map(_decimal, ends or ())])
+        self._doubt_falling(spread)
         self.draft.put((index, "levels"), at)
         entry["levels"] = []
         for level in spread:
@@ -468,6 +503,15 @@ class _Reading:
                     self._report("empty-outcome", "blank", level.text_place, values)
                 elif not isinstance(level.text, str):
                     self._report_kind("the text of this level is", level.text_place, "a string")
+
+    def _doubt_falling(self, levels: Sequence[_Level]) -> None:
+        """Doubt levels whose names or texts get worse while the numbers rise."""
+        graded = [level for level in levels if level.number is not None]
+        words = [(level.number or Decimal(0), level.name or str(level.text or "")) for level in graded]
+        if fall := find_fall(words):
+            lowest, best = min(graded, key=lambda level: level.number or 0), shorten(fall[0])
+            reason = f'the lowest level says "{best}" and the highest "{shorten(fall[1])}", but the highest score is '
+            self._doubt(lowest.number_place, f"{reason}read as the best; turn the numbers around")
 
     def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
         """Return the levels with those of the scale that have no text; report levels beside the scale."""
@@ -539,20 +583,20 @@ class _Reading:
             if self.shape.combine != "all":
                 return
             marked = Written(value=True, place=leaf.place)
+        elif not _NODES.isdisjoint((*leaf.place, *leaf.value)):
+            self._doubt_node(marked.place)
         levels = [each["level"] for each in entry.get("levels", ()) if each["level"] is not None]
         percent = read_percent(marked.value)
         gate = percent if percent is not None or isinstance(marked.value, bool) else self._read_number(marked)
         ends = self.ends[-1]
-        if ends is None:
-            lowest, highest = Fraction(0), Fraction(1)
-        else:
-            lowest, highest = ends
+        lowest, highest = ends or (Fraction(0), Fraction(1))
         if gate is None and ends is not None:
             is_reached = self.shape.combine == "all" and self.passes and lowest < self.passes[0] <= highest
             gate = self.passes[0] if self.passes and is_reached else None
             if gate is None:
                 called = entry.get("id", f"rubric-{index + 1}")
-                self._refuse(f"nothing says which score `{called}` must reach, as its gate has no number")
+                reason = f"nothing says which score `{called}` must reach, as its gate has no number"
+                self._doubt(marked.place, reason)
                 return
         is_part = percent is not None
         if (
@@ -567,11 +611,20 @@ class _Reading:
             entry[field] = max(levels) if gate is None else _reach(levels, gate, lowest, highest)
         self.draft.put((index, field), marked.place)
 
+    def _doubt_node(self, place: Path) -> None:
+        name = place[-1]
+        reason = f"`{name}` of a node may fail all that is above it in the tree, and a gate does not"
+        self._doubt(place, f"{reason}; name `{name}` under `unused` in the table if it does not count")
+
     def _check_gate(self, gate: Fraction, place: Path, ends: Ends, *, is_part: bool) -> Fraction | None:
         """Return the score that a gate means, None if it is on no scale."""
-        scored = self._read_score(gate, *ends, is_part=is_part)
+        scored = self._read_score(gate, *ends, place, is_part=is_part)
         if self.is_unscaled or scored is None or ends[0] <= scored <= ends[1]:
             return scored
+        if scored > ends[1] and scored in _PERCENT:
+            reason = f"nothing says of what {_show(scored)}, the gate, is a part: the scale ends at {_show(ends[1])}"
+            self._doubt(place, reason)
+            return None
         effect = "is never met" if scored > ends[1] else "is always met"
         self._report_threshold(place, scored, ends, f"gate {effect}")
         return None
@@ -626,7 +679,8 @@ class _Reading:
                     text = describe(written.value, self.document.written_at(written.place))
                     values = {"subject": f"`{written.place[-1]}` is", "found": text, "least": 0}
                     self._report("weight", "minimum", written.place, values)
-                    self._refuse(f"`{written.place[-1]}` is {text}, and what is scored on a scale weighs at least 0")
+                    reason = f"`{written.place[-1]}` is {text}, and what is scored on a scale weighs at least 0"
+                    self._doubt(written.place, reason)
         if is_computed:
             unit = math.lcm(*(weight.denominator for weight in weights.values()))
             for index, weight in weights.items():
@@ -634,12 +688,53 @@ class _Reading:
                 place = self.draft.place_of((index, "weight")) or leaves[index].place
                 self.draft.put((index, "weight"), place, is_key=True)
         self.points = sum((weight for weight in weights.values() if weight > 0), Fraction(0))
+        tops = {index: ends[1] if ends else Fraction(1) for (index, _), ends in zip(pairs, self.ends, strict=True)}
+        reached = sum((max(weight, Fraction(0)) * tops[index] for index, weight in weights.items()), Fraction(0))
+        self.whole = max(self.points, reached)
+        self._check_kinds(found)
+        self._find_points(found, pairs)
         if any(weights.values()) and not self.points:
             expected = "one criterion at least with a weight above 0"
             field = self.path[-1] if self.path else "this"
             self._report("weight", "none-counts", self.path, {"field": field, "expected": expected}, Part.KEY)
         if len(weights) == len(pairs):
             self._check_total(sum(weights.values(), Fraction(0)))
+
+    def _check_kinds(self, found: Mapping[int, Written | None]) -> None:
+        """Report a weight in percent beside one that is a plain number: nobody knows of what whole each is a part."""
+        firsts: dict[tuple[Path, bool], Written] = {}
+        for written in (*self.shared, *filter(None, found.values())):
+            if not _is_amount(written.value):
+                continue
+            is_percent, holder = read_percent(written.value) is not None, written.place[:-2]
+            first = firsts.setdefault((holder, is_percent), written)
+            if other := firsts.get((holder, not is_percent)):
+                values = {"weight": _write(written.value), "other": _write(other.value)}
+                place = Place("the other kind", other.place)
+                if first is written:
+                    self._report("weight", "two-kinds", written.place, values, Part.VALUE, place)
+
+    def _find_points(self, found: Mapping[int, Written | None], pairs: Sequence[tuple[int, _Leaf]]) -> None:
+        """Doubt levels that all end at the highest score of their criterion, as points do, but are read as a scale."""
+        ending: list[tuple[Written, Ends]] = []
+        for (index, _), ends in zip(pairs, self.ends, strict=True):
+            written, levels = found.get(index), self.data[index].get("levels", ())
+            is_described = ends is not None and any("expected_outcome" in level for level in levels)
+            if written is None or not is_described or ends is None or not split_words(str(written.place[-1])) & _POINTS:
+                continue
+            if self._read_weight(written) != ends[1]:
+                return
+            ending.append((written, ends))
+        above = [(written, ends) for written, ends in ending if ends[0] > 0]
+        if not above or self.shape.combine:  # which says how scores combine
+            return
+        written, (low, high) = above[0]
+        one, whole = _show(low), _show(high)
+        reason = (
+            f"the levels of a criterion end at {whole}, its `{written.place[-1]}`, so they may be points: {one} would "
+        )
+        reason += f"be {one} of {whole} points, and is read as the lowest score, 0"
+        self._doubt(written.place, f'{reason}; say which with `combine` in a table of the settings: "share" or "mean"')
 
     def _take_weight(self, index: int, leaf: _Leaf, written: Written | None, otherwise: Fraction) -> Fraction | None:
         """Put the weight of a criterion into its data, and return it; None if it is not a weight."""
@@ -693,9 +788,8 @@ class _Reading:
         if number is not None:
             return number, found.place
         if name == "pass" and read_share(found.value) is not None:
-            self._refuse(
-                f'`{found.place[-1]}` is "{found.value}", and a threshold is a number on the scale of the file'
-            )
+            reason = f'`{found.place[-1]}` is "{found.value}", and a threshold is a number on the scale of the file'
+            self._doubt(found.place, reason)
             return None
         self._report_kind(f"`{found.place[-1]}` is", found.place, "a number")
         return None
@@ -713,39 +807,48 @@ class _Reading:
         if self.passes is None or self.is_unscaled or (self.is_unsaid and self.shape.combine != "share"):
             return None, None
         passes, place = self.passes
+        ends = self._find_ends(passes)
+        if ends is None:
+            self._doubt(place, f"its criteria have several scales, so no score is {_show(passes)}, the threshold")
+            return None, place
+        low, high = ends
+        if passes > 1 and not self.is_pass_part and self._is_of_whole(passes):
+            told = f"the scale ends at {_show(high)}, and all scores add up to {_show(self.whole)}"
+            self._doubt(place, f"nothing says of what {_show(passes)}, the threshold, is a part: {told}")
+            return None, place
+        scored = self._read_score(passes, low, high, place, is_part=self.is_pass_part)
+        if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
+            reason = f"nothing says whether 1, the threshold, is a score of 0 to {_show(high)} or all of it"
+            self._doubt(place, reason)
+        elif scored is not None and low < scored <= high:
+            return _decimal((scored - low) / (high - low)), place
+        elif scored is not None and low < high:
+            effect = "is never met" if scored > high else "is always met"
+            self._report_threshold(place, scored, (low, high), f"threshold {effect}")
+        return None, place
+
+    def _find_ends(self, passes: Fraction) -> Ends | None:
+        """Return the ends of the scale that a threshold is a score of; None if there are several."""
         scales = {ends or (Fraction(0), Fraction(1)) for ends in self.ends}
         if self.shape.combine == "share":
-            low, high = Fraction(0), self.points if passes > 1 else Fraction(1)
-        elif len(scales) == 1:
-            low, high = next(iter(scales))
-        elif passes <= 1:
-            low, high = Fraction(0), Fraction(1)
-        else:
-            self._refuse(f"its criteria have several scales, so no score is {_show(passes)}, the threshold")
-            return None, place
-        scored = self._read_score(passes, low, high, is_part=self.is_pass_part)
-        if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
-            self._refuse(f"nothing says whether 1, the threshold, is a score of 0 to {_show(high)} or all of it")
-            scored = None
-        if scored is None or high <= low:
-            return None, place
-        passes = scored
-        if not low < passes <= high:
-            effect = "is never met" if passes > high else "is always met"
-            self._report_threshold(place, passes, (low, high), f"threshold {effect}")
-            return None, place
-        share = (passes - low) / (high - low)
-        return _decimal(share), place
+            return Fraction(0), self.points if passes > 1 else Fraction(1)
+        if len(scales) == 1:
+            return next(iter(scales))
+        return (Fraction(0), Fraction(1)) if passes <= 1 else None
 
     def _check_most(self, passes: Fraction, place: Path | None) -> None:
         """Report a threshold above the highest score that the file says beside it, where nothing says the lowest."""
         beside = self.document.value(place[:-1]) if place else None
         said = [beside[name] for name in _HIGHEST if name in beside] if isinstance(beside, dict) else []
-        if said and is_number(said[0]) and passes > to_fraction(Decimal(str(said[0]))):
-            ends = (Fraction(0), to_fraction(Decimal(str(said[0]))))
-            self._report_threshold(place, passes, ends, "threshold is never met")
+        if not said or not is_number(said[0]):
+            return
+        highest = to_fraction(Decimal(str(said[0])))
+        if passes > highest * max(len(self.ends), 1) and passes not in _PERCENT:
+            self._report_threshold(place, passes, (Fraction(0), highest), "threshold is never met")
 
-    def _read_score(self, number: Fraction, low: Fraction, high: Fraction, *, is_part: bool = False) -> Fraction | None:
+    def _read_score(
+        self, number: Fraction, low: Fraction, high: Fraction, place: Path | None, *, is_part: bool = False
+    ) -> Fraction | None:
         """Return the score that a threshold or a gate means; below 1, it is a part of a scale that starts at 0.
 
         Where its scale is in doubt, nothing is scored.
@@ -753,14 +856,30 @@ class _Reading:
         if is_part or (high > 1 and 0 < number < 1):
             if low:
                 written = f"{_show(number * 100)}%" if is_part else _show(number)
-                self._refuse(f"{written} is not a score on a scale that starts at {_show(low)}")
+                self._doubt(place, f"{written} is not a score on a scale that starts at {_show(low)}")
                 return None
             return number * high
-        if high < number <= self.points and self.points in _WHOLES:
-            said = f"the weights add up to {_show(self.points)}, and the scale ends at {_show(high)}"
-            self._refuse(f"nothing says of what {_show(number)}, the threshold, is a part: {said}")
-            return None
         return number
+
+    def _is_of_whole(self, number: Fraction) -> bool:
+        """Return whether a threshold may be one of the sum of all scores, or a percentage, and not of their mean."""
+        highest = [ends[1] if ends else Fraction(1) for ends in self.ends]
+        if self.shape.combine == "share":
+            return number > self.points and number in _PERCENT
+        if len(highest) > 1 and not self.shape.combine and self._says_sum(sum(highest, Fraction(0))):
+            return True
+        return number > max(highest, default=0) and (number <= self.whole or number in _PERCENT)
+
+    def _says_sum(self, whole: Fraction) -> bool:
+        """Return whether the file says that scores are added up, or what they add up to at most."""
+        holders = [self.document.value(self.path[:length]) for length in range(len(self.path))]
+        mappings = [holder for holder in holders if isinstance(holder, dict)]
+        inner = [each for holder in mappings for each in holder.values() if isinstance(each, dict)]
+        return any(
+            says_sum(key, value) or (is_number(value) and value == whole and (key in _HIGHEST or is_total(key)))
+            for mapping in (*mappings, *inner)
+            for key, value in mapping.items()
+        )
 
     def _report_threshold(self, place: Path | None, found: Fraction, ends: Ends, effect: str) -> None:
         what, _, effect = effect.partition(" ")
@@ -806,11 +925,16 @@ def read_ends(value: Any) -> Ends | str | None:
             for low, high in _ENDS:
                 if read_number(value.get(low)) is not None and read_number(value.get(high)) is not None:
                     return Fraction(str(value[low])), Fraction(str(value[high]))
-            numbers = [found for key in value if (found := _NUMBERED.fullmatch(key))]
-            if len(numbers) == len(value) > 1:
-                scores = [Fraction(found[1]) for found in numbers]
+            scores = [Fraction(number) for number in map(_number, value) if number is not None]
+            if len(scores) == len(value) > 1:
                 return min(scores), max(scores)
     return None
+
+
+def _number(word: str) -> Decimal | None:
+    """Return the score that a level is called, the lowest one of a range."""
+    found = _RANGE.fullmatch(word) or _NUMBERED.fullmatch(word)
+    return Decimal(found[1]) if found else None
 
 
 def is_range(value: Any) -> bool:
@@ -828,6 +952,14 @@ def read_percent(value: Any) -> Fraction | None:
     """Return the part that a string says in percent: 3/5 for "60%"."""
     share = read_share(value) if isinstance(value, str) and value.rstrip().endswith("%") else None
     return None if share is None else share / 100
+
+
+def _is_amount(value: Any) -> bool:
+    return is_number(value) or read_share(value) is not None
+
+
+def _write(value: Any) -> str:
+    return str(value).strip()
 
 
 def _decimal(number: Fraction) -> Decimal:

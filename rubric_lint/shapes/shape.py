@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -30,7 +30,7 @@ class Shape:
     """How a format writes rubrics; docs/settings.md explains each setting of the same name.
 
     `criteria` is the pointer to the criteria of each rubric; a `*` in another pointer stands for what the same one is
-    there. `passes` is the setting `pass`.
+    there. `passes` is the setting `pass`. An empty `combine` is a mean that nobody asked for.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Shape:
     scale: tuple[Part, Part] | str | None = None
     passes: Part | None = None
     total: Part | None = None
-    combine: str = "mean"
+    combine: str = ""
     rubric: str = ""
     task: str = ""
     unused: Names = ()
@@ -104,6 +104,13 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "scale": lambda scale: tuple(scale) if isinstance(scale, list) else scale,
 }
 """What makes the field of a shape of the setting of the same name, where that is not the same."""
+
+
+@lru_cache(maxsize=1 << 12)  # criteria repeat their keys
+def split_words(key: str) -> frozenset[str]:
+    """Return the words of a key: `passMark`, `pass_mark`, `hard-fail`."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()
+    return frozenset(filter(None, re.split(r"[\W_]+", spaced)))
 
 
 def is_plain(name: str) -> bool:

@@ -22,6 +22,11 @@ class Part(StrEnum):
     ENTRY = "entry"
 
 
+def part_of(path: Path) -> Part:
+    """Return the part of a value that shows where it is: its key, or the value if it is an item."""
+    return Part.KEY if path and isinstance(path[-1], str) else Part.VALUE
+
+
 def pointer(path: Path) -> str:
     """Return the JSON Pointer of a path (RFC 6901)."""
     plain = "/".join(map(str, path))

@@ -28,14 +28,21 @@ from rubric_lint.text.path import pointer, split_pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError, kind_of
 
+_OPEN = "?"
+"""Stands for a number that only the user knows."""
+
 
 class _Given(NamedTuple):
-    """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is."""
+    """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is.
+
+    `doubts` say why its rubrics are not scored, if a table of the settings describes them.
+    """
 
     input: Input
     documents: Sequence[Document]
     settings: FileSettings
     title: str
+    doubts: Sequence[str] = ()
 
 
 def read_scale(value: str) -> str | list[int]:
@@ -63,7 +70,7 @@ def describe_format(given: Given) -> int:
         return Exit.FOUND if lacks else Exit.CLEAN
     is_again = bool(given.scale) and all(each.settings.shapes for each in files)
     for each in (each for each in files if each.title and not is_again):
-        complain(f"{each.input.label}: is read already, as {each.title}; it needs no table")
+        _complain_of_known(each)
     new = [each for each in files if is_again or not each.title]
     if not new:
         return Exit.CLEAN
@@ -92,8 +99,27 @@ def describe_format(given: Given) -> int:
     add_tables(written, file)
     listed = list_names([visible(str(table["name"])) for table in written])
     formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
-    click.echo(f"\nAdded the {formats} to {visible(shorten(file))}. All commands and editors now read the files.")
+    click.echo(f"\nAdded the {formats} to {visible(shorten(file))}. {_word_use(new, tables)}")
     return Exit.CLEAN
+
+
+def _complain_of_known(given: _Given) -> None:
+    """Say that a file is read already, and what of it no table reads."""
+    for reason in given.doubts:
+        complain(f"{given.input.label}: is read already, as {given.title}, and not scored: {reason}")
+    if not given.doubts:
+        complain(f"{given.input.label}: is read already, as {given.title}; it needs no table")
+
+
+def _word_use(files: Iterable[_Given], tables: Iterable[Inferred]) -> str:
+    """Say which commands read the files now: nothing is scored if something that may decide is not known."""
+    shapes = [each.shape for each in tables]
+    views = [view for given in files for document in given.documents for view in find_shapes(document, shapes)]
+    if any(view.refusal for view in views):
+        return (
+            "check and editors now read the files; score, judge and convert will when the table says what is missing."
+        )
+    return "All commands and editors now read the files."
 
 
 def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Given:
@@ -115,9 +141,11 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Giv
     titles = dict.fromkeys(
         rubric.view.dialect.title if rubric.view else "rubric-lint's own format"
         for _, rubric in examined.rubrics
-        if settings.shapes or not (rubric.view and rubric.view.dialect.title == TITLE)
+        if settings.shapes or not (rubric.view and (rubric.view.dialect.title == TITLE or rubric.view.doubts))
     )
-    return _Given(found, documents, settings, join_words(list(titles)))
+    views = [rubric.view for _, rubric in examined.rubrics if rubric.view]
+    doubts = dict.fromkeys(view.refusal[1] for view in views if view.refusal)
+    return _Given(found, documents, settings, join_words(list(titles)), list(doubts) if settings.shapes else ())
 
 
 def _make_tables(
@@ -188,8 +216,8 @@ def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
             yield f"{given.input.label}: `{visible(name)}` has words; to use them, add {advice}"
         levels = [entry[name] for entry in entries for name in criteria.levels if name in entry]
         if named := dict.fromkeys(word for value in levels for word in list_words(value)):
-            scores = write_value({word: at for at, word in enumerate(named)})
-            advice = f"`level-scores = {visible(scores)}`, with the numbers that you mean"
+            scores = write_value(dict.fromkeys(named, _OPEN)).replace(f'"{_OPEN}"', _OPEN)
+            advice = f"`level-scores = {visible(scores)}` with the score of each in the place of `?`"
             yield f"{given.input.label}: its levels have words; to score them, add {advice}"
 
 
@@ -204,7 +232,7 @@ def _find_lacks(given: _Given) -> Iterator[str]:
         yield f"the table `{shapes[0].name}` finds no criteria at `{shapes[0].criteria}`"
     read = {(view.document, view.path) for view in views}
     used = {name for shape in shapes for name in _list_names(shape)}
-    told = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in view.unread)
+    told = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in (*view.doubts, *view.unread))
     yield from (reason for name, reason in told)
     used |= {name for name, _ in told}
     for each in infer(given.documents, "", find_likeliest):

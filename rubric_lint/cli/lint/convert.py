@@ -73,7 +73,9 @@ def convert(given: Given) -> int:
     except ExportError as refusal:
         others = find_targets(refusal.shape) if isinstance(refusal, ShapeError) else []
         advice = f"; use --to {join_words(others, 'or')}" if others else ""
-        complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}{advice}")
+        refused = found[refusal.name]
+        locate = refused.place_of_field if refusal.is_in_document else refused.place
+        complain(f"{locate(refusal.path)}: {refusal.message}{advice}")
         return Exit.FOUND
     lost = [(found[each.name].place(each.path), each.message) for _, dropped in sound.values() for each in dropped]
     lost += [(found[each.name].place_in_document(each.path), each.message) for each in export.losses]

@@ -284,13 +284,17 @@ class Export(NamedTuple):
 
 
 class ExportError(Exception):
-    """Refuses a rubric that the target cannot express, with the place in the rubric and the reason."""
+    """Refuses a rubric that the target cannot express, with the place in the rubric and the reason.
 
-    def __init__(self, name: str, path: Path, message: str) -> None:
+    `is_in_document`: the place is one of the document, which may be written in a dialect.
+    """
+
+    def __init__(self, name: str, path: Path, message: str, *, is_in_document: bool = False) -> None:
         super().__init__(message)
         self.name = name
         self.path = path
         self.message = message
+        self.is_in_document = is_in_document
 
 
 class ShapeError(ExportError):

@@ -60,7 +60,9 @@ def load_table(name: str) -> Table:
         facts["asked"] = Asked(facts["asked"], 0)
     facts["without"] = frozenset(facts.get("without", ()))
     dialect, view = Dialect(**facts), table.get("view", {})
-    return Table(dialect, view.get("names", dialect.names), table["found"], view, shape)
+    marks = {name for field in view.get("gate", ()) for name in field.split("|")}
+    names = {theirs: ours for theirs, ours in dialect.names.items() if theirs not in marks}
+    return Table(dialect, {**names, **view.get("names", {})}, table["found"], view, shape)
 
 
 def find(document: Document, name: str, *, is_named: bool = False) -> Iterator[View]:

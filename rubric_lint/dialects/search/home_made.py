@@ -3,17 +3,19 @@
 They are read where their structure and a second sign agree, and only what is wrong in any format is found in them.
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.finding import Step
+from rubric_lint.format.recognition import CONTAINERS
 from rubric_lint.format.view import View, is_named_for_judges
 from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
-from rubric_lint.shapes.doubts import find_doubts
+from rubric_lint.shapes.doubts import find_doubts, holds_mappings
 from rubric_lint.shapes.infer import (
     Criteria,
     Inferred,
@@ -69,7 +71,31 @@ def read_home(document: Document) -> list[View]:
         for view in read_shape(document, shape):
             relaxed = _relax(view, _HOLD_FOR_ANSWERS if shape.scale == YES_NO else _HOLD)
             views.append(_tell_others(relaxed, shape, unused.get(view.path, ())))
-    return views
+    others = list(_find_others(document, [view.path for view in views])) if views else []
+    return [_doubt_others(view, others) for view in views] if others else views
+
+
+def _find_others(document: Document, read: Sequence[Path]) -> Iterator[Path]:
+    """Find what its name says holds criteria, apart from those at the paths `read`, above and below them."""
+    for path, mapping in document.mappings:
+        for key, value in mapping.items():
+            place = (*path, key)
+            is_related = any(place[: len(each)] == each or each[: len(place)] == place for each in read)
+            if re.split(r"[\W_]+", key.lower())[-1] in CONTAINERS and not is_related and _holds_criteria(value):
+                yield place
+
+
+def _holds_criteria(value: Any) -> bool:
+    """Return whether a value holds mappings with texts, or lists of some: criteria, perhaps of several kinds."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    inner = [each for part in parts if not isinstance(part, str) and holds_mappings(part) for each in _values(part)]
+    entries = [each for each in (*parts, *inner) if isinstance(each, dict)]
+    has_texts = any(isinstance(text, str) and " " in text.strip() for entry in entries for text in entry.values())
+    return has_texts and not are_levels(value)
+
+
+def _values(holder: Any) -> Iterable[Any]:
+    return holder.values() if isinstance(holder, dict) else holder
 
 
 @lru_cache(maxsize=1)  # what is read of a document and what is nearly read are asked one after the other
@@ -95,6 +121,15 @@ def _relax(view: View, rules: frozenset[str]) -> View:
         problems.append((rule if rule != "schema" else "empty-outcome", problem))
     dialect = replace(view.dialect, without=without, tells_others=False)
     return replace(view, dialect=dialect, problems=tuple(problems))
+
+
+def _doubt_others(view: View, others: Iterable[Path]) -> View:
+    """Return a rubric that tells of other criteria in its file which are not read: they may belong to it."""
+    doubts = []
+    for path in others:
+        name = shorten(str(next((step for step in reversed(path) if isinstance(step, str)), "")))
+        doubts.append((path, f"`{name}` may hold criteria too, and is not read; run `rubric-lint adopt FILE`"))
+    return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
 
 
 def _tell_others(view: View, shape: Shape, unused: Iterable[Path]) -> View:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import find_families, find_views
 from rubric_lint.format.recognition import (
+    CONTAINERS,
     FIELD,
     find_misspelt,
     find_places,
@@ -172,9 +173,6 @@ def has_home_beside(document: Document) -> bool:
     return isinstance(document.data, dict) and not CONTAINERS.isdisjoint(document.data)
 
 
-CONTAINERS = frozenset({"criteria", "dimensions", "axes"})
-"""The keys at the top of a file that hold home-made criteria most often."""
-
 _SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
 
 
@@ -321,7 +319,12 @@ def _is_placed(document: Document, path: Path) -> bool:
 
 
 def _find_views(document: Document, families: "Iterable[Family]") -> list[Location]:
-    return _in_order(document, find_views(document, families))
+    views = find_views(document, families)
+    if not views:
+        return []
+    from rubric_lint.shapes.doubts import find_doubts_of_view  # noqa: PLC0415  (few files hold rubrics of other systems)
+
+    return _in_order(document, map(find_doubts_of_view, views))
 
 
 def _in_order(document: Document, views: "Iterable[View]") -> list[Location]:

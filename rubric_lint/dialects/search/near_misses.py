@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects.search.documents import may_hold_scale
 from rubric_lint.dialects.search.locate import (
-    CONTAINERS,
     Search,
     count_signs,
     has_home_beside,
@@ -16,6 +15,7 @@ from rubric_lint.dialects.search.locate import (
 )
 from rubric_lint.finding import Problem, Step, Unread
 from rubric_lint.format.recognition import (
+    CONTAINERS,
     FIELD,
     are_levels,
     find_misspelt,
@@ -40,7 +40,7 @@ from rubric_lint.format.view import OF_COURSES, View, is_named_for_judges
 from rubric_lint.messages import describe, find_near, join_words, shorten
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, part_of
 from rubric_lint.text.source import DATA, Kind
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     for location in found.rubrics:
         if location.view:
             noticed += _find_others(document, location.view)
-            noticed += [(path, Part.KEY, reason, True) for path, reason in location.view.unread]
+            view = location.view
+            noticed += [(path, part_of(path), reason, True) for path, reason in (*view.doubts, *view.unread)]
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     home = [] if found.is_claimed or document.kind.is_program else _find_home(document, taken)
     around = {path[:length] for near in home for path in near.places for length in range(len(path) + 1)}
@@ -201,13 +202,13 @@ def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, s
     known = schema.entry_fields
     patterns = "|".join(schema.definitions[schema.item].get("patternProperties", ())) or r"\Z."
     parts = {name for name, schema in known.items() if schema.get("$ref") == "#/definitions/rubrics"}
+    told = {path[-1] for path, _ in (*view.doubts, *view.unread) if path}
     for index in range(len(view.data) if view.dialect.tells_others else 0):
         place = view.place((*view.path, index))
         entry = document.value(place)
         is_criterion = parts.issuperset(step for step in place[len(view.path) + 1 : -1] if isinstance(step, str))
         for name in entry if isinstance(entry, dict) and is_criterion else ():
-            is_told = any(path == (*place, name) for path, _ in view.unread)
-            if name not in known and not is_told and not re.search(patterns, name) and not find_near(name, known):
+            if name not in known and name not in told and not re.search(patterns, name) and not find_near(name, known):
                 firsts.setdefault(name, (*place, name))
     if firsts:
         names = join_words([f"`{shorten(name)}`" for name in firsts])

@@ -1,0 +1,119 @@
+"""Find what says that lower scores are better, where scores are read as higher is better.
+
+Only phrases about scores count: a criterion may well be about a lower price. The words are English.
+"""
+
+import re
+from collections.abc import Collection
+from fractions import Fraction
+from typing import Any
+
+from rubric_lint.format.criterion import is_number
+from rubric_lint.shapes.shape import split_words
+
+Ends = tuple[Fraction, Fraction]
+"""The scores of a scale that are read as the worst and the best."""
+
+_LOW = r"low(?:er|est)?|small(?:er|est)?|few(?:er|est)|less"
+_HIGH = r"high(?:er|est)?|larg(?:er|est)|bigg(?:er|est)|greater|more"
+_SCORES = r"(?:scores?|values?|numbers?|ratings?|points|levels?|marks?)"
+_BETTER = r"better|best|good|great|ideal|preferred|preferable|desirable"
+_WORSE = r"worse|worst|bad|poor"
+_GOOD = r"best|perfect|ideal|excellent|flawless|optimal|very good"
+_BAD = r"worst|terrible|awful|unacceptable|very poor|very bad|poor|fails?|failing|failed|failure"
+_NUMBER = r"(?<![\w.,])(-?\d{1,4})(?![\w%]|[.,]\d)"
+_IS = r"(?:\s*(?:=|:|->|\N{RIGHTWARDS ARROW}|\()|\s+(?:-|\N{EN DASH}|is|are|being|means?)(?=\s))\s*(?:the\s+)?"
+_ENDED = r"(?=\s*(?:\Z|[.,;:!?)\]/|&\n]|(?:and|score|level|possible)\b|to\s+-?\d))"
+"""What follows a word that says how good a score is: no object, as in "5: fails to name it"."""
+_ARE = r"(?:\s*=\s*|\s+(?:is|are|means?|indicates?)\s+)(?:the\s+)?"
+
+_PHRASES = re.compile(
+    rf"""(?:
+    # A clause of its own, or one that says what is lower: "Lower is better", "a lower score is better".
+    (?: (?: (?:\A|[.;:,!?(\[\N{{EN DASH}}\N{{EM DASH}}\n-])\s* | \b(?:as|since|because|so|where|note\ that)\s+ )
+        (?:the\s+|a\s+)? (?: (?:{_LOW}){_ARE}(?:{_BETTER}) | (?:{_HIGH}){_ARE}(?:{_WORSE}) )\b )
+    | \b(?:{_LOW})\s+{_SCORES}{_ARE}(?:{_BETTER})\b
+    | \b(?:{_HIGH})\s+{_SCORES}{_ARE}(?:{_WORSE})\b
+    | \bthe\s+(?:lower|smaller|fewer)\b(?:\s+the\s+{_SCORES})?,?\s+the\s+better\b
+    | \bthe\s+(?:higher|larger|greater)\b(?:\s+the\s+{_SCORES})?,?\s+the\s+worse\b
+    | \b(?:reverse|inverse|inverted|reversed)[\ -](?:scor(?:ed|ing)|scale|score)\b
+    | \bscale\s+is\s+(?:inverted|reversed)\b
+    )(?!\s+than\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SIGNS = re.compile(rf"{_BETTER}|{_WORSE}|{_GOOD}|{_BAD}|revers|invers|invert", re.IGNORECASE)
+_NUMBERED = re.compile(rf"{_NUMBER}{_IS}(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\b{_ENDED}", re.IGNORECASE)
+_FAILS = re.compile(rf"{_NUMBER}\s+fails{_ENDED}", re.IGNORECASE)
+_NAMED = re.compile(rf"\b(?:(?P<good>best|perfect)|(?P<bad>worst))(?:\s+score)?{_IS}{_NUMBER}", re.IGNORECASE)
+
+
+def find_reversal(text: str, scales: Collection[Ends]) -> str:
+    """Return the words of a text that say that a low score of one of some scales is good, or a high one bad."""
+    if not _SIGNS.search(text):
+        return ""
+    if found := _PHRASES.search(text):
+        return found[0].strip(" \n.;:,!?([\N{EN DASH}\N{EM DASH}-")
+    if not scales:
+        return ""
+    lowest, highest = min(low for low, _ in scales), max(high for _, high in scales)
+    for pattern in (_NUMBERED, _FAILS, _NAMED):
+        for found in pattern.finditer(text):
+            number = next(Fraction(group) for group in found.groups() if group and re.fullmatch(r"-?\d+", group))
+            is_good = bool(found.groupdict().get("good"))
+            if (number <= lowest) if is_good else (number >= highest):
+                return found[0]
+    return ""
+
+
+_LOW_WORDS = frozenset(
+    {
+        *("low", "lower", "lowest", "min", "minimum", "minimize", "minimise", "minimizing", "down", "downward", "desc"),
+        *("descending", "decreasing", "decrease", "less", "fewer", "smaller", "smallest", "inverse", "inverted"),
+        *("reverse", "reversed", "avoid", "exclude", "negative", "worse", "worst"),
+    }
+)
+_HIGH_WORDS = frozenset(
+    {
+        *("high", "higher", "highest", "max", "maximum", "maximize", "maximise", "up", "upward", "asc", "ascending"),
+        *("increasing", "increase", "more", "greater", "larger", "positive", "include", "included", "good", "normal"),
+        *("standard", "forward", "better", "best", "plus", "reward"),
+    }
+)
+_DIRECTIONS = frozenset({"direction", "polarity", "orientation", "valence", "sense"})
+_AIMS = frozenset({"goal", "objective", "optimize", "optimise", "optimization", "order", "trend", "preference"})
+_TURNED = frozenset({"reverse", "reversed", "inverse", "inverted", "invert", "flip", "flipped"})
+_OF_SCALES = frozenset({"is", "score", "scores", "scored", "scoring", "scale", "coded"})
+_ENDS = frozenset({"best", "worst", "score", "value", "level", "rating"})
+_OFF = frozenset({"", "no", "false", "none", "never", "off", "n"})
+
+
+def is_off(value: Any) -> bool:
+    """Return whether a value says no: false, null, 0, "no"."""
+    return not value or (isinstance(value, str) and value.strip().lower() in _OFF)
+
+
+def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
+    """Return whether a field says, or may say, that lower is better: `direction: lower`, `higher_is_better: false`."""
+    words = split_words(key)
+    if isinstance(value, list | dict):
+        return False
+    if words & _TURNED and words <= _TURNED | _OF_SCALES:
+        return not is_off(value)
+    if "better" in words:
+        is_high = bool(words & (_HIGH_WORDS - {"better"}))
+        return is_off(value) if is_high else (bool(words & _LOW_WORDS) and not is_off(value)) or _says_low(value)
+    if words & {"best", "worst"} and words <= _ENDS and is_number(value):
+        return any(value != (high if "best" in words else low) for low, high in scales)
+    if words & _DIRECTIONS:
+        is_open = bool(_split_word(value)) and not _split_word(value) & _HIGH_WORDS  # a word that nobody here knows
+        return value <= 0 if is_number(value) else is_open or _says_low(value)
+    return bool(words & _AIMS) and _says_low(value)
+
+
+def _split_word(value: Any) -> frozenset[str]:
+    """Return the parts of a single word: `lower_is_better`."""
+    return split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset()
+
+
+def _says_low(value: Any) -> bool:
+    return bool(_split_word(value) & _LOW_WORDS)

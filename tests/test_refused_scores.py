@@ -1,0 +1,160 @@
+"""What may decide a score and is not surely understood is neither scored nor converted; each command says the same."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from cases import read_cases
+from found import codes, told
+from lint_command import call
+from ruamel.yaml import YAML
+
+from rubric_lint.dialects.export.entries import make_sound
+from rubric_lint.dialects.export.target import ExportError
+from rubric_lint.dialects.search import described
+from rubric_lint.lint.engine import examine_file
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.scoring.loading import RubricError, load_examined
+from rubric_lint.shapes.shape import Shape
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
+
+CASES = read_cases(__file__)
+REFUSED = {f"{kind}: {name}": case for kind, cases in CASES.items() if kind != "SCORED" for name, case in cases.items()}
+SCORED = CASES["SCORED"]
+
+
+def examine(name, text, table=None):
+    shapes = () if table is None else (Shape.from_table({"name": "ours", "files": ["x"], **table}),)
+    return examine_file(name, text.encode(), FileSettings(shapes=shapes))
+
+
+def ask(name, text, table=None):
+    """What check, score and convert say of the first rubric in their way: place and reason."""
+    examined = examine(name, text, table)
+    assert "bounds" not in {each.rule for each in examined.result.findings}
+    noted = [(f"{name}:{each.line}:{each.column}", each.reason) for each in examined.result.unread]
+    (loaded, *_) = load_examined(name, examined).values()
+    with pytest.raises(RubricError) as refused:
+        loaded.prepare()
+    place, _, reason = refused.value.faults[0].partition(": the rubric cannot be scored: ")
+    with pytest.raises(ExportError) as kept:
+        make_sound("x", loaded.rubric, has_deductions=True)
+    return noted, (place, reason), (loaded.place_of_field(kept.value.path), kept.value.message)
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+def test_a_doubt_stops_scores_and_exports_and_is_noted_with_one_reason_at_one_place(case):
+    name, text, places, *table = case
+    noted, scored, converted = ask(name, text, *table)
+    assert scored == converted
+    assert scored in noted
+    lines = {int(place.rpartition(":")[0].rpartition(":")[2]) for place, _ in noted}
+    assert lines == set(places)
+    assert all(str(word) in "".join(reason for _, reason in noted) for word in places.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected", "table"), [(*each, None)[:4] for each in SCORED.values()], ids=SCORED
+)
+def test_what_says_nothing_of_the_kind_is_scored(name, text, expected, table):
+    examined = examine(name, text, table)
+    (loaded,) = load_examined(name, examined).values()
+    criteria = loaded.prepare().criteria
+    shares, scores = expected
+    assert [each.share for each in criteria] == [Fraction(str(share)) for share in shares]
+    assert [grade.score for grade in criteria[0].grades] == [Fraction(str(score)) for score in scores]
+    assert loaded.rubric.view.refusal is None
+
+
+NAMES = {
+    "evals/eval.yaml": "WEIGHTS: weights that Agent Skills does not have",
+    "evals/rubric.json": "DIRECTION: a note that says that lower is better",
+}
+TEST = "rubric: {name}\ntests:\n- {{id: a, answer: No., output: {{checks: []}}, expect: {{verdict: fail}}}}\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_refuses_and_says_why_at_the_same_place(folder, said, name):
+    _, text, *_ = REFUSED[NAMES[name]]
+    (folder / "evals").mkdir()
+    Path(name).write_text(text, "utf-8")
+    Path("outputs.jsonl").write_text(json.dumps({"id": "a", "output": "{}"}) + "\n", "utf-8")
+    Path("answers.jsonl").write_text(json.dumps({"id": "a", "answer": "No."}) + "\n", "utf-8")
+    Path("a.rubric-test.yaml").write_text(TEST.format(name=name), "utf-8")
+    said(
+        call("check", name),
+        call("show", name),
+        call("convert", name),
+        call("score", name, "outputs.jsonl"),
+        call("prompt", name, "--answer", "No."),
+        call("judge", name, "answers.jsonl", "--model", "x", "--base-url", "http://localhost:1"),
+        call("test", "a.rubric-test.yaml"),
+        call("adopt", name),
+        call("adopt", name),
+    )
+
+
+KINDS = [
+    ("weight: 60%", "weight: 0.4"),
+    ("weight: 0.4", "weight: 60%"),
+    ("weight: 60%", "weight: 40"),
+    ("weight: 60 %", 'weight: "0.4"'),
+    ("points: 60%", "points: 2"),
+    ("importance: 60%", "importance: 1"),
+]
+ONE_KIND = [
+    ("weight: 60%", "weight: 40%"),
+    ("weight: 0.6", "weight: 0.4"),
+    ("weight: '60'", "weight: 40"),
+]
+TWO = """\
+scale: 1-5
+criteria:
+- {{id: a, {}, text: Names the year}}
+- {{id: b, {}, text: Names the day}}
+"""
+
+
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+@pytest.mark.parametrize(("first", "second"), [*KINDS, *ONE_KIND])
+def test_weights_in_percent_beside_others_are_an_error(suffix, first, second):
+    text = TWO.format(first, second)
+    if suffix == "json":
+        text = json.dumps(YAML(typ="safe").load(text))
+    is_mixed = (first, second) in KINDS
+    assert codes(examine(f"evals/rubric.{suffix}", text).result.findings) == ["weight.two-kinds"] * is_mixed
+
+
+PARTS = """\
+areas:
+- id: a
+  weight: 60%
+  checks: [{id: c, text: Names the year, weight: 2}, {id: d, text: Names the day, weight: 1}]
+- id: b
+  weight: 0.4
+  checks: [{id: e, text: Names the hour, weight: 1}]
+"""
+
+
+def test_weights_of_parts_are_compared_with_those_of_other_parts():
+    table = {"criteria": "/areas", "id": "id", "outcome": "text", "weight": "weight", "parts": "checks"}
+    result = examine("our.yaml", PARTS, {**table, "scale": "yes-no"}).result
+    assert [told(each) for each in result.findings] == [("weight.two-kinds", "0.4", "60%", "line 3")]
+
+
+ITEMS = [{"name": "a", "description": "B", "max_score": 3}, {"name": "c", "description": "D", "max_score": 1}]
+
+
+def test_names_of_a_table_add_to_its_fields(tmp_path):
+    known = Path(described.__file__).parents[1] / "tessl.toml"
+    ours = tmp_path / "ours.toml"
+    ours.write_text(known.read_text("utf-8").replace("[view]", '[view]\nnames = { points = "weight" }'), "utf-8")
+    source = Source("criteria.json", json.dumps({"type": "weighted_checklist", "checklist": ITEMS}))
+    ((document,), _) = read_documents(source)
+    (view,) = described.find(document, str(ours.with_suffix("")))
+    assert view.data == [
+        {"id": "a", "expected_outcome": "B", "weight": 3},
+        {"id": "c", "expected_outcome": "D", "weight": 1},
+    ]
