@@ -226,8 +226,8 @@ def _report_forms(panel: Panel) -> None:
     for endpoint in panel.endpoints:
         if endpoint.refusal:
             complain(
-                f"{endpoint.name} refused --response-format {endpoint.call.response_format} ({endpoint.refusal}); it "
-                f"got the schema as {endpoint.form}"
+                f"{endpoint.name} refused --response-format {endpoint.call.response_format} ({endpoint.refusal}); "
+                f"asked for {endpoint.form} instead"
             )
 
 
