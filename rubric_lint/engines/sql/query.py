@@ -339,7 +339,10 @@ class Checker:
             errors = [
                 *self._find_field_errors(self._output, "names", "fields"),
                 ("checks IS NULL", sql.text("missing field `checks`")),
-                ("left(checks, 1) NOT IN ('[', '{')", self._say("`checks` is ", _shorten("checks"), ", expected a list")),
+                (
+                    "left(checks, 1) NOT IN ('[', '{')",
+                    self._say("`checks` is ", _shorten("checks"), ", expected a list"),
+                ),
             ]
             doubts = self._find_field_doubts(self._output, "names", "fields")
             error, doubt = (f"CASE WHEN is_object THEN {choose(ways)} END" for ways in (errors, doubts))

@@ -188,7 +188,7 @@ scoring_18 AS (
       END,
       "doubt": CASE
         WHEN NOT regexp_matches(array_to_string(c.names, chr(10)), '\A(?:(?:id|score|reasoning|satisfied|level|explanation|rationale|justification|reason|reasons|overall_reasoning|thinking|comment|comments|feedback|note|notes|analysis|summary|details|description|evidence|quote|quotes|citation|citations|excerpt|examples|confidence|certainty|criterion|criteria|criterion_id|name|title|index|weight|strengths|weaknesses|issues|problems|improvements|suggestion|suggestions|rubric|question|answer|response|language|model|version|timestamp|date)(?:\n|\z))*\z') THEN 'a field that may matter'
-        WHEN len(list_filter(c.fields, lambda v, n: list_extract(c.names, n) <> 'checks' AND (left(v, 1) = '{' OR left(v, 1) = '[' AND NOT regexp_matches(v, '\A\[(?:[^\x22{}]+|\x22(?:[^\x22\\]+|\\.)*\x22)*\]\z')))) > 0 THEN 'a field that holds an object'
+        WHEN len(list_filter(c.fields, lambda v, n: left(v, 1) = '{' OR list_extract(c.names, n) <> 'checks' AND left(v, 1) = '[' AND NOT regexp_matches(v, '\A\[(?:[^\x22{}]+|\x22(?:[^\x22\\]+|\\.)*\x22)*\]\z'))) > 0 THEN 'a field that holds an object'
         WHEN regexp_matches(c.answer, '\A-?[0-9.]+[eE]') THEN 'a number with an exponent'
         WHEN c.place = 0 AND regexp_matches(c.id, '\\u(?:00[2-7]|[dD][89a-fA-F])') THEN 'an id with escaped letters'
       END
@@ -208,11 +208,11 @@ scoring_19 AS (
       WHEN list_position(names, 'level') > 0 THEN '`level` is not allowed here: the rubric has the shape score_ranges'
       WHEN left(list_extract(fields, list_position(names, 'overall_reasoning')), 1) <> '"' THEN '`overall_reasoning` is ' || left(list_extract(fields, list_position(names, 'overall_reasoning')), 60) || ', expected a string'
       WHEN checks IS NULL THEN 'missing field `checks`'
-      WHEN left(checks, 1) <> '[' THEN '`checks` is ' || left(checks, 60) || ', expected a list'
+      WHEN left(checks, 1) NOT IN ('[', '{') THEN '`checks` is ' || left(checks, 60) || ', expected a list'
     END END AS output_error,
     CASE WHEN is_object THEN CASE
       WHEN NOT regexp_matches(array_to_string(names, chr(10)), '\A(?:(?:checks|overall_reasoning|satisfied|score|level|explanation|rationale|justification|reason|reasons|reasoning|thinking|comment|comments|feedback|note|notes|analysis|summary|details|description|evidence|quote|quotes|citation|citations|excerpt|examples|confidence|certainty|criterion|criteria|criterion_id|name|title|index|weight|strengths|weaknesses|issues|problems|improvements|suggestion|suggestions|id|rubric|question|answer|response|language|model|version|timestamp|date)(?:\n|\z))*\z') THEN 'a field that may matter'
-      WHEN len(list_filter(fields, lambda v, n: list_extract(names, n) <> 'checks' AND (left(v, 1) = '{' OR left(v, 1) = '[' AND NOT regexp_matches(v, '\A\[(?:[^\x22{}]+|\x22(?:[^\x22\\]+|\\.)*\x22)*\]\z')))) > 0 THEN 'a field that holds an object'
+      WHEN len(list_filter(fields, lambda v, n: left(v, 1) = '{' OR list_extract(names, n) <> 'checks' AND left(v, 1) = '[' AND NOT regexp_matches(v, '\A\[(?:[^\x22{}]+|\x22(?:[^\x22\\]+|\\.)*\x22)*\]\z'))) > 0 THEN 'a field that holds an object'
     END END AS output_doubt,
     list_extract(list_transform(list_filter(checks_4, lambda c, i: c.error IS NOT NULL), lambda c, i: c.error), 1) AS check_error,
     list_extract(list_transform(list_filter(checks_4, lambda c, i: c.doubt IS NOT NULL), lambda c, i: c.doubt), 1) AS check_doubt,
@@ -229,7 +229,7 @@ scoring_20 AS (
       WHEN output_error IS NOT NULL THEN output_error
       WHEN is_object AND check_error IS NOT NULL THEN check_error
       WHEN is_object AND len(list_filter(places, lambda p, n: p > 0 AND list_position(places, p) <> n)) > 0 THEN '"' || list_extract(['accuracy', 'length'], list_extract(list_filter(places, lambda p, n: p > 0 AND list_position(places, p) <> n), 1)) || '" is judged twice'
-      WHEN is_object AND COALESCE(list_position(places, 0), 0) = 0 AND len(list_filter(['accuracy', 'length'], lambda v, n: COALESCE(list_position(places, n), 0) = 0)) > 0 THEN 'no check for "' || list_extract(list_filter(['accuracy', 'length'], lambda v, n: COALESCE(list_position(places, n), 0) = 0), 1) || '"'
+      WHEN is_object AND left(checks, 1) = '[' AND COALESCE(list_position(places, 0), 0) = 0 AND len(list_filter(['accuracy', 'length'], lambda v, n: COALESCE(list_position(places, n), 0) = 0)) > 0 THEN 'no check for "' || list_extract(list_filter(['accuracy', 'length'], lambda v, n: COALESCE(list_position(places, n), 0) = 0), 1) || '"'
       WHEN is_value AND NOT is_fence AND NOT is_huge THEN 'found ' || left(held, 60) || ', expected a JSON object'
       WHEN is_broken AND NOT is_fence AND NOT regexp_matches(held, '[\n\x0b\x0c\r\x1c-\x1e\x{85}\x{2028}\x{2029}]|[\x60~<>&\x{25c1}\x{ff1c}]|THINK\]|\A(?:assistant)?(?:analysis|commentary)') AND left(held, 1) = '{' THEN 'not JSON'
       WHEN NOT is_object AND NOT (instr(held, decode(unhex('5c75'))) > 0 OR instr(held, '"checks"') > 0 AND instr(held, '"id"') > 0 AND instr(held, '"score"') > 0 AND instr(held, '"accuracy"') > 0 AND instr(held, '"length"') > 0) THEN 'the JSON object of a verdict is missing'

@@ -188,7 +188,7 @@ scoring_18 AS (
       END,
       'doubt', CASE
         WHEN NOT regexp_like(array_join(c.names, chr(10)), r'\A(?:(?:id|score|reasoning|satisfied|level|explanation|rationale|justification|reason|reasons|overall_reasoning|thinking|comment|comments|feedback|note|notes|analysis|summary|details|description|evidence|quote|quotes|citation|citations|excerpt|examples|confidence|certainty|criterion|criteria|criterion_id|name|title|index|weight|strengths|weaknesses|issues|problems|improvements|suggestion|suggestions|rubric|question|answer|response|language|model|version|timestamp|date)(?:\n|\z))*\z') THEN 'a field that may matter'
-        WHEN size(filter(c.fields, (v, n) -> get(c.names, CAST((n + 1) AS INT) - 1) <> 'checks' AND (left(v, 1) = '{' OR left(v, 1) = '[' AND NOT regexp_like(v, r'\A\[(?:[^\x22{}]++|\x22(?:[^\x22\\]++|\\.)*+\x22)*+\]\z')))) > 0 THEN 'a field that holds an object'
+        WHEN size(filter(c.fields, (v, n) -> left(v, 1) = '{' OR get(c.names, CAST((n + 1) AS INT) - 1) <> 'checks' AND left(v, 1) = '[' AND NOT regexp_like(v, r'\A\[(?:[^\x22{}]++|\x22(?:[^\x22\\]++|\\.)*+\x22)*+\]\z'))) > 0 THEN 'a field that holds an object'
         WHEN regexp_like(c.answer, r'\A-?[0-9.]+[eE]') THEN 'a number with an exponent'
         WHEN c.place = 0 AND regexp_like(c.id, r'\\u(?:00[2-7]|[dD][89a-fA-F])') THEN 'an id with escaped letters'
       END
@@ -208,11 +208,11 @@ scoring_19 AS (
       WHEN array_position(names, 'level') > 0 THEN '`level` is not allowed here: the rubric has the shape score_ranges'
       WHEN left(get(fields, CAST(array_position(names, 'overall_reasoning') AS INT) - 1), 1) <> '"' THEN '`overall_reasoning` is ' || left(get(fields, CAST(array_position(names, 'overall_reasoning') AS INT) - 1), 60) || ', expected a string'
       WHEN checks IS NULL THEN 'missing field `checks`'
-      WHEN left(checks, 1) <> '[' THEN '`checks` is ' || left(checks, 60) || ', expected a list'
+      WHEN left(checks, 1) NOT IN ('[', '{') THEN '`checks` is ' || left(checks, 60) || ', expected a list'
     END END AS output_error,
     CASE WHEN is_object THEN CASE
       WHEN NOT regexp_like(array_join(names, chr(10)), r'\A(?:(?:checks|overall_reasoning|satisfied|score|level|explanation|rationale|justification|reason|reasons|reasoning|thinking|comment|comments|feedback|note|notes|analysis|summary|details|description|evidence|quote|quotes|citation|citations|excerpt|examples|confidence|certainty|criterion|criteria|criterion_id|name|title|index|weight|strengths|weaknesses|issues|problems|improvements|suggestion|suggestions|id|rubric|question|answer|response|language|model|version|timestamp|date)(?:\n|\z))*\z') THEN 'a field that may matter'
-      WHEN size(filter(fields, (v, n) -> get(names, CAST((n + 1) AS INT) - 1) <> 'checks' AND (left(v, 1) = '{' OR left(v, 1) = '[' AND NOT regexp_like(v, r'\A\[(?:[^\x22{}]++|\x22(?:[^\x22\\]++|\\.)*+\x22)*+\]\z')))) > 0 THEN 'a field that holds an object'
+      WHEN size(filter(fields, (v, n) -> left(v, 1) = '{' OR get(names, CAST((n + 1) AS INT) - 1) <> 'checks' AND left(v, 1) = '[' AND NOT regexp_like(v, r'\A\[(?:[^\x22{}]++|\x22(?:[^\x22\\]++|\\.)*+\x22)*+\]\z'))) > 0 THEN 'a field that holds an object'
     END END AS output_doubt,
     get(transform(filter(checks_4, (c, i) -> c.error IS NOT NULL), (c, i) -> c.error), CAST(1 AS INT) - 1) AS check_error,
     get(transform(filter(checks_4, (c, i) -> c.doubt IS NOT NULL), (c, i) -> c.doubt), CAST(1 AS INT) - 1) AS check_doubt,
@@ -229,7 +229,7 @@ scoring_20 AS (
       WHEN output_error IS NOT NULL THEN output_error
       WHEN is_object AND check_error IS NOT NULL THEN check_error
       WHEN is_object AND size(filter(places, (p, n) -> p > 0 AND array_position(places, p) <> (n + 1))) > 0 THEN '"' || get(array('accuracy', 'length'), CAST(get(filter(places, (p, n) -> p > 0 AND array_position(places, p) <> (n + 1)), CAST(1 AS INT) - 1) AS INT) - 1) || '" is judged twice'
-      WHEN is_object AND COALESCE(array_position(places, 0), 0) = 0 AND size(filter(array('accuracy', 'length'), (v, n) -> COALESCE(array_position(places, (n + 1)), 0) = 0)) > 0 THEN 'no check for "' || get(filter(array('accuracy', 'length'), (v, n) -> COALESCE(array_position(places, (n + 1)), 0) = 0), CAST(1 AS INT) - 1) || '"'
+      WHEN is_object AND left(checks, 1) = '[' AND COALESCE(array_position(places, 0), 0) = 0 AND size(filter(array('accuracy', 'length'), (v, n) -> COALESCE(array_position(places, (n + 1)), 0) = 0)) > 0 THEN 'no check for "' || get(filter(array('accuracy', 'length'), (v, n) -> COALESCE(array_position(places, (n + 1)), 0) = 0), CAST(1 AS INT) - 1) || '"'
       WHEN is_value AND NOT is_fence AND NOT is_huge THEN 'found ' || left(held, 60) || ', expected a JSON object'
       WHEN is_broken AND NOT is_fence AND NOT regexp_like(held, r'[\n\x0b\x0c\r\x1c-\x1e\x{85}\x{2028}\x{2029}]|[\x60~<>&\x{25c1}\x{ff1c}]|THINK\]|\A(?:assistant)?(?:analysis|commentary)') AND left(held, 1) = '{' THEN 'not JSON'
       WHEN NOT is_object AND NOT (instr(held, decode(unhex('5c75'), 'UTF-8')) > 0 OR instr(held, '"checks"') > 0 AND instr(held, '"id"') > 0 AND instr(held, '"score"') > 0 AND instr(held, '"accuracy"') > 0 AND instr(held, '"length"') > 0) THEN 'the JSON object of a verdict is missing'
