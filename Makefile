@@ -17,7 +17,7 @@ FAST := not (slow or repository or $(APART))
 SLOW := (slow or repository) and not ($(APART))
 
 .PHONY: demo check test test-slow test-pure test-thorough test-originals test-engines test-guide test-editors \
-  test-playground test-playground-short full mutants renew film matrix agreement engines conformance bench speed false-alarms improvements \
+  test-playground test-playground-short full mutants renew film matrix agreement engines real-judge conformance bench speed false-alarms improvements \
   public-data site playground fuzz lock version packages clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
@@ -117,6 +117,20 @@ engines: .cache/engines/installed
 .cache/engines/installed: .ci/lock/engines.txt
 	$(PYTHON) -m venv .cache/engines
 	.cache/engines/bin/python $(LOCKED)/engines.txt
+	@touch $@
+
+# A small language model judges on a server of this machine, and the figures go into docs/explanation/real-judge.md. The
+# server is compiled for processors of the last ten years (a virtual machine may announce more than it has): some ten
+# minutes, then half an hour for the model.
+real-judge: $(VENV)/installed-dev .cache/real-judge/installed
+	PYTHONPATH=tools $(BIN)/python tools/real_judge.py
+
+LLAMA := -DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON
+
+.cache/real-judge/installed: .ci/lock/real-judge-build.txt .ci/lock/real-judge.txt
+	$(PYTHON) -m venv .cache/real-judge
+	.cache/real-judge/bin/python $(LOCKED)/real-judge-build.txt
+	CMAKE_ARGS="$(LLAMA)" .cache/real-judge/bin/python $(LOCKED)/real-judge.txt --no-build-isolation
 	@touch $@
 
 # promptfoo keeps its results with libsql, whose compiled half is one of the optional packages that are left out.

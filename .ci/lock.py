@@ -35,6 +35,8 @@ LOCKS = {
     "rubrics": Lock(("rubrics",), package=False, alone=True),
     "statistics": Lock(("statistics",), package=False, alone=True),
     "engines": Lock(("engines",), alone=True),
+    "real-judge": Lock(("real-judge",), package=False, alone=True),
+    "real-judge-build": Lock(("real-judge-build",), package=False, alone=True),
 }
 UV = ("uv", "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--generate-hashes")
 FORM = ("--no-emit-index-url", "--no-emit-find-links", "--no-header", "--annotation-style", "line")

@@ -187,16 +187,61 @@ def test_what_every_request_would_get_is_asked_once_and_marked(failure):
 
 REFUSED_FORMATS = TABLES["REFUSED_FORMATS"]
 WAYS_OUT = {"json_schema": "try json_object, or text, which", "json_object": "try text, which"}
+STRICT = {"type": "json_schema", "json_schema": {"name": "judge_output", "strict": True, "schema": SCHEMA}}
+IN_OBJECT = {"type": "json_object", "schema": SCHEMA}
+FORMS = {"json_schema": [STRICT, IN_OBJECT], "json_object": [{"type": "json_object"}]}
 
 
 @pytest.mark.parametrize("form", WAYS_OUT)
 @pytest.mark.parametrize("failure", REFUSED_FORMATS)
-def test_an_endpoint_that_does_not_know_the_format_is_asked_once_and_the_way_out_is_told(failure, form):
+def test_an_endpoint_that_takes_no_schema_is_asked_once_in_each_form_and_the_way_out_is_told(failure, form):
     body, status = REFUSED_FORMATS[failure]
     with serving(Response(body, status)) as server:
         message, lasting = ask(server, response_format=form)
-    assert (message.startswith(f"HTTP {status}: "), lasting, len(server.asked)) == (True, True, 1)
+    assert (message.startswith(f"HTTP {status}: "), lasting) == (True, True)
+    assert [asked.body["response_format"] for asked in server.asked] == FORMS[form]
     assert message.endswith(f" (asked with --response-format {form}; {WAYS_OUT[form]} relies on the prompt alone)")
+
+
+@pytest.mark.parametrize("failure", REFUSED_FORMATS)
+def test_an_endpoint_that_takes_a_schema_only_in_json_object_gets_it_there_from_then_on(failure):
+    body, status = REFUSED_FORMATS[failure]
+
+    def behave(asked):
+        return FINE if asked.body["response_format"] == IN_OBJECT else Response(body, status)
+
+    async def ask_twice():
+        async with Endpoint(Call("judge-1", server.url), KEY) as endpoint:
+            replies = [(await endpoint.complete(MESSAGES, SCHEMA)).reply for _ in range(2)]
+            return replies, endpoint.form, endpoint.refusal
+
+    with serving(behave) as server:
+        replies, form, refusal = asyncio.run(ask_twice())
+    assert (replies, form) == ([REPLY, REPLY], "json_object with schema")
+    assert (refusal.startswith(f"HTTP {status}: "), "--response-format" in refusal) == (True, False)
+    assert [asked.body["response_format"] for asked in server.asked] == [STRICT, IN_OBJECT, IN_OBJECT]
+
+
+TOO_LONG = Response({"error": {"message": "Requested tokens (2100) exceed context window of 2048"}}, 400)
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        (Response({"error": {"message": "unknown field `schema`"}}, 400), ("HTTP 400: response_format", True)),
+        (TOO_LONG, ("HTTP 400: Requested tokens (2100) exceed context window of 2048", False)),
+        (Response({"error": {"message": "Busy."}}, 500), ("HTTP 500: Busy.", False)),
+    ],
+    ids=["refused", "too long", "passing"],
+)
+def test_what_says_nothing_about_the_other_form_is_not_blamed_on_the_format(second, expected):
+    def behave(asked):
+        refused = Response({"error": {"message": "response_format"}}, 400)
+        return second if asked.body["response_format"] == IN_OBJECT else refused
+
+    with serving(behave) as server:
+        message, lasting = ask(server, retries=0)
+    assert (message.partition(" (asked with")[0], lasting) == expected
 
 
 def test_nothing_is_advised_where_no_format_was_asked_for_or_the_failure_passes():

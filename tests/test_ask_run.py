@@ -246,6 +246,46 @@ def test_no_more_requests_are_made_at_a_time_than_were_asked_for(tmp_path):
     assert server.most_at_once == 3
 
 
+def test_each_sample_has_a_seed_of_its_own_which_depends_on_nothing_else(tmp_path):
+    with serving(SCORED) as server:
+        judge(server, tmp_path, answer(1), answer(2), samples=3, seed=1, concurrency=1)
+        judge(server, tmp_path, answer(3), samples=2, seed=2)
+        judge(server, tmp_path, answer(4), samples=2)
+    assert [asked.body.get("seed") for asked in server.asked] == [*SEEDS_OF_1, *SEEDS_OF_1, *SEEDS_OF_2, None, None]
+
+
+SEEDS_OF_1, SEEDS_OF_2 = (1, 617816971, 295363239), (2, 225116687)
+
+
+CONTEXT = Response({"error": {"message": "Requested tokens (2100) exceed context window of 2048"}}, 400)
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+def test_an_invalid_output_whose_correction_is_refused_is_kept_and_not_paid_for_again(tmp_path, samples, said):
+    def behave(asked):
+        return CONTEXT if len(asked.body["messages"]) > 2 else completion('{"reasoning": "Right.", "score": 11}')
+
+    with serving(behave) as server:
+        tally, told, results = judge(server, tmp_path, answer(1), samples=samples)
+        again, *_ = judge(server, tmp_path, answer(1), samples=samples)
+    assert (tally.judged, tally.invalid, tally.unanswered, tally.tokens) == (1, 1, 0, Tokens(100, 10))
+    assert (again.skipped, len(server.asked)) == (1, 2)
+    assert results[0]["judge"]["attempts"] == [1]
+    assert json.loads(results[0].get("output") or results[0]["outputs"][0])["score"] == 11
+    said(told)
+
+
+@pytest.mark.parametrize("status", [401, 500])
+def test_a_correction_that_may_get_a_reply_later_is_asked_for_by_the_next_run(tmp_path, status):
+    def behave(asked):
+        failure = Response({"error": {"message": "Down."}}, status)
+        return failure if len(asked.body["messages"]) > 2 else completion('{"reasoning": "Right.", "score": 11}')
+
+    with serving(behave) as server:
+        tally, _, results = judge(server, tmp_path, answer(1))
+    assert (tally.judged, tally.unanswered, results) == (0, 1, [])
+
+
 def test_an_invalid_output_is_asked_for_again_with_what_is_wrong(tmp_path):
     def behave(asked):
         return completion('{"reasoning": "Right.", "score": 11}') if asked.before == 0 else SCORED

@@ -104,9 +104,7 @@ def play(noise, replies=()):
         drawn = random.Random(f"{request.answer}{request.before}")  # noqa: S311
         rate = next((share for text, share in noise.items() if text in system), 0)
         checks = []
-        for name in request.body["response_format"]["json_schema"]["schema"]["properties"]["checks"]["items"][
-            "properties"
-        ]["id"]["enum"]:
+        for name in request.body["response_format"]["json_schema"]["schema"]["properties"]["checks"]["required"]:
             is_met = met.get(name, met.get(re.sub(r"-\d$", "", name), True))
             if name.startswith("period"):
                 is_met = is_met ^ (drawn.random() < rate) if rate <= 1 else bool(rate - 2)
@@ -493,11 +491,7 @@ def test_bands_are_reworded_and_the_scale_stays():
         "      8: Leaves nothing open about the refund\n"
     )
     prepare(80)
-    bands = [
-        {"from": 0, "outcome": "Names no refund period"},
-        {"from": 7, "outcome": GOOD},
-        {"from": 8, "outcome": f"{GOOD} exactly"},
-    ]
+    bands = {"0": "Names no refund period", "7": GOOD, "8": f"{GOOD} exactly"}
 
     def behave(request):
         system = request.body["messages"][0]["content"]
@@ -510,7 +504,7 @@ def test_bands_are_reworded_and_the_scale_stays():
 
     with serving(behave) as chat:
         code, report, _ = run("--model", f"m@{chat.url}", "--write")
-    assert (code, criterion(report)["offered"]["texts"]) == (0, {str(each["from"]): each["outcome"] for each in bands})
+    assert (code, criterion(report)["offered"]["texts"]) == (0, bands)
     assert Path("refund.rubric.yaml").read_text().splitlines()[4:] == [
         "      0: Names no refund period",
         f"      7: {GOOD}",
@@ -519,15 +513,15 @@ def test_bands_are_reworded_and_the_scale_stays():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("band", TABLES["a reply that changes the"])
-def test_a_reply_that_changes_the_scale_is_rejected(band):
+@pytest.mark.parametrize("bands", TABLES["a reply that changes the"])
+def test_a_reply_that_changes_the_scale_is_rejected(bands):
     settings = FileSettings(claimed=True)
     text = b"rubrics:\n  - id: period\n    score_ranges: {0: Says little, 8: Treats the refund}\n"
     examined = examine_file("r.yaml", text, settings)
     loaded = load_examined("r.yaml", examined)["r"]
     writer = Writer(Base("r.yaml", settings, examined, loaded, loaded.prepare()), "period", [], [])
     with pytest.raises(RefusedError) as refused:
-        writer.read(json.dumps({"bands": [band]}))
+        writer.read(json.dumps({"bands": bands}))
     assert refused.value.why is Refusal.OTHER_FIELDS
 
 
@@ -543,7 +537,7 @@ def test_the_bands_of_a_holistic_rubric_are_reworded():
     for line in lines:
         line["output"] = {"score": 9 if line["output"]["checks"][0]["satisfied"] else 2}
     Path("labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    bands = [{"from": "0", "outcome": "Names no refund period"}, {"from": "8", "outcome": GOOD}]
+    bands = {"0": "Names no refund period", "6": "", "8": GOOD}
 
     def behave(request):
         system = request.body["messages"][0]["content"]

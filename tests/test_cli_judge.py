@@ -110,6 +110,22 @@ def test_a_short_wait_is_told_in_its_own_size(wait, told):
     assert (code, told in err, "waiting 0 s" in err) == (0, True, False)
 
 
+def test_an_endpoint_that_takes_a_schema_only_in_json_object_is_named_and_recorded(folder, said):
+    def behave(asked):
+        form = asked.body["response_format"]
+        if form["type"] == "json_object":
+            assert form["schema"] == output_schema(rubric("a.rubric.yaml", RUBRIC)["a"])
+            return SCORED
+        return Response({"error": {"message": "Input should be `text` or `json_object`"}}, 422)
+
+    with serving(behave) as server:
+        code, _, err = judge(server)
+    records = [json.loads(line) for line in (folder / "answers.judged.jsonl").read_text("utf-8").splitlines()]
+    about = [(each["judge"]["response_format"], each["judge"]["asked_as"]) for each in records]
+    assert (code, about) == (0, [("json_schema", "json_object with schema")] * 3)
+    said(err.replace(server.url, "URL"))
+
+
 def test_answers_are_judged_into_a_file_that_can_be_scored_and_a_second_run_asks_nothing(said):
     with serving(SCORED) as server:
         judged, again = judge(server), judge(server)

@@ -90,9 +90,8 @@ class Models:
     def __call__(self, asked):
         model, system = asked.body["model"], asked.body["messages"][0]["content"]
         names = re.findall(r'^## Criterion "(\w+)"$', system, re.MULTILINE)
-        schema = asked.body["response_format"]["json_schema"]["schema"]["properties"]["checks"]["items"]
-        told = [item["properties"]["id"]["enum"] for item in schema.get("anyOf", [schema])]
-        assert [name for group in told for name in group] == names
+        schema = asked.body["response_format"]["json_schema"]["schema"]["properties"]["checks"]
+        assert schema["required"] == names
         place = model, asked.answer, tuple(sorted(names))
         self.asked[place] += 1
         sample = self.asked[place]

@@ -216,6 +216,14 @@ def test_a_judge_that_raises_gives_no_reward_and_is_not_asked_again(said):
     assert (type(caught.value.__cause__.__cause__), len(judge.asked)) == (TimeoutError, 2)
 
 
+def test_an_invalid_output_whose_correction_gets_no_reply_says_both(said):
+    judge = Recorder(output(9, 9, 12), TimeoutError("the context window is exceeded"))
+    with pytest.raises(RewardError) as caught:
+        rate(trl_reward(RUBRIC, judge, on_invalid="raise"), ["x"])
+    said(str(caught.value))
+    assert (type(caught.value.__cause__.__cause__), len(judge.asked)) == (TimeoutError, 2)
+
+
 async def say_wrong_key(_messages):
     raise RewardError("the key is wrong")
 

@@ -20,7 +20,7 @@ from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.repairs import divide
-from rubric_lint.judge.prompt import JudgedCase, Message, make_mark, say
+from rubric_lint.judge.prompt import JudgedCase, Message, make_mark, require_all, say
 from rubric_lint.lint.engine import Examined, examine
 from rubric_lint.lint.mending import find_sharing
 from rubric_lint.messages import join_words, shorten
@@ -210,11 +210,10 @@ class Writer(NamedTuple):
         if "outcome" in keys:
             fields["outcome"] = {"type": "string"}
         if steps := [key for key in keys if key != "outcome"]:
-            item = {"from": {"type": "string", "enum": steps}, "outcome": {"type": "string"}}
-            fields["bands"] = {"type": "array", "items": _make_object(item)}
+            fields["bands"] = require_all({key: {"type": "string"} for key in steps})
         if self.can_split:
             fields["parts"] = {"type": "array", "items": {"type": "string"}}
-        return _make_object(fields)
+        return require_all(fields)
 
     def ask(self, rejected: Sequence[str]) -> tuple[Message, Message]:
         """Return the request for a proposal; `rejected` says what became of earlier ones."""
@@ -297,14 +296,15 @@ class Writer(NamedTuple):
             if not isinstance(outcome := value.get("outcome", ""), str):
                 raise RefusedError(Refusal.INVALID, "`outcome` is not a text")
             new["outcome"] = outcome.strip() or texts["outcome"]
-        if not isinstance(bands := value.get("bands", []), list):
-            raise RefusedError(Refusal.INVALID, "`bands` is not a list")
-        for each in bands:
-            if not isinstance(each, dict) or not isinstance(text := each.get("outcome"), str):
-                raise RefusedError(Refusal.INVALID, "a band without a text")
-            if each.keys() - {"from", "outcome"} or (key := str(each.get("from"))) not in texts or key in new:
-                raise RefusedError(Refusal.OTHER_FIELDS, f"the scale would change: {shorten(json.dumps(each))}")
-            new[key] = text.strip()
+        bands = value.get("bands", {})
+        if not isinstance(bands, dict):
+            raise RefusedError(Refusal.INVALID, "`bands` is not an object")
+        for key, text in bands.items():
+            if key == "outcome" or key not in texts:
+                raise RefusedError(Refusal.OTHER_FIELDS, f"the scale would change: {shorten(json.dumps(key))}")
+            if not isinstance(text, str):
+                raise RefusedError(Refusal.INVALID, f"band {key} is not a text")
+            new[key] = text.strip() or texts[key]
         return {**texts, **new}
 
     def _check(self, texts: Mapping[str, str], parts: Sequence[str]) -> None:
@@ -362,10 +362,6 @@ class Writer(NamedTuple):
         except ObstacleError as fault:
             raise RefusedError(Refusal.NOT_WRITABLE, str(fault)) from None
         return Proposal(title, texts, parts, fix)
-
-
-def _make_object(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
 _TASK = """\

@@ -50,10 +50,15 @@ class Plan:
 
 
 class Asker(AbstractAsyncContextManager[Any], Protocol):
-    """What returns the replies of a model: an endpoint, or the results of a batch."""
+    """What returns the replies of a model: an endpoint, or the results of a batch.
+
+    `form` is how it is asked for JSON: not by `response_format` if the endpoint refused that, with the words `refusal`.
+    """
 
     call: Call
     pace: Pace
+    form: str
+    refusal: str
 
     @property
     def name(self) -> str:
@@ -115,7 +120,7 @@ class Request(NamedTuple):
     @property
     def body(self) -> dict[str, Any]:
         """The body that an endpoint for chat completions gets."""
-        return self.call.make_body(self.messages, self.schema)
+        return self.call.make_body(self.messages, self.schema, self.place.sample)
 
     @property
     def name(self) -> str:

@@ -239,6 +239,7 @@ class BatchAsker(AbstractAsyncContextManager[Any]):
 
     def __init__(self, call: Call, results: BatchResults) -> None:
         self.call = call
+        self.form, self.refusal = call.response_format, ""
         self.pace = Pace()
         self._results = results
 

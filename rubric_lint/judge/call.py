@@ -15,6 +15,9 @@ from rubric_lint.judge.prompt import Message
 RESPONSE_FORMATS = ("json_schema", "json_object", "text")
 """How JSON is requested: constrained by the schema, constrained to JSON, or by the prompt alone."""
 
+SCHEMA_IN_OBJECT = "json_object with schema"
+"""How servers that do not know `json_schema`, such as llama-cpp-python, are asked for a schema all the same."""
+
 DEFAULT_URL = "https://api.openai.com/v1"
 """The endpoint if no other is named."""
 
@@ -51,18 +54,25 @@ class Call:
         url = urlsplit(self.base_url or DEFAULT_URL)
         return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}".rstrip("/")
 
-    def make_body(self, messages: Iterable[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the body of a request: the instructions first, so that endpoints can cache what is always the same."""
+    def make_body(
+        self, messages: Iterable[Message], schema: Mapping[str, Any], sample: int = 1, form: str = ""
+    ) -> dict[str, Any]:
+        """Return the body of a request: the instructions first, so that endpoints can cache what is always the same.
+
+        `sample` is the number of the output, from 1. `form` is how JSON is requested, by default `response_format`.
+        """
         body: dict[str, Any] = {"model": self.model, "messages": [message._asdict() for message in messages]}
-        form = self.response_format
+        form = form or self.response_format
         if form == "json_schema":
             body["response_format"] = {"type": form, form: {"name": "judge_output", "strict": True, "schema": schema}}
+        elif form == SCHEMA_IN_OBJECT:
+            body["response_format"] = {"type": "json_object", "schema": schema}
         elif form == "json_object":
             body["response_format"] = {"type": form}
         if self.temperature is not None:
             body["temperature"] = self.temperature
         if self.seed is not None:
-            body["seed"] = self.seed
+            body["seed"] = derive_seed(self.seed, sample)
         if self.max_tokens is not None:
             host = urlsplit(self.endpoint).hostname or ""
             is_new = host.endswith(_NAMES_MAX_COMPLETION_TOKENS)
@@ -100,6 +110,15 @@ class Call:
         yield from filter(None, (url.password, url.username, url.query))
         if url.username or url.password:  # as HTTP sends them
             yield base64.b64encode(f"{unquote(url.username or '')}:{unquote(url.password or '')}".encode()).decode()
+
+
+def derive_seed(seed: int, sample: int) -> int:
+    """Return the seed of a sample, counted from 1: equal requests with one seed would get equal replies.
+
+    The first sample has the seed itself, each other one the first 31 bits of `hash_json` of the list of seed and
+    sample, so that runs with neighboring seeds share none.
+    """
+    return seed if sample == 1 else int(hash_json([seed, sample])[:8], 16) >> 1
 
 
 def hash_json(value: Any) -> str:

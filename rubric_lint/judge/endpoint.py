@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from rubric_lint.judge.call import DEFAULT_URL, Call
+from rubric_lint.judge.call import DEFAULT_URL, SCHEMA_IN_OBJECT, Call
 from rubric_lint.judge.pace import Pace, TokenEstimate, Turn, read_used_up, read_wait
 from rubric_lint.judge.prompt import Message
 from rubric_lint.outputs.reply import Reply, UnreadableError, explain, read_reply, shorten, tells_overload
@@ -139,16 +139,33 @@ class UnansweredError(Exception):
     """A request that got no reply; `lasting` if no other request would get one, `advice` on what would help.
 
     `of_answer` if the cause is the length or the content of the answer, which says nothing about other requests.
+    `is_refused` if the same request would be refused again, `is_of_format` if for how it asks for JSON.
     `model` is the one of a panel that gave none, empty if only one judges.
     """
 
     model = ""
 
-    def __init__(self, message: str, *, lasting: bool = False, of_answer: bool = False, advice: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        lasting: bool = False,
+        of_answer: bool = False,
+        is_refused: bool = False,
+        is_of_format: bool = False,
+        advice: str = "",
+    ) -> None:
         super().__init__(message)
         self.lasting = lasting
         self.of_answer = of_answer
+        self.is_refused = is_refused
+        self.is_of_format = is_of_format
         self.advice = advice
+
+    def reword(self, message: str) -> "UnansweredError":
+        """Return the same with another message."""
+        flags = {name: value for name, value in vars(self).items() if name != "model"}
+        return UnansweredError(message, **flags)
 
 
 class _TryAgainError(Exception):
@@ -188,6 +205,9 @@ class Endpoint(AbstractAsyncContextManager[Any]):
     `key` and the values of `headers` are sent in requests and never shown in messages or replies. A refusal for too
     many requests (HTTP 429) pauses all requests through `pace` and does not count as a failed try. Headers from
     environment variables of the client, which may hold keys, are sent only if it `takes_variables`.
+
+    `form` is how JSON is requested. It changes if the endpoint does not know `json_schema` but takes a schema in
+    another way; then `refusal` is what it said to the first.
     """
 
     def __init__(
@@ -203,6 +223,8 @@ class Endpoint(AbstractAsyncContextManager[Any]):
 
         self._openai = openai
         self.call = call
+        self.form = call.response_format
+        self.refusal = ""
         self.pace = pace or Pace()
         self._key = key
         secrets = [key, *call.list_secrets()]
@@ -229,14 +251,31 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         return self._redact(self.call.endpoint)
 
     async def complete(
-        self, messages: Iterable[Message], schema: Mapping[str, Any], _place: Place | None = None
+        self, messages: Iterable[Message], schema: Mapping[str, Any], place: Place | None = None, /
     ) -> Exchange:
         """Return the model's reply.
 
         Raises:
             UnansweredError: when all tries failed.
         """
-        body = self.call.make_body(messages, schema)
+        form, messages = self.form, tuple(messages)
+        sample = place.sample if place else 1
+        try:
+            return await self._complete(self.call.make_body(messages, schema, sample, form))
+        except UnansweredError as refusal:
+            if form != "json_schema" or not refusal.is_of_format:
+                raise
+            first = refusal
+        try:
+            exchange = await self._complete(self.call.make_body(messages, schema, sample, SCHEMA_IN_OBJECT))
+        except UnansweredError as second:
+            if second.is_of_format or (second.is_refused and not second.of_answer):
+                raise first from None  # it takes no schema at all
+            raise
+        self.form, self.refusal = SCHEMA_IN_OBJECT, str(first).removesuffix(first.advice).rstrip()
+        return exchange
+
+    async def _complete(self, body: dict[str, Any]) -> Exchange:
         size = len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
         tried = refused = 0
         while True:
@@ -262,8 +301,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
                     delay *= random.uniform(0.5, 1)  # noqa: S311 (spreads load, keeps no secret)
             except UnansweredError as fault:
                 self.pace.go_on()
-                message = " ".join(filter(None, (self._redact(str(fault)), fault.advice)))
-                raise UnansweredError(message, lasting=fault.lasting, of_answer=fault.of_answer) from None
+                raise fault.reword(" ".join(filter(None, (self._redact(str(fault)), fault.advice)))) from None
             else:
                 self.pace.go_on()
                 return exchange
@@ -325,9 +363,9 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         form = self.call.response_format
         if form in _ADVICE and status not in _PASSING and _ABOUT_FORMAT.search(response.text):
             advice = f"(asked with --response-format {form}; {_ADVICE[form]})"
-            return UnansweredError(message, lasting=True, advice=advice)
+            return UnansweredError(message, lasting=True, is_of_format=True, advice=advice)
         if status == HTTPStatus.TOO_MANY_REQUESTS and _TOO_LARGE.search(message):
-            return UnansweredError(message, of_answer=True)
+            return UnansweredError(message, of_answer=True, is_refused=True)
         is_overload = status in _OVERLOADED or tells_overload(fault.body)
         if is_overload or status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             is_refusal = status == HTTPStatus.TOO_MANY_REQUESTS
@@ -335,7 +373,8 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             wait = read_wait(response.headers, text) or None
             return _TryAgainError(message, wait, is_refusal=is_refusal, is_overload=is_overload)
         is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-        return UnansweredError(message, of_answer=is_too_large or bool(_OF_ANSWER.search(response.text)))
+        of_answer = is_too_large or bool(_OF_ANSWER.search(response.text))
+        return UnansweredError(message, of_answer=of_answer, is_refused=True)
 
     def _redact(self, message: str) -> str:
         """Return the message on one line without secrets; they are removed first, so that a cut leaves no part."""

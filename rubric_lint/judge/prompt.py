@@ -5,7 +5,7 @@ Everything here is deterministic.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any, Literal, NamedTuple
@@ -78,41 +78,30 @@ def as_text(messages: Iterable[Message]) -> str:
 def output_schema(rubric: ScoringRubric) -> dict[str, Any]:
     """Return the JSON Schema of this rubric's judge outputs, for the strict modes of structured-output APIs.
 
-    Strict modes support objects that require all properties and forbid others, enumerations, and `anyOf` below the
-    root if the first property tells its branches apart. They lack `oneOf`, `if` and `uniqueItems`, and some lack
-    numeric bounds and list lengths. So ids and scores are enumerations, and the description asks for each id exactly
-    once, which the reader of the output checks. The reasoning precedes the judgement, because models write in this
-    order and a reason written afterwards only justifies.
+    Strict modes support objects that require all properties and forbid others, and enumerations. They lack
+    `prefixItems` and `uniqueItems`, and some lack lengths of lists and numeric bounds. Only an object with the id of
+    each criterion as a required property therefore asks for exactly one check per criterion everywhere. The reasoning
+    precedes the judgement, because models write in this order and a reason written afterwards only justifies.
     """
-    judgements = [
-        {"type": "integer", "enum": allowed} if (allowed := _allowed(criterion)) else {"type": "boolean"}
-        for criterion in rubric.criteria
-    ]
     field = form_of(rubric.shape).field
+    checks = {}
+    for criterion in rubric.criteria:
+        allowed = _allowed(criterion)
+        judgement: dict[str, Any] = {"type": "integer", "enum": allowed} if allowed else {"type": "boolean"}
+        checks[criterion.id] = require_all({"reasoning": {"type": "string"}, field: judgement})
     if rubric.shape is Shape.HOLISTIC:
-        return _object({"reasoning": _REASONING, field: judgements[0]})
-    if all(judgement == judgements[0] for judgement in judgements):
-        items = _check([criterion.id for criterion in rubric.criteria], field, judgements[0])
-    else:
-        pairs = zip(rubric.criteria, judgements, strict=True)
-        items = {"anyOf": [_check([criterion.id], field, judgement) for criterion, judgement in pairs]}
-    count = len(judgements)
-    described = f"{count} checks, one for each id" if count > 1 else "1 check"
-    return _object({
-        "checks": {"type": "array", "description": described, "items": items},
-        "overall_reasoning": _REASONING,
-    })  # fmt: skip
+        return checks[rubric.criteria[0].id]
+    return require_all({"checks": require_all(checks), "overall_reasoning": {"type": "string"}})
 
 
-_REASONING = {"type": "string"}
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
-def _check(ids: list[str], field: str, judgement: dict[str, Any]) -> dict[str, Any]:
-    return _object({"id": {"type": "string", "enum": ids}, "reasoning": _REASONING, field: judgement})
+def require_all(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of an object with all these properties and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def _allowed(criterion: ScoringCriterion) -> list[int]:
@@ -192,9 +181,11 @@ def _ask_for(rubric: ScoringRubric) -> str:
         rest = ["`reasoning`, before the score: what in the answer earns it, in one to three sentences."]
         rest.append(f"`{field}`: a whole number, one of {list_scores(_allowed(rubric.criteria[0]))}.")
     else:
-        example = f'{{"checks": [{{"id": "...", "reasoning": "...", "{field}": ...}}], "overall_reasoning": "..."}}'
-        ids = ", ".join(_quote(criterion.id) for criterion in rubric.criteria)
-        rest = [f"`checks`: one check for each of these ids, each exactly once, spelt as here: {ids}."]
+        checks = ", ".join(
+            f'{_quote(criterion.id)}: {{"reasoning": "...", "{field}": ...}}' for criterion in rubric.criteria
+        )
+        example = f'{{"checks": {{{checks}}}, "overall_reasoning": "..."}}'
+        rest = ["`checks`: one check for each criterion, under its id, spelled as here."]
         rest.append("`reasoning`, before the judgement: what in the answer decides it, in one or two sentences.")
         if rubric.shape is Shape.CHECKLIST:
             rest.append(f"`{field}`: true or false.")

@@ -18,6 +18,7 @@ from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.reply import Reply, Tokens, is_other_model
 from rubric_lint.outputs.verdict import read_quotable
+from rubric_lint.run.summary import counted
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
@@ -134,7 +135,8 @@ def _name(endpoint: Asker, samples: Sequence[Sample]) -> dict[str, Any]:
     exchanges = [exchange for sample in samples for exchange in sample.exchanges]
     models = dict.fromkeys(exchange.reply.model for exchange in exchanges if exchange.reply.model)
     answered = {"answered_by": list(models)} if models else {}
-    return {"model": endpoint.call.model, **answered, "endpoint": endpoint.name}
+    fallback = {} if endpoint.form == endpoint.call.response_format else {"asked_as": endpoint.form}
+    return {"model": endpoint.call.model, **answered, "endpoint": endpoint.name, **fallback}
 
 
 def _account(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
@@ -296,8 +298,11 @@ class JudgeRun:
             outputs = [sample.output for samples in taken for sample in samples if sample.output]
             verdicts = {answer.rubric.grade(output).verdict for output in outputs}
             self.tally.stable += invalid is None and len(outputs) > 1 and len(verdicts) == 1
-            attempts = "1 attempt" if self._plan.max_attempts == 1 else f"{self._plan.max_attempts} attempts"
-            self._watch(answer.key, invalid and f"invalid after {attempts}: {invalid}")
+            message = None
+            if invalid is not None:
+                last = next(samples[-1].asked[-1] for samples in taken if samples and samples[-1].output is None)
+                message = f"invalid after {counted(len(last.exchanges), 'attempt')}: {invalid}"
+            self._watch(answer.key, message)
 
     async def _admit(self, needs: Sequence[Need]) -> bool:
         """Return whether requests may be sent; wait while those of other answers may leave room for them.
@@ -366,7 +371,7 @@ class JudgeRun:
         prompt = write_prompt(rubric, answer.case)
         schema = output_schema(rubric)
         store, model = self._store, endpoint.call.model
-        key = make_key(endpoint.call, endpoint.call.make_body(prompt, schema), number) if store else ""
+        key = make_key(endpoint.call, endpoint.call.make_body(prompt, schema, number), number) if store else ""
         if store and (kept := store.get(key)):
             with suppress(OutputError):  # for example with another --extract
                 output = self._read(kept.reply, answer, rubric)
@@ -375,16 +380,23 @@ class JudgeRun:
                 return Asked(rubric, (kept,), output)
         messages: tuple[Message, ...] = prompt
         exchanges: list[Exchange] = []
+        fault = ""
         while True:
-            exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
+            try:
+                exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
+            except UnansweredError as refusal:
+                if not (exchanges and refusal.is_refused):
+                    raise
+                return Asked(rubric, tuple(exchanges), None, f"{fault}; the correction was refused: {refusal}")
             reply = exchanges[-1].reply
             self._count(model, exchanges[-1])
             try:
                 output = self._read(reply, answer, rubric)
-            except OutputError as fault:
+            except OutputError as wrong:
+                fault = str(wrong)
                 if len(exchanges) == self._plan.max_attempts:
-                    return Asked(rubric, tuple(exchanges), None, str(fault))
-                messages = (*prompt, *correct(reply.text, fault))
+                    return Asked(rubric, tuple(exchanges), None, fault)
+                messages = (*prompt, *correct(reply.text, wrong))
             else:
                 self.tally.reading.note(output.notes)
                 if store:

@@ -149,14 +149,20 @@ class Asker:
         """Ask until the output is valid, each time with what is wrong with the last one."""
         prompt = write_prompt(item.rubric, item.case)
         messages: tuple[Message, ...] = prompt
+        earlier = ""
         for left in reversed(range(self._options.attempts)):
             output = None
             try:
                 output = await call(messages, item)
                 return read_output(item, output)
             except OutputError as fault:
+                if earlier and isinstance(fault, _FailedError):
+                    both = OutputError(f"{earlier}; no reply to the correction: {fault.message}")
+                    both.__cause__ = fault.__cause__
+                    return both
                 if not left or isinstance(fault, _FailedError):
                     return fault
+                earlier = fault.message
                 messages = (*prompt, *correct(_write(output), fault))
         raise AssertionError("the last attempt returns")
 

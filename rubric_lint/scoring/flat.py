@@ -12,6 +12,7 @@ from rubric_lint.outputs.decoding import OutputError, shorten
 from rubric_lint.outputs.mapping import CRITERION, FIELDS, RESERVED, SHEET, fold_column
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.text.path import pointer
 
 _VERDICT_COLUMNS = ("verdict", "label")
 _SCORE = "score"
@@ -138,6 +139,19 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
         return {**rest, field: answers[0]}
     checks = [{"id": each.id, field: answer} for each, answer in zip(rubric.criteria, answers, strict=True)]
     return {**rest, "checks": checks}
+
+
+def list_check(name: str, check: Any) -> Any:
+    """Return a check that stands under its id as one of a list of checks; what is not an object stays as it is.
+
+    Raises:
+        OutputError: if it has another id.
+    """
+    if not isinstance(check, Mapping):
+        return check
+    if check.get("id", name) != name:
+        raise OutputError(f"`id` differs from the key `{name}`; remove one", pointer(("checks", name, "id")))
+    return {"id": name, **check}
 
 
 @lru_cache(maxsize=1000)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
-from rubric_lint.scoring.flat import unfold
+from rubric_lint.scoring.flat import list_check, unfold
 from rubric_lint.scoring.form import form_of, read_object
 from rubric_lint.scoring.grading import (
     NO_NOTES,
@@ -21,6 +21,7 @@ from rubric_lint.scoring.grading import (
     ScoringRubric,
     Verdict,
 )
+from rubric_lint.text.path import pointer, split_pointer
 
 try:
     from msgspec import MsgspecError, convert, defstruct
@@ -242,16 +243,29 @@ class Reader:
         return found.known if found else None
 
     def read_object(self, value: Any, reading: Reading = DEFAULT_READING) -> Judged:
-        """Read an object; a flat one, with a field for each criterion, is another notation for its form.
+        """Read an object; one with a field for each criterion, or with such `checks`, is another notation for its form.
 
         Raises:
             OutputError: when it is not valid for this rubric.
         """
         if type(value) is not str and (found := self._match(value)):
             return found
-        if isinstance(value, Mapping) and value.keys().isdisjoint(JUDGEMENTS):
-            value = unfold(value, self.rubric)
+        if isinstance(value, Mapping):
+            checks = value.get("checks")
+            if isinstance(checks, Mapping) and checks and not self._is_holistic:
+                return self._read_keyed(value, checks, reading)
+            if value.keys().isdisjoint(JUDGEMENTS):
+                value = unfold(value, self.rubric)
         output = read_object(value, self.rubric, reading)
+        return Judged(self.find(output.answers), output)
+
+    def _read_keyed(self, value: Mapping[str, Any], checks: Mapping[str, Any], reading: Reading) -> Judged:
+        """Read an object whose `checks` have the ids of criteria as keys; the place of an error has them too."""
+        listed = [list_check(name, check) for name, check in checks.items()]
+        try:
+            output = read_object({**value, "checks": listed}, self.rubric, reading)
+        except OutputError as fault:
+            raise OutputError(fault.message, _name_key(fault.path, [*checks])) from None
         return Judged(self.find(output.answers), output)
 
     def _look_up(self, output: Any) -> tuple[Known, int] | None:
@@ -312,6 +326,14 @@ class Reader:
             points, verdict = self.rubric.weigh([piece.result.grade for piece in pieces])
             found = self.known[answers] = Known(self.rubric, points, self.rubric.full, verdict, pieces)
         return found
+
+
+def _name_key(path: str, names: Sequence[str]) -> str:
+    """Return the place of an error among checks under their ids, by its place in a list of them."""
+    steps = split_pointer(path)
+    if steps[:1] != ("checks",) or len(steps) == 1:
+        return path
+    return pointer(("checks", names[int(steps[1])], *(step for step in steps[2:] if step != "id")))
 
 
 @lru_cache(maxsize=50)

@@ -27,7 +27,7 @@ from rubric_lint.improve.run import NEEDED, EndedError, Held, Improver, Left
 from rubric_lint.improve.trial import LEAST
 from rubric_lint.judge.answers import Answer, AnswersError, Fields
 from rubric_lint.judge.asking import list_needs
-from rubric_lint.judge.endpoint import UnansweredError
+from rubric_lint.judge.endpoint import Place, UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.judge.spending import Need, Spending, guess_tokens
 from rubric_lint.judge.store import ReplyStore, make_key
@@ -251,7 +251,7 @@ class _Asking:
     def write(self, messages: tuple[Message, ...], schema: Mapping[str, Any], number: int) -> str:
         """Return the reply of the model that proposes; see `Asker`."""
         call = self._writer.calls[0]
-        key = make_key(call, call.make_body(messages, schema), number)
+        key = make_key(call, call.make_body(messages, schema, number), number)
         if self._store and (kept := self._store.get(key)):
             return kept.reply.text
         need = Need(call.model, guess_tokens(text for _, text in messages), call.max_tokens)
@@ -260,7 +260,7 @@ class _Asking:
 
         async def complete() -> Any:
             async with self._writer.connect(*self._pace) as panel:
-                return await panel.endpoints[0].complete(messages, schema)
+                return await panel.endpoints[0].complete(messages, schema, Place("", number))
 
         try:
             exchange = asyncio.run(complete())

@@ -179,6 +179,7 @@ def run_judge(
         complain(message)
     if store and store.fault:
         complain(f"the cache of replies cannot be used: {store.fault}; use --cache-dir or --no-cache")
+    _report_forms(panel)
     _tell_other_models(run.tally.others)
     _tell_what_was_not_read(run.tally.reading)
     _report(run, plan, left, limit.prices, has_verdicts=has_verdicts)
@@ -220,6 +221,16 @@ async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -
             await asyncio.wait([judging])
             if ticking:
                 ticking.cancel()
+
+
+def _report_forms(panel: Panel) -> None:
+    """Say which endpoints refused the form of the requests, and which form they got instead."""
+    for endpoint in panel.endpoints:
+        if endpoint.refusal:
+            complain(
+                f"{endpoint.name} refused --response-format {endpoint.call.response_format} ({endpoint.refusal}); "
+                f"asked for {endpoint.form} instead"
+            )
 
 
 def _tell_other_models(others: Counter[tuple[str, str]]) -> None:

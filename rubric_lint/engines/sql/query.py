@@ -306,7 +306,7 @@ class Checker:
         name = sql("at", names, sql("counted", "n"))
         flat = sql("matches", "v", sql.patterns.flat_list)
         nested = sql(
-            "keep", values, "v", "n", f"{name} <> 'checks' AND (left(v, 1) = '{{' OR left(v, 1) = '[' AND NOT {flat})"
+            "keep", values, "v", "n", f"left(v, 1) = '{{' OR {name} <> 'checks' AND left(v, 1) = '[' AND NOT {flat}"
         )
         yield f"{sql('count', nested)} > 0", sql.text("a field that holds an object")
 
@@ -318,7 +318,10 @@ class Checker:
             errors = [
                 *self._find_field_errors(self._output, "names", "fields"),
                 ("checks IS NULL", sql.text("missing field `checks`")),
-                ("left(checks, 1) <> '['", self._say("`checks` is ", _shorten("checks"), ", expected a list")),
+                (
+                    "left(checks, 1) NOT IN ('[', '{')",
+                    self._say("`checks` is ", _shorten("checks"), ", expected a list"),
+                ),
             ]
             doubts = self._find_field_doubts("names", "fields")
             error, doubt = (f"CASE WHEN is_object THEN {choose(ways)} END" for ways in (errors, doubts))
@@ -355,7 +358,7 @@ class Checker:
             # An id that is not known for certain may be the missing one.
             is_known = f"COALESCE({sql('place', 'places', '0')}, 0) = 0"
             told = self._say('no check for "', sql("at", missing, "1"), '"')
-            yield f"is_object AND {is_known} AND {sql('count', missing)} > 0", told
+            yield f"is_object AND left(checks, 1) = '[' AND {is_known} AND {sql('count', missing)} > 0", told
         if self._is_struct:
             return
         found = self._say("found ", _shorten("held"), ", expected a JSON object")

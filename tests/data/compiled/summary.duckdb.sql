@@ -189,7 +189,7 @@ scoring_18 AS (
       END,
       "doubt": CASE
         WHEN len(list_filter(c.names, lambda v, n: regexp_matches(v, '(?i)\A[\s\x{85}\p{Z}]*(?:chec[k\x{212a}]s|score)[\s\x{85}\p{Z}]*\z'))) > 1 THEN 'another field that may decide'
-        WHEN len(list_filter(c.fields, lambda v, n: list_extract(c.names, n) <> 'checks' AND (left(v, 1) = '{' OR left(v, 1) = '[' AND NOT regexp_matches(v, '\A\[(?:[^\x22{}]+|\x22(?:[^\x22\\]+|\\.)*\x22)*\]\z')))) > 0 THEN 'a field that holds an object'
+        WHEN len(list_filter(c.fields, lambda v, n: left(v, 1) = '{' OR list_extract(c.names, n) <> 'checks' AND left(v, 1) = '[' AND NOT regexp_matches(v, '\A\[(?:[^\x22{}]+|\x22(?:[^\x22\\]+|\\.)*\x22)*\]\z'))) > 0 THEN 'a field that holds an object'
         WHEN regexp_matches(c.answer, '\A-?[0-9.]+[eE]') THEN 'a number with an exponent'
         WHEN c.place = 0 AND regexp_matches(c.id, '\\u(?:00[2-7]|[dD][89a-fA-F])') THEN 'an id with escaped letters'
       END
@@ -210,11 +210,11 @@ scoring_19 AS (
       WHEN left(list_extract(fields, list_position(names, 'overall_reasoning')), 1) <> '"' THEN '`overall_reasoning` is ' || left(list_extract(fields, list_position(names, 'overall_reasoning')), 60) || ', expected a string'
       WHEN len(list_filter(fields, lambda v, n: (list_extract(names, n) = '' OR NOT regexp_matches(list_extract(names, n), '\A(?:(?:checks|overall_reasoning|satisfied|score|level)(?:\n|\z))*\z')) AND regexp_matches(v, '\A[-0-9tfNI]'))) > 0 THEN 'a field that nobody asked for'
       WHEN checks IS NULL THEN 'missing field `checks`'
-      WHEN left(checks, 1) <> '[' THEN '`checks` is ' || left(checks, 60) || ', expected a list'
+      WHEN left(checks, 1) NOT IN ('[', '{') THEN '`checks` is ' || left(checks, 60) || ', expected a list'
     END END AS output_error,
     CASE WHEN is_object THEN CASE
       WHEN len(list_filter(names, lambda v, n: regexp_matches(v, '(?i)\A[\s\x{85}\p{Z}]*(?:chec[k\x{212a}]s|score)[\s\x{85}\p{Z}]*\z'))) > 1 THEN 'another field that may decide'
-      WHEN len(list_filter(fields, lambda v, n: list_extract(names, n) <> 'checks' AND (left(v, 1) = '{' OR left(v, 1) = '[' AND NOT regexp_matches(v, '\A\[(?:[^\x22{}]+|\x22(?:[^\x22\\]+|\\.)*\x22)*\]\z')))) > 0 THEN 'a field that holds an object'
+      WHEN len(list_filter(fields, lambda v, n: left(v, 1) = '{' OR list_extract(names, n) <> 'checks' AND left(v, 1) = '[' AND NOT regexp_matches(v, '\A\[(?:[^\x22{}]+|\x22(?:[^\x22\\]+|\\.)*\x22)*\]\z'))) > 0 THEN 'a field that holds an object'
     END END AS output_doubt,
     list_extract(list_transform(list_filter(checks_4, lambda c, i: c.error IS NOT NULL), lambda c, i: c.error), 1) AS check_error,
     list_extract(list_transform(list_filter(checks_4, lambda c, i: c.doubt IS NOT NULL), lambda c, i: c.doubt), 1) AS check_doubt,
@@ -231,7 +231,7 @@ scoring_20 AS (
       WHEN output_error IS NOT NULL THEN output_error
       WHEN is_object AND check_error IS NOT NULL THEN check_error
       WHEN is_object AND len(list_filter(places, lambda p, n: p > 0 AND list_position(places, p) <> n)) > 0 THEN '"' || list_extract(['accuracy', 'length'], list_extract(list_filter(places, lambda p, n: p > 0 AND list_position(places, p) <> n), 1)) || '" is judged twice'
-      WHEN is_object AND COALESCE(list_position(places, 0), 0) = 0 AND len(list_filter(['accuracy', 'length'], lambda v, n: COALESCE(list_position(places, n), 0) = 0)) > 0 THEN 'no check for "' || list_extract(list_filter(['accuracy', 'length'], lambda v, n: COALESCE(list_position(places, n), 0) = 0), 1) || '"'
+      WHEN is_object AND left(checks, 1) = '[' AND COALESCE(list_position(places, 0), 0) = 0 AND len(list_filter(['accuracy', 'length'], lambda v, n: COALESCE(list_position(places, n), 0) = 0)) > 0 THEN 'no check for "' || list_extract(list_filter(['accuracy', 'length'], lambda v, n: COALESCE(list_position(places, n), 0) = 0), 1) || '"'
       WHEN is_value AND NOT is_fence AND NOT is_huge THEN 'found ' || left(held, 60) || ', expected a JSON object'
       WHEN is_broken AND NOT is_fence AND NOT regexp_matches(held, '[\x{85}\x{2028}\x{2029}]|[\x00-\x1f]|[\x60~<>&\x{25c1}\x{ff1c}]|THINK\]|\A(?:assistant)?(?:analysis|commentary)') AND left(held, 1) = '{' THEN 'not JSON'
       WHEN NOT is_object AND NOT (instr(held, decode(unhex('5c75'))) > 0 OR instr(held, '"checks"') > 0 AND instr(held, '"id"') > 0 AND instr(held, '"score"') > 0 AND instr(held, '"accuracy"') > 0 AND instr(held, '"length"') > 0) THEN 'the JSON object of a verdict is missing'

@@ -189,7 +189,7 @@ scoring_18 AS (
       END,
       'doubt', CASE
         WHEN size(filter(c.names, (v, n) -> regexp_like(v, r'(?i)\A[\s\x{85}\p{Z}]*(?:chec[k\x{212a}]s|score)[\s\x{85}\p{Z}]*\z'))) > 1 THEN 'another field that may decide'
-        WHEN size(filter(c.fields, (v, n) -> get(c.names, CAST((n + 1) AS INT) - 1) <> 'checks' AND (left(v, 1) = '{' OR left(v, 1) = '[' AND NOT regexp_like(v, r'\A\[(?:[^\x22{}]++|\x22(?:[^\x22\\]++|\\.)*+\x22)*+\]\z')))) > 0 THEN 'a field that holds an object'
+        WHEN size(filter(c.fields, (v, n) -> left(v, 1) = '{' OR get(c.names, CAST((n + 1) AS INT) - 1) <> 'checks' AND left(v, 1) = '[' AND NOT regexp_like(v, r'\A\[(?:[^\x22{}]++|\x22(?:[^\x22\\]++|\\.)*+\x22)*+\]\z'))) > 0 THEN 'a field that holds an object'
         WHEN regexp_like(c.answer, r'\A-?[0-9.]+[eE]') THEN 'a number with an exponent'
         WHEN c.place = 0 AND regexp_like(c.id, r'\\u(?:00[2-7]|[dD][89a-fA-F])') THEN 'an id with escaped letters'
       END
@@ -210,11 +210,11 @@ scoring_19 AS (
       WHEN left(get(fields, CAST(array_position(names, 'overall_reasoning') AS INT) - 1), 1) <> '"' THEN '`overall_reasoning` is ' || left(get(fields, CAST(array_position(names, 'overall_reasoning') AS INT) - 1), 60) || ', expected a string'
       WHEN size(filter(fields, (v, n) -> (get(names, CAST((n + 1) AS INT) - 1) = '' OR NOT regexp_like(get(names, CAST((n + 1) AS INT) - 1), r'\A(?:(?:checks|overall_reasoning|satisfied|score|level)(?:\n|\z))*\z')) AND regexp_like(v, r'\A[-0-9tfNI]'))) > 0 THEN 'a field that nobody asked for'
       WHEN checks IS NULL THEN 'missing field `checks`'
-      WHEN left(checks, 1) <> '[' THEN '`checks` is ' || left(checks, 60) || ', expected a list'
+      WHEN left(checks, 1) NOT IN ('[', '{') THEN '`checks` is ' || left(checks, 60) || ', expected a list'
     END END AS output_error,
     CASE WHEN is_object THEN CASE
       WHEN size(filter(names, (v, n) -> regexp_like(v, r'(?i)\A[\s\x{85}\p{Z}]*(?:chec[k\x{212a}]s|score)[\s\x{85}\p{Z}]*\z'))) > 1 THEN 'another field that may decide'
-      WHEN size(filter(fields, (v, n) -> get(names, CAST((n + 1) AS INT) - 1) <> 'checks' AND (left(v, 1) = '{' OR left(v, 1) = '[' AND NOT regexp_like(v, r'\A\[(?:[^\x22{}]++|\x22(?:[^\x22\\]++|\\.)*+\x22)*+\]\z')))) > 0 THEN 'a field that holds an object'
+      WHEN size(filter(fields, (v, n) -> left(v, 1) = '{' OR get(names, CAST((n + 1) AS INT) - 1) <> 'checks' AND left(v, 1) = '[' AND NOT regexp_like(v, r'\A\[(?:[^\x22{}]++|\x22(?:[^\x22\\]++|\\.)*+\x22)*+\]\z'))) > 0 THEN 'a field that holds an object'
     END END AS output_doubt,
     get(transform(filter(checks_4, (c, i) -> c.error IS NOT NULL), (c, i) -> c.error), CAST(1 AS INT) - 1) AS check_error,
     get(transform(filter(checks_4, (c, i) -> c.doubt IS NOT NULL), (c, i) -> c.doubt), CAST(1 AS INT) - 1) AS check_doubt,
@@ -231,7 +231,7 @@ scoring_20 AS (
       WHEN output_error IS NOT NULL THEN output_error
       WHEN is_object AND check_error IS NOT NULL THEN check_error
       WHEN is_object AND size(filter(places, (p, n) -> p > 0 AND array_position(places, p) <> (n + 1))) > 0 THEN '"' || get(array('accuracy', 'length'), CAST(get(filter(places, (p, n) -> p > 0 AND array_position(places, p) <> (n + 1)), CAST(1 AS INT) - 1) AS INT) - 1) || '" is judged twice'
-      WHEN is_object AND COALESCE(array_position(places, 0), 0) = 0 AND size(filter(array('accuracy', 'length'), (v, n) -> COALESCE(array_position(places, (n + 1)), 0) = 0)) > 0 THEN 'no check for "' || get(filter(array('accuracy', 'length'), (v, n) -> COALESCE(array_position(places, (n + 1)), 0) = 0), CAST(1 AS INT) - 1) || '"'
+      WHEN is_object AND left(checks, 1) = '[' AND COALESCE(array_position(places, 0), 0) = 0 AND size(filter(array('accuracy', 'length'), (v, n) -> COALESCE(array_position(places, (n + 1)), 0) = 0)) > 0 THEN 'no check for "' || get(filter(array('accuracy', 'length'), (v, n) -> COALESCE(array_position(places, (n + 1)), 0) = 0), CAST(1 AS INT) - 1) || '"'
       WHEN is_value AND NOT is_fence AND NOT is_huge THEN 'found ' || left(held, 60) || ', expected a JSON object'
       WHEN is_broken AND NOT is_fence AND NOT regexp_like(held, r'[\x{85}\x{2028}\x{2029}]|[\x00-\x1f]|[\x60~<>&\x{25c1}\x{ff1c}]|THINK\]|\A(?:assistant)?(?:analysis|commentary)') AND left(held, 1) = '{' THEN 'not JSON'
       WHEN NOT is_object AND NOT (instr(held, decode(unhex('5c75'), 'UTF-8')) > 0 OR instr(held, '"checks"') > 0 AND instr(held, '"id"') > 0 AND instr(held, '"score"') > 0 AND instr(held, '"accuracy"') > 0 AND instr(held, '"length"') > 0) THEN 'the JSON object of a verdict is missing'
