@@ -546,8 +546,6 @@ def test_the_labels_and_answers_that_a_browser_saves_are_read_back(run, tmp_path
         "saved/labels.jsonl",
         "--format",
         "json",
-        "--bootstrap",
-        "0",
     ]
     done = warm.run(
         [*command, "--isolated", "--allow-invalid"], cwd=tmp_path, check=True, capture_output=True, text=True

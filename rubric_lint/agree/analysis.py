@@ -4,19 +4,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import itemgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from rubric_lint.agree.comparison import (
     Between,
     Compared,
     Comparison,
     Contest,
-    Measured,
+    Flips,
     Plan,
     compare,
     compare_samples,
     contend,
-    count_votes,
 )
 from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
@@ -138,21 +137,18 @@ class Rater(NamedTuple):
     answers: int
 
 
-T = TypeVar("T")
-
-
-class Together(NamedTuple, Generic[T]):
-    """Several judges, and on each scale which of two is right, or what a panel is worth."""
+class Contests(NamedTuple):
+    """Two judges, and on each scale which of them is right."""
 
     judges: tuple[str, ...]
-    measures: list[T]
+    measures: list[Contest]
 
 
 class Samples(NamedTuple):
     """A rater, and how often its samples differ on each scale."""
 
     rater: str
-    measures: list[Measured]
+    measures: list[Flips]
 
 
 class Agreement(NamedTuple):
@@ -167,8 +163,7 @@ class Agreement(NamedTuple):
     chosen: Chosen | None
     comparisons: tuple[Comparison, ...]
     pass_rates: tuple[PassRate, ...]
-    contests: tuple[Together[Contest], ...]
-    panel: Together[Measured] | None
+    contests: tuple[Contests, ...]
     samples: tuple[Samples, ...]
     disagreements: Listed
 
@@ -219,15 +214,12 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
             _rate(name, judge, label, ratings.chosen, is_alone=len(labelled) == 1) for name, judge in labelled.items()
         ),
         tuple(
-            Together(two, contend(label, [judges[name] for name in two], measures, plan))
-            for two in _pairs(judges)
-            if labels
+            Contests(two, contend(label, [judges[name] for name in two], measures)) for two in _pairs(judges) if labels
         ),
-        Together(tuple(judges), count_votes(label, judges, measures, plan)) if labels and len(judges) > 1 else None,
         tuple(
             Samples(name, flips)
             for name, given in {**people, **judges}.items()
-            if (flips := compare_samples(given, measures, plan))
+            if (flips := compare_samples(given, measures))
         ),
         list_disagreements(pairs, measures, plan.worst),
     )
@@ -279,7 +271,7 @@ def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | Non
     return PassRate(name, judged, None if reason else counts.people, reason, corrected)
 
 
-STATISTICS = ("alpha", "kappa", "ac", "exact", "bad-caught", "good-passed")
+STATISTICS = ("alpha", "exact", "bad-caught", "good-passed")
 """The statistics that can have a limit."""
 
 
@@ -348,9 +340,8 @@ def _find_of(agreements: Sequence[Agreement], condition: Condition) -> Iterator[
 
 def _measure(compared: Compared, statistic: str) -> tuple[float | None, str | None] | None:
     """Return a value and why it is undefined; None if the comparison does not have the statistic."""
-    if statistic in {"alpha", "kappa", "ac"}:
-        figure = compared.find(statistic)
-        return (figure.value, figure.reason) if figure else None
+    if statistic == "alpha":
+        return compared.alpha.value, compared.alpha.reason
     pair = compared.pair
     if pair and statistic == "exact":
         return pair.exact.value, "no answer has two ratings"

@@ -236,7 +236,6 @@ Batch
     batch-results FILE*  Read replies from the results of a batch. Can be repeated.
     batch-size 1..  Most requests in one file.  [default: the provider's limit]
 Statistics
-    bootstrap 0..100000 default=1999 name=draws  Bootstrap draws for intervals; 0 for none.
     seed:draw 0.. default=1  Seed of the random draws.
     target <share> default=0.8  Share of bad answers to catch and of good ones to pass.
 Tests

@@ -280,7 +280,7 @@ def _compare_verdicts(ratings: Ratings) -> dict[str, Gate]:
     people, measures = combine_people(ratings.people, ratings.rubric), [measure_verdicts("verdict")]
     found = {}
     for name, judge in (ratings.panels or ratings.judges).items():
-        compared = compare(Between.LABEL, {"": people, name: judge}, measures, Plan(draws=0))
+        compared = compare(Between.LABEL, {"": people, name: judge}, measures, Plan())
         if (pair := compared.measures[0].pair) and pair.gate:
             found[name] = pair.gate
     return found
