@@ -58,8 +58,8 @@ def test_looks_share_the_probability_of_an_error_and_a_share_of_nothing_has_no_v
 
 
 def test_a_hint_that_alone_keeps_a_criterion_open_is_told_in_its_own_words():
-    found = find_row("judged-ceiling").finds_of["top-turned"]
-    hint = Evidence("a", "judged-ceiling", Severity.HINT, "", "r.yaml", 1, 1, f"{found}: 99 of 100")
+    found = find_row("judged-inverse").finds_of["turned"]
+    hint = Evidence("a", "judged-inverse", Severity.HINT, "", "r.yaml", 1, 1, f"{found}: 99 of 100")
     criterion = Assessed("a", 1, 1, Standing.UNKNOWN, (hint,))
     lack = word_lack(criterion, SimpleNamespace(review=SimpleNamespace(answers=100)))
     assert lack.partition(";")[0] == found

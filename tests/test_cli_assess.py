@@ -182,7 +182,7 @@ def test_a_judge_that_finds_everything_met_tells_nothing_apart():
     prepare(80, lambda _: dict.fromkeys(played.CRITERIA, True))
     code, report, _ = run()
     assert (code, report["reasons"], set(standings(report).values())) == (4, ["no-labels"], {UNKNOWN})
-    assert {tuple(found["rule"] for found in each["findings"]) for each in report["criteria"]} == {("judged-ceiling",)}
+    assert {tuple(found["rule"] for found in each["findings"]) for each in report["criteria"]} == {("judged-flat",)}
     assert "All 80 answers were judged exactly alike" in run(form="full")[1]
 
 
@@ -266,7 +266,7 @@ def test_a_rubric_test_that_fails_makes_its_criterion_one_to_mend():
 
 def test_findings_that_comments_silence_are_said_to_be():
     prepare(80, lambda _: dict.fromkeys(played.CRITERIA, True))
-    Path("refund.rubric.yaml").write_text("# rubric-lint: ignore-file[judged-ceiling]\n" + played.RUBRIC)
+    Path("refund.rubric.yaml").write_text("# rubric-lint: ignore-file[judged-flat]\n" + played.RUBRIC)
     pages = [run(form=form)[1].partition("Details")[0] for form in ("full", "markdown")]
     assert ["4 findings of the file are ignored" in page for page in pages] == [True, True]
 

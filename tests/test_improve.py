@@ -3,10 +3,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from improvements import CASES, PAGE, WRITERS, simulate
 
 from rubric_lint.agree.ratings import Judgement, Ratings
-from rubric_lint.improve.run import divide
 from rubric_lint.improve.trial import LEVEL, Fault, Gain, Paired, Reason, decide, fold
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
@@ -132,37 +130,3 @@ def test_a_split_is_met_if_all_its_parts_are():
     judges = {"m": {"k": Judgement(signature, None, (signature, ((True, True, True), None)))}}
     folded = fold(judges, ((0, 2), (1,)))["m"]["k"]
     assert (folded.given[0], [each[0] for each in folded.samples]) == ((False, True), [(False, True), (True, True)])
-
-
-def test_the_order_of_criteria_is_kept_unless_one_is_split():
-    judges = {"m": {"k": Judgement(((True, False), None), None, (), ((1, 0),))}}
-    assert fold(judges, ((0,), (1,)))["m"]["k"].orders == ((1, 0),)
-    assert fold(judges, ((0, 1),))["m"]["k"].orders == ()
-
-
-@given(st.integers(0, 200), st.integers(1, 7))
-def test_answers_are_divided_by_their_ids_and_no_text_is_on_both_sides(count, several):
-    keys = [f"a{number}" for number in range(count)]
-    texts = {key: f"text {number // several}" for number, key in enumerate(keys)}
-    writing, proving = divide(keys, texts)
-    assert (writing | proving, writing & proving) == (set(keys), set())
-    assert {texts[key] for key in writing}.isdisjoint(texts[key] for key in proving)
-    assert min(count, max(30, count // 2)) <= len(proving) < max(30, count // 2) + several
-    assert divide(keys[::-1], texts) == (writing, proving) or several > 1
-
-
-@pytest.mark.slow
-def test_of_what_is_offered_at_most_5_percent_is_worse():
-    found = [simulate(case, WRITERS[3], 160, 15) for case in CASES]
-    assert sum(each.worse for each in found) <= 0.05 * sum(each.offers for each in found)
-    assert [each.found == each.draws for each in found] == [True] * (len(CASES) - 1) + [False]
-    assert all(each.better >= each.draws / 3 for each in found[:4])
-
-
-@pytest.mark.repository
-def test_the_table_of_the_guide_has_every_case():
-    table = PAGE.read_text("utf-8").split("<!-- improvements -->")[1].split("<!-- /improvements -->")[0]
-    assert {row.split("|")[1].strip() for row in table.splitlines() if row.startswith("| ")} == {
-        "fault",
-        *(case.name for case in CASES),
-    }

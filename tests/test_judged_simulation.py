@@ -4,13 +4,12 @@ import math
 import re
 
 import pytest
-from false_alarms import CASES, PAGE, SIZES, draw_lengths, draw_order, draw_samples, simulate
+from false_alarms import CASES, PAGE, SIZES, simulate
 
 from rubric_lint.agree.judged.rules import FINDERS
 
 NAMES = [case.name for case in CASES]
 RULES = [case for case in CASES if case.effect]
-BY_PERMUTATION = (draw_order, draw_samples, draw_lengths)
 ANSWERS = 30_000
 """The answers that are drawn for a case of each size; `make false-alarms` draws more, for the guide."""
 
@@ -20,13 +19,7 @@ def test_a_rule_hardly_ever_reports_what_is_not_there(case):
     assert simulate(case, 100, 8) == 0
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=case.name, marks=[pytest.mark.slow] if case.draw in BY_PERMUTATION else [])
-        for case in RULES
-    ],
-)
+@pytest.mark.parametrize("case", RULES, ids=[case.name for case in RULES])
 def test_a_rule_finds_a_clear_effect(case):
     assert simulate(case, 200, 5, effect=True) >= 2
 

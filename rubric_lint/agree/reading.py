@@ -19,7 +19,7 @@ from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat, read_whole
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
-from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_panel
+from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by
 from rubric_lint.text.source import stem_of
 
 LABEL_FIELDS = frozenset({*FIELDS, SHEET, "rater", "chosen", "verdict", "label"})
@@ -297,7 +297,6 @@ class Reader:
             reasons, known = entry.judged.output.reasons, entry.judged.known
             judgement = Judgement((known.answers, known.verdict), reasons if any(reasons) else None)
         judgement = judgement._replace(
-            orders=_read_orders(value.get("judge"), value.get("judge"), entry.rubric),
             length=len(answer) if isinstance(answer, str) else None,
             text=hash((repr(value.get("question")), " ".join(answer.split()))) if isinstance(answer, str) else None,
         )
@@ -490,36 +489,15 @@ def _split(found: _Found, entry: Entry) -> list[_Found]:
     given: dict[str, list[Scored]] = {}
     for model, sample in zip(result.models, result.samples, strict=True):
         given.setdefault(model, []).append(sample)
-    about = entry.value["judge"]
-    listed = {member.name: each for member, each in zip(read_panel(entry.value), about["panel"], strict=True)}
     members = []
     for model, samples in given.items():
         judgement = _judge_samples(combine_samples(samples))._replace(
-            orders=_read_orders(about, listed[model], entry.rubric),
             length=found.judgement.length,
             text=found.judgement.text,
         )
         members.append(found._replace(source=found.source._replace(model=model), judgement=judgement))
     panel = found.source._replace(model=None, is_panel=True)
     return [*members, found._replace(source=panel, judgement=found.judgement._replace(samples=()))]
-
-
-def _read_orders(about: Any, judge: Any, rubric: ScoringRubric) -> tuple[tuple[int, ...], ...]:
-    """Return the place of each criterion in each output, from the account of a run and of one judge in it.
-
-    It is empty if the account does not say it, or each criterion was asked for alone.
-    """
-    orders = judge.get("orders") if isinstance(judge, dict) and isinstance(about, dict) else None
-    if not isinstance(orders, list) or about.get("per_criterion"):
-        return ()
-    ids = sorted(criterion.id for criterion in rubric.criteria)
-    found = []
-    for order in orders:
-        if not isinstance(order, list) or not all(isinstance(name, str) for name in order) or sorted(order) != ids:
-            return ()
-        places = {name: place for place, name in enumerate(order)}
-        found.append(tuple(places[criterion.id] for criterion in rubric.criteria))
-    return tuple(found)
 
 
 def _judge_samples(result: Scored) -> Judgement:

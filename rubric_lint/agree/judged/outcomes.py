@@ -86,11 +86,6 @@ def count_needed(share: Fraction, allowed: Fraction) -> int:
     return n
 
 
-def bound_absent(n: int, tests: int) -> float:
-    """Return the upper bound of the share of something that none of `n` answers shows."""
-    return float(1 - level_of(tests) ** (1 / n))
-
-
 def at_most(share: float) -> str:
     """Write an upper bound, rounded up: `at most 7.4%`."""
     return f"at most {min(math.ceil(share * 1000) / 10, 100):.1f}%"
