@@ -65,6 +65,8 @@ def measure_alpha(rated: Rated) -> Figure:
         return Figure(name, value, reason=reason)
     influence = [found.influence[numbers[row]] for row in rated.rows]
     low, high = limit_alpha(found.value, influence, rated.units)
+    if low is None:
+        return Figure(name, value, reason=f"the same ratings of all {answers:,} answers, so no interval")
     return Figure(name, value, low, high, units < FIRM or _count_off(rated.rows) < LEAST_OFF)
 
 

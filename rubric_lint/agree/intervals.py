@@ -162,8 +162,16 @@ def measure_mean(values: Sequence[Fraction | int], units: Sequence[int]) -> Mean
     return Mean(mean, float(mean) - half, float(mean) + half)
 
 
-def limit_alpha(alpha: Fraction, influence: Sequence[float], units: Sequence[int]) -> tuple[float, float]:
+_NOTHING = 1e-20
+"""A sum of squares that only rounding leaves."""
+
+
+def limit_alpha(
+    alpha: Fraction, influence: Sequence[float], units: Sequence[int]
+) -> tuple[float, float] | tuple[None, None]:
     """Return the limits of 95% of Krippendorff's alpha below 1, from what each answer does to log(1 - alpha).
+
+    There are none if all units do the same, or there is only one.
 
     1 - (1 - alpha) exp(-+ t se), where se² is G/(G - 1) times the sum of squares of what each of the G units does:
     linearized as for any ratio of sums, on the scale on which the error is nearly symmetric.
@@ -174,6 +182,8 @@ def limit_alpha(alpha: Fraction, influence: Sequence[float], units: Sequence[int
     n = len(by_unit)
     mean = math.fsum(by_unit.values()) / n
     squares = math.fsum((part - mean) ** 2 for part in by_unit.values())
+    if n == 1 or squares < _NOTHING:
+        return None, None
     half = t_quantile(ERROR, n - 1) * math.sqrt(squares * n / (n - 1))
     apart = float(1 - alpha)
     return 1 - apart * math.exp(half), 1 - apart * math.exp(-half)

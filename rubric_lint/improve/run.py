@@ -217,8 +217,8 @@ class Improver:
         rules = frozenset(each.rule for each in outcome.assessed.findings if each.is_blocking)
         fault = Fault(place, rules, outcome.proposals)
         outcome.contradicting = Paired(self._before, self._before.judges).count_contradicting(place)
-        if not can_gain(self._before, fault):
-            raise LeftError(Left.FEW_WRONG, str(self.found.proved_on))
+        if choices:
+            self._require_gain(fault)
         if not any(self._try(outcome, tried, made, fault) for tried, made in choices):
             self._ask_model(outcome, fault, tries)
 
@@ -231,9 +231,14 @@ class Improver:
                 raise LeftError(Left.FIX_FIRST, join_words(sorted(lasting)))
         except RefusedError as refused:
             raise LeftError(Left.NOT_WRITABLE, refused.detail) from None
+        self._require_gain(fault)
         for number in range(1, tries + 1):
             if self._try_model(outcome, writer, fault, number):
                 break
+
+    def _require_gain(self, fault: Fault) -> None:
+        if not can_gain(self._before, fault):
+            raise LeftError(Left.FEW_WRONG, str(self.found.proved_on))
 
     def _list_choices(self, outcome: Outcome) -> Iterator[tuple[Tried, Base]]:
         """Yield the choices of the fixer that can be judged; keep the others as rejected."""
