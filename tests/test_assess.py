@@ -5,9 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from rubric_lint.agree.assess import Asked, Assessed, Bounded, Evidence, Standing, count_labels
+from rubric_lint.agree.assess import Asked, Assessed, Evidence, Standing, count_labels
+from rubric_lint.agree.bounds import Bounded, lower_bound, upper_bound
 from rubric_lint.agree.comparison import Gate
-from rubric_lint.agree.intervals import Share, lower_bound, upper_bound
+from rubric_lint.agree.intervals import Share
 from rubric_lint.finding import Severity
 from rubric_lint.report.assessment import word_lack
 from rubric_lint.rules.rows import find_row
@@ -53,7 +54,7 @@ def test_so_many_labels_decide_and_fewer_do_not(x, n):
 
 def test_looks_share_the_probability_of_an_error_and_a_share_of_nothing_has_no_value():
     assert [Asked(TARGET, look).level for look in (1, 2, 5)] == [0.025, 0.0125, 0.005]
-    assert Bounded(Share(0, 0), 0.0, 1.0).to_json() == {"x": 0, "n": 0, "value": None, "low": 0.0, "high": 1.0}
+    assert Bounded(0, 0, 0.0, 1.0).to_json() == {"x": 0, "n": 0, "value": None, "low": 0.0, "high": 1.0}
 
 
 def test_a_hint_that_alone_keeps_a_criterion_open_is_told_in_its_own_words():

@@ -10,8 +10,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rubric_lint.agree.bounds import Bounded, bound
 from rubric_lint.agree.comparison import Gate
-from rubric_lint.agree.intervals import Bounded, bound, count_deciding
+from rubric_lint.agree.intervals import Share, count_deciding
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.run import NO_RESULTS, Review
 from rubric_lint.agree.pass_rate import Chosen
@@ -290,7 +291,7 @@ def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: 
     alike = table.answers if table and all(len(column.used) == 1 for column in table.columns) else 0
     asked = asked._replace(judges=max(len(review.gates), 1))
     judges = [
-        Treated(name, bound(gate.bad_caught, asked.level), bound(gate.good_passed, asked.level))
+        Treated(name, bound(*gate.bad_caught, asked.level), bound(*gate.good_passed, asked.level))
         for name, gate in review.gates.items()
     ]
     # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
@@ -354,8 +355,8 @@ def _decide(
     if min(worst.bad_caught.low, worst.good_passed.low) < target:
         return Trust.UNDECIDED, (Reason.FEW_LABELS,)
     doubt = review.doubt
-    shares = doubt.at_worst(worst.bad_caught.share, worst.good_passed.share)
-    least = min(bound(share, asked.level).low for share in shares)
+    shares = doubt.at_worst(*(Share(int(each.x), each.n) for each in (worst.bad_caught, worst.good_passed)))
+    least = min(bound(*share, asked.level).low for share in shares)
     doubts = {Reason.REPEATED: doubt.repeated, Reason.UNSCORED: doubt.invalid, Reason.DISPUTED: (doubt.disputed,)}
     against = [reason for reason, counts in doubts.items() if any(counts) and least < target]
     return (Trust.UNDECIDED, tuple(against)) if against else (Trust.TRUSTED, (Reason.SHARES_REACHED,))

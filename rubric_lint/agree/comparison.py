@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.agree import coefficients
+from rubric_lint.agree.bounds import upper_bound
 from rubric_lint.agree.coefficients import Row, Statistic
-from rubric_lint.agree.intervals import DRAWS, Share, Sides, evaluate, find_interval, find_needed, resample, upper_bound
+from rubric_lint.agree.intervals import DRAWS, Share, Sides, evaluate, find_interval, find_needed, resample
 from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Projection
 from rubric_lint.agree.scales import Kind, Measure, Scale
 

@@ -11,8 +11,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from rubric_lint.agree.bounds import t_quantile
 from rubric_lint.agree.coefficients import correlate
-from rubric_lint.agree.intervals import DRAWS, Share, Sides, find_interval, random_words, resample, t_quantile
+from rubric_lint.agree.intervals import DRAWS, Share, Sides, find_interval, random_words, resample
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
 from rubric_lint.agree.judged.table import Column, Table, build_table, count_apart

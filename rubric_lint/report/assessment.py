@@ -89,7 +89,7 @@ def word_headline(found: Assessment) -> str:
     """Return the answer in one sentence."""
     review = found.review
     mend = len(found.list(Standing.MEND))
-    lacks_class = any(each is not None and not each.share.n for each in (found.caught, found.passed))
+    lacks_class = any(each is not None and not each.n for each in (found.caught, found.passed))
     more = f"{'at least ' * lacks_class}{counted(_count_more(found), 'more label')}"
     values = {
         "errors": counted(sum(each.severity is Severity.ERROR for each in _list_evidence(found)), "error"),
@@ -108,7 +108,7 @@ def word_headline(found: Assessment) -> str:
 def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
     """Yield each way in which answers were made worse, and what the judge made of that."""
     for each in found.probes.kinds if found.probes and found.probes.answers else ():
-        n = each.most.share.n
+        n = each.most.n
         parts = []
         if each.rewarded:
             most = max(each.find(name).rose for name in each.rewarded)
@@ -127,7 +127,7 @@ def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
         elif not parts:
             does = "better" if PROBES[each.kind].adds else "worse"
             more = f"; {each.needed} answers would decide" if each.needed else ""
-            parts.append(f"cannot say yet: anything is {does} in {each.most.share.x} of {n} answers{more}")
+            parts.append(f"cannot say yet: anything is {does} in {each.most.x} of {n} answers{more}")
         yield each.kind, "; ".join(parts)
 
 
@@ -202,7 +202,7 @@ def _count_more(found: Assessment) -> int:
 
 def _count_labelled(found: Assessment) -> int:
     """Return the answers with a label of the verdict, which are those that decide."""
-    return sum(each.share.n for each in (found.caught, found.passed) if each is not None)
+    return sum(each.n for each in (found.caught, found.passed) if each is not None)
 
 
 def _list_evidence(found: Assessment) -> list[Evidence]:
@@ -225,11 +225,11 @@ def word_shares(found: Assessment) -> Iterator[str]:
         )
     ]
     target = _share(found)
-    for (share, low, high), people, judge in rows:
+    for share, people, judge in rows:
         if not share.n:
             yield f"No labelled answer is one that people {people}, so nothing shows how the judge treats these."
             continue
-        bound = at_most(high) if high < found.asked.target else at_least(low)
+        bound = at_most(share.high) if share.high < found.asked.target else at_least(share.low)
         answers = counted(share.n, "answer")
         yield f"Of {answers} that people {people}, the {judge} {share.x}: {bound} of all ({target} asked)."
 
@@ -419,7 +419,7 @@ def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
     command = shlex.join(["rubric-lint", "labels", given.rubric, given.answers, *options])
     rare = ""
     if found.caught and found.passed and _count_labelled(found):
-        rare = "" if found.caught.share.n and found.passed.share.n else "pass" if found.caught.share.n else "fail"
+        rare = "" if found.caught.n and found.passed.n else "pass" if found.caught.n else "fail"
     warning = f" Of those labelled so far people {rare} none, so the draw may hold none either." if rare else ""
     return Step(f"{text}.{warning}", command)
 

@@ -14,8 +14,9 @@ from operator import add, itemgetter, mul
 from struct import unpack
 from typing import NamedTuple
 
+from rubric_lint.agree.bounds import lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
 from rubric_lint.agree.coefficients import Row, Statistic, alpha_nominal, as_fraction, correlate
-from rubric_lint.agree.intervals import Sides, lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
+from rubric_lint.agree.intervals import Sides
 from rubric_lint.agree.judged.outcomes import (
     Decision,
     Outcomes,
