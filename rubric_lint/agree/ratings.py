@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rubric_lint.agree.coefficients import Row
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.scales import VERDICTS, Measure, Signature
+from rubric_lint.agree.units import About
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 
 Key = str | tuple[str, ...]
@@ -49,7 +50,8 @@ class Ratings(NamedTuple):
     """All judgements for one rubric, by rater: those of RESULTS are judges, those of LABELS are people.
 
     `panels` are models that judged together: what they came to, beside the judgements of each as a judge.
-    Without a rubric they are the verdicts of several rubrics.
+    Without a rubric they are the verdicts of several rubrics. `about` has what records say of an answer besides, and
+    `failed` the answers of which a judge has only invalid outputs.
     """
 
     rubric: ScoringRubric | None
@@ -57,6 +59,8 @@ class Ratings(NamedTuple):
     people: Mapping[str, Judgements]
     chosen: Chosen | None = None
     panels: Mapping[str, Judgements] = MappingProxyType({})
+    about: Mapping[Key, About] = MappingProxyType({})
+    failed: Mapping[str, frozenset[Key]] = MappingProxyType({})
 
     @property
     def raters(self) -> dict[str, Judgements]:
@@ -67,6 +71,11 @@ class Ratings(NamedTuple):
     def judged(self) -> set[Key]:
         """The answers that a judge or a panel judged."""
         return set().union(*self.judges.values(), *self.panels.values())
+
+    @property
+    def known(self) -> set[Key]:
+        """The answers that a judge or a person judged."""
+        return self.judged.union(*self.people.values())
 
     @property
     def has_joined_labels(self) -> bool:

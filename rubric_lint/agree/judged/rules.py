@@ -9,14 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from hashlib import shake_256
-from itertools import accumulate, chain, combinations, repeat
+from itertools import accumulate, chain, combinations, count, repeat
 from operator import add, itemgetter, mul
 from struct import unpack
 from typing import NamedTuple
 
-from rubric_lint.agree.bounds import lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
-from rubric_lint.agree.coefficients import Row, Statistic, alpha_nominal, as_fraction, correlate
-from rubric_lint.agree.intervals import Sides
+from rubric_lint.agree.bounds import lower_bound, t_quantile, upper_bound, upper_tail
+from rubric_lint.agree.coefficients import correlate
 from rubric_lint.agree.judged.outcomes import (
     Decision,
     Outcomes,
@@ -28,12 +27,16 @@ from rubric_lint.agree.judged.outcomes import (
     corrected,
     count_needed,
     level_of,
+    level_of_criterion,
     name_answers,
     names_of,
     share_of,
 )
 from rubric_lint.agree.judged.table import Column, Table, count_apart
-from rubric_lint.agree.scales import Kind, Scale
+from rubric_lint.agree.labelled import Labelled
+from rubric_lint.agree.ratings import name_key
+from rubric_lint.agree.scales import Kind, find_cut
+from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.messages import join_words, percent
 
 _LEAST = 30
@@ -51,11 +54,8 @@ _MOST_UNSTABLE = 0.1
 _OVERLAP = Fraction(4, 5)
 """The share of the answers with one of two properties that have both, from which the two count as one."""
 
-_CAUGHT, _ALPHA = 0.8, 0.6
-"""The share of bad answers that a judge should catch, and the alpha that it should reach."""
-
-_LEAST_BAD, _LEAST_LABELS, _LEAST_EACH = 10, 60, 5
-"""The fewest bad answers, labelled answers, and answers on each side of a cut, for a statement about them."""
+TARGET = Fraction(4, 5)
+"""The share of bad answers that a judge should catch on a criterion, and of good ones that it should pass."""
 
 _LEAST_EXCHANGED = 60
 """The fewest answers for a statement about places, and about lengths."""
@@ -193,7 +193,7 @@ def find_unstable(table: Table) -> Outcomes:
     Clopper and Pearson.
     """
     gated = [column for column in table.columns if column.is_gated]
-    tests, sampled = len(gated) + 1, table.sampled
+    level, sampled = level_of_criterion(len(table.columns)), table.sampled
     if sampled < _LEAST:
         have = f"{sampled or 'no'} answer{' has' if sampled == 1 else 's have'} several samples by one judge"
         names = names_of(gated)
@@ -203,10 +203,16 @@ def find_unstable(table: Table) -> Outcomes:
     samples = join_words([str(size) for size in table.samples], "or")
     for place, rate in table.flips.items():
         flipped = math.floor(rate * sampled)
-        if upper_tail(flipped, sampled, _MOST_UNSTABLE) >= level_of(tests):
+        if upper_tail(flipped, sampled, _MOST_UNSTABLE) >= level:
             continue
-        bound = at_least(lower_bound(flipped, sampled, level_of(tests)))
-        values = {"rate": percent(rate), "bound": bound, "budget": corrected(tests), "n": sampled, "samples": samples}
+        bound = at_least(lower_bound(flipped, sampled, level))
+        values = {
+            "rate": percent(rate),
+            "bound": bound,
+            "budget": corrected(3 * (len(table.columns) + 1)),
+            "n": sampled,
+            "samples": samples,
+        }
         if place is None:
             yield Decision("judged-unstable", Target(), "verdict", values)
         else:
@@ -216,18 +222,6 @@ def find_unstable(table: Table) -> Outcomes:
             if column.is_check:
                 advice = "say what an answer must have to meet it"
             yield Decision("judged-unstable", Target(column.name, is_gate=True), "gate", {**values, "advice": advice})
-
-
-def find_cut(positions: Sequence[int], size: int) -> int | None:
-    """Return the position at which a scale is cut so that the share from it on is nearest to a half.
-
-    Of two such cuts the lower counts. None if all values are equal.
-    """
-    n = len(positions)
-    counts = [positions.count(position) for position in range(size)]
-    above = [(sum(counts[cut:]), cut) for cut in range(1, size)]
-    cuts = [(abs(2 * count - n), cut) for count, cut in above if 0 < count < n]
-    return min(cuts)[1] if cuts else None
 
 
 def _halve(column: Column) -> tuple[tuple[int, int], tuple[str, str]] | None:
@@ -347,164 +341,67 @@ def correlate_with_rest(columns: Sequence[Column]) -> list[float | None]:
     return [correlate(each, [total - value for total, value in zip(totals, each, strict=True)]) for each in values]
 
 
-class _Pair(NamedTuple):
-    """One answer that a judge and people judged: its number, and the positions of the label and of the judge.
-
-    `apart` is twice by how much the judge is higher than people, or lower: 0 if it is between two people in the middle.
-    It is the mean of two outputs in the middle: the worse one would make even numbers of outputs look lower.
-    """
-
-    number: int
-    label: int
-    judge: int
-    apart: int
-
-
-class _Gap(NamedTuple):
-    """What a test of judge against people found, its statistics, what to do about it, and the answers to look at."""
-
-    found: str
-    figures: str
-    advice: str
-    answers: Sequence[int]
-
-
 def find_disagreement(table: Table) -> Outcomes:
-    """Find criteria on which the judge misses bad answers, errs to one side of people, or does not agree."""
-    if not table.labelled:
-        yield _lack("no judged answer has a label", _LEAST_LABELS)._replace(criteria=names_of(table.columns))
+    """Find criteria on which a judge surely catches too few bad answers, or passes too few good ones.
+
+    That is what `assess` says of a criterion: units and people are the same. Of several judges each is looked at by
+    itself, and the worst one is reported.
+    """
+    judges = len(table.compared) or 1
+    level, tests = level_of_criterion(len(table.columns)) / judges, 3 * (len(table.columns) + 1) * judges
+    needed = next(n for n in count(1) if upper_bound(0, n, level) < TARGET)
+    if not table.compared:
+        yield _lack("no judged answer has a label", needed)._replace(criteria=names_of(table.columns))
         return
-    tests = 3 * len(table.columns)
-    lacking: dict[Untested, list[str]] = {}
-    for column in table.columns:
-        pairs = list(_pair(column))
-        gaps = []
-        for test in (_count_caught, _compare_directions, _compare_sides):
-            found = test(column, pairs, level_of(tests))
-            if isinstance(found, _Gap):
-                gaps.append(found)
-            elif found:
-                lacking.setdefault(found, []).append(column.name)
-        if gaps:
-            shown = f"; look at {name_answers(table, gaps[0].answers)}" if gaps[0].answers else ""
-            told = "; ".join(gap.found + gap.figures for gap in gaps)
-            target = Target(column.name, is_gate=column.is_gated and not column.is_check)
-            values = {"gap": gaps[0].found, "gaps": told, "budget": corrected(tests)}
-            more = {"advice": gaps[0].advice, "look": shown}
-            yield Decision("judged-disagrees", target, "gaps", {**values, **more})
-    yield from (why._replace(names=tuple(names)) for why, names in lacking.items())
+    lacking = dict[str, list[str]]()
+    for place, column in enumerate(table.columns):
+        laid_out = [each[place] for each in table.compared.values() if place in each]
+        found = [(measure_shares(each.answers, level), each) for each in laid_out]
+        if not found or any(shares.people.disagree(TARGET) for shares, _ in found):
+            why = (
+                "people disagree with each other" if found else "all labels are equal, and no gate tells good from bad"
+            )
+            lacking.setdefault(why, []).append(column.name)
+            continue
+        worst, of = min(found, key=lambda each: min(each[0].bad_caught.high, each[0].good_passed.high))
+        if worst.is_below(TARGET):
+            yield _word_gap(column, worst, of, corrected(tests))
+        elif min(worst.bad_caught.n, worst.good_passed.n) < needed:
+            lacking.setdefault(f"fewer than {needed} bad or good answers by the labels", []).append(column.name)
+    yield from (_lack(why, needed)._replace(names=tuple(names)) for why, names in lacking.items())
 
 
-def _lack(reason: str, needed: int, unit: str = "labelled answers") -> Untested:
-    return Untested("judged-disagrees", (), reason, needed, unit)
+def _lack(reason: str, needed: int) -> Untested:
+    return Untested("judged-disagrees", (), reason, needed, "labelled answers on each side")
 
 
-def _pair(column: Column) -> Iterator[_Pair]:
-    """Yield the answers with a label."""
-    values = column.measure.scale.values
-    labels = zip(column.labels, column.higher_labels, strict=True)
-    judged = zip(column.given, column.higher, strict=True)
-    for number, ((label, most), (judge, higher)) in enumerate(zip(labels, judged, strict=True)):
-        if label is not None and most is not None:
-            twice = values[judge] + values[higher]
-            low, high = sorted((values[label], values[most]))
-            apart = max(twice - 2 * high, 0) or min(twice - 2 * low, 0)
-            yield _Pair(number, label, judge, apart)
-
-
-def _count_caught(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | Untested | None:
-    """Test the share of the answers that people fail which the judge fails too."""
-    meets = column.measure.meets
-    if meets is None:
-        return None
-    bad = [pair for pair in pairs if not meets[pair.label]]
-    n = len(bad)
-    if n < _LEAST_BAD:
-        reason = "bad answers caught: people fail fewer than 10 answers"
-        return _lack(reason, _LEAST_BAD, "answers that people fail")
-    missed = [pair.number for pair in bad if meets[pair.judge]]
-    caught = n - len(missed)
-    if lower_tail(caught, n, _CAUGHT) >= level:
-        return None
-    share = f"{caught / n * 100:.1f}%, {at_most(upper_bound(caught, n, level))}"
-    advice = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
-    return _Gap(f"of {n} answers that people fail, the judge caught {caught}", f" ({share})", advice, missed)
-
-
-def _compare_directions(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | Untested | None:
-    """Test the direction of the differences between judge and people: the sign test."""
-    needed = math.ceil(math.log2(2 / level))
-    if len(pairs) < needed:
-        return _lack(f"direction of the differences: fewer than {needed} labelled answers", needed)
-    higher = [pair.number for pair in pairs if pair.apart > 0]
-    lower = [pair.number for pair in pairs if pair.apart < 0]
-    p = Sides(len(higher), len(lower)).exact
-    if p is None or p > level:
-        return None
-    more, other = (higher, "lower") if len(higher) > len(lower) else (lower, "higher")
-    turn = _word_turn(column, is_higher=more is higher)
-    differing = len(higher) + len(lower)
-    told = f"the judge is {turn} than people in {len(more)} of the {differing} answers on which they differ"
-    advice = f"say more exactly what gets the {other} values"
-    return _Gap(told, f" ({len(pairs)} labelled; p = {p:.1g})", advice, more)
+def _word_gap(column: Column, shares: Shares, of: Labelled, budget: str) -> Decision:
+    """Return the decision on the worse of the two shares of a judge."""
+    is_bad = shares.bad_caught.high <= shares.good_passed.high
+    worse = shares.bad_caught if is_bad else shares.good_passed
+    did, people = ("caught", "fail") if is_bad else ("passed", "pass")
+    gap = f"of {of.count_class(worse.n, is_bad=is_bad)} (people {people} them on it), the judge {did} {worse.shown}"
+    wrong = [
+        f"`{name_key(key)}`"
+        for key, answer in zip(of.keys, of.answers, strict=True)
+        if answer.side is not is_bad and answer.side is not None and answer.share_right(answer.side) < 1
+    ]
+    strict = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
+    values = {
+        "gap": gap,
+        "gaps": f"{gap} ({percent(Fraction(worse.x) / worse.n)}, {at_most(worse.high)})",
+        "budget": budget,
+        "advice": strict if is_bad else "say what is good enough to meet it",
+        "look": f"; look at {join_words(wrong[:3])}" if wrong else "",
+    }
+    return Decision(
+        "judged-disagrees", Target(column.name, is_gate=column.is_gated and not column.is_check), "gaps", values
+    )
 
 
 def _word_turn(column: Column, *, is_higher: bool) -> str:
     """Say which way a judge errs whose values are higher or lower than those of people."""
     return "more lenient" if is_higher is not column.is_turned else "stricter"
-
-
-_TWO_SIDES = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
-_ROWS: tuple[Row, ...] = ((0, 0), (0, 1), (1, 0), (1, 1))
-
-
-def _compare_sides(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | Untested | None:
-    """Test Krippendorff's alpha on which side of the gate, or of the middle of the labels, an answer is."""
-    n = len(pairs)
-    if n < _LEAST_LABELS:
-        return _lack(f"agreement: fewer than {_LEAST_LABELS} labelled answers", _LEAST_LABELS)
-    meets = column.measure.meets
-    if meets is None:
-        size = len(column.measure.scale.names)
-        cut = find_cut([pair.label for pair in pairs], size)
-        meets = tuple(position >= (cut or 0) for position in range(size))
-    counts = [0, 0, 0, 0]
-    for pair in pairs:
-        counts[2 * meets[pair.label] + meets[pair.judge]] += 1
-    if min(counts[0] + counts[1], counts[2] + counts[3]) < _LEAST_EACH:
-        reason = f"agreement: fewer than {_LEAST_EACH} labelled answers on one side"
-        return _lack(reason, _LEAST_EACH, "labelled answers on each side")
-    alpha, error = jackknife(alpha_nominal(_ROWS, _TWO_SIDES), counts)
-    bound = alpha + t_quantile(level, n - 1) * error
-    if bound >= _ALPHA:
-        return None
-    side = "gate" if column.measure.meets else "middle"
-    what = "on meeting it" if column.is_check else f"on which side of the {side} an answer is"
-    figures = f": alpha {alpha:.2f}, at most {math.ceil(bound * 100) / 100:.2f}, n = {n}"
-    apart = [pair.number for pair in pairs if meets[pair.label] != meets[pair.judge]]
-    advice = "let people and the judge discuss what the outcomes mean"
-    return _Gap(f"judge and people agree little {what}", figures, advice, apart)
-
-
-def jackknife(statistic: Statistic, counts: Sequence[int]) -> tuple[float, float]:
-    """Return a statistic and its standard error, from its values without each answer in turn.
-
-    `counts` are the answers with each row; an undefined value counts as that of all answers. Quenouille 1956,
-    https://doi.org/10.1093/biomet/43.3-4.353; Efron and Stein 1981, https://doi.org/10.1214/aos/1176345462.
-    """
-    n = sum(counts)
-    whole = as_fraction(statistic(counts))
-    if whole is None:
-        return math.nan, math.nan
-    without = []
-    for number, count in enumerate(counts):
-        if count:
-            left = [each - (place == number) for place, each in enumerate(counts)]
-            found = as_fraction(statistic(left))
-            without.append((whole if found is None else found, count))
-    mean = sum(value * count for value, count in without) / n
-    squares = sum((value - mean) ** 2 * count for value, count in without)
-    return float(whole), math.sqrt(squares * (n - 1) / n)
 
 
 def _permute(sizes: Sequence[int], draws: int) -> Iterator[Sequence[int]]:
