@@ -65,7 +65,7 @@ def fired(report):
 
 LABELS = ("--labels", "labels.jsonl")
 FILES = ("refund.rubric.yaml", "answers.jsonl")
-KEEP, MEND, UNKNOWN = "keep", "mend", "cannot say yet"
+KEEP, FIX, UNKNOWN = "keep", "fix", "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ KEEP, MEND, UNKNOWN = "keep", "mend", "cannot say yet"
         (LENIENT, 5, 5, 4, ["few-labels"], UNKNOWN),
         (LENIENT, 30, 30, 1, ["misses-bad"], UNKNOWN),
         (NOISY, 5, 5, 4, ["few-labels"], UNKNOWN),
-        (NOISY, 30, 0, 1, ["to-mend"], None),
+        (NOISY, 30, 0, 4, ["no-labels"], None),
     ],
 )
 def test_few_answers_decide_little(judge, count, labels, code, reasons, standing):
@@ -94,9 +94,9 @@ def test_few_answers_decide_little(judge, count, labels, code, reasons, standing
     [
         (GOOD, 200, 0, ["shares-reached"], {KEEP}),
         (GOOD, 0, 4, ["no-labels"], {UNKNOWN}),
-        (LENIENT, 200, 1, ["to-mend", "misses-bad"], {MEND}),
+        (LENIENT, 200, 1, ["misses-bad"], {FIX}),
         (LENIENT, 0, 4, ["no-labels"], {UNKNOWN}),
-        (NOISY, 200, 1, ["to-mend", "fails-good"], {MEND, KEEP}),
+        (NOISY, 200, 1, ["fails-good"], {FIX, KEEP}),
     ],
 )
 def test_many_answers_decide(judge, labels, code, reasons, standing):
@@ -138,7 +138,7 @@ def test_errors_of_the_rubric_come_first_and_nothing_is_asked():
     with serving(played.play(GOOD)) as chat:
         code, report, _ = run("--model", f"m@{chat.url}")
         assert (code, report["reasons"], len(chat.asked)) == (1, ["errors"], 0)
-    assert standings(report) == {"cites": UNKNOWN, "period": UNKNOWN, "polite": UNKNOWN, "short": MEND}
+    assert standings(report) == {"cites": UNKNOWN, "period": UNKNOWN, "polite": UNKNOWN, "short": FIX}
 
 
 def test_a_file_that_cannot_be_read_as_yaml_has_errors_too():
@@ -283,7 +283,7 @@ def test_a_warning_of_the_linter_makes_a_criterion_one_to_mend_and_a_hint_does_n
     text = played.RUBRIC.replace("Has at most five sentences", "TODO").replace("Thanks the customer by name", "Ok ok")
     Path("refund.rubric.yaml").write_text(text)
     _, report, _ = run()
-    assert standings(report)["short"] == MEND
+    assert standings(report)["short"] == FIX
 
 
 def test_the_first_screen_fits_a_terminal_even_of_many_criteria():
@@ -313,7 +313,7 @@ def test_markdown_shows_names_as_they_are():
     text = played.RUBRIC.replace("id: short", 'id: "a|<b>*@ann"')
     Path("refund.rubric.yaml").write_text(text)
     Path("answers.jsonl").write_text('{"id": "a", "answer": "Hm."}\n')
-    assert r"| cannot say yet | a\|\<b\>\*@" + "\u200bann (line 10) | not judged yet |" in run(form="markdown")[1]
+    assert r"| inconclusive | a\|\<b\>\*@" + "\u200bann (line 10) | not judged yet |" in run(form="markdown")[1]
 
 
 @pytest.mark.parametrize(
@@ -347,10 +347,10 @@ def write_lines(name, records):
     [
         (60, (), ("ann",), "shares-reached"),
         (58, (), ("ann",), "shares-reached"),  # two repeated texts change nothing
-        (5, (), ("ann",), "repeated"),
-        (60, range(0, 60, 10), ("ann",), "unscored"),
-        (60, (), ("ann", "bob"), "disputed"),
-        (60, (), ("ann", "bob", "eve"), "shares-reached"),  # two of three agree
+        (5, (), ("ann",), "few-labels"),
+        (60, range(0, 60, 10), ("ann",), "few-labels"),
+        (60, (), ("ann", "bob"), "people-disagree"),
+        (60, (), ("ann", "bob", "eve"), "people-disagree"),  # two of three agree on each answer, but not each two
     ],
 )
 def test_labels_that_show_less_than_their_number_make_no_rubric_trusted(texts, refused, raters, reason):
@@ -359,7 +359,7 @@ def test_labels_that_show_less_than_their_number_make_no_rubric_trusted(texts, r
     judged, labels = [], []
     for number, is_good in good.items():
         output = played.to_output(dict.fromkeys(played.CRITERIA, is_good))
-        about = {"id": f"a{number}", "answer": f"Text {number % texts}{' ' * number}"}
+        about = {"id": f"a{number}", "answer": f"Text {played.spell(number % texts)}{' ' * number}"}
         judged.append({**about, "output": "I refuse." if number in refused else output, "judge": {"model": "m"}})
         for rater in raters:
             given = played.to_output(dict.fromkeys(played.CRITERIA, True)) if rater == "bob" else output
@@ -368,7 +368,7 @@ def test_labels_that_show_less_than_their_number_make_no_rubric_trusted(texts, r
     write_lines("labels.jsonl", labels)
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"]) == (0 if reason == "shares-reached" else 4, [reason])
-    counts = {"repeated": 60 - texts, "unscored": len(refused), "disputed": 24 if raters == ("ann", "bob") else 0}
+    counts = {"unscored": len(refused), "tied": 24 if raters == ("ann", "bob") else 0}
     assert {name: report[name] for name in counts} == counts
 
 
@@ -386,7 +386,9 @@ def test_labels_that_seem_chosen_by_the_verdict_are_not_taken_for_random_ones(ch
     judged, labels = [], []
     for number in range(200):
         output = played.to_output(dict.fromkeys(played.CRITERIA, number % 5 > 0))
-        judged.append({"id": number, "answer": f"Text {number}", "output": output, "judge": {"model": "m"}})
+        judged.append(
+            {"id": number, "answer": f"Text {played.spell(number)}", "output": output, "judge": {"model": "m"}}
+        )
         how = {"chosen": chosen} if chosen else {}
         labels += [{"id": number, "rater": "ann", **how, "output": output}] if labelled(number) else []
     write_lines("answers.jsonl", judged)
@@ -400,7 +402,10 @@ def test_labels_that_seem_chosen_by_the_verdict_are_not_taken_for_random_ones(ch
 def write_sixty(**of_label):
     """Write 60 answers, a judge that is right on each of them, and labels that say more; people fail 24."""
     outputs = [played.to_output(dict.fromkeys(played.CRITERIA, number % 5 > 1)) for number in range(60)]
-    judged = [{"id": f"a{number}", "answer": f"Text {number}", "output": each} for number, each in enumerate(outputs)]
+    judged = [
+        {"id": f"a{number}", "answer": f"Text {number} {played.spell(number)}", "output": each}
+        for number, each in enumerate(outputs)
+    ]
     write_lines("answers.jsonl", [{"id": each["id"], "answer": each["answer"]} for each in judged])
     write_lines("answers.judged.jsonl", judged)
     told = [{name: find(number) for name, find in of_label.items()} for number in range(60)]
@@ -436,7 +441,7 @@ def test_a_judge_that_does_not_reply_where_people_fail_the_answer_is_not_trusted
 
     with serving(behave) as chat:
         code, report, _ = run(*LABELS, "--model", f"m@{chat.url}")
-    assert (code, report["reasons"], report["unscored"]) == (4, ["unscored"], 6)
+    assert (code, report["reasons"], report["unscored"]) == (4, ["few-labels"], 6)
     assert [each["command"] for each in report["next"]] == [
         "rubric-lint assess refund.rubric.yaml answers.jsonl --model MODEL"
     ]
@@ -556,7 +561,7 @@ def test_a_suite_of_agentv_is_read_as_one():
     given = ["assess", "a.eval.yaml", "answers.jsonl", "--format", "json"]
     done = CliRunner().invoke(cli, given, standalone_mode=False, prog_name="rubric-lint")
     (rubric,) = json.loads(done.stdout)["rubrics"]
-    assert (done.return_value, rubric["rubric"], standings(rubric)) == (4, "tone", {"cause": "cannot say yet"})
+    assert (done.return_value, rubric["rubric"], standings(rubric)) == (4, "tone", {"cause": UNKNOWN})
 
 
 def test_a_run_of_agentv_belongs_to_the_rubrics_that_its_graders_can_only_have_judged():

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.agree.coefficients import alpha_interval, alpha_nominal, alpha_ordinal
 from rubric_lint.agree.bounds import incomplete_beta, lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
+from rubric_lint.agree.coefficients import alpha_interval, alpha_nominal, alpha_ordinal
 from rubric_lint.agree.judged.outcomes import Decision, bound_absent, count_needed, level_of, share_of
 from rubric_lint.agree.judged.rules import (
     FINDERS,

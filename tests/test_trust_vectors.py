@@ -27,11 +27,6 @@ def write_lines(name, records):
     Path(name).write_text("".join(f"{json.dumps(each)}\n" for each in records))
 
 
-def spell(number):
-    """Return a question of letters alone, as digits do not tell questions apart."""
-    return "What is " + "".join("abcdefghij"[int(digit)] for digit in str(number))
-
-
 def write_case(case):
     """Write a rubric, answers, outputs and labels of a vector."""
     units = {}
@@ -41,8 +36,8 @@ def write_case(case):
             name = f"a{len(answers):03}"
             about = {"id": name}
             if "unit" in each:
-                about["question"] = spell(units.setdefault(each["unit"], len(units)))
-            answers.append({**about, "answer": f"It is {spell(len(answers))}"} if "unit" in each else about)
+                about["question"] = f"What is {played.spell(units.setdefault(each['unit'], len(units)))}"
+            answers.append({**about, "answer": f"It is {played.spell(len(answers))}"})
             outputs = [{"score": SCORES[verdict]} for verdict in each["outputs"]]
             judged.append({**about, "outputs": outputs} if outputs else {**about, "output": "I refuse."})
             labels += [

@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from false_trust import write_tables
 from pages import renew_marked
 
 from rubric_lint.agree.judged.outcomes import Decision
@@ -21,6 +22,7 @@ from rubric_lint.agree.judged.table import Asked, Table, make_columns
 from rubric_lint.scoring.loading import load_rubrics
 
 PAGE = Path(__file__).parent.parent / "docs/guides/judged-data.md"
+PAGE_OF_TRUST = PAGE.parent / "assessing.md"
 DRAWS = 1000
 SIZES = (30, 60, 100, 200)
 CRITERIA = 10
@@ -310,13 +312,17 @@ def main() -> None:
     """Write the table into the guide."""
     parser = argparse.ArgumentParser(description="Write the false alarms and the power of the rules on judged data.")
     parser.add_argument("--draws", type=int, default=DRAWS)
-    parser.add_argument("--print", action="store_true", help="print the table instead")
+    parser.add_argument("--print", action="store_true", help="print the tables instead")
+    parser.add_argument("--only-trust", action="store_true", help="only the tables of whether a judge is trusted")
     options = parser.parse_args()
-    table = draw_table(options.draws)
+    table = "" if options.only_trust else draw_table(options.draws)
+    trust = write_tables(options.draws)
     if options.print:
-        print(table)
+        print(f"{table}\n\n{trust}".strip())
         return
-    renew_marked(PAGE, f"false alarms: {options.draws} draws", table)
+    if table:
+        renew_marked(PAGE, f"false alarms: {options.draws} draws", table)
+    renew_marked(PAGE_OF_TRUST, f"false trust: {options.draws} draws", trust)
 
 
 if __name__ == "__main__":

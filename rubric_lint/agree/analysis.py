@@ -18,7 +18,9 @@ from rubric_lint.agree.comparison import (
     contend,
     count_votes,
 )
+from rubric_lint.agree.groups import JudgeShares, measure_groups
 from rubric_lint.agree.intervals import Share
+from rubric_lint.agree.labelled import find_units, lay_out, list_judges
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
 from rubric_lint.agree.ratings import Judgements, Ratings, combine_people, name_key, pool, sort_keys
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
@@ -170,6 +172,7 @@ class Agreement(NamedTuple):
     contests: tuple[Together[Contest], ...]
     panel: Together[Measured] | None
     samples: tuple[Samples, ...]
+    groups: tuple[JudgeShares, ...]
     disagreements: Listed
 
     @property
@@ -197,7 +200,9 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
 
     A panel is compared only with people: it consists of judges.
     """
-    measures = list(measures_of(ratings.rubric)) if ratings.rubric else [measure_verdicts(TOGETHER)]
+    measures = (
+        list(measures_of(ratings.rubric, plan.line)) if ratings.rubric else [measure_verdicts(TOGETHER, plan.line)]
+    )
     judges, people, panels = ratings.judges, ratings.people, ratings.panels
     name_of_labels = next(iter(people)) if len(people) == 1 else LABEL
     labels = {name_of_labels: combine_people(people, ratings.rubric)} if people else {}
@@ -229,8 +234,16 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
             for name, given in {**people, **judges}.items()
             if (flips := compare_samples(given, measures, plan))
         ),
+        tuple(_measure_groups(ratings, plan)) if plan.by and ratings.has_joined_labels else (),
         list_disagreements(pairs, measures, plan.worst),
     )
+
+
+def _measure_groups(ratings: Ratings, plan: Plan) -> Iterator[JudgeShares]:
+    """Yield how each judge treats the answers of each group, by the verdict."""
+    measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
+    laid_out = {name: lay_out(ratings, name, measure, units) for name in list_judges(ratings)}
+    yield from measure_groups(ratings, {name: each for name, each in laid_out.items() if each is not None}, plan.by)
 
 
 def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:

@@ -5,12 +5,13 @@ rest.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.judged.run import NO_RESULTS, Review
@@ -18,10 +19,9 @@ from rubric_lint.agree.label_scale import Doubted, find_doubted
 from rubric_lint.agree.labelled import Labelled, Skew, count_indistinct, find_skew, find_units, lay_out, list_judges
 from rubric_lint.agree.needed import Seen, count_labels
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import Key, Ratings, name_key
+from rubric_lint.agree.ratings import Ratings
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
 from rubric_lint.agree.shares import Shares, measure_shares
-from rubric_lint.agree.units import About
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.format.criterion import Shape
 from rubric_lint.rules import JUDGED_RULES
@@ -35,14 +35,8 @@ if TYPE_CHECKING:
     from rubric_lint.agree.history import History
     from rubric_lint.agree.probes import Probes
 
-ERROR = Fraction(1, 40)
-"""The probability with which a judge that is not good enough may be called trusted."""
-
 MOST_LOOKS = 10
 """The most looks at growing data: each gets an equal part of the probability of an error."""
-
-MOST_GROUPS = 12
-"""The most values of a field by which answers are grouped."""
 
 _BLOCKING = frozenset({Severity.ERROR, Severity.WARNING})
 
@@ -94,10 +88,6 @@ class Asked(NamedTuple):
     runs: int = 1
     by: str = ""
     label_scale: tuple[int, int] | None = None
-
-    def find_level(self, parts: int) -> float:
-        """Return the probability with which each bound may be wrong; looks and judges, or groups, share it."""
-        return float(ERROR / self.look / parts)
 
 
 class Evidence(NamedTuple):
@@ -161,35 +151,9 @@ class Assessed(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
         fields = self._asdict()
-        shares = fields.pop("shares")
+        shares, needed = fields.pop("shares"), fields.pop("needed")
         caught, passed = (shares.bad_caught, shares.good_passed) if shares else (None, None)
-        return {**fields, "bad_caught": caught, "good_passed": passed, "labels_needed": fields.pop("needed")}
-
-
-class JudgeShares(NamedTuple):
-    """How a judge treats bad and good answers, of all answers or of those of a `group`.
-
-    `keys` are the labelled answers, of which `stopped` have one of the lower verdicts by the judge.
-    """
-
-    judge: str
-    shares: Shares
-    keys: tuple[Key, ...]
-    group: str | None = None
-
-    def name_all(self, places: Sequence[int]) -> list[str]:
-        """Return the ids of answers by their places."""
-        return [name_key(self.keys[place]) for place in places]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        group = {} if self.group is None else {"group": self.group, "labelled": self.shares.people.labelled}
-        return {
-            "judge": self.judge,
-            **group,
-            "bad_caught": self.shares.bad_caught,
-            "good_passed": self.shares.good_passed,
-        }
+        return {**fields, "bad_caught": caught, "good_passed": passed, "labels_needed": needed}
 
 
 class Assessment(NamedTuple):
@@ -360,7 +324,7 @@ def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: 
     trust, reasons = _decide(evidence, found)
     needed = None
     if Reason.FEW_LABELS in reasons and (worst := found.worst):
-        level = asked._replace(look=asked.look + 1).find_level(len(found.judges))
+        level = find_level(asked.look + 1, len(found.judges))
         needed = _count_needed(worst.shares, asked.target, level)
     return found._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)
 
@@ -382,19 +346,19 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
     ]
     judges = list_judges(ratings)
     indistinct = min((count_indistinct(each, own, criteria) for each in judges.values()), default=0)
-    found = found._replace(alike=alike, indistinct=indistinct, fields=tuple(_list_fields(ratings)))
+    found = found._replace(alike=alike, indistinct=indistinct, fields=tuple(list_fields(ratings)))
     found = found._replace(verdicts=_count_verdicts(ratings, judges))
     if not ratings.has_joined_labels:
         return found
     measure, units = measure_verdicts("verdict", asked.line), find_units(ratings)
     laid_out = {name: lay_out(ratings, name, measure, units, asked.runs) or Labelled((), ()) for name in judges}
-    level = asked.find_level(len(judges))
+    level = find_level(asked.look, len(judges))
     shares = [JudgeShares(name, measure_shares(each.answers, level), each.keys) for name, each in laid_out.items()]
     # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
     shares.sort(key=lambda each: (not each.shares.is_below(asked.target), _find_least(each.shares)))
     return found._replace(
         judges=tuple(shares),
-        groups=tuple(_measure_groups(ratings, laid_out, asked)),
+        groups=tuple(measure_groups(ratings, laid_out, asked.by, asked.look)),
         level=level,
         has_questions=any(each.are_questions for each in laid_out.values()),
         skew=find_skew(ratings, asked.line),
@@ -415,38 +379,6 @@ def _count_verdicts(ratings: Ratings, judges: Collection[str]) -> Counter[Verdic
     """Count the verdicts of the first judge."""
     given = list_judges(ratings)[next(iter(judges))] if judges else {}
     return Counter(verdict for each in given.values() if (verdict := each.given[1]))
-
-
-def _measure_groups(ratings: Ratings, laid_out: Mapping[str, Labelled], asked: Asked) -> Iterator[JudgeShares]:
-    """Yield the shares of each group of answers by the field that is asked for, those of most answers first."""
-    members: dict[str, set[Key]] = defaultdict(set)
-    for key, about in ratings.about.items():
-        if asked.by in about.fields:
-            members[about.fields[asked.by]].add(key)
-    labelled = set().union(*(each.keys for each in laid_out.values()))
-    known = {name: frozenset(keys & labelled) for name, keys in members.items() if keys & labelled}
-    level = asked.find_level(max(len(laid_out) * len(known), 1))
-    for name in sorted(known, key=lambda each: (-len(known[each]), each)):
-        for judge, every in laid_out.items():
-            part = every.narrow(known[name])
-            yield JudgeShares(judge, measure_shares(part.answers, level), part.keys, name)
-
-
-def count_values(about: Collection[About]) -> dict[str, int]:
-    """Return how many values each field has that at least half of the answers have."""
-    values: dict[str, Counter[str]] = defaultdict(Counter)
-    for each in about:
-        for name, value in each.fields.items():
-            values[name][value] += 1
-    return {name: len(counts) for name, counts in values.items() if 2 * counts.total() >= len(about)}
-
-
-def _list_fields(ratings: Ratings) -> Iterator[str]:
-    """Yield the fields of judged answers by which they could be grouped."""
-    judged = ratings.judged
-    for name, count in count_values([ratings.about[key] for key in judged if key in ratings.about]).items():
-        if 2 <= count <= MOST_GROUPS and 2 * count <= len(judged):
-            yield name
 
 
 def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], found: Assessment) -> Iterator[Assessed]:

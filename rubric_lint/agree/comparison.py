@@ -14,6 +14,7 @@ from rubric_lint.agree.coefficients import Row, Statistic
 from rubric_lint.agree.intervals import DRAWS, Share, Sides, evaluate, find_interval, find_needed, resample
 from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Projection
 from rubric_lint.agree.scales import Kind, Measure, Scale
+from rubric_lint.scoring.grading import Verdict
 
 LEAST, FIRM, LEAST_OFF = 10, 60, 10
 """The fewest answers for an interval, and for one that is not rough; this also needs some off the commonest value."""
@@ -33,13 +34,16 @@ class Figure(NamedTuple):
 class Plan(NamedTuple):
     """What to compute: bootstrap draws and seed, the share of bad answers to catch, the disagreements to list.
 
-    If `draws` is 0, no intervals are computed.
+    If `draws` is 0, no intervals are computed. Verdicts at or below the `line` make an answer bad; `by` is the field by
+    which answers are grouped.
     """
 
     draws: int = DRAWS
     seed: int = 1
     target: Fraction = Fraction(4, 5)
     worst: int | None = None
+    line: Verdict = Verdict.FAIL
+    by: str = ""
 
 
 class Chart(NamedTuple):

@@ -5,7 +5,7 @@ verdicts, and a gate for criteria. A unit is what answers share, such as their q
 unit, they count as one, by the average of its answers.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -37,6 +37,11 @@ class LabelledAnswer(NamedTuple):
         good = sum(self.labels.values())
         return None if 2 * good == len(self.labels) else 2 * good > len(self.labels)
 
+    def differs_from(self, person: str) -> bool:
+        """Return whether a run of the judge differs from a person who labelled the answer."""
+        side = self.labels.get(person)
+        return side is not None and self.was_asked and self.share_right(side) < 1
+
     def share_right(self, side: bool) -> Fraction:
         """Return the share of the judge's runs that are right if the answer is good (or bad)."""
         return Fraction(sum(run is side for run in self.runs), len(self.runs)) if self.runs else Fraction(0)
@@ -47,7 +52,8 @@ class People(NamedTuple):
 
     Of the `labelled` answers `double` have two labels or more, on `tied` as many people say one thing as the other, and
     on the answers at the positions `split` they are not of one mind. `agree` is the mean share of pairs of people who
-    agree on an answer, None without any pair. `main` is the person with the most labels.
+    agree on an answer, None without any pair. If most answers have one label, others may have a second one because the
+    first and the judge differ: then it is the mean of those answers and of all others, by their numbers. `main` is the person with the most labels.
     """
 
     labelled: int
@@ -89,19 +95,26 @@ class Shares(NamedTuple):
 
 def compare_people(answers: Sequence[LabelledAnswer]) -> People:
     """Return what the labels of answers show of the people who gave them."""
-    counts: dict[str, int] = defaultdict(int)
-    pairs, double, tied, split = Fraction(0), 0, 0, []
+    counts = Counter(person for answer in answers for person in answer.labels)
+    main = min(counts, key=lambda person: (-counts[person], person), default="")
+    shares: dict[bool, list[Fraction]] = {False: [], True: []}
+    sizes = Counter[bool]()
+    tied, split = 0, []
     for place, answer in enumerate(answers):
-        for person in answer.labels:
-            counts[person] += 1
+        differs = answer.differs_from(main)
+        sizes[differs] += 1
         k, good = len(answer.labels), sum(answer.labels.values())
         if k > 1:
-            double += 1
-            pairs += Fraction(good * (good - 1) + (k - good) * (k - good - 1), k * (k - 1))
+            shares[differs].append(Fraction(good * (good - 1) + (k - good) * (k - good - 1), k * (k - 1)))
             tied += answer.side is None
             split += [place] if 0 < good < k else []
-    main = min(counts, key=lambda person: (-counts[person], person), default="")
-    return People(len(answers), double, tied, tuple(split), pairs / double if double else None, main)
+    double = len(shares[False]) + len(shares[True])
+    if 2 * double >= len(answers):
+        agree = sum(shares[False] + shares[True], Fraction(0)) / double if double else None
+    else:
+        means = {differs: sum(each, Fraction(0)) / len(each) if each else 1 for differs, each in shares.items()}
+        agree = sum((means[differs] * size for differs, size in sizes.items()), Fraction(0)) / len(answers)
+    return People(len(answers), double, tied, tuple(split), agree if double else None, main)
 
 
 def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
@@ -114,8 +127,7 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
     is_double = 2 * people.double >= len(answers)
     single = []
     for place, answer in enumerate(answers):
-        side = answer.labels.get(people.main)
-        if len(answer.labels) == 1 and side is not None and answer.was_asked and answer.share_right(side) < 1:
+        if len(answer.labels) == 1 and answer.differs_from(people.main):
             single.append(place)
     slips = len(answers) // _SLIPS if single and not is_double else 0
     bad, good = (

@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.assess import ERROR, MOST_LOOKS, Assessment, Evidence, Reason, Standing, Trust
+from rubric_lint.agree.assess import MOST_LOOKS, Assessment, Evidence, Reason, Standing, Trust
 from rubric_lint.agree.assess import Assessed as Criterion
+from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.probes import PROBES, Outcome, Probes, name_measures, word_most

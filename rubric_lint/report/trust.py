@@ -5,16 +5,15 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.agree.assess import (
-    ERROR,
     Assessed,
     Assessment,
     Evidence,
-    JudgeShares,
     Reason,
     Standing,
     find_void,
 )
 from rubric_lint.agree.bounds import Bounded, upper_tail
+from rubric_lint.agree.groups import ERROR, JudgeShares
 from rubric_lint.agree.intervals import find_least
 from rubric_lint.agree.judged.outcomes import at_least, at_most
 from rubric_lint.agree.judged.rules import TARGET
@@ -120,7 +119,7 @@ def _word_needed(found: Assessment) -> str:
 
 
 def find_rare(shares: Shares, least: int) -> str:
-    """Return the class of which even the most labels would hold fewer than the least that can decide, if there is one."""
+    """Return the class of which even the most labels would hold fewer than the least that decide; empty if none."""
     bad, good = shares.bad_caught.n, shares.good_passed.n
     for n, name in ((bad, "bad"), (good, "good")):
         if Fraction(n + 1, bad + good + 2) * MOST_LABELS < least:
@@ -349,12 +348,14 @@ def word_lack(criterion: Assessed, found: Assessment) -> str:
         return "the wording cannot be judged with this model"
     if void is not None or shares is None:
         return _VOID[void] if void else "its labels are all alike, and it has no gate"
-    if shares.people.disagree(TARGET):
-        return "people disagree on it"
-    if criterion.needed is None and (rare := find_rare(shares, find_least_units(found))):
+    return "people disagree on it" if shares.people.disagree(TARGET) else _word_lack_of_labels(criterion, shares, found)
+
+
+def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment) -> str:
+    if criterion.needed is not None:
+        more = criterion.needed - shares.bad_caught.n - shares.good_passed.n
+        units = "questions" if found.has_questions else "labels"
+        return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
+    if rare := find_rare(shares, find_least_units(found)):
         return f"{rare} answers are too rare on it: even {MOST_LABELS} labels would probably hold too few"
-    if criterion.needed is None:
-        return f"near 80%; even {MOST_LABELS} labels would probably not settle it"
-    more = criterion.needed - shares.bad_caught.n - shares.good_passed.n
-    units = "questions" if found.has_questions else "labels"
-    return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
+    return f"near 80%; even {MOST_LABELS} labels would probably not settle it"

@@ -96,7 +96,7 @@ def check_field(name: str, about: "Sequence[About]") -> None:
     Raises:
         UserError: if no answer has it, or it has too many values.
     """
-    from rubric_lint.agree.assess import MOST_GROUPS, count_values  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.agree.groups import MOST_GROUPS, count_values  # noqa: PLC0415  (few runs need it)
 
     values = {each.fields[name] for each in about if name in each.fields}
     if not values:
