@@ -16,8 +16,12 @@ TARGET = Fraction(4, 5)
 LEVEL = 0.025
 
 
-def answer(unit, label=True, *runs):
-    return LabelledAnswer(unit, {"ana": label}, runs or (label,))
+def answer(unit, *runs, is_good=True):
+    return LabelledAnswer(unit, {"ana": is_good}, runs or (is_good,))
+
+
+BAD = {"is_good": False}
+RIGHT, WRONG = (True,), (False,)
 
 
 def test_looks_and_judges_share_the_probability_of_an_error_and_a_share_of_nothing_has_no_value():
@@ -36,7 +40,7 @@ def test_bounds_of_a_sum_of_shares_enclose_the_share_and_rise_with_it(n, share, 
 
 
 def test_answers_of_one_unit_count_as_one_by_their_mean():
-    shares = measure_shares([answer("a", False), answer("a", False, True), answer("b", False), answer("a")], LEVEL)
+    shares = measure_shares([answer("a", **BAD), answer("a", *RIGHT, **BAD), answer("b", **BAD), answer("a")], LEVEL)
     assert (shares.bad_caught.x, shares.bad_caught.n) == (Fraction(3, 2), 2)
     assert (shares.good_passed.x, shares.good_passed.n) == (1, 1)
 
@@ -62,7 +66,7 @@ def test_ties_count_against_the_judge_in_lower_bounds_while_most_answers_have_on
 
 
 def test_slips_of_a_single_person_are_forgiven_until_a_second_one_has_looked():
-    wrong = [answer(f"wrong {number}", True, False) for number in range(4)]
+    wrong = [answer(f"wrong {number}", *WRONG) for number in range(4)]
     right = [answer(number) for number in range(36)]
     shares = measure_shares([*wrong, *right], LEVEL)
     assert (shares.slips, shares.single) == (2, (0, 1, 2, 3))

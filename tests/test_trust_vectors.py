@@ -41,7 +41,7 @@ def write_case(case):
             outputs = [{"score": SCORES[verdict]} for verdict in each["outputs"]]
             judged.append({**about, "outputs": outputs} if outputs else {**about, "output": "I refuse."})
             labels += [
-                {"id": name, "rater": rater, "chosen": "random", "output": {"score": SCORES[verdict]}}
+                {"id": name, "rater": rater, "chosen": "random", "verdict": verdict}
                 for rater, verdict in each["labels"].items()
             ]
     Path("refund.rubric.yaml").write_text(RUBRIC)
@@ -50,8 +50,9 @@ def write_case(case):
     write_lines("labels.jsonl", labels)
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("case", VECTORS["assess"], ids=lambda case: case["name"])
-def test_the_verdict(case, folder):
+def test_the_verdict(case):
     write_case(case)
     asked = case["options"]
     options = ["--look", str(asked.get("look", 1)), "--fail-on", asked.get("line", "fail"), "--labels", "labels.jsonl"]

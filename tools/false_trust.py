@@ -83,7 +83,7 @@ def draw_questions(judge: Judge, questions: int, alike: float, bad: float = 0.3)
 
 
 def draw_people(judge: Judge, people: int, error: float, bad: float, *, second: bool = False) -> Draw:
-    """Return what draws labels of people who err; with `second` another one labels where the first and the judge differ."""
+    """Return what draws labels of people who err; with `second` another labels where the first and the judge differ."""
 
     def draw(random: Random, n: int) -> list[LabelledAnswer]:
         found = []

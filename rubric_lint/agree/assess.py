@@ -376,9 +376,10 @@ def _find_doubted(ratings: Ratings, measures: Sequence[Measure]) -> Doubted | No
 
 
 def _count_verdicts(ratings: Ratings, judges: Collection[str]) -> Counter[Verdict]:
-    """Count the verdicts of the first judge."""
+    """Count the verdicts of the outputs of the first judge."""
     given = list_judges(ratings)[next(iter(judges))] if judges else {}
-    return Counter(verdict for each in given.values() if (verdict := each.given[1]))
+    outputs = (output for each in given.values() for output in each.samples or (each.given,))
+    return Counter(verdict for _, verdict in outputs if verdict is not None)
 
 
 def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], found: Assessment) -> Iterator[Assessed]:

@@ -506,7 +506,7 @@ class Reader:
         return {at: given for at, given in found.items() if given}
 
     def _list_labels_without_result(self, ratings: Ratings) -> None:
-        judged = ratings.judged
+        judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
         for rater, given in ratings.people.items() if judged else ():

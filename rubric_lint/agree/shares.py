@@ -53,7 +53,8 @@ class People(NamedTuple):
     Of the `labelled` answers `double` have two labels or more, on `tied` as many people say one thing as the other, and
     on the answers at the positions `split` they are not of one mind. `agree` is the mean share of pairs of people who
     agree on an answer, None without any pair. If most answers have one label, others may have a second one because the
-    first and the judge differ: then it is the mean of those answers and of all others, by their numbers. `main` is the person with the most labels.
+    first and the judge differ: then it is the mean of those answers and of all others, by their numbers. `main` is the
+    person with the most labels.
     """
 
     labelled: int
@@ -110,9 +111,9 @@ def compare_people(answers: Sequence[LabelledAnswer]) -> People:
             split += [place] if 0 < good < k else []
     double = len(shares[False]) + len(shares[True])
     if 2 * double >= len(answers):
-        agree = sum(shares[False] + shares[True], Fraction(0)) / double if double else None
+        agree = sum(shares[False] + shares[True], Fraction(0)) / max(double, 1)
     else:
-        means = {differs: sum(each, Fraction(0)) / len(each) if each else 1 for differs, each in shares.items()}
+        means = {at: sum(each, Fraction(0)) / len(each) if each else Fraction(1) for at, each in shares.items()}
         agree = sum((means[differs] * size for differs, size in sizes.items()), Fraction(0)) / len(answers)
     return People(len(answers), double, tied, tuple(split), agree if double else None, main)
 

@@ -234,8 +234,14 @@ def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]
     more = count_more(found)
     if more is None:
         rare = find_rare(found.worst.shares, find_least_units(found)) if found.worst else ""
-        text = f"Collect more answers that are {rare}." if rare else ""
-        yield Step(text or "Ask for less with --target, fix the rubric, or change the judge.")
+        few = found.worst and min(found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n)
+        text = "Ask for less with --target, fix the rubric, or change the judge."
+        if rare:
+            text = f"Collect more answers that are {rare}, and have all of them judged and labelled."
+        elif few is not None and few < find_least_units(found):
+            others = "answers to other questions" if found.has_questions else "more answers"
+            text = f"Collect {others}, and have all of them judged and labelled."
+        yield Step(text)
         return
     if found.asked.look >= MOST_LOOKS:
         yield Step(f"This was look {MOST_LOOKS}, the last one: start anew with other answers.")
@@ -249,7 +255,10 @@ def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]
         command = shlex.join([*labelled, *look])
     if more > spare:
         also = " besides" if spare > 0 else ""
-        yield Step(f"Collect {counted(more - spare, 'more answer')}{also}, and have all of them judged and labelled.")
+        what = counted(more - spare, "more answer")
+        if found.has_questions:
+            what = f"answers to {counted(more - spare, 'more question')}"
+        yield Step(f"Collect {what}{also}, and have all of them judged and labelled.")
     text = f"Run this again with all labels and --look {found.asked.look + 1}, as these data were seen before."
     yield Step(text, command)
 

@@ -111,6 +111,10 @@ def _word_needed(found: Assessment) -> str:
     if more is None and found.worst and (rare := find_rare(found.worst.shares, find_least_units(found))):
         how = f"even {MOST_LABELS} labels would probably hold too few"
         return f"{rare} answers are too rare among these: {how} to settle it"
+    least = find_least_units(found)
+    if more is None and found.worst and min(found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n) < least:
+        units = "questions" if found.has_questions else "answers"
+        return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least"
     if more is None:
         how = f"even {MOST_LABELS} labels would probably not settle it"
         return f"{_name_judge(found)} is too near {word_target(found)}: {how}"
@@ -164,8 +168,8 @@ def word_shares(found: Assessment) -> Iterator[str]:
     for group in found.groups:
         yield _word_group(found, group)
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
-    people = list_names(found.review.people, 3)
-    yield f"This is about {runs} of the judge and answers like these, drawn at random, as {people} sees them."
+    people = f"{list_names(found.review.people, 3)} see{'s' * (len(found.review.people) == 1)} them"
+    yield f"This is about {runs} of the judge and answers like these, drawn at random, as {people}."
     yield f"Bad are answers that people {_word_stopped(found.asked.line)}; {_word_verdicts(found)}."
 
 
@@ -205,9 +209,9 @@ def _word_stopped(line: Verdict) -> str:
 
 
 def _word_verdicts(found: Assessment) -> str:
-    counts = {verdict: found.verdicts.get(verdict, 0) for verdict in (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)}
-    names = {Verdict.FAIL: "fail", Verdict.BORDERLINE: "borderline", Verdict.PASS: "pass"}
-    return f"the judge's verdicts are {', '.join(f'{count} {names[verdict]}' for verdict, count in counts.items())}"
+    order = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
+    counts = ", ".join(f"{found.verdicts.get(verdict, 0):,} {verdict}" for verdict in order)
+    return f"the verdicts of the judge's outputs are {counts}"
 
 
 def word_notes(found: Assessment, given: Given) -> Iterator[str]:
@@ -356,6 +360,9 @@ def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment)
         more = criterion.needed - shares.bad_caught.n - shares.good_passed.n
         units = "questions" if found.has_questions else "labels"
         return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
-    if rare := find_rare(shares, find_least_units(found)):
+    least = find_least_units(found)
+    if rare := find_rare(shares, least):
         return f"{rare} answers are too rare on it: even {MOST_LABELS} labels would probably hold too few"
+    if min(shares.bad_caught.n, shares.good_passed.n) < least:
+        return f"too few labels; {least} bad and {least} good answers are the least"
     return f"near 80%; even {MOST_LABELS} labels would probably not settle it"

@@ -379,8 +379,11 @@ def _word_gap(column: Column, shares: Shares, of: Labelled, budget: str) -> Deci
     """Return the decision on the worse of the two shares of a judge."""
     is_bad = shares.bad_caught.high <= shares.good_passed.high
     worse = shares.bad_caught if is_bad else shares.good_passed
-    did, people = ("caught", "fail") if is_bad else ("passed", "pass")
-    gap = f"of {of.count_class(worse.n, is_bad=is_bad)} (people {people} them on it), the judge {did} {worse.shown}"
+    did = "caught" if is_bad else "passed"
+    gap = f"of {of.count_class(worse.n, is_bad=is_bad)} by people the judge {did} {worse.shown}"
+    if column.measure.meets is None:
+        half = "lower" if is_bad else "upper"
+        gap = f"of {worse.n:,} answers in the {half} half of the labels the judge put {worse.shown} there"
     wrong = [
         f"`{name_key(key)}`"
         for key, answer in zip(of.keys, of.answers, strict=True)
