@@ -412,10 +412,16 @@ def _list_shares(review: Review, place: int | None) -> list[Shares]:
 def _stand(own: Sequence[Evidence], shares: Sequence[Shares], found: Assessment) -> Standing:
     """Return what to do with a criterion; judged data count only if the labels, and the judge, can say anything."""
     is_void = find_void(found) is not None or found.indistinct > 0
-    if any(each.is_blocking and not (is_void and each.rule in JUDGED_RULES) for each in own):
+    if any(is_against(each, found) for each in own):
         return Standing.FIX
     reaches = [each.reaches(TARGET) and not each.people.disagree(TARGET) for each in shares]
     return Standing.KEEP if reaches and all(reaches) and not is_void else Standing.INCONCLUSIVE
+
+
+def is_against(evidence: Evidence, found: Assessment) -> bool:
+    """Return whether a finding calls for a fix: not if it is of a judge that tells nothing, or of void labels."""
+    is_void = found.indistinct > 0 or (evidence.rule == "judged-disagrees" and find_void(found) is not None)
+    return evidence.is_blocking and not (is_void and evidence.rule in JUDGED_RULES)
 
 
 def find_void(found: Assessment) -> Reason | None:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.assess import MOST_LOOKS, Assessment, Evidence, Reason, Standing, Trust
+from rubric_lint.agree.assess import MOST_LOOKS, Assessment, Evidence, Reason, Standing, Trust, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.history import Traced, Versus, Wording
@@ -177,7 +177,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
             yield _ask_again(given)
         if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
             yield Step("Have the labelled answers judged that have no output.", judge_all)
-        if found.list(Standing.FIX) or any(each.is_blocking for each in found.evidence):
+        if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
             yield Step("Fix what is listed above, then judge the answers again.")
         yield from _list_steps_of_labels(found, given, again)
         yield from _list_steps_by_group(found, given, again)
@@ -199,7 +199,8 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
     """Yield the steps that labels need: more of them, others, or a second person."""
     reasons, worst = set(found.reasons), found.worst
     labelled = [*again, *(_name_labels(given) or ["--labels", _name_sheet(given)])]
-    agree = shlex.join(["rubric-lint", "agree", given.rubric, *given.results, *_name_labels(given)])
+    by = ["--by", found.asked.by] if found.asked.by else []
+    agree = shlex.join(["rubric-lint", "agree", given.rubric, *given.results, *_name_labels(given), *by])
     if Reason.LABEL_SCALE in reasons and found.doubted:
         yield Step(
             "Say on which scale the labels are.", shlex.join([*labelled, "--label-scale", found.doubted.proposed])
@@ -352,7 +353,7 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
 
 def _write_standings(found: Assessment, look: Style, room: int) -> Iterator[str]:
     rows = [f"line {each.line}: {each.id}: {word_faults(each.findings)}" for each in found.list(Standing.FIX)]
-    rows += [f"line {each.line}: {word_faults([each])}" for each in found.evidence if each.is_blocking]
+    rows += [f"line {each.line}: {word_faults([each])}" for each in found.evidence if is_against(each, found)]
     yield from _write_rows(Standing.FIX, _shorten(rows), look.paint("error", "fix"), room)
     groups: dict[str, list[str]] = {}
     for each in found.list(Standing.INCONCLUSIVE):

@@ -180,7 +180,7 @@ def _word_share(found: Assessment, share: Bounded, judge: str, *, is_bad: bool) 
         return f"{none}, so nothing shows how {judge} treats {kind} answers."
     bound = at_most(share.high) if share.high < found.asked.target else at_least(share.low)
     units = count_units(share.n, is_bad=is_bad, are_questions=found.has_questions)
-    mean = " (the sum of its shares of each)" if share.x != int(share.x) else ""
+    mean = " (each counted by its average)" if share.x != int(share.x) else ""
     return f"Of {units} {judge} {did} {share.shown}{mean}: {bound} of all such; {word_target(found)} is asked."
 
 
@@ -261,7 +261,7 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield f"{counted(asked, 'labelled answer')} without a valid output: they count as wrong."
     if shares.unasked:
         yield f"{counted(shares.unasked, 'labelled answer')} without any output: lower bounds count them as wrong."
-    if shares.slips:
+    if shares.slips and not find_void(found):
         slips = f"1 label in 20 may be a slip of `{people.main}`"
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
     if _is_copy(found):
