@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from raters import CHECK, SCORES, measure, records
 
-from rubric_lint.agree.bounds import lower_tail, upper_tail
+from rubric_lint.agree.bounds import bound, lower_tail, upper_tail
 from rubric_lint.agree.coefficients import alpha, kappa
 from rubric_lint.agree.comparison import Plan
 from rubric_lint.agree.intervals import ERROR, Share, Sides, find_needed, limit_alpha, measure_mean
@@ -291,7 +291,7 @@ LABELS = {(True, True): 12, (True, False): 2, (False, True): 3, (False, False): 
         (None, {}, (5, 10), "no judged answer has a label"),
         (Chosen.RANDOM, LABELS, (1, 1), "only 1 judged answer has no label"),
         (Chosen.RANDOM, LABELS, (3, 9), "only 9 judged answers have no label"),
-        (Chosen.BY_VERDICT, {(True, True): 9, (True, False): 21}, (5, 10), "passes 9 labelled answers and not 21"),
+        (Chosen.BY_VERDICT, {(True, True): 4, (True, False): 26}, (5, 10), "passes 4 labelled answers and not 26"),
     ],
 )
 def test_a_pass_rate_without_the_labels_for_it_is_not_corrected(chosen, labelled, others, expected):
@@ -310,8 +310,10 @@ def test_how_labels_were_chosen_decides_how_the_pass_rate_is_corrected():
     }
     assert found[Chosen.RANDOM].value == pytest.approx(50 / 100 + (2 - 3) / 30)
     assert found[Chosen.BY_VERDICT].value == pytest.approx(0.5 * 12 / 15 + 0.5 * 2 / 15)
-    assert found[Chosen.BY_VERDICT].low is None
-    assert found[Chosen.BY_VERDICT].reason.startswith("no interval")
+    value, low, high, *_ = found[Chosen.BY_VERDICT]
+    ends = [(x / 15, bound(x, 15, 0.025)) for x in (12, 2)]
+    assert low == pytest.approx(value - math.hypot(*(0.5 * (share - each.low) for share, each in ends)))
+    assert high == pytest.approx(value + math.hypot(*(0.5 * (each.high - share) for share, each in ends)))
 
 
 PACKAGES = Path(__file__).parent.parent / ".cache/statistics/bin/python"

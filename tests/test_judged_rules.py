@@ -22,6 +22,9 @@ from rubric_lint.agree.judged.rules import (
     sort_by_criterion,
 )
 from rubric_lint.agree.judged.table import Table, make_columns
+from rubric_lint.agree.labelled import Labelled
+from rubric_lint.agree.scales import find_cut
+from rubric_lint.agree.shares import LabelledAnswer
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -114,8 +117,14 @@ def repeat(columns, times):
 
 
 def people(label, judge, of=GATED):
-    """A table of one criterion from the labels and the values of the judge."""
-    return table(of, judge, labels=[label])
+    """A table of one criterion from labels of one person and values of the judge, each answer of another text."""
+    made = table(of, judge, labels=[label])
+    known = [number for number, each in enumerate(label) if each is not None]
+    good = made.columns[0].measure.meets
+    if good is None and (cut := find_cut([label[number] for number in known], 11)):
+        good = [score >= cut for score in range(11)]
+    answers = tuple(LabelledAnswer(number, {"ann": good[label[number]]}, (good[judge[number]],)) for number in known)
+    return made._replace(compared={"m": {0: Labelled(tuple(made.keys[number] for number in known), answers)}})
 
 
 def flipping(count, verdicts, gates):
@@ -170,14 +179,13 @@ RULES = {
         "one hardly varies": table(checks(3), BOTH, BOTH, [0] * 2 + [1] * 58),
         "one alone varies": table(checks(3), BOTH, [1] * 60, [0] * 60),
     },
-    # 1 criterion, so 2 tests
+    # judged-disagrees: 1 criterion, so each bound is wrong in 1 of 120; 3 of 60 labels may be slips
     find_disagreement: {
         "bad answers are missed": people([3] * 30 + [8] * 30, [8] * 19 + [3] * 11 + [8] * 30),
-        "good answers are failed": people([3] * 30 + [8] * 30, [3] * 30 + [3] * 19 + [8] * 11),
-        "3 of 10 are caught, below 80%": people([3] * 10 + [8] * 50, [8] * 7 + [3] * 3 + [8] * 50),
-        "4 of 10 are caught, perhaps 80%": people([3] * 10 + [8] * 50, [8] * 6 + [3] * 4 + [8] * 50),
-        "both sides of a check": people([0, 1] * 30, [1, 0] * 30, checks(1)),
-        "rare bad answers, nine in ten right": people([3] * 30 + [8] * 270, [3] * 27 + [8] * 3 + [8] * 243 + [3] * 27),
+        "4 of 15 are caught, 12 without slips": people([3] * 15 + [8] * 45, [8] * 11 + [3] * 4 + [8] * 45),
+        "6 of 15 are caught, perhaps 80%": people([3] * 15 + [8] * 45, [8] * 9 + [3] * 6 + [8] * 45),
+        "good answers are stopped": people([8] * 30 + [3] * 30, [3] * 20 + [8] * 10 + [3] * 30),
+        "all differ in value, none in side": people([8] * 30 + [3] * 30, [9] * 30 + [2] * 30),
         "agreement": people([8] * 30 + [3] * 30, [8] * 30 + [3] * 30),
         "chance without a gate": people([3, 3, 8, 8] * 20, [3, 8, 3, 8] * 20, SCORES),
         "no labels": table(GATED, [7] * 60),

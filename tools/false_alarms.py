@@ -13,14 +13,18 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from false_trust import write_tables
 from pages import renew_marked
 
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
 from rubric_lint.agree.judged.table import Table, make_columns
+from rubric_lint.agree.labelled import Labelled
+from rubric_lint.agree.shares import LabelledAnswer
 from rubric_lint.scoring.loading import load_rubrics
 
 PAGE = Path(__file__).parent.parent / "docs/guides/judged-data.md"
+PAGE_OF_TRUST = PAGE.parent / "assessing.md"
 DRAWS = 1000
 SIZES = (30, 60, 100, 200)
 CRITERIA = 10
@@ -76,7 +80,20 @@ def _tabulate(values: Values, labels: Values | None = None, flips: dict[int | No
     columns = make_columns(rubric, values, labels=labels)
     keys = [str(number) for number in range(len(values[0]))]
     sampled = len(keys) if flips else 0
-    return Table(columns, keys, flips or {None: Fraction(0)}, (2,) if flips else (), sampled=sampled)
+    made = Table(columns, keys, flips or {None: Fraction(0)}, (2,) if flips else (), sampled=sampled)
+    return made if labels is None else made._replace(compared={"judge": dict(_compare(made))})
+
+
+def _compare(table: Table) -> Iterator[tuple[int, Labelled]]:
+    """Yield the labelled answers of each criterion: one label and one output each, of different texts."""
+    for place, column in enumerate(table.columns):
+        meets = column.measure.meets or ()
+        answers = [
+            LabelledAnswer(key, {"ana": meets[label]}, (meets[judged],))
+            for key, label, judged in zip(table.keys, column.labels, column.given, strict=True)
+            if label is not None
+        ]
+        yield place, Labelled(tuple(table.keys), tuple(answers))
 
 
 def _label(random: Random, judged: Values, wrong: tuple[float, float]) -> Values:
@@ -233,13 +250,17 @@ def main() -> None:
     """Write the table into the guide."""
     parser = argparse.ArgumentParser(description="Write the false alarms and the power of the rules on judged data.")
     parser.add_argument("--draws", type=int, default=DRAWS)
-    parser.add_argument("--print", action="store_true", help="print the table instead")
+    parser.add_argument("--print", action="store_true", help="print the tables instead")
+    parser.add_argument("--only-trust", action="store_true", help="only the tables of whether a judge is trusted")
     options = parser.parse_args()
-    table = draw_table(options.draws)
+    table = "" if options.only_trust else draw_table(options.draws)
+    trust = write_tables(options.draws)
     if options.print:
-        print(table)
+        print(f"{table}\n\n{trust}".strip())
         return
-    renew_marked(PAGE, f"false alarms: {options.draws} draws", table)
+    if table:
+        renew_marked(PAGE, f"false alarms: {options.draws} draws", table)
+    renew_marked(PAGE_OF_TRUST, f"false trust: {options.draws} draws", trust)
 
 
 if __name__ == "__main__":

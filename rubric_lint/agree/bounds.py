@@ -87,6 +87,11 @@ class Bounded(NamedTuple):
         """The share, or None of nothing."""
         return float(self.x / self.n) if self.n else None
 
+    @property
+    def shown(self) -> str:
+        """The sum as texts show it: with at most one decimal."""
+        return f"{float(self.x):,.1f}".removesuffix(".0")
+
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
         x = int(self.x) if self.x == int(self.x) else float(self.x)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -11,11 +11,16 @@ from rubric_lint.agree import coefficients
 from rubric_lint.agree.bounds import lower_bound, upper_bound
 from rubric_lint.agree.coefficients import Row
 from rubric_lint.agree.intervals import ERROR, Share, Sides, find_needed, limit_alpha, measure_mean
-from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Rated
+from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Key, Rated
 from rubric_lint.agree.scales import Kind, Measure
+from rubric_lint.scoring.grading import Verdict
 
 LEAST, FIRM, LEAST_OFF = 10, 60, 10
 """The fewest units for an interval, and for one that is not rough; this also needs some off the commonest value."""
+
+
+Units = Mapping[Key, Hashable] | None
+"""The unit of each answer, such as its question; None if no answers are related."""
 
 
 class Figure(NamedTuple):
@@ -30,10 +35,15 @@ class Figure(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What to compute: the share of bad answers to catch, and the disagreements to list."""
+    """What to compute: the share of bad answers to catch, and the disagreements to list.
+
+    Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped.
+    """
 
     target: Fraction = Fraction(4, 5)
     worst: int | None = None
+    line: Verdict = Verdict.FAIL
+    by: str = ""
 
 
 def measure_figures(rated: Rated, *, is_pair: bool) -> dict[str, Figure]:
@@ -58,7 +68,7 @@ def measure_alpha(rated: Rated) -> Figure:
         return Figure(name, None, reason=_explain_undefined(rated))
     value, units = float(found.value), len(set(rated.units))
     if units < LEAST:
-        return Figure(name, value, reason=_explain_few(units))
+        return Figure(name, value, reason=_explain_few(rated))
     if not found.influence:
         least = math.floor(1000 * lower_bound(units, units, ERROR)) / 10
         reason = f"equal in all {answers:,} answers, so no interval; at 95%, at least {least:.1f}% of answers are"
@@ -95,7 +105,7 @@ def _average(name: str, values: Sequence[Fraction | int], rated: Rated) -> Figur
     mean = measure_mean(values, rated.units)
     value, units = float(mean.value), len(set(rated.units))
     if units < LEAST:
-        return Figure(name, value, reason=_explain_few(units))
+        return Figure(name, value, reason=_explain_few(rated))
     if mean.low is None:
         return Figure(name, value, reason=f"the same in all {len(values):,} answers, so no interval")
     return Figure(name, value, mean.low, mean.high, units < FIRM or _count_off(rated.rows) < LEAST_OFF)
@@ -111,8 +121,12 @@ def _explain_undefined(rated: Rated) -> str:
     return f"no variation: every rating is {rated.measure.scale.names[values.pop()]}"
 
 
-def _explain_few(units: int) -> str:
-    return f"{count_answers(units)}: {LEAST} give a rough interval, {FIRM} a firm one"
+def _explain_few(rated: Rated) -> str:
+    units, answers = len(set(rated.units)), len(rated.units)
+    if units == answers:
+        return f"{count_answers(units)}: {LEAST} give a rough interval, {FIRM} a firm one"
+    several = "1 question or text" if units == 1 else f"{units} questions or texts"
+    return f"{count_answers(answers)}, but {several}: {LEAST} give a rough interval, {FIRM} a firm one"
 
 
 def _count_off(rows: Sequence[Row]) -> int:
@@ -205,9 +219,11 @@ class Comparison(NamedTuple):
     measures: tuple[Compared, ...]
 
 
-def compare(between: Between, raters: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan) -> Comparison:
+def compare(
+    between: Between, raters: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan, units: Units = None
+) -> Comparison:
     """Compare raters on each scale."""
-    joined = Joined(list(raters.values()))
+    joined = Joined(list(raters.values()), units)
     is_pair = len(raters) == 2
     found = []
     for measure in measures:
@@ -297,10 +313,12 @@ def name_measure(measure: Measure) -> dict[str, Any]:
     return {"criterion": None if measure.place is None else measure.name, "scale": measure.scale.kind}
 
 
-def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Measure]) -> list[Contest]:
+def contend(
+    labels: Judgements, two: Sequence[Judgements], measures: Sequence[Measure], units: Units = None
+) -> list[Contest]:
     """Compare two judges on the answers that all three rated."""
     shared = labels.keys() & two[0].keys() & two[1].keys()
-    joined = Joined([{key: each[key] for key in shared} for each in (labels, *two)])
+    joined = Joined([{key: each[key] for key in shared} for each in (labels, *two)], units)
     return [_contend(joined.rate(measure), len(shared)) for measure in _own_scales(measures)]
 
 
@@ -327,7 +345,7 @@ def _contend(rated: Rated, answers: int) -> Contest:
     return Contest(measure, answers, *sides, sides.mid, reason, _average("nearer", nearer, kept))
 
 
-def compare_samples(judgements: Judgements, measures: Sequence[Measure]) -> list[Flips]:
+def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units = None) -> list[Flips]:
     """Return how often the samples of one judge differ on the same answer; empty if none was sampled."""
     sampled = {key: judgement for key, judgement in judgements.items() if len(judgement.samples) > 1}
     if not sampled:
@@ -337,7 +355,8 @@ def compare_samples(judgements: Judgements, measures: Sequence[Measure]) -> list
         [
             {key: Judgement(each.samples[number]) for key, each in sampled.items() if number < len(each.samples)}
             for number in range(most)
-        ]
+        ],
+        units,
     )
     return [Flips(measure, len(sampled), _measure_flips(joined.rate(measure))) for measure in _own_scales(measures)]
 

@@ -1,7 +1,7 @@
 """Intervals and tests for counts and means: exact bounds, Student's t over units, McNemar's mid-p, the sign test."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -143,13 +143,13 @@ class Mean:
     high: float | None
 
 
-def measure_mean(values: Sequence[Fraction | int], units: Sequence[int]) -> Mean:
+def measure_mean(values: Sequence[Fraction | int], units: Sequence[Hashable]) -> Mean:
     """Return the mean over units of the means of their values, with Student's t.
 
     `units` has the unit of each value. The values of one unit, such as answers to one question, are related, so only
     units count.
     """
-    by_unit: dict[int, list[Fraction | int]] = {}
+    by_unit: dict[Hashable, list[Fraction | int]] = {}
     for value, unit in zip(values, units, strict=True):
         by_unit.setdefault(unit, []).append(value)
     means = [Fraction(sum(several), len(several)) for several in by_unit.values()]
@@ -167,7 +167,7 @@ _NOTHING = 1e-20
 
 
 def limit_alpha(
-    alpha: Fraction, influence: Sequence[float], units: Sequence[int]
+    alpha: Fraction, influence: Sequence[float], units: Sequence[Hashable]
 ) -> tuple[float, float] | tuple[None, None]:
     """Return the limits of 95% of Krippendorff's alpha below 1, from what each answer does to log(1 - alpha).
 
@@ -176,7 +176,7 @@ def limit_alpha(
     1 - (1 - alpha) exp(-+ t se), where se² is G/(G - 1) times the sum of squares of what each of the G units does:
     linearized as for any ratio of sums, on the scale on which the error is nearly symmetric.
     """
-    by_unit: dict[int, float] = {}
+    by_unit: dict[Hashable, float] = {}
     for part, unit in zip(influence, units, strict=True):
         by_unit[unit] = by_unit.get(unit, 0.0) + part
     n = len(by_unit)

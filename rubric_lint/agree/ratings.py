@@ -1,7 +1,7 @@
 """The judgements of each rater, joined by the id of the answer."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rubric_lint.agree.coefficients import Row
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.scales import VERDICTS, Measure, Signature
+from rubric_lint.agree.units import About
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 
 Key = str | tuple[str, ...]
@@ -47,7 +48,8 @@ class Ratings(NamedTuple):
     """All judgements for one rubric, by rater: those of RESULTS are judges, those of LABELS are people.
 
     `panels` are models that judged together: what they came to, beside the judgements of each as a judge.
-    Without a rubric they are the verdicts of several rubrics.
+    Without a rubric they are the verdicts of several rubrics. `about` has what records say of an answer besides, and
+    `failed` the answers of which a judge has only invalid outputs.
     """
 
     rubric: ScoringRubric | None
@@ -55,6 +57,8 @@ class Ratings(NamedTuple):
     people: Mapping[str, Judgements]
     chosen: Chosen | None = None
     panels: Mapping[str, Judgements] = MappingProxyType({})
+    about: Mapping[Key, About] = MappingProxyType({})
+    failed: Mapping[str, frozenset[Key]] = MappingProxyType({})
 
     @property
     def raters(self) -> dict[str, Judgements]:
@@ -65,6 +69,11 @@ class Ratings(NamedTuple):
     def judged(self) -> set[Key]:
         """The answers that a judge or a panel judged."""
         return set().union(*self.judges.values(), *self.panels.values())
+
+    @property
+    def known(self) -> set[Key]:
+        """The answers that a judge or a person judged."""
+        return self.judged.union(*self.people.values())
 
     @property
     def has_joined_labels(self) -> bool:
@@ -157,23 +166,23 @@ class Rated:
     measure: Measure
     rows: Sequence[Row]
     higher: Sequence[Row]
-    units: Sequence[int]
+    units: Sequence[Hashable]
 
 
 class Joined:
     """The answers that at least one of some raters judged, in the order of their ids.
 
-    `units` has the number of the unit of each answer. Without it, no answers are related.
+    `units` has the unit of each answer. Without it, no answers are related.
     """
 
-    def __init__(self, raters: Sequence[Judgements], units: Mapping[Key, int] | None = None) -> None:
+    def __init__(self, raters: Sequence[Judgements], units: Mapping[Key, Hashable] | None = None) -> None:
         keys = sort_keys(set().union(*raters))
-        self._units = list(range(len(keys))) if units is None else [units[key] for key in keys]
+        self._units: list[Hashable] = list(keys) if units is None else [units[key] for key in keys]
         self._given = [[found.ends if (found := rater.get(key)) else None for rater in raters] for key in keys]
 
     def rate(self, measure: Measure) -> Rated:
         """Return the ratings on one scale of the answers with at least two."""
-        rows, higher, units = list[Row](), list[Row](), list[int]()
+        rows, higher, units = list[Row](), list[Row](), list[Hashable]()
         for given, unit in zip(self._given, self._units, strict=True):
             row, better = (
                 tuple([None if ends is None else measure.find(ends[end]) for ends in given]) for end in (0, 1)

@@ -6,19 +6,21 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.analysis import LABEL
+from rubric_lint.agree.label_scale import rescale
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, find_middle, make_id_key, name_key
+from rubric_lint.agree.units import About, describe
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.outputs.blocks import Entry as Text
 from rubric_lint.outputs.blocks import SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry
-from rubric_lint.outputs.mapping import FIELDS, HELD, RESERVED, SHEET, Wanted
+from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, RESERVED, SHEET, Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat, read_whole
 from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
+from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by
 from rubric_lint.text.source import stem_of
 
@@ -56,8 +58,16 @@ def read_rater(record: Mapping[str, Any]) -> str | None:
     return (str(rater).strip() or None) if type(rater) in {str, int} else None
 
 
+def _find_source_of_text(text: bytes | OutputError, file: str) -> Source:
+    """Return where an invalid record is from, as far as it can be read."""
+    try:
+        return find_source(decode_entry(text), file)
+    except OutputError:
+        return Source(None, file)
+
+
 def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
-    """Name each source: by its `rater`, else by its file, or by its models if a file has several.
+    """Name each source: by its `rater`, else by its model, or by its file if it names none or another has the same.
 
     Panels are named last, so that none gets the name of another rater.
     """
@@ -65,15 +75,17 @@ def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
     names = {source: source.rater for source in each if source.rater is not None}
     panels = [source for source in each if source.rater is None and source.is_panel]
     single = [source for source in each if source.rater is None and not source.is_panel]
+    written = set(names.values())
     stems = {source.file: stem_of(source.file) or source.file for source in (*single, *panels)}
     times = Counter(stems.values())
     titles = {file: stem if times[stem] == 1 else file for file, stem in stems.items()}
     of_file = Counter(source.file for source in single)
+    models = Counter(source.model or titles[source.file] for source in single)
     for source in single:
         title = titles[source.file]
         model = source.model or title
-        is_shared = sum((other.model or title) == model for other in single) > 1
-        names[source] = title if of_file[source.file] == 1 else f"{title}/{model}" if is_shared else model
+        is_shared = models[model] > 1 or model in written
+        names[source] = model if not is_shared else title if of_file[source.file] == 1 else f"{title}/{model}"
     for source in panels:
         title = f"{titles[source.file]}/{PANEL}"
         numbered = (f"{title} {number}" for number in range(2, len(names) + 3))
@@ -196,9 +208,19 @@ class Reader:
     """A reader of results and labels for the rubrics of a file."""
 
     def __init__(
-        self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.LAST, *, any_version: bool = False
+        self,
+        rubrics: Mapping[str, ScoringRubric],
+        extract: Extract = Extract.LAST,
+        *,
+        any_version: bool = False,
+        label_scale: tuple[int, int] | None = None,
     ) -> None:
         self.invalid: list[Invalid] = []
+        self._label_scale = label_scale
+        self._about: dict[tuple[str, Key], About] = {}
+        self._failed: list[tuple[Source, Key]] = []
+        known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
+        self._known = frozenset(known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning"})
         self._rubrics = rubrics
         self._scorer = Scorer(rubrics, extract)
         self._any_version = any_version
@@ -242,12 +264,13 @@ class Reader:
                     if (record := as_record(value, self._rubrics)) is None:
                         raise
                     entry = self._scorer.score_value(record)
+                self._take(entry, file, line, labels=labels)
             except OutputError as fault:
                 outcome = self._scorer.explain(text, fault, line)
-                error = outcome.error or fault
-                self.invalid.append(Invalid(file, line, outcome.head.get("id"), error.path, error.message))
-                continue
-            self._take(entry, file, line, labels=labels)
+                error, name = outcome.error or fault, outcome.head.get("id")
+                self.invalid.append(Invalid(file, line, name, error.path, error.message))
+                if name is not None and not labels:
+                    self._failed.append((_find_source_of_text(text, file), make_id_key(name)))
         self._labels += count if labels else 0
         return count
 
@@ -271,11 +294,13 @@ class Reader:
         if name is None or name == "":
             self._leave_out(NO_ID, f"{file}:{line}")
             return
+        flat = flat._replace(answers=self._rescale(flat.answers, rubric))
         verdict = flat.verdict
         if verdict is None and None not in flat.answers:
             verdict = rubric.grade(read_whole(flat, rubric)).verdict
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
+        self._describe(value, rubric, make_id_key(name))
         # If not, it is a result that we wrote: without a rater it is of the judge.
         is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.columns.used)
         found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
@@ -301,6 +326,11 @@ class Reader:
             text=hash((repr(value.get("question")), " ".join(answer.split()))) if isinstance(answer, str) else None,
         )
         source, key = find_source(value, file), make_id_key(value["id"])
+        self._describe(value, entry.rubric, key)
+        if labels and self._label_scale:
+            answers = self._rescale(judgement.given[0], entry.rubric)
+            output = JudgeOutput(tuple(each for each in answers if each is not None), (None,) * len(answers))
+            judgement = Judgement((answers, entry.rubric.grade(output).verdict), judgement.reasons)
         found = _Found(source, entry.rubric, key, file, line, judgement, text=bare_text(answer))
         if labels:
             self._take_person(found, value.get("chosen"), is_of_other=entry.has_other_meaning)
@@ -308,6 +338,28 @@ class Reader:
             self._leave_out(OTHER_MEANING, found.place)
         else:
             self._judges += _split(found, entry) or [found]
+
+    def _describe(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
+        """Keep what a record says of its answer."""
+        about, at = describe(value, self._known), (rubric.name, key)
+        self._about[at] = self._about[at].or_else(about) if at in self._about else about
+
+    def _rescale(self, answers: Sequence[AnswerValue | None], rubric: ScoringRubric) -> tuple[AnswerValue | None, ...]:
+        """Return the scores or levels of a label on the scale of the rubric.
+
+        Raises:
+            OutputError: if one is outside the scale of the labels.
+        """
+        if self._label_scale is None or rubric.shape is Shape.CHECKLIST:
+            return tuple(answers)
+        found: list[AnswerValue | None] = []
+        for criterion, answer in zip(rubric.criteria, answers, strict=True):
+            allowed = [int(grade.answer) for grade in criterion.grades]
+            try:
+                found.append(None if answer is None else rescale(int(answer), self._label_scale, allowed))
+            except ValueError as fault:
+                raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
+        return tuple(found)
 
     def _take_person(self, found: _Found, chosen: object, *, is_of_other: bool) -> None:
         if is_of_other and not self._any_version:
@@ -388,7 +440,11 @@ class Reader:
                 judged, labelled = of_rubric[name]
                 together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
                 single = {rater: given for rater, given in judged.items() if rater not in panels}
-                ratings = Ratings(rubric, single, labelled, None, together)
+                about = {key: each for (of, key), each in self._about.items() if of == name}
+                failed = {
+                    rater: frozenset(key for of, key in self._failed if names.get(of) == rater) for rater in judged
+                }
+                ratings = Ratings(rubric, single, labelled, None, together, about, failed)
                 found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
                 self._list_labels_without_result(ratings)
         return found
@@ -449,7 +505,7 @@ class Reader:
         return {at: given for at, given in found.items() if given}
 
     def _list_labels_without_result(self, ratings: Ratings) -> None:
-        judged = ratings.judged
+        judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
         for rater, given in ratings.people.items() if judged else ():

@@ -177,7 +177,7 @@ class Improver:
         self._written = keep(ratings, writing)
         self._before = keep(ratings, proving)
         self._fold: Fold = tuple((place,) for place in range(len(base.ids)))
-        mend = [Outcome(each) for each in assessment.list(Standing.MEND)]
+        mend = [Outcome(each) for each in assessment.list(Standing.FIX)]
         unasked = sum(each.case is None for each in tests)
         self.found = Improvement(assessment, len(writing), len(proving), mend, unasked)
 

@@ -6,6 +6,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.analysis import LABEL, Agreement, Breach, Listed, PassRate
+from rubric_lint.agree.bounds import Bounded
 from rubric_lint.agree.comparison import (
     FIRM,
     LEAST,
@@ -18,6 +19,7 @@ from rubric_lint.agree.comparison import (
     Flips,
     count_answers,
 )
+from rubric_lint.agree.groups import JudgeShares
 from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
@@ -31,7 +33,8 @@ VERSION = 1
 
 LEGEND = (
     "alpha and kappa: equal or not on checks; elsewhere, near misses count as partial agreement (squared distances).",
-    f"rough: fewer than {FIRM} answers, or fewer than {LEAST_OFF} off the commonest value.",
+    "95%: of alpha, bias and samples, answers to one question count as one, as do near-copies.",
+    f"rough: fewer than {FIRM} of these, or fewer than {LEAST_OFF} off the commonest value.",
 )
 """What the figures of all sections are."""
 
@@ -81,6 +84,8 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
         gated = [compared for compared in comparison.measures if compared.pair and compared.pair.gate]
         if gated:
             yield _count_caught(gated)
+    if agreement.groups:
+        yield _show_groups(agreement.groups)
     for rate in agreement.pass_rates:
         yield _show_rates(rate)
     for judges, contests in agreement.contests:
@@ -156,6 +161,28 @@ def _count_caught(measures: Sequence[Compared]) -> Section:
     ]
     notes = [f"{shorten_name(name)}: {gate.reason}" for name, gate in zip(names, gates, strict=True) if gate.reason]
     return Section("", columns, notes)
+
+
+def _show_groups(groups: Sequence[JudgeShares]) -> Section:
+    """Return how judges treat the answers of each group, by the verdict."""
+    caught, passed = [each.shares.bad_caught for each in groups], [each.shares.good_passed for each in groups]
+    columns = [
+        Column("group", [str(each.group) for each in groups]),
+        Column("judge", [shorten_name(each.judge, 20) for each in groups]),
+        Column("bad caught", list(map(_bounded, caught))),
+        Column(INTERVAL, list(map(_bounds, caught)), 1),
+        Column("good passed", list(map(_bounded, passed))),
+        Column(INTERVAL, list(map(_bounds, passed)), 2),
+    ]
+    return Section("Verdicts by group; questions and near-copies count as one, all groups share 5%", columns)
+
+
+def _bounded(share: Bounded) -> str:
+    return f"{share.shown} of {share.n:,}" if share.n else "none"
+
+
+def _bounds(share: Bounded) -> str:
+    return f"[{share.low:.1%}, {share.high:.1%}]" if share.n else ""
 
 
 def _explain(figures: Iterable[tuple[Measure, Sequence[Figure]]]) -> Iterator[str]:

@@ -75,6 +75,16 @@ def level_of(tests: int) -> float:
 
 
 @cache
+def level_of_criterion(criteria: int) -> float:
+    """Return the probability with which each bound that can make one of so many criteria one to fix may be wrong.
+
+    Of a criterion these are the shares of bad answers caught, of good ones passed, and of outputs that differ; of the
+    verdict the last one. All together are wrong on at most 5% of rubrics.
+    """
+    return float(Fraction(1, 20) / (3 * (criteria + 1)))
+
+
+@cache
 def count_needed(share: Fraction, allowed: Fraction) -> int:
     """Return the fewest answers in a row that occur by chance with at most the allowed probability.
 

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import count
 from typing import NamedTuple
 
-from rubric_lint.agree.bounds import incomplete_beta, lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
+from rubric_lint.agree.bounds import incomplete_beta, lower_bound, t_quantile, upper_bound, upper_tail
 from rubric_lint.agree.coefficients import correlate, rank
 from rubric_lint.agree.judged.outcomes import (
     Decision,
@@ -17,11 +18,15 @@ from rubric_lint.agree.judged.outcomes import (
     corrected,
     count_needed,
     level_of,
+    level_of_criterion,
     name_answers,
     names_of,
     share_of,
 )
 from rubric_lint.agree.judged.table import Column, Table
+from rubric_lint.agree.labelled import Labelled
+from rubric_lint.agree.ratings import name_key
+from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.messages import join_words, percent
 
 _LEAST = 30
@@ -33,11 +38,8 @@ _MOST_ALIKE = Fraction(4, 5)
 _MOST_UNSTABLE = 0.1
 """The share of pairs of samples that may differ."""
 
-_RIGHT = 0.8
-"""The share of bad answers that a judge should catch, and of good ones that it should pass."""
-
-_LEAST_OF_CLASS = 10
-"""The fewest bad answers, or good ones, for a statement about them."""
+TARGET = Fraction(4, 5)
+"""The share of bad answers that a judge should catch on a criterion, and of good ones that it should pass."""
 
 _SMALLEST_P = 0.0001
 """The smallest p value that is worth its digits."""
@@ -99,7 +101,7 @@ def find_unstable(table: Table) -> Outcomes:
     Clopper and Pearson.
     """
     gated = [column for column in table.columns if column.is_gated]
-    tests, sampled = len(gated) + 1, table.sampled
+    level, sampled = level_of_criterion(len(table.columns)), table.sampled
     if sampled < _LEAST:
         have = f"{sampled or 'no'} answer{' has' if sampled == 1 else 's have'} several samples by one judge"
         names = names_of(gated)
@@ -109,10 +111,16 @@ def find_unstable(table: Table) -> Outcomes:
     samples = join_words([str(size) for size in table.samples], "or")
     for place, rate in table.flips.items():
         flipped = math.floor(rate * sampled)
-        if upper_tail(flipped, sampled, _MOST_UNSTABLE) >= level_of(tests):
+        if upper_tail(flipped, sampled, _MOST_UNSTABLE) >= level:
             continue
-        bound = at_least(lower_bound(flipped, sampled, level_of(tests)))
-        values = {"rate": percent(rate), "bound": bound, "budget": corrected(tests), "n": sampled, "samples": samples}
+        bound = at_least(lower_bound(flipped, sampled, level))
+        values = {
+            "rate": percent(rate),
+            "bound": bound,
+            "budget": corrected(3 * (len(table.columns) + 1)),
+            "n": sampled,
+            "samples": samples,
+        }
         if place is None:
             yield Decision("judged-unstable", Target(), "verdict", values)
         else:
@@ -187,46 +195,64 @@ def correlate_with_rest(columns: Sequence[Column]) -> list[float | None]:
 
 
 def find_disagreement(table: Table) -> Outcomes:
-    """Find criteria on which the judge misses bad answers, or fails good ones."""
-    rule, gated = "judged-disagrees", _list_gated(table)
-    if not table.labelled:
-        yield Untested(rule, gated, "no judged answer has a label", _LEAST_OF_CLASS, "answers that people fail")
+    """Find criteria on which a judge surely catches too few bad answers, or passes too few good ones.
+
+    That is what `assess` says of a criterion: units and people are the same. Of several judges each is looked at by
+    itself, and the worst one is reported.
+    """
+    judges = len(table.compared) or 1
+    level, tests = level_of_criterion(len(table.columns)) / judges, 3 * (len(table.columns) + 1) * judges
+    needed = next(n for n in count(1) if upper_bound(0, n, level) < TARGET)
+    if not table.compared:
+        yield _lack("no judged answer has a label", needed)._replace(criteria=names_of(table.columns))
         return
-    tests = 2 * len(gated)
-    for passes, unit in ((False, "answers that people fail"), (True, "answers that people pass")):
-        few = []
-        for column in table.columns:
-            meets = column.measure.meets
-            if meets is None:
-                continue
-            of_class = [
-                number for number, label in enumerate(column.labels) if label is not None and meets[label] is passes
-            ]
-            wrong = [number for number in of_class if meets[column.given[number]] is not passes]
-            n, right = len(of_class), len(of_class) - len(wrong)
-            if n < _LEAST_OF_CLASS:
-                few.append(column.name)
-            elif lower_tail(right, n, _RIGHT) < level_of(tests):
-                did, people = ("passed", "pass") if passes else ("caught", "fail")
-                gap = f"of {n} answers that people {people}, the judge {did} {right}"
-                values = {
-                    "gap": gap,
-                    "gaps": f"{gap} ({right / n * 100:.1f}%, {at_most(upper_bound(right, n, level_of(tests)))})",
-                    "budget": corrected(tests),
-                    "advice": _advise(column, passes=passes),
-                    "look": f"; look at {name_answers(table, wrong)}",
-                }
-                yield Decision(
-                    rule, Target(column.name, is_gate=column.is_gated and not column.is_check), "gaps", values
-                )
-        if few:
-            yield Untested(rule, tuple(few), f"fewer than {_LEAST_OF_CLASS} {unit}", _LEAST_OF_CLASS, unit)
+    lacking = dict[str, list[str]]()
+    for place, column in enumerate(table.columns):
+        laid_out = [each[place] for each in table.compared.values() if place in each]
+        found = [(measure_shares(each.answers, level), each) for each in laid_out]
+        if not found or any(shares.people.disagree(TARGET) for shares, _ in found):
+            why = (
+                "people disagree with each other" if found else "all labels are equal, and no gate tells good from bad"
+            )
+            lacking.setdefault(why, []).append(column.name)
+            continue
+        worst, of = min(found, key=lambda each: min(each[0].bad_caught.high, each[0].good_passed.high))
+        if worst.is_below(TARGET):
+            yield _word_gap(column, worst, of, corrected(tests))
+        elif min(worst.bad_caught.n, worst.good_passed.n) < needed:
+            lacking.setdefault(f"fewer than {needed} bad or good answers by the labels", []).append(column.name)
+    yield from (_lack(why, needed)._replace(names=tuple(names)) for why, names in lacking.items())
 
 
-def _advise(column: Column, *, passes: bool) -> str:
-    if column.is_check:
-        return f"say what an answer must have to {'miss' if passes else 'meet'} it"
-    return f"sharpen the outcome {'at' if passes else 'below'} the gate"
+def _lack(reason: str, needed: int) -> Untested:
+    return Untested("judged-disagrees", (), reason, needed, "labelled answers on each side")
+
+
+def _word_gap(column: Column, shares: Shares, of: Labelled, budget: str) -> Decision:
+    """Return the decision on the worse of the two shares of a judge."""
+    is_bad = shares.bad_caught.high <= shares.good_passed.high
+    worse = shares.bad_caught if is_bad else shares.good_passed
+    did = "caught" if is_bad else "passed"
+    gap = f"of {of.count_class(worse.n, is_bad=is_bad)} by people the judge {did} {worse.shown}"
+    if column.measure.meets is None:
+        half = "lower" if is_bad else "upper"
+        gap = f"of {worse.n:,} answers in the {half} half of the labels the judge put {worse.shown} there"
+    wrong = [
+        f"`{name_key(key)}`"
+        for key, answer in zip(of.keys, of.answers, strict=True)
+        if answer.side is not is_bad and answer.side is not None and answer.share_right(answer.side) < 1
+    ]
+    strict = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
+    values = {
+        "gap": gap,
+        "gaps": f"{gap} ({percent(Fraction(worse.x) / worse.n)}, {at_most(worse.high)})",
+        "budget": budget,
+        "advice": strict if is_bad else "say what is good enough to meet it",
+        "look": f"; look at {join_words(wrong[:3])}" if wrong else "",
+    }
+    return Decision(
+        "judged-disagrees", Target(column.name, is_gate=column.is_gated and not column.is_check), "gaps", values
+    )
 
 
 def find_length(table: Table) -> Outcomes:
@@ -352,11 +378,6 @@ class CriterionOutcome(NamedTuple):
     untested: tuple[Untested, ...]
 
 
-def _list_gated(table: Table) -> tuple[str, ...]:
-    """Return the criteria with a line between good and bad answers."""
-    return names_of(column for column in table.columns if column.measure.meets)
-
-
 def _name_all(table: Table) -> tuple[str, ...]:
     return names_of(table.columns)
 
@@ -371,7 +392,7 @@ FINDERS: Mapping[str, Finder] = {
         find_unstable, lambda table: (*names_of(each for each in table.columns if each.is_gated), None)
     ),
     "judged-inverse": Finder(find_inverse, _name_several),
-    "judged-disagrees": Finder(find_disagreement, _list_gated),
+    "judged-disagrees": Finder(find_disagreement, _name_all),
     "judged-length": Finder(find_length, name_lengthened),
 }
 """The rules on judged data."""

@@ -6,9 +6,11 @@ of them the median of its samples; of two in the middle the worse counts.
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.agree.coefficients import flips
+from rubric_lint.agree.labelled import Labelled, find_units, lay_out, list_judges
 from rubric_lint.agree.ratings import Key, Ratings, combine_people, sort_keys
 from rubric_lint.agree.scales import VERDICTS, Kind, Measure, Signature, measures_of
 from rubric_lint.scoring.grading import ScoringRubric
@@ -68,7 +70,8 @@ class Table(NamedTuple):
 
     `flips` has for each gate, by the place of its criterion, and for the verdict the mean share of pairs of samples
     that differ, in the `sampled` answers with several. `samples` are the numbers of samples that answers have,
-    `lengths` the characters of each answer (None: no text).
+    `lengths` the characters of each answer (None: no text). `compared` has for each judge, by the place of a criterion,
+    the labelled answers on which the judge is compared with people.
     """
 
     columns: tuple[Column, ...]
@@ -77,6 +80,7 @@ class Table(NamedTuple):
     samples: tuple[int, ...] = ()
     lengths: Sequence[int | None] = ()
     sampled: int = 0
+    compared: Mapping[str, Mapping[int, Labelled]] = MappingProxyType({})
 
     @property
     def answers(self) -> int:
@@ -114,8 +118,8 @@ def make_columns(
     )
 
 
-def build_table(ratings: Ratings, rubric: ScoringRubric) -> Table:
-    """Return the table of all judges' outputs and the combined labels of people."""
+def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1) -> Table:
+    """Return the table of all judges' outputs and the combined labels of people; a judge's run has `runs` outputs."""
     middle = combine_people(ratings.judges, rubric)
     people = combine_people(ratings.people, rubric) if ratings.people else {}
     keys = sort_keys(middle)
@@ -141,7 +145,14 @@ def build_table(ratings: Ratings, rubric: ScoringRubric) -> Table:
     rates = {place: _count_flips(sampled, measure) for place, measure in (*gates.items(), (None, None))}
     sizes = {len(samples) for judges in sampled.values() for samples in judges}
     known = [lengths.get(key) for key in keys]
-    return Table(columns, keys, rates, tuple(sorted(sizes)), known, len(sampled))
+    compared = {}
+    units = find_units(ratings) if ratings.people else {}
+    for name in list_judges(ratings) if units else ():
+        laid_out = (
+            (place, lay_out(ratings, name, column.measure, units, runs)) for place, column in enumerate(columns)
+        )
+        compared[name] = {place: each for place, each in laid_out if each is not None}
+    return Table(columns, keys, rates, tuple(sorted(sizes)), known, len(sampled), compared)
 
 
 def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:

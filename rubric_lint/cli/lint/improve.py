@@ -90,7 +90,7 @@ def _improve(
     """Improve the rubrics of a file one after the other, report, and write if asked to."""
     name, examined = given.rubric, linted.examined
     bases = _load(name, linted, examined)
-    mended = [(each.rubric, one.id) for each in found for one in each.list(Standing.MEND)]
+    mended = [(each.rubric, one.id) for each in found for one in each.list(Standing.FIX)]
     held = {each.rubric: _list_held(linted, each.rubric) for each in found}
     trials = []
     for rubric, criterion in mended:

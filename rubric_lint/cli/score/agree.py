@@ -20,7 +20,7 @@ from rubric_lint.cli.output import (
     open_report,
     refuse_same_file,
 )
-from rubric_lint.cli.score.options import check_mapping, load, require_existing
+from rubric_lint.cli.score.options import check_field, check_mapping, load, require_existing
 from rubric_lint.messages import UserError, point_to_known, visible
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import explain_os_error, open_stream
@@ -125,7 +125,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 @command(
     "rubric results*",
     "labels map rater format:agree output:text report worst fail-below allow-invalid"
-    " | chosen any-version extract target config isolated",
+    " | chosen any-version extract target by fail-on:line label-scale config isolated",
     examples={
         f"rubric-lint agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
         f"rubric-lint agree {_FILES} other.jsonl": "Compare two judges",
@@ -150,6 +150,7 @@ def agree(given: Given) -> int:
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
     from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings, as_json, as_text  # noqa: PLC0415
+    from rubric_lint.scoring.grading import read_line  # noqa: PLC0415
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
@@ -170,7 +171,8 @@ def agree(given: Given) -> int:
     # Collect no garbage: everything that is read stays.
     gc.freeze()
     gc.disable()
-    reader = Reader(rubrics, Extract(given.extract), any_version=given.any_version)
+    reader = Reader(rubrics, Extract(given.extract), any_version=given.any_version, label_scale=given.label_scale)
+    target = Fraction(str(given.target))
     with open_page(given.report, given.rubric, *given.results, *given.labels) as page:
         if not read_files(reader, given.results, given.labels, given.mapping):
             return Exit.USAGE
@@ -181,7 +183,9 @@ def agree(given: Given) -> int:
             complain(str(unusable))
             return Exit.USAGE
         listed = given.worst if given.worst is not None or form == "json" else ON_A_PAGE if page else _IN_A_TABLE
-        plan = Plan(Fraction(str(given.target)), listed)
+        plan = Plan(target, listed, read_line(given.fail_on), given.by or "")
+        if given.by:
+            check_field(given.by, [about for each in ratings for about in each.about.values()])
         agreements = analyse_all(ratings, plan)
         breaches = find_breaches(agreements, conditions)
         findings = Findings(agreements, reader.invalid, reader.left_out, breaches)
