@@ -336,7 +336,7 @@ def test_an_output_that_a_run_left_invalid_is_not_hidden():
         code, report, _ = run("--model", f"m@{chat.url}", "--max-attempts", "1")
     assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 2)
     assert [each["command"] for each in report["next"]] == [
-        "rubric-lint judge refund.rubric.yaml answers.judged.jsonl --again --model MODEL"
+        "rubric-lint judge refund.rubric.yaml answers.judged.jsonl --again --model MODEL --per-criterion"
     ]
 
 
@@ -444,13 +444,16 @@ def test_a_judge_that_does_not_reply_where_people_fail_the_answer_is_not_trusted
     with serving(behave) as chat:
         code, report, _ = run(*LABELS, "--model", f"m@{chat.url}")
     assert (code, report["reasons"], report["unscored"]) == (4, ["few-labels"], 6)
-    assert [each["command"] for each in report["next"]] == [
-        "rubric-lint assess refund.rubric.yaml answers.jsonl --model MODEL"
+    assert [each["command"] for each in report["next"]][:1] == [
+        "rubric-lint assess refund.rubric.yaml answers.jsonl --labels labels.jsonl --model MODEL"
     ]
 
 
 def test_labels_of_another_text_than_the_one_that_was_judged_are_left_out(said):
-    write_sixty(chosen=lambda _: "random", answer=lambda number: f"\u2018Text\r\n{number}" if number % 2 else "Other")
+    write_sixty(
+        chosen=lambda _: "random",
+        answer=lambda number: f"\u2018Text\r\n{number} {played.spell(number)}" if number % 2 else "Other",
+    )
     code, report, _ = run(*LABELS)
     assert (code, report["labelled"], [each["count"] for each in report["left_out"]]) == (4, 30, [30])
     said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
@@ -495,7 +498,7 @@ def test_a_fault_of_the_rubric_as_a_whole_is_no_number_of_criteria():
     prepare(1)
     write_lines("answers.judged.jsonl", [{"id": f"b{number}", "outputs": each} for number, each in enumerate(unstable)])
     page = run(form="full")[1]
-    assert "NOT TRUSTED: the rubric as a whole to mend." in page
+    assert "UNDECIDED: the rubric as a whole to fix in 60 answers;" in page
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="waits at named pipes")
@@ -655,7 +658,7 @@ def test_with_few_judged_answers_left_these_are_labelled_before_more_are_collect
     prepare(30, GOOD, labels=5)
     code, report, _ = run("--labels", "labels.jsonl")
     said(*(f"{each['text']}\n{each['command']}" for each in report["next"]))
-    assert (code, report["labels_needed"] > 30) == (4, True)
+    assert (code, report["labels_needed"]) == (4, None)  # far too few to say
 
 
 def test_two_judges_are_assessed_by_themselves_and_the_worst_decides(said):
@@ -771,7 +774,8 @@ def test_score_agree_and_assess_draw_one_line_between_good_and_bad():
         options = ["answers.judged.jsonl", *LABELS, "--fail-on", line, "--format", "json"]
         agree = CliRunner().invoke(cli, ["agree", FILES[0], *options]).stdout
         verdict = json.loads(agree)["agreements"][0]["comparisons"][0]["measures"][-1]["pair"]["gate"]
-        code = CliRunner().invoke(score, [FILES[0], "answers.judged.jsonl", "-q", "--fail-on", line]).exit_code
+        scored = [FILES[0], "answers.judged.jsonl", "-q", "--fail-on", line]
+        code = int(CliRunner().invoke(score, scored, standalone_mode=False).return_value)
         caught.append((report["bad_caught"]["x"], verdict["bad_caught"]["x"], verdict["bad_caught"]["n"], code))
     assert caught == [(0, 0, 30, 0), (30, 30, 30, 1)]
 

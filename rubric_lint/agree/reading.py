@@ -300,7 +300,7 @@ class Reader:
             verdict = rubric.grade(read_whole(flat, rubric)).verdict
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
-        self._describe(value, rubric, make_id_key(name))
+        self._describe({"question": value.get("question"), "answer": value.get("answer")}, rubric, make_id_key(name))
         # If not, it is a result that we wrote: without a rater it is of the judge.
         is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.columns.used)
         found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)

@@ -11,6 +11,7 @@ from rubric_lint.agree.assess import (
     Reason,
     Standing,
     find_void,
+    is_against,
 )
 from rubric_lint.agree.bounds import Bounded, upper_tail
 from rubric_lint.agree.groups import ERROR, JudgeShares
@@ -84,13 +85,16 @@ def _word_reasons(found: Assessment) -> str:
     people = worst.shares.people if worst else None
     groups = dict.fromkeys(f"`{found.asked.by}` is `{each.group}`" for each in found.below)
     fixes = len(found.list(Standing.FIX))
+    faults = f"{counted(fixes, 'criterion', 'criteria')} to fix" if fixes else "no fault found"
+    if not fixes and any(is_against(each, found) for each in found.evidence):
+        faults = "the rubric as a whole to fix"
     values = {
         "errors": counted(sum(each.severity is Severity.ERROR for each in list_evidence(found)), "error"),
         "judge": _name_judge(found),
         "groups": " or ".join(groups),
         "invalid": f"{len(review.invalid):,}",
         "fault": review.fault,
-        "faults": f"{counted(fixes, 'criterion', 'criteria')} to fix" if fixes else "no fault found",
+        "faults": faults,
         "answers": counted(review.answers, "answer"),
         "person": found.doubted.person if found.doubted else "",
         "agree": f"{float(people.agree):.0%}" if people and people.agree is not None else "",
