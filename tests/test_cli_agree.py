@@ -342,7 +342,7 @@ def test_results_of_rubric_score_are_read_too(run, tmp_path, said):
     said(told["invalid"][0]["message"])
 
 
-def test_raters_are_named_after_their_files_or_models(run, tmp_path):
+def test_raters_are_named_after_their_models_or_files(run, tmp_path):
     def names(*arguments):
         return [each["name"] for each in report(run, *arguments)["agreements"][0]["raters"]]
 
@@ -352,7 +352,8 @@ def test_raters_are_named_after_their_files_or_models(run, tmp_path):
     (tmp_path / "sub").mkdir()
     write(tmp_path / "sub", "judge", records("B", None, JUDGE))
     assert names("panel.jsonl") == ["m1", "m2"]
-    assert names("one.jsonl", "judge.jsonl") == ["one", "judge"]
+    assert names("one.jsonl", "judge.jsonl") == ["m1", "judge"]
+    assert names("one.jsonl", "panel.jsonl") == ["one", "panel/m1", "m2"]
     assert names("judge.jsonl", "sub/judge.jsonl") == ["judge.jsonl", "sub/judge.jsonl"]
     assert names("judge.jsonl", "human.jsonl", "panel.jsonl", "--rater", "m1", "--rater", "ana") == ["ana", "m1"]
 

@@ -331,6 +331,8 @@ def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: 
 
 def _count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
     bad, good = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
+    if not bad.n + good.n:
+        return None
     return count_labels(bad, good, target, level)
 
 

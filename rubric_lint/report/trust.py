@@ -112,6 +112,8 @@ def _name_judge(found: Assessment) -> str:
 def _word_needed(found: Assessment) -> str:
     """Return how many labels decide, with a chance of 4 in 5."""
     more = count_more(found)
+    if found.worst and not found.worst.shares.people.labelled:
+        return "no label comes to a verdict"
     if more is None and found.worst and (rare := find_rare(found.worst.shares, find_least_units(found))):
         how = f"even {MOST_LABELS} labels would probably hold too few"
         return f"{rare} answers are too rare among these: {how} to settle it"
@@ -157,8 +159,9 @@ def list_evidence(found: Assessment) -> list[Evidence]:
 
 def word_shares(found: Assessment) -> Iterator[str]:
     """Yield what the labels show of each judge, and what that means."""
-    if found.worst is None or find_void(found):
+    if found.worst is None or find_void(found) or not found.worst.shares.people.labelled:
         return
+    yield f"Bad are answers that people {_word_stopped(found.asked.line)}; {_word_verdicts(found)}."
     several = len(found.judges) > 1
     if several:
         yield f"Each of {counted(len(found.judges), 'judge')} is assessed by itself, and the worst one decides."
@@ -174,7 +177,6 @@ def word_shares(found: Assessment) -> Iterator[str]:
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
     people = f"{list_names(found.review.people, 3)} see{'s' * (len(found.review.people) == 1)} them"
     yield f"This is about {runs} of the judge and answers like these, drawn at random, as {people}."
-    yield f"Bad are answers that people {_word_stopped(found.asked.line)}; {_word_verdicts(found)}."
 
 
 def _word_share(found: Assessment, share: Bounded, judge: str, *, is_bad: bool) -> str:
@@ -364,6 +366,8 @@ def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment)
         more = criterion.needed - shares.bad_caught.n - shares.good_passed.n
         units = "questions" if found.has_questions else "labels"
         return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
+    if not shares.people.labelled:
+        return "no label has a value for it"
     least = find_least_units(found)
     if rare := find_rare(shares, least):
         return f"{rare} answers are too rare on it: even {MOST_LABELS} labels would probably hold too few"
