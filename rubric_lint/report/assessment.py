@@ -222,7 +222,8 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
         names = worst.name_all(worst.shares.people.split)
         yield Step(f"Read these {len(names)} answers together first: {list_names(names, 5)}.", agree)
     elif {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.BELOW_IN_GROUP} & reasons and worst:
-        if names := worst.name_all(worst.shares.single):
+        names = worst.name_all(worst.shares.single)
+        if names:
             differ = f"The judge and `{worst.shares.people.main}` differ on {counted(len(names), 'answer')}"
             second = "Let a second person label these before you blame the judge"
             yield Step(f"{differ}. {second}: {list_names(names, 5)}.")
@@ -241,14 +242,16 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
 
 def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]) -> Iterator[Step]:
     """Yield the steps to the labels that decide: those of answers that are judged first."""
-    if missing := list_unlabelled(found):
+    missing = list_unlabelled(found)
+    if missing:
         text = f"Add {list_names(missing)} to the labels, or a column `verdict`, then run this again."
         yield Step(text, shlex.join(labelled))
         return
     more = count_more(found)
     if more is None and found.worst:
         bad, good = found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n
-        if rare := find_rare(found.worst.shares, find_least_units(found)):
+        rare = find_rare(found.worst.shares, find_least_units(found))
+        if rare:
             yield Step(f"Collect more answers that are {rare}, and have all of them judged and labelled.")
             return
         if min(bad, good) < find_least_units(found):
@@ -416,7 +419,8 @@ def _write_details(found: Assessment, room: int) -> Iterator[str]:
         lacks.setdefault(text, []).append(_WHOLE)
     for rule in whole.quiet if whole else ():
         quiet.setdefault(rule, []).append(_WHOLE)
-    if keep := len(found.list(Standing.KEEP)):
+    keep = len(found.list(Standing.KEEP))
+    if keep:
         wrong = f"{float(ERROR * keep):.3g} of {counted(keep, 'criterion', 'criteria')} to keep"
         yield from wrap(f"each `keep` is wrong in at most 1 of {1 / ERROR} such checks: {wrong} at worst", room, "  ")
     for text, names in lacks.items():

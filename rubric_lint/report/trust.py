@@ -111,21 +111,26 @@ def _name_judge(found: Assessment) -> str:
 
 def _word_needed(found: Assessment) -> str:
     """Return how many labels decide, with a chance of 4 in 5."""
-    more = count_more(found)
-    if found.worst and not found.worst.shares.people.labelled:
+    more, worst = count_more(found), found.worst
+    if worst is None or not worst.shares.people.labelled:
         return "no label comes to a verdict"
-    if more is None and found.worst and (rare := find_rare(found.worst.shares, find_least_units(found))):
-        how = f"even {MOST_LABELS} labels would probably hold too few"
-        return f"{rare} answers are too rare among these: {how} to settle it"
-    least = find_least_units(found)
-    if more is None and found.worst and min(found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n) < least:
-        units = "questions" if found.has_questions else "answers"
-        return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least"
     if more is None:
-        how = f"even {MOST_LABELS} labels would probably not settle it"
-        return f"{_name_judge(found)} is too near {word_target(found)}: {how}"
+        return _word_unsettled(found, worst.shares)
     what = f"labels of answers to {counted(more, 'more question')}" if found.has_questions else f"{more} more labels"
     return f"if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
+
+
+def _word_unsettled(found: Assessment, shares: Shares) -> str:
+    """Return why no number of labels is said."""
+    least, rare = find_least_units(found), find_rare(shares, find_least_units(found))
+    if rare:
+        how = f"even {MOST_LABELS} labels would probably hold too few"
+        return f"{rare} answers are too rare among these: {how} to settle it"
+    if min(shares.bad_caught.n, shares.good_passed.n) < least:
+        units = "questions" if found.has_questions else "answers"
+        return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least"
+    how = f"even {MOST_LABELS} labels would probably not settle it"
+    return f"{_name_judge(found)} is too near {word_target(found)}: {how}"
 
 
 def find_rare(shares: Shares, least: int) -> str:
@@ -175,7 +180,8 @@ def word_shares(found: Assessment) -> Iterator[str]:
     for group in found.groups:
         yield _word_group(found, group)
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
-    people = f"{list_names(found.review.people, 3)} see{'s' * (len(found.review.people) == 1)} them"
+    see = "sees" if len(found.review.people) == 1 else "see"
+    people = f"{list_names(found.review.people, 3)} {see} them"
     yield f"This is about {runs} of the judge and answers like these, drawn at random, as {people}."
 
 
@@ -236,7 +242,8 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"{counted(len(review.invalid), 'record')} not counted: {word_causes(review)}."
     for each in review.left_out:
         yield f"{counted(each.count, each.noun)} left out: {each.reason}."
-    if missing := list_unlabelled(found):
+    missing = list_unlabelled(found)
+    if missing:
         yield f"No label has a value for {list_names(missing)}, so the labels come to no verdict."
     if found.worst:
         yield from _word_people(found, found.worst)
@@ -263,8 +270,9 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         if 2 * people.double < people.labelled:
             how = f"lower bounds count them as `{people.main}` does, and all else leaves them out"
         yield f"On {people.tied} of {people.labelled} answers people are split; {how}."
-    if asked := shares.unscored - shares.unasked:
-        yield f"{counted(asked, 'labelled answer')} without a valid output: they count as wrong."
+    invalid = shares.unscored - shares.unasked
+    if invalid:
+        yield f"{counted(invalid, 'labelled answer')} without a valid output: they count as wrong."
     if shares.unasked:
         yield f"{counted(shares.unasked, 'labelled answer')} without any output: lower bounds count them as wrong."
     if shares.slips and not find_void(found):
@@ -369,7 +377,8 @@ def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment)
     if not shares.people.labelled:
         return "no label has a value for it"
     least = find_least_units(found)
-    if rare := find_rare(shares, least):
+    rare = find_rare(shares, least)
+    if rare:
         return f"{rare} answers are too rare on it: even {MOST_LABELS} labels would probably hold too few"
     if min(shares.bad_caught.n, shares.good_passed.n) < least:
         return f"too few labels; {least} bad and {least} good answers are the least"

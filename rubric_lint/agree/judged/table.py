@@ -23,7 +23,7 @@ class Column(NamedTuple):
 
     Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has
     the position on the scale of each answer's value, `labels` that of its label (None: it has none), and `used` the
-    positions of all outputs. `higher` and `higher_labels` have the better of two in the middle.
+    positions of all outputs.
     """
 
     measure: Measure
@@ -35,8 +35,6 @@ class Column(NamedTuple):
     given: Sequence[int]
     used: frozenset[int]
     labels: Sequence[int | None] = ()
-    higher: Sequence[int] = ()
-    higher_labels: Sequence[int | None] = ()
 
     @property
     def name(self) -> str:
@@ -129,14 +127,8 @@ def make_columns(
     given: Sequence[Sequence[int]],
     used: Sequence[frozenset[int]] | None = None,
     labels: Sequence[Sequence[int | None]] | None = None,
-    *,
-    higher: Sequence[Sequence[int]] | None = None,
-    higher_labels: Sequence[Sequence[int | None]] | None = None,
 ) -> tuple[Column, ...]:
-    """Return the columns of a rubric, from the positions of values on the scales of its criteria.
-
-    Without `higher` and `higher_labels`, no value is one of two in the middle.
-    """
+    """Return the columns of a rubric, from the positions of values on the scales of its criteria."""
     return tuple(
         Column(
             measure,
@@ -148,8 +140,6 @@ def make_columns(
             given[place],
             used[place] if used is not None else frozenset(given[place]),
             () if labels is None else labels[place],
-            (higher or given)[place],
-            () if labels is None else (higher_labels or labels)[place],
         )
         for place, (criterion, (measure, *bands)) in enumerate(zip(rubric.criteria, _list_scales(rubric), strict=True))
     )
@@ -171,14 +161,13 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1) -> Table
             if len(judgement.samples) > 1:
                 sampled.setdefault(key, []).append(judgement.samples)
     used = list[frozenset[int]]()
-    given, labels = (list[list[int]](), list[list[int]]()), (list[list[int | None]](), list[list[int | None]]())
+    given, labels = list[list[int]](), list[list[int | None]]()
     for place, (measure, *_) in enumerate(_list_scales(rubric)):
         positions = measure.positions
-        for end in (0, 1):
-            given[end].append([positions[middle[key].ends[end][0][place]] for key in keys])
-            labels[end].append([measure.find(people[key].ends[end]) if key in people else None for key in keys])
+        given.append([positions[middle[key].given[0][place]] for key in keys])
+        labels.append([measure.find(people[key].given) if key in people else None for key in keys])
         used.append(frozenset(positions[answers[place]] for answers, _ in outputs))
-    columns = make_columns(rubric, given[0], used, labels[0], higher=given[1], higher_labels=labels[1])
+    columns = make_columns(rubric, given, used, labels)
     gates = {place: column.measure for place, column in enumerate(columns) if column.is_gated}
     flips = {place: _count_flips(sampled, measure) for place, measure in (*gates.items(), (None, None))}
     sizes = {len(samples) for judges in sampled.values() for samples in judges}
