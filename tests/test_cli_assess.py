@@ -828,7 +828,11 @@ def test_labels_that_seem_to_be_on_another_scale_say_nothing_until_somebody_says
     code, report, _ = run(*words)
     assert (code, report["answer"], report["bad_caught"]["x"]) == (0, "trusted", 36)
     assert run(*LABELS, "--label-scale", "0..10")[1]["reasons"] != ["label-scale"]
-    assert run(*LABELS, "--label-scale", "5")[0] == 2
+    for scale, told in (("5", "not a scale"), ("0..100", "goes beyond 0..10")):
+        code, _, message = run(*LABELS, "--label-scale", scale)
+        assert (code, told in message) == (2, True)
+    Path("refund.rubric.yaml").write_text(played.RUBRIC)
+    assert "neither scores nor levels" in run(*LABELS, "--label-scale", "1..5")[2]
 
 
 def test_a_judge_that_does_not_tell_answers_apart_is_said_to_be_one_and_no_wording_is_blamed(said):
