@@ -15,6 +15,7 @@ from raters import CHECK, LEVELS, SCORES, lines, read, record, records
 from steps import steps
 
 from rubric_lint.agree.analysis import analyse
+from rubric_lint.agree.bounds import lower_bound
 from rubric_lint.agree.comparison import Plan
 from rubric_lint.agree.reading import OTHER_MEANING, TWICE, Reader
 from rubric_lint.report.agreement import Findings, as_text
@@ -355,7 +356,7 @@ def test_results_of_rubric_score_are_read_too(run, tmp_path, said):
     said(told["invalid"][0]["message"])
 
 
-def test_raters_are_named_after_their_files_or_models(run, tmp_path):
+def test_raters_are_named_after_their_models_or_files(run, tmp_path):
     def names(*arguments):
         return [each["name"] for each in report(run, *arguments)["agreements"][0]["raters"]]
 
@@ -365,7 +366,8 @@ def test_raters_are_named_after_their_files_or_models(run, tmp_path):
     (tmp_path / "sub").mkdir()
     write(tmp_path / "sub", "judge", records("B", None, JUDGE))
     assert names("panel.jsonl") == ["m1", "m2"]
-    assert names("one.jsonl", "judge.jsonl") == ["one", "judge"]
+    assert names("one.jsonl", "judge.jsonl") == ["m1", "judge"]
+    assert names("one.jsonl", "panel.jsonl") == ["one", "panel/m1", "m2"]
     assert names("judge.jsonl", "sub/judge.jsonl") == ["judge.jsonl", "sub/judge.jsonl"]
     assert names("judge.jsonl", "human.jsonl", "panel.jsonl", "--rater", "m1", "--rater", "ana") == ["ana", "m1"]
 
@@ -465,3 +467,35 @@ def test_no_figure_is_rounded_to_what_it_is_not(run, tmp_path, said):
     row = next(line.split() for line in text.splitlines() if line.startswith("  c "))
     assert code == 1
     said(row, complaint)
+
+
+def test_each_group_of_answers_has_shares_of_its_own(run, tmp_path, said):
+    judged = [{**each, "language": ("en", "de")[number % 2]} for number, each in enumerate(records("B", None, JUDGE))]
+    write(tmp_path, "judge", judged)
+    asked = ("judge.jsonl", "--labels", "human.jsonl", "--by", "language")
+    found = report(run, *asked)["agreements"][0]["groups"]
+    assert [
+        (
+            each["group"],
+            each["labelled"],
+            *(each[side][name] for side in ("bad_caught", "good_passed") for name in "xn"),
+        )
+        for each in found
+    ] == [("de", 2, 3, 3, 3), ("en", 3, 3, 2, 3)]
+    level = 0.025 / 2  # both groups share it
+    assert found[0]["bad_caught"]["low"] == pytest.approx(lower_bound(2, 3, level))
+    said(next(part for part in run(*asked)[1].split("\n\n") if "by group" in part))
+    assert run("judge.jsonl", "--by", "topic", "--labels", "human.jsonl")[::2] == (
+        2,
+        ["--by: no answer has the field `topic`; there is `language`"],
+    )
+
+
+def test_labels_on_another_scale_are_read_as_it_says(run, tmp_path):
+    """On a scale of 1 to 5, 4 is 7.5 of 10, of which the nearest score that is not higher is 7."""
+    write(tmp_path, "human", records("B", "ana", [value // 2 or 1 for value in HUMAN], chosen="random"))
+    asked = ("judge.jsonl", "--labels", "human.jsonl", "--label-scale", "1..5")
+    measure = report(run, *asked)["agreements"][0]["comparisons"][0]["measures"][0]
+    assert measure["pair"]["gate"]["bad_caught"]["n"] == sum(value // 2 < 4 for value in HUMAN)
+    code, _, told = run("judge.jsonl", "--labels", "human.jsonl", "--label-scale", "2..5")
+    assert (code, "the label 1 is outside the scale 2..5 of --label-scale" in told[0]) == (1, True)

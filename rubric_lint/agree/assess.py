@@ -316,21 +316,23 @@ def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: 
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
     about = source.name, loaded.name, source.position(start).line
     found = Assessment(*about, Trust.UNDECIDED, (), asked, review)
-    if (ratings := review.ratings) is not None:
-        found = _measure(found, ratings)
+    if review.ratings is not None:
+        found = _measure(found, review.ratings)
     criteria = tuple(_assess_criteria(loaded, evidence, found))
     known = {each.id for each in criteria}
     others = tuple(each for each in evidence if each.criterion not in known)
     trust, reasons = _decide(evidence, found)
     needed = None
-    if Reason.FEW_LABELS in reasons and (worst := found.worst):
+    if Reason.FEW_LABELS in reasons and found.worst:
         level = find_level(asked.look + 1, len(found.judges))
-        needed = _count_needed(worst.shares, asked.target, level)
+        needed = _count_needed(found.worst.shares, asked.target, level)
     return found._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)
 
 
 def _count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
     bad, good = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
+    if not bad.n + good.n:
+        return None
     return count_labels(bad, good, target, level)
 
 

@@ -74,15 +74,12 @@ def find_doubted(people: Mapping[str, Judgements], judge: Judgements, measures: 
             scales.setdefault(measure.scale.values, []).append(measure)
     for person, given in people.items():
         for values, several in scales.items():
-            pairs = [
-                (values[label], values[value])
-                for key in given.keys() & judge.keys()
-                for measure in several
-                if (label := measure.find(given[key].given)) is not None
-                and (value := measure.find(judge[key].given)) is not None
-            ]
-            labels, judged = [label for label, _ in pairs], [value for _, value in pairs]
-            if found := suspect(labels, judged, (values[0], values[-1])):
+            places = [(measure, key) for key in given.keys() & judge.keys() for measure in several]
+            pairs = [(measure.find(given[key].given), measure.find(judge[key].given)) for measure, key in places]
+            both = [(values[label], values[value]) for label, value in pairs if label is not None and value is not None]
+            labels, judged = [label for label, _ in both], [value for _, value in both]
+            found = suspect(labels, judged, (values[0], values[-1]))
+            if found is not None:
                 return Doubted(person, found, values[0], values[-1], max(labels))
     return None
 

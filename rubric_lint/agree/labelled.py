@@ -60,15 +60,9 @@ def lay_out(
     labels are halved.
     """
     given = list_judges(ratings)[judge]
+    runs = 1 if judge in ratings.panels else runs  # a panel judges once
     failed = ratings.failed.get(judge, frozenset())
-    values = {
-        key: {
-            person: at
-            for person, labels in ratings.people.items()
-            if (at := _find(measure, labels.get(key))) is not None
-        }
-        for key in units
-    }
+    values = {key: _list_labels(ratings, measure, key) for key in units}
     criteria = ratings.rubric.criteria if ratings.rubric else ()
     positions = [at for labels in values.values() for at in labels.values()]
     good = measure.meets or _cut(positions, measure, criteria)
@@ -86,8 +80,10 @@ def lay_out(
     return Labelled(tuple(keys), tuple(answers))
 
 
-def _find(measure: Measure, label: Judgement | None) -> int | None:
-    return None if label is None else measure.find(label.given)
+def _list_labels(ratings: Ratings, measure: Measure, key: Key) -> dict[str, int]:
+    """Return the position of each person's label of an answer on a scale."""
+    found = {person: measure.find(labels[key].given) for person, labels in ratings.people.items() if key in labels}
+    return {person: position for person, position in found.items() if position is not None}
 
 
 def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringCriterion]) -> tuple[bool, ...] | None:
@@ -99,12 +95,10 @@ def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringC
 
 
 def _list_runs(judgement: Judgement | None, runs: int, criteria: Sequence[ScoringCriterion]) -> list[Signature]:
-    """Return what each group of `runs` outputs comes to; a panel judges once."""
+    """Return what each group of `runs` outputs comes to, in their order; outputs left over are of no group."""
     if judgement is None:
         return []
-    outputs = judgement.samples
-    if not outputs:
-        return [judgement.given]
+    outputs = judgement.samples or (judgement.given,)
     groups = [outputs[at : at + runs] for at in range(0, len(outputs) - runs + 1, runs)]
     return [find_middle(group, criteria) if len(group) > 1 else group[0] for group in groups]
 

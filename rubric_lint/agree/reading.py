@@ -217,8 +217,8 @@ class Reader:
     ) -> None:
         self.invalid: list[Invalid] = []
         self._label_scale = label_scale
-        self._about: dict[tuple[str, Key], About] = {}
-        self._failed: list[tuple[Source, Key]] = []
+        self._about: dict[str, dict[Key, About]] = {name: {} for name in rubrics}
+        self._failed: dict[Source, set[Key]] = {}
         known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
         self._known = frozenset(known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning"})
         self._rubrics = rubrics
@@ -270,7 +270,7 @@ class Reader:
                 error, name = outcome.error or fault, outcome.head.get("id")
                 self.invalid.append(Invalid(file, line, name, error.path, error.message))
                 if name is not None and not labels:
-                    self._failed.append((_find_source_of_text(text, file), make_id_key(name)))
+                    self._failed.setdefault(_find_source_of_text(text, file), set()).add(make_id_key(name))
         self._labels += count if labels else 0
         return count
 
@@ -300,7 +300,7 @@ class Reader:
             verdict = rubric.grade(read_whole(flat, rubric)).verdict
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
-        self._describe(value, rubric, make_id_key(name))
+        self._describe({"question": value.get("question"), "answer": value.get("answer")}, rubric, make_id_key(name))
         # If not, it is a result that we wrote: without a rater it is of the judge.
         is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.columns.used)
         found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
@@ -341,8 +341,8 @@ class Reader:
 
     def _describe(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
         """Keep what a record says of its answer."""
-        about, at = describe(value, self._known), (rubric.name, key)
-        self._about[at] = self._about[at].or_else(about) if at in self._about else about
+        about, known = describe(value, self._known), self._about[rubric.name]
+        known[key] = known[key].or_else(about) if key in known else about
 
     def _rescale(self, answers: Sequence[AnswerValue | None], rubric: ScoringRubric) -> tuple[AnswerValue | None, ...]:
         """Return the scores or levels of a label on the scale of the rubric.
@@ -434,17 +434,14 @@ class Reader:
         labels: dict[str, list[_Found]] = {}
         for record in self._people:
             labels.setdefault(record.rubric.name, []).append(record)
+        failed = {names[source]: frozenset(keys) for source, keys in self._failed.items() if source in names}
         found = []
         for name, rubric in self._rubrics.items():
             if name in of_rubric:
                 judged, labelled = of_rubric[name]
                 together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
                 single = {rater: given for rater, given in judged.items() if rater not in panels}
-                about = {key: each for (of, key), each in self._about.items() if of == name}
-                failed = {
-                    rater: frozenset(key for of, key in self._failed if names.get(of) == rater) for rater in judged
-                }
-                ratings = Ratings(rubric, single, labelled, None, together, about, failed)
+                ratings = Ratings(rubric, single, labelled, None, together, self._about[name], failed)
                 found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
                 self._list_labels_without_result(ratings)
         return found

@@ -100,14 +100,14 @@ def compare_people(answers: Sequence[LabelledAnswer]) -> People:
     main = min(counts, key=lambda person: (-counts[person], person), default="")
     shares: dict[bool, list[Fraction]] = {False: [], True: []}
     sizes = Counter[bool]()
-    tied, split = 0, []
+    ties, split = [], []
     for place, answer in enumerate(answers):
         differs = answer.differs_from(main)
         sizes[differs] += 1
         k, good = len(answer.labels), sum(answer.labels.values())
         if k > 1:
             shares[differs].append(Fraction(good * (good - 1) + (k - good) * (k - good - 1), k * (k - 1)))
-            tied += answer.side is None
+            ties += [place] if answer.side is None else []
             split += [place] if 0 < good < k else []
     double = len(shares[False]) + len(shares[True])
     if 2 * double >= len(answers):
@@ -115,7 +115,7 @@ def compare_people(answers: Sequence[LabelledAnswer]) -> People:
     else:
         means = {at: sum(each, Fraction(0)) / len(each) if each else Fraction(1) for at, each in shares.items()}
         agree = sum((means[differs] * size for differs, size in sizes.items()), Fraction(0)) / len(answers)
-    return People(len(answers), double, tied, tuple(split), agree if double else None, main)
+    return People(len(answers), double, len(ties), tuple(split), agree if double else None, main)
 
 
 def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:

@@ -11,7 +11,8 @@ from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.judged.outcomes import Untested
-from rubric_lint.agree.probes import PROBES, Outcome, Probes, name_measures, word_most
+from rubric_lint.agree.needed import MOST_LABELS
+from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
 from rubric_lint.finding import Severity
 from rubric_lint.messages import join_words, list_names, to_data, visible, visible_json
 from rubric_lint.report.terminal import Style, Write, cut, wrap
@@ -43,6 +44,9 @@ _MOST = 6
 _USUAL_SAMPLE = 60
 """The labels to start with: the fewest with which every rule that compares judge and people can decide."""
 
+_FEWEST = 10
+"""The fewest labels to add before another look."""
+
 _ROLES = {Trust.TRUSTED: "fix", Trust.NOT_TRUSTED: "error", Trust.UNDECIDED: "warning"}
 
 
@@ -73,10 +77,19 @@ def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
         elif not parts and not n:
             parts.append("no variant has a valid output")
         elif not parts:
-            does = "better" if PROBES[each.kind].adds else "worse"
-            more = f"; {each.needed} answers would decide" if each.needed else ""
-            parts.append(f"cannot say yet: anything is {does} in {each.most.x} of {n} answers{more}")
+            parts.append(_word_undecided(each))
         yield each.kind, "; ".join(parts)
+
+
+def _word_undecided(probed: Probed) -> str:
+    """Return what a probe shows of which chance may be all: the criterion that moves most, with both of its sides."""
+    n, adds = probed.most.n, PROBES[probed.kind].adds
+    most = max(probed.counts, key=lambda each: each.rose if adds else each.fell)
+    does, reverse = ("better", "worse") if adds else ("worse", "better")
+    counts = (most.rose, most.fell) if adds else (most.fell, most.rose)
+    seen = f"{name_measures([most.criterion])} {does} in {counts[0]} of {n} answers and {reverse} in {counts[1]}"
+    more = f"; {probed.needed} answers would decide" if probed.needed and probed.needed <= MOST_LABELS else ""
+    return f"inconclusive: {seen}, which may be chance{more}"
 
 
 def _head_probes(probes: Probes) -> str:
@@ -209,7 +222,8 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
         names = worst.name_all(worst.shares.people.split)
         yield Step(f"Read these {len(names)} answers together first: {list_names(names, 5)}.", agree)
     elif {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.BELOW_IN_GROUP} & reasons and worst:
-        if names := worst.name_all(worst.shares.single):
+        names = worst.name_all(worst.shares.single)
+        if names:
             differ = f"The judge and `{worst.shares.people.main}` differ on {counted(len(names), 'answer')}"
             second = "Let a second person label these before you blame the judge"
             yield Step(f"{differ}. {second}: {list_names(names, 5)}.")
@@ -228,21 +242,22 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
 
 def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]) -> Iterator[Step]:
     """Yield the steps to the labels that decide: those of answers that are judged first."""
-    if missing := list_unlabelled(found):
+    missing = list_unlabelled(found)
+    if missing:
         text = f"Add {list_names(missing)} to the labels, or a column `verdict`, then run this again."
         yield Step(text, shlex.join(labelled))
         return
     more = count_more(found)
-    if more is None:
-        rare = find_rare(found.worst.shares, find_least_units(found)) if found.worst else ""
-        few = found.worst and min(found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n)
-        text = "Ask for less with --target, fix the rubric, or change the judge."
+    if more is None and found.worst:
+        bad, good = found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n
+        rare = find_rare(found.worst.shares, find_least_units(found))
         if rare:
-            text = f"Collect more answers that are {rare}, and have all of them judged and labelled."
-        elif few is not None and few < find_least_units(found):
-            others = "answers to other questions" if found.has_questions else "more answers"
-            text = f"Collect {others}, and have all of them judged and labelled."
-        yield Step(text)
+            yield Step(f"Collect more answers that are {rare}, and have all of them judged and labelled.")
+            return
+        if min(bad, good) < find_least_units(found):
+            more = max(2 * find_least_units(found) - bad - good, _FEWEST)
+    if more is None:
+        yield Step("Ask for less with --target, fix the rubric, or change the judge.")
         return
     if found.asked.look >= MOST_LOOKS:
         yield Step(f"This was look {MOST_LOOKS}, the last one: start anew with other answers.")
@@ -404,7 +419,8 @@ def _write_details(found: Assessment, room: int) -> Iterator[str]:
         lacks.setdefault(text, []).append(_WHOLE)
     for rule in whole.quiet if whole else ():
         quiet.setdefault(rule, []).append(_WHOLE)
-    if keep := len(found.list(Standing.KEEP)):
+    keep = len(found.list(Standing.KEEP))
+    if keep:
         wrong = f"{float(ERROR * keep):.3g} of {counted(keep, 'criterion', 'criteria')} to keep"
         yield from wrap(f"each `keep` is wrong in at most 1 of {1 / ERROR} such checks: {wrong} at worst", room, "  ")
     for text, names in lacks.items():

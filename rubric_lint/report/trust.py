@@ -11,6 +11,7 @@ from rubric_lint.agree.assess import (
     Reason,
     Standing,
     find_void,
+    is_against,
 )
 from rubric_lint.agree.bounds import Bounded, upper_tail
 from rubric_lint.agree.groups import ERROR, JudgeShares
@@ -84,13 +85,16 @@ def _word_reasons(found: Assessment) -> str:
     people = worst.shares.people if worst else None
     groups = dict.fromkeys(f"`{found.asked.by}` is `{each.group}`" for each in found.below)
     fixes = len(found.list(Standing.FIX))
+    faults = f"{counted(fixes, 'criterion', 'criteria')} to fix" if fixes else "no fault found"
+    if not fixes and any(is_against(each, found) for each in found.evidence):
+        faults = "the rubric as a whole to fix"
     values = {
         "errors": counted(sum(each.severity is Severity.ERROR for each in list_evidence(found)), "error"),
         "judge": _name_judge(found),
         "groups": " or ".join(groups),
         "invalid": f"{len(review.invalid):,}",
         "fault": review.fault,
-        "faults": f"{counted(fixes, 'criterion', 'criteria')} to fix" if fixes else "no fault found",
+        "faults": faults,
         "answers": counted(review.answers, "answer"),
         "person": found.doubted.person if found.doubted else "",
         "agree": f"{float(people.agree):.0%}" if people and people.agree is not None else "",
@@ -107,19 +111,26 @@ def _name_judge(found: Assessment) -> str:
 
 def _word_needed(found: Assessment) -> str:
     """Return how many labels decide, with a chance of 4 in 5."""
-    more = count_more(found)
-    if more is None and found.worst and (rare := find_rare(found.worst.shares, find_least_units(found))):
-        how = f"even {MOST_LABELS} labels would probably hold too few"
-        return f"{rare} answers are too rare among these: {how} to settle it"
-    least = find_least_units(found)
-    if more is None and found.worst and min(found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n) < least:
-        units = "questions" if found.has_questions else "answers"
-        return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least"
+    more, worst = count_more(found), found.worst
+    if worst is None or not worst.shares.people.labelled:
+        return "no label comes to a verdict"
     if more is None:
-        how = f"even {MOST_LABELS} labels would probably not settle it"
-        return f"{_name_judge(found)} is too near {word_target(found)}: {how}"
+        return _word_unsettled(found, worst.shares)
     what = f"labels of answers to {counted(more, 'more question')}" if found.has_questions else f"{more} more labels"
     return f"if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
+
+
+def _word_unsettled(found: Assessment, shares: Shares) -> str:
+    """Return why no number of labels is said."""
+    least, rare = find_least_units(found), find_rare(shares, find_least_units(found))
+    if rare:
+        how = f"even {MOST_LABELS} labels would probably hold too few"
+        return f"{rare} answers are too rare among these: {how} to settle it"
+    if min(shares.bad_caught.n, shares.good_passed.n) < least:
+        units = "questions" if found.has_questions else "answers"
+        return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least"
+    how = f"even {MOST_LABELS} labels would probably not settle it"
+    return f"{_name_judge(found)} is too near {word_target(found)}: {how}"
 
 
 def find_rare(shares: Shares, least: int) -> str:
@@ -153,8 +164,9 @@ def list_evidence(found: Assessment) -> list[Evidence]:
 
 def word_shares(found: Assessment) -> Iterator[str]:
     """Yield what the labels show of each judge, and what that means."""
-    if found.worst is None or find_void(found):
+    if found.worst is None or find_void(found) or not found.worst.shares.people.labelled:
         return
+    yield f"Bad are answers that people {_word_stopped(found.asked.line)}; {_word_verdicts(found)}."
     several = len(found.judges) > 1
     if several:
         yield f"Each of {counted(len(found.judges), 'judge')} is assessed by itself, and the worst one decides."
@@ -168,9 +180,9 @@ def word_shares(found: Assessment) -> Iterator[str]:
     for group in found.groups:
         yield _word_group(found, group)
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
-    people = f"{list_names(found.review.people, 3)} see{'s' * (len(found.review.people) == 1)} them"
+    see = "sees" if len(found.review.people) == 1 else "see"
+    people = f"{list_names(found.review.people, 3)} {see} them"
     yield f"This is about {runs} of the judge and answers like these, drawn at random, as {people}."
-    yield f"Bad are answers that people {_word_stopped(found.asked.line)}; {_word_verdicts(found)}."
 
 
 def _word_share(found: Assessment, share: Bounded, judge: str, *, is_bad: bool) -> str:
@@ -230,7 +242,8 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"{counted(len(review.invalid), 'record')} not counted: {word_causes(review)}."
     for each in review.left_out:
         yield f"{counted(each.count, each.noun)} left out: {each.reason}."
-    if missing := list_unlabelled(found):
+    missing = list_unlabelled(found)
+    if missing:
         yield f"No label has a value for {list_names(missing)}, so the labels come to no verdict."
     if found.worst:
         yield from _word_people(found, found.worst)
@@ -257,8 +270,9 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         if 2 * people.double < people.labelled:
             how = f"lower bounds count them as `{people.main}` does, and all else leaves them out"
         yield f"On {people.tied} of {people.labelled} answers people are split; {how}."
-    if asked := shares.unscored - shares.unasked:
-        yield f"{counted(asked, 'labelled answer')} without a valid output: they count as wrong."
+    invalid = shares.unscored - shares.unasked
+    if invalid:
+        yield f"{counted(invalid, 'labelled answer')} without a valid output: they count as wrong."
     if shares.unasked:
         yield f"{counted(shares.unasked, 'labelled answer')} without any output: lower bounds count them as wrong."
     if shares.slips and not find_void(found):
@@ -360,8 +374,11 @@ def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment)
         more = criterion.needed - shares.bad_caught.n - shares.good_passed.n
         units = "questions" if found.has_questions else "labels"
         return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
+    if not shares.people.labelled:
+        return "no label has a value for it"
     least = find_least_units(found)
-    if rare := find_rare(shares, least):
+    rare = find_rare(shares, least)
+    if rare:
         return f"{rare} answers are too rare on it: even {MOST_LABELS} labels would probably hold too few"
     if min(shares.bad_caught.n, shares.good_passed.n) < least:
         return f"too few labels; {least} bad and {least} good answers are the least"

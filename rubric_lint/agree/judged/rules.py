@@ -233,7 +233,7 @@ def _word_gap(column: Column, shares: Shares, of: Labelled, budget: str) -> Deci
     is_bad = shares.bad_caught.high <= shares.good_passed.high
     worse = shares.bad_caught if is_bad else shares.good_passed
     did = "caught" if is_bad else "passed"
-    gap = f"of {of.count_class(worse.n, is_bad=is_bad)} by people the judge {did} {worse.shown}"
+    gap = f"by the labels there are {of.count_class(worse.n, is_bad=is_bad)}, of which the judge {did} {worse.shown}"
     if column.measure.meets is None:
         half = "lower" if is_bad else "upper"
         gap = f"of {worse.n:,} answers in the {half} half of the labels the judge put {worse.shown} there"

@@ -38,7 +38,7 @@ from rubric_lint.cli.options import Given
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
-from rubric_lint.cli.score.options import check_field, require_existing
+from rubric_lint.cli.score.options import check_field, check_label_scale, require_existing
 from rubric_lint.judge.answers import Fields
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.spending import Spending
@@ -346,6 +346,8 @@ def run_assess(given: Given) -> int:
     given.form = given.form or choose_by_ending(given.output, endings, "full")
     escape_what_cannot_be_encoded()
     linted = Linted(given.rubric, given.finder())
+    if not linted.has_errors:
+        check_label_scale(given, linted.prepare())
     recorded: tuple[str, ...] = ()
     probes: dict[str, Probes] = {}
     if not linted.has_errors and given.models:

@@ -20,7 +20,7 @@ from rubric_lint.cli.output import (
     open_report,
     refuse_same_file,
 )
-from rubric_lint.cli.score.options import check_field, check_mapping, load, require_existing
+from rubric_lint.cli.score.options import check_field, check_label_scale, check_mapping, load, require_existing
 from rubric_lint.messages import UserError, point_to_known, visible
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import explain_os_error, open_stream
@@ -156,6 +156,7 @@ def agree(given: Given) -> int:
         raise click.UsageError("name a file of results or --labels")
     rubrics = load(given.rubric, given)
     check_mapping(given, rubrics)
+    check_label_scale(given, rubrics)
     known = dict.fromkeys(
         [
             "verdict",

@@ -90,6 +90,26 @@ def read_label_scale(value: str) -> tuple[int, int]:
     return int(low), int(high)
 
 
+def check_label_scale(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
+    """Check that labels on the scale of --label-scale can be read by a rubric.
+
+    Raises:
+        click.UsageError: if no rubric has scores or levels, or the scale goes beyond theirs.
+    """
+    if given.label_scale is None:
+        return
+    criteria = [each for rubric in rubrics.values() if rubric.shape != "checklist" for each in rubric.criteria]
+    scales = [[int(grade.answer) for grade in each.grades] for each in criteria]
+    low, high = given.label_scale
+    if not scales:
+        raise click.UsageError("--label-scale: the rubric has neither scores nor levels, so its labels have no scale")
+    least, most = max(scale[0] for scale in scales), min(scale[-1] for scale in scales)
+    if min(low, high) < least or max(low, high) > most:
+        raise click.UsageError(
+            f"--label-scale: {low}..{high} goes beyond {least}..{most} of the rubric; convert the labels"
+        )
+
+
 def check_field(name: str, about: "Sequence[About]") -> None:
     """Check that answers can be grouped by a field.
 
