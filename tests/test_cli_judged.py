@@ -202,7 +202,7 @@ def test_the_json_report_has_everything(run):
         *("a.rubric.yaml", "a", 60, ["j"], 0, [], None)
     ]
     untested = rubric["untested"][2]
-    assert (untested["rule"], untested["of"], untested["needed"]) == ("judged-disagrees", ["cites", "polite"], 10)
+    assert (untested["rule"], untested["of"], untested["needed"]) == ("judged-disagrees", [], 4)
     assert rubric["left_out"] == [{"reason": "no `id` to join by", "count": 1, "records": ["j.jsonl:62"]}]
     assert found["review"]["judged"]["unmatched"] == [{"file": "j.jsonl", "rubric": "b", "records": 1}]
     assert [(each["line"], each["id"]) for each in found["review"]["judged"]["invalid"]] == [(64, None), (61, "x")]

@@ -156,7 +156,7 @@ RULES = {
         "people find it met": people([0, 1, 1, *[None] * 77], [0] * 80, checks(1)),
         "people give the same band": people([9, 8, 8, *[None] * 77], [9] * 80, SCORES),
         "people give another band": people([9, 2, 2, *[None] * 77], [9] * 80, SCORES),
-        "people differ elsewhere": people([None] * 77 + [3, 3, 3], [9] * 77 + [8] * 3, SCORES),
+        "people differ elsewhere": people([None] * 77 + [8, 3, 3], [9] * 77 + [6] * 3, SCORES),
         "too few answers for 2 criteria": table(checks(2), [1] * 23, [0] * 23),
     },
     find_unstable: {

@@ -1,7 +1,7 @@
 """What the rules on judged data come to, and the budget of false alarms that they share.
 
-All rules together raise a false alarm on at most 5% of rubrics with nothing wrong. Each rule gets an equal part of
-that, divided by the number of its tests on the rubric (Bonferroni), which the rubric alone fixes.
+The warnings raise a false alarm on at most 5% of rubrics with nothing wrong, and each hint on at most 1%: that is
+divided by the number of tests on the rubric (Bonferroni), which the rubric alone fixes.
 """
 
 import math
