@@ -165,8 +165,9 @@ class Assessment(NamedTuple):
     any does; units are questions if `has_questions`. `skew` says how unevenly verdicts are labelled, `doubted` whose
     labels seem to be on another scale. `indistinct` is the number of criteria on which no judge tells answers apart, 0
     if one does, and `alike` the number of answers that were all given one and the same value on every criterion.
-    `verdicts` counts the outputs of the worst judge, without labels of the first one, by their verdict. `fields` are those by which answers could be grouped. `probes` have what answers made worse show (None:
-    none were made), and `history` how earlier wordings measured (None: nobody asked).
+    `verdicts` counts the outputs of the worst judge, without labels of the first one, by their verdict. `fields` are
+    those by which answers could be grouped. `probes` have what answers made worse show (None: none were made), and
+    `history` how earlier wordings measured (None: nobody asked).
     """
 
     file: str
