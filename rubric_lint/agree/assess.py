@@ -6,7 +6,7 @@ rest.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +19,7 @@ from rubric_lint.agree.label_scale import Doubted, find_doubted
 from rubric_lint.agree.labelled import Labelled, Skew, count_indistinct, find_skew, find_units, lay_out, list_judges
 from rubric_lint.agree.needed import Seen, count_labels
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import Ratings
+from rubric_lint.agree.ratings import Judgements, Ratings
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
 from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.finding import Finding, Severity
@@ -163,10 +163,11 @@ class Assessment(NamedTuple):
     first, and `groups` the same for each value of the field that was asked for. Each bound of `judges` may be wrong
     with the probability `level`. `needed` is the least number of units in all that decides with a chance of 4 in 5, if
     any does; units are questions if `has_questions`. `skew` says how unevenly verdicts are labelled, `doubted` whose
-    labels seem to be on another scale. `indistinct` is the number of criteria on which the worst judge does not tell
-    answers apart, 0 if it does, and `alike` the number of answers that were all given one and the same value on every
-    criterion. `fields` are those by which answers could be grouped. `probes` have what answers made worse show (None:
-    none were made), and `history` how earlier wordings measured (None: nobody asked).
+    labels seem to be on another scale. `indistinct` is the number of criteria on which no judge tells answers apart, 0
+    if one does, and `alike` the number of answers that were all given one and the same value on every criterion.
+    `verdicts` counts the outputs of the worst judge, without labels of the first one, by their verdict. `fields` are
+    those by which answers could be grouped. `probes` have what answers made worse show (None: none were made), and
+    `history` how earlier wordings measured (None: nobody asked).
     """
 
     file: str
@@ -349,7 +350,7 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
     judges = list_judges(ratings)
     indistinct = min((count_indistinct(each, own, criteria) for each in judges.values()), default=0)
     found = found._replace(alike=alike, indistinct=indistinct, fields=tuple(list_fields(ratings)))
-    found = found._replace(verdicts=_count_verdicts(ratings, judges))
+    found = found._replace(verdicts=_count_verdicts(next(iter(judges.values()), {})))
     if not ratings.has_joined_labels:
         return found
     measure, units = measure_verdicts("verdict", asked.line), find_units(ratings)
@@ -360,6 +361,7 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
     shares.sort(key=lambda each: (not each.shares.is_below(asked.target), _find_least(each.shares)))
     return found._replace(
         judges=tuple(shares),
+        verdicts=_count_verdicts(judges[shares[0].judge]),
         groups=tuple(measure_groups(ratings, laid_out, asked.by, asked.look)),
         level=level,
         has_questions=any(each.are_questions for each in laid_out.values()),
@@ -377,9 +379,8 @@ def _find_doubted(ratings: Ratings, measures: Sequence[Measure]) -> Doubted | No
     return next(filter(None, found), None)
 
 
-def _count_verdicts(ratings: Ratings, judges: Collection[str]) -> Counter[Verdict]:
-    """Count the verdicts of the outputs of the first judge."""
-    given = list_judges(ratings)[next(iter(judges))] if judges else {}
+def _count_verdicts(given: Judgements) -> Counter[Verdict]:
+    """Count the verdicts of the outputs of a judge."""
     outputs = (output for each in given.values() for output in each.samples or (each.given,))
     return Counter(verdict for _, verdict in outputs if verdict is not None)
 

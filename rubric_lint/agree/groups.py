@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.labelled import Labelled
-from rubric_lint.agree.ratings import Key, Ratings, name_key
+from rubric_lint.agree.ratings import Key, Ratings, name_key, sort_keys
 from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.agree.units import About
 
@@ -23,10 +23,7 @@ def find_level(looks: int, parts: int) -> float:
 
 
 class JudgeShares(NamedTuple):
-    """How a judge treats bad and good answers, of all answers or of those of a `group`.
-
-    `keys` are the labelled answers, of which `stopped` have one of the lower verdicts by the judge.
-    """
+    """How a judge treats the labelled answers with the ids `keys`, which are all of them or those of a `group`."""
 
     judge: str
     shares: Shares
@@ -76,7 +73,7 @@ def count_values(about: Collection[About]) -> dict[str, int]:
 
 def list_fields(ratings: Ratings) -> Iterator[str]:
     """Yield the fields of judged answers by which they could be grouped."""
-    judged = ratings.judged
+    judged = sort_keys(ratings.judged)
     for name, count in count_values([ratings.about[key] for key in judged if key in ratings.about]).items():
         if 2 <= count <= MOST_GROUPS and 2 * count <= len(judged):
             yield name
