@@ -44,8 +44,7 @@ def test_the_likeliest_answers_are_compared_with_those_of_people(tmp_path):
         *("Q0, overall satisfaction", "60", "not trusted"),
         *("0 of 20 (0% to 17%)", "40 of 40 (91% to 100%)"),
     ]
-    assert "mend: " in first
-    assert "the judge and people disagree" in first
+    assert "cannot say yet" in first
     assert [cell.strip() for cell in second.split("|")[1:6]] == [
         *("Q1, naturalness", "30", "undecided"),
         *("10 of 10 (69% to 100%)", "20 of 20 (83% to 100%)"),
