@@ -82,7 +82,7 @@ def test_of_few_answers_only_counts_and_disagreements_are_shown(run, tmp_path):
     write(tmp_path, "human", records("B", "ana", HUMAN[:9]))
     write(tmp_path, "judge", records("B", None, JUDGE[:9]))
     _, out, _ = run("judge.jsonl", "--labels", "human.jsonl", "--worst", "1", "--report", "page.html")
-    assert "  verdict      7 of 9      5 of 5       4 of 4\n" in out
+    assert "  verdict      7 of 9      3 of 4       4 of 5\n" in out
     assert "Passed by judge: 4 of 9\n  by the labels: 4 of 9\n\n5 disagreements, the worst first\n" in out
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "Fewer than 10 answers show no more than counts" in page
@@ -474,14 +474,15 @@ def test_each_group_of_answers_has_shares_of_its_own(run, tmp_path, said):
     write(tmp_path, "judge", judged)
     asked = ("judge.jsonl", "--labels", "human.jsonl", "--by", "language")
     found = report(run, *asked)["agreements"][0]["groups"]
-    assert [
+    shares = [
         (
             each["group"],
             each["labelled"],
             *(each[side][name] for side in ("bad_caught", "good_passed") for name in "xn"),
         )
         for each in found
-    ] == [("de", 2, 3, 3, 3), ("en", 3, 3, 2, 3)]
+    ]
+    assert shares == [("de", 6, 2, 3, 3, 3), ("en", 6, 3, 3, 2, 3)]
     level = 0.025 / 2  # both groups share it
     assert found[0]["bad_caught"]["low"] == pytest.approx(lower_bound(2, 3, level))
     said(next(part for part in run(*asked)[1].split("\n\n") if "by group" in part))
