@@ -1,64 +1,123 @@
-"""What decides about a rubric: bounds of shares, the labels that would decide, and what stands on each criterion."""
+"""What decides about a judge: units of answers, the labels of several people, slips, runs and groups."""
 
 from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rubric_lint.agree.assess import Asked, Assessed, Bounded, Evidence, Standing, count_labels
-from rubric_lint.agree.comparison import Gate
-from rubric_lint.agree.intervals import Share, lower_bound, upper_bound
-from rubric_lint.finding import Severity
-from rubric_lint.report.assessment import word_lack
-from rubric_lint.rules.rows import find_row
+from rubric_lint.agree.bounds import bound, lower_bound, upper_bound
+from rubric_lint.agree.groups import find_level
+from rubric_lint.agree.needed import MOST_LABELS, Seen, count_labels
+from rubric_lint.agree.shares import LabelledAnswer, compare_people, measure_shares
+from rubric_lint.agree.units import About, describe, group_units
 
 TARGET = Fraction(4, 5)
+LEVEL = 0.025
 
 
-def gate(caught, passed):
-    return Gate(Share(*caught), Share(*passed), TARGET, None, None, None)
+def answer(unit, *runs, is_good=True):
+    return LabelledAnswer(unit, {"ana": is_good}, runs or (is_good,))
+
+
+BAD = {"is_good": False}
+RIGHT, WRONG = (True,), (False,)
+
+
+def test_looks_and_judges_share_the_probability_of_an_error_and_a_share_of_nothing_has_no_value():
+    assert [find_level(look, 1) for look in (1, 2, 5)] == [0.025, 0.0125, 0.005]
+    assert find_level(2, 2) == 0.00625
+    assert bound(0, 0, LEVEL).to_json() == {"x": 0, "n": 0, "value": None, "low": 0.0, "high": 1.0}
+
+
+@given(st.integers(1, 80), st.fractions(0, 1, max_denominator=12), st.sampled_from([0.025, 0.0125, 0.001]))
+def test_bounds_of_a_sum_of_shares_enclose_the_share_and_rise_with_it(n, share, level):
+    x = share * n
+    low, high = lower_bound(x, n, level), upper_bound(x, n, level)
+    assert low <= share <= high
+    assert 1 - low == pytest.approx(upper_bound(n - x, n, level))
+    assert lower_bound(min(x + Fraction(1, 2), n), n, level) >= low
+
+
+def test_answers_of_one_unit_count_as_one_by_their_mean():
+    shares = measure_shares([answer("a", **BAD), answer("a", *RIGHT, **BAD), answer("b", **BAD), answer("a")], LEVEL)
+    assert (shares.bad_caught.x, shares.bad_caught.n) == (Fraction(3, 2), 2)
+    assert (shares.good_passed.x, shares.good_passed.n) == (1, 1)
+
+
+def test_an_answer_without_a_record_counts_as_wrong_in_lower_bounds_alone():
+    known = [answer(number) for number in range(30)]
+    failed = [LabelledAnswer(f"failed {number}", {"ana": True}) for number in range(30)]
+    unasked = [each._replace(was_asked=False) for each in failed]
+    low, high = measure_shares([*known, *failed], LEVEL), measure_shares([*known, *unasked], LEVEL)
+    assert low.good_passed.low == high.good_passed.low
+    assert (low.is_below(TARGET), high.is_below(TARGET)) == (True, False)
+    assert [(each.unscored, each.unasked) for each in (low, high)] == [(30, 0), (30, 30)]
+
+
+def test_ties_count_against_the_judge_in_lower_bounds_while_most_answers_have_one_label():
+    single = [answer(number) for number in range(30)]
+    ties = [LabelledAnswer(f"tie {number}", {"ana": True, "bo": False}, (False,)) for number in range(8)]
+    shares = measure_shares([*single, *ties], LEVEL)
+    assert (shares.good_passed.x, shares.good_passed.n, shares.good_passed.high) == (30, 30, 1)
+    assert shares.good_passed.low == lower_bound(30, 38, LEVEL)
+    both = measure_shares([LabelledAnswer(n, {"ana": True, "bo": True}, (True,)) for n in range(30)] + ties, LEVEL)
+    assert both.good_passed.low == lower_bound(30, 30, LEVEL)
+
+
+def test_slips_of_a_single_person_are_forgiven_until_a_second_one_has_looked():
+    wrong = [answer(f"wrong {number}", *WRONG) for number in range(4)]
+    right = [answer(number) for number in range(36)]
+    shares = measure_shares([*wrong, *right], LEVEL)
+    assert (shares.slips, shares.single) == (2, (0, 1, 2, 3))
+    assert shares.good_passed.high == upper_bound(36, 38, LEVEL)
+    checked = [each._replace(labels={"ana": True, "bo": True}) for each in wrong]
+    shares = measure_shares([*checked, *right], LEVEL)
+    assert (shares.slips, shares.single, shares.good_passed.high) == (0, (), upper_bound(36, 40, LEVEL))
+
+
+def test_people_disagree_if_they_do_so_on_the_answers_that_both_labelled():
+    split = [LabelledAnswer(number, {"ana": True, "bo": False}, (True,)) for number in range(9)]
+    alike = LabelledAnswer("alike", {"ana": True, "bo": True}, (True,))
+    assert not compare_people(split).disagree(TARGET)  # nine answers show nothing
+    people = compare_people([*split, alike])
+    assert (people.disagree(TARGET), people.agree, people.split) == (True, Fraction(1, 10), tuple(range(9)))
+
+
+def test_a_second_label_where_the_judge_differs_does_not_make_people_disagree():
+    """These answers were not drawn at random: the first person's slips are among them."""
+    asked = [LabelledAnswer(number, {"ana": True, "bo": number % 2 > 0}, (False,)) for number in range(20)]
+    others = [answer(f"other {number}") for number in range(180)]
+    assert compare_people([*asked, *others]).agree == Fraction(10 + 180, 200)
 
 
 @pytest.mark.parametrize(
-    ("caught", "passed", "look", "needed"),
+    ("about", "units"),
     [
-        ((0, 0), (0, 0), 1, 34),  # nothing is labelled: 17 of each class, if all are right, at the very least
-        ((0, 0), (5, 5), 1, 34),  # nobody knows how rare bad ones are
-        ((1, 1), (0, 0), 1, 34),
-        ((0, 0), (5, 5), 2, 40),
-        ((9, 9), (11, 11), 1, 38),  # 17 of the bad ones, 9 of 20 labels
-        ((9, 9), (11, 11), 2, 45),  # the second look: 20 of the bad ones
-        ((18, 20), (20, 20), 1, 138),  # 69 of the bad ones, 20 of 40 labels
-        ((1, 2), (3, 3), 1, 30),  # too few are caught: 12 of the bad ones would show it
-        ((4, 5), (20, 20), 1, None),  # exactly at the share: no number would do
+        ([About("Why?"), About("why"), About("WHY 2?!")], [0, 0, 0]),  # letters alone count
+        ([About("Why?", "It leaks."), About(None, "It leaks.")], [0, 1]),
+        ([About("2 + 2"), About("2 + 3")], [0, 1]),  # no letters, so all of it counts
+        ([About(None, f"We take it back within a month{'!' * number}") for number in range(4)], [0, 0, 0, 0]),
+        ([About(None, "We take it back for 30 days"), About(None, "We take it back for 14 days")], [0, 0]),
+        ([About(None, "It leaks"), About(None, "It rusts")], [0, 1]),
+        ([About(None, "42"), About(None, "43")], [0, 1]),
+        ([About(), About()], [0, 1]),
     ],
 )
-def test_the_least_labels_that_would_decide(caught, passed, look, needed):
-    assert count_labels(gate(caught, passed), Asked(TARGET, look)) == needed
+def test_units(about, units):
+    found = group_units(about)
+    assert [found.index(each) for each in found] == units
 
 
-@pytest.mark.parametrize(("x", "n"), [(18, 20), (27, 30), (1, 2), (0, 1), (7, 10), (30, 30)])
-def test_so_many_labels_decide_and_fewer_do_not(x, n):
-    seen, level = Fraction(x, n), 0.025
-    needed = count_labels(gate((x, n), (x, n)), Asked())
-
-    def decides(count):
-        if seen > TARGET:
-            return lower_bound(int(seen * count), count, level) >= TARGET
-        return upper_bound(-int(-seen * count // 1), count, level) < TARGET
-
-    assert decides(needed // 2)
-    assert needed == 2 * n or not decides(needed // 2 - 1)
+def test_what_a_record_says_of_its_answer():
+    record = {"id": "a", "question": "Why?", "answer": [{"role": "user", "content": "Hm."}], "output": {}}
+    record |= {"language": "de", "metadata": {"topic": "pump", "tags": []}, "turns": 3}
+    assert describe(record, frozenset({"id", "output", "question", "answer"})) == About(
+        "Why?", '[{"role": "user", "content": "Hm."}]', {"language": "de", "metadata.topic": "pump", "turns": "3"}
+    )
 
 
-def test_looks_share_the_probability_of_an_error_and_a_share_of_nothing_has_no_value():
-    assert [Asked(TARGET, look).level for look in (1, 2, 5)] == [0.025, 0.0125, 0.005]
-    assert Bounded(Share(0, 0), 0.0, 1.0).to_json() == {"x": 0, "n": 0, "value": None, "low": 0.0, "high": 1.0}
-
-
-def test_a_hint_that_alone_keeps_a_criterion_open_is_told_in_its_own_words():
-    found = find_row("judged-ceiling").finds_of["top-turned"]
-    hint = Evidence("a", "judged-ceiling", Severity.HINT, "", "r.yaml", 1, 1, f"{found}: 99 of 100")
-    criterion = Assessed("a", 1, 1, Standing.UNKNOWN, (hint,))
-    lack = word_lack(criterion, SimpleNamespace(review=SimpleNamespace(answers=100)))
-    assert lack.partition(";")[0] == found
+@pytest.mark.parametrize(("bad", "good"), [((12, 12), (48, 48)), ((10, 16), (42, 44)), ((0, 2), (8, 8))])
+def test_fewer_labels_do_not_decide_with_that_chance_and_more_looks_need_more(bad, good):
+    first, third = (count_labels(Seen(*bad), Seen(*good), TARGET, LEVEL / look) for look in (1, 3))
+    assert sum(each[1] for each in (bad, good)) < first <= third <= MOST_LABELS

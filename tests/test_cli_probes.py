@@ -74,7 +74,7 @@ def shown(kinds, field="outcome"):
 
 
 def mended(report):
-    return [each["id"] for each in report["criteria"] if each["standing"] == "mend"]
+    return [each["id"] for each in report["criteria"] if each["standing"] == "fix"]
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_a_judge_that_rewards_padding_makes_the_criteria_ones_to_mend():
         "padding": ["polite", "short", None],
         "claimed-score": ["polite", "short", None],
     }
-    assert (code, report["reasons"], mended(report)) == (1, ["to-mend"], ["polite", "short"])
+    assert (code, report["reasons"], mended(report)) == (4, ["no-labels"], ["polite", "short"])
     rules = {each["rule"] for each in report["findings"] if each["severity"] == "warning"}
     assert rules == {f"probe-{name}" for name, each in kinds.items() if each["outcome"] == "rewarded"}
     short = next(each for each in report["criteria"] if each["id"] == "short")

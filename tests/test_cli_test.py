@@ -326,16 +326,16 @@ def test_variants_of_one_text_count_as_one_planted_answer():
     record(w0=output(2), w1=output(8), w2=output(3), right=output(10))
     assert run("--catch-rate", "-q", "--format", "concise")[1].splitlines()[-2:] == [
         "Catch rate:",
-        "  `accuracy`  1 of 2 caught, 50% (95% interval 9% to 91%)",
+        "  `accuracy`  1 of 2 caught, 50% (95% interval 1% to 99%)",
     ]
 
 
-def test_twenty_of_twenty_caught_mean_at_least_84_percent():
+def test_twenty_of_twenty_caught_mean_at_least_83_percent():
     write(
         "refund.rubric-test.yaml", HEAD + "".join(f"  - {{id: w{n}, expect: {{verdict: fail}}}}\n" for n in range(20))
     )
     record(**{f"w{number}": output(1) for number in range(20)})
-    assert "verdict  20 of 20 caught, 100% (95% interval 84% to 100%)" in run("--catch-rate")[1]
+    assert "verdict  20 of 20 caught, 100% (95% interval 83% to 100%)" in run("--catch-rate")[1]
 
 
 def test_mutation_reports_changes_that_no_test_notices_with_an_answer(said):
@@ -370,7 +370,7 @@ def test_the_junit_report_has_a_case_for_each_test(said):
 def test_the_json_report_has_the_figures():
     found = report("--coverage", "--mutate", "--catch-rate")
     Draft7Validator(json.loads((schemas_root() / "bundled/report-v1.schema.json").read_text("utf-8"))).validate(found)
-    low, rubric = pytest.approx(0.2065, abs=1e-4), {"file": "refund.rubric.yaml", "rubric": "refund"}
+    low, rubric = pytest.approx(0.025, abs=1e-4), {"file": "refund.rubric.yaml", "rubric": "refund"}
     assert found["review"] == {
         "coverage": [
             {**rubric, "kind": "band", "targets": 4, "reached": 3},

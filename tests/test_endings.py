@@ -9,7 +9,7 @@ RUBRIC = "rubrics:\n  - {id: accuracy, expected_outcome: States the period}\n"
 RESULT = '{"id": "a", "output": {"accuracy": true}}\n'
 LABEL = '{"id": "a", "rater": "ann", "output": {"accuracy": true}}\n'
 DIFF = ("diff", "a.rubric.yaml", "b.rubric.yaml")
-AGREE = ("agree", "a.rubric.yaml", "r.jsonl", "--labels", "l.jsonl", "--bootstrap", "0")
+AGREE = ("agree", "a.rubric.yaml", "r.jsonl", "--labels", "l.jsonl")
 
 
 @pytest.fixture(autouse=True)

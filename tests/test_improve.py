@@ -1,13 +1,13 @@
 """The decision whether another wording measures better: never without a difference, never when it is worse."""
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from improvements import CASES, PAGE, WRITERS, simulate
 
 from rubric_lint.agree.ratings import Judgement, Ratings
-from rubric_lint.improve.run import divide
-from rubric_lint.improve.trial import LEVEL, Fault, Gain, Paired, Reason, decide, fold
+from rubric_lint.improve.trial import LEVEL, Fault, Gain, Paired, Reason, can_gain, decide, fold
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -49,7 +49,7 @@ def steady(*values):
 
 
 FLIPS = [[(True, True), (False, True)]]
-TRUTH = [True, True, False] * 14
+TRUTH, MORE = [True, True, False] * 14, [True, True, False] * 30
 NOISY = [row[0] if number % 3 else FLIPS[0] for number, row in enumerate([[each] for each in steady(*TRUTH)])]
 
 
@@ -62,7 +62,9 @@ NOISY = [row[0] if number % 3 else FLIPS[0] for number, row in enumerate([[each]
         (steady(*TRUTH), steady(*TRUTH), None, WORDED, Reason.NO_BETTER, set()),
         (NOISY, steady(*[True] * 42), None, UNSTABLE, Reason.TIES, {Gain.STEADY}),
         (NOISY, steady(*[not each for each in TRUTH]), None, UNSTABLE, Reason.OTHER_MEANING, {Gain.STEADY}),
-        (steady(*[True] * 42), steady(*TRUTH), TRUTH, WORDED, Reason.BETTER, {Gain.CAUGHT, Gain.NEARER, Gain.APART}),
+        (steady(*[True] * 42), steady(*TRUTH), TRUTH, WORDED, Reason.BETTER, {Gain.CAUGHT, Gain.NEARER}),
+        # 30 bad answers and 60 good ones show that hardly any got worse.
+        (steady(*[True] * 90), steady(*MORE), MORE, WORDED, Reason.BETTER, {Gain.CAUGHT, Gain.NEARER, Gain.APART}),
         (steady(*TRUTH), steady(*[True] * 42), TRUTH, WORDED, Reason.WORSE, set()),
         (steady(*TRUTH), steady(*[False] * 42), TRUTH, WORDED, Reason.WORSE, set()),
         # It catches every bad answer, and fails the good ones too.
@@ -73,6 +75,39 @@ def test_what_is_decided(before, after, people, rules, reason, gained):
     labels = people and [(each, True) for each in people]
     decided = decide(pair(before, after, labels), Fault(0, rules, 3))
     assert (decided.reason, set(decided.gained)) == (reason, gained)
+
+
+def is_harmless(answers, worse, better):
+    """Whether a wording passes the guard by which so many of the bad answers turned to wrong, and to right."""
+    labels, rest = [(False, True)] * answers, [False] * (answers - worse - better)
+    before, after = ([met] * worse + [not met] * better + rest for met in (False, True))
+    return not pair(steady(*before), steady(*after), labels).may_harm(0, Gain.CAUGHT)
+
+
+@pytest.mark.parametrize(("answers", "most"), [(28, -1), (29, 0), (45, 0), (46, 1), (100, 4)])
+def test_what_turns_a_tenth_of_the_answers_to_wrong_gets_past_the_guard_in_one_of_twenty_at_most(answers, most):
+    assert [is_harmless(answers, worse, worse) for worse in range(6)] == [worse <= most for worse in range(6)]
+    chances = [math.comb(answers, worse) * 0.1**worse * 0.9 ** (answers - worse) for worse in range(most + 2)]
+    assert sum(chances[:-1]) <= 0.05 < sum(chances)
+    assert not is_harmless(answers, 2, 1)
+
+
+def test_nothing_is_asked_that_cannot_succeed():
+    right, wrong = steady(*TRUTH), steady(*[not TRUTH[0], not TRUTH[1], *TRUTH[2:]])
+    disagrees = frozenset({"judged-disagrees"})
+    people = [(each, True) for each in TRUTH]
+    for before, labels, rules, found in (
+        (NOISY, None, UNSTABLE, True),
+        (right, None, UNSTABLE, False),
+        (NOISY[:3] + right[3:], None, UNSTABLE, False),
+        (right, people, disagrees, False),
+        (wrong, people, disagrees, False),
+        (steady(*[True] * 42), people, disagrees, True),
+        (right, people, WORDED, False),
+        (steady(*MORE), [(each, True) for each in MORE], WORDED, True),
+    ):
+        ratings = pair(before, before, labels).before
+        assert can_gain(ratings, Fault(0, rules, 4)) is found
 
 
 def test_more_proposals_ask_for_a_smaller_p():
@@ -132,37 +167,3 @@ def test_a_split_is_met_if_all_its_parts_are():
     judges = {"m": {"k": Judgement(signature, None, (signature, ((True, True, True), None)))}}
     folded = fold(judges, ((0, 2), (1,)))["m"]["k"]
     assert (folded.given[0], [each[0] for each in folded.samples]) == ((False, True), [(False, True), (True, True)])
-
-
-def test_the_order_of_criteria_is_kept_unless_one_is_split():
-    judges = {"m": {"k": Judgement(((True, False), None), None, (), ((1, 0),))}}
-    assert fold(judges, ((0,), (1,)))["m"]["k"].orders == ((1, 0),)
-    assert fold(judges, ((0, 1),))["m"]["k"].orders == ()
-
-
-@given(st.integers(0, 200), st.integers(1, 7))
-def test_answers_are_divided_by_their_ids_and_no_text_is_on_both_sides(count, several):
-    keys = [f"a{number}" for number in range(count)]
-    texts = {key: f"text {number // several}" for number, key in enumerate(keys)}
-    writing, proving = divide(keys, texts)
-    assert (writing | proving, writing & proving) == (set(keys), set())
-    assert {texts[key] for key in writing}.isdisjoint(texts[key] for key in proving)
-    assert min(count, max(30, count // 2)) <= len(proving) < max(30, count // 2) + several
-    assert divide(keys[::-1], texts) == (writing, proving) or several > 1
-
-
-@pytest.mark.slow
-def test_of_what_is_offered_at_most_5_percent_is_worse():
-    found = [simulate(case, WRITERS[3], 160, 15) for case in CASES]
-    assert sum(each.worse for each in found) <= 0.05 * sum(each.offers for each in found)
-    assert [each.found == each.draws for each in found] == [True] * (len(CASES) - 1) + [False]
-    assert all(each.better >= each.draws / 3 for each in found[:4])
-
-
-@pytest.mark.repository
-def test_the_table_of_the_guide_has_every_case():
-    table = PAGE.read_text("utf-8").split("<!-- improvements -->")[1].split("<!-- /improvements -->")[0]
-    assert {row.split("|")[1].strip() for row in table.splitlines() if row.startswith("| ")} == {
-        "fault",
-        *(case.name for case in CASES),
-    }

@@ -4,13 +4,11 @@ import math
 import re
 
 import pytest
-from false_alarms import CASES, PAGE, SIZES, draw_lengths, draw_order, draw_samples, simulate
+from false_alarms import ALL, CASES, PAGE, SIZES, simulate
 
-from rubric_lint.agree.judged.rules import FINDERS
-
+SHARES = {"judged-unstable": 0.05 / 3, "judged-disagrees": 0.1 / 3, ALL: 0.08}
 NAMES = [case.name for case in CASES]
 RULES = [case for case in CASES if case.effect]
-BY_PERMUTATION = (draw_order, draw_samples, draw_lengths)
 ANSWERS = 30_000
 """The answers that are drawn for a case of each size; `make false-alarms` draws more, for the guide."""
 
@@ -20,13 +18,7 @@ def test_a_rule_hardly_ever_reports_what_is_not_there(case):
     assert simulate(case, 100, 8) == 0
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=case.name, marks=[pytest.mark.slow] if case.draw in BY_PERMUTATION else [])
-        for case in RULES
-    ],
-)
+@pytest.mark.parametrize("case", RULES, ids=[case.name for case in RULES])
 def test_a_rule_finds_a_clear_effect(case):
     assert simulate(case, 200, 5, effect=True) >= 2
 
@@ -34,12 +26,11 @@ def test_a_rule_finds_a_clear_effect(case):
 @pytest.mark.slow
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_no_rule_has_more_false_alarms_than_its_share_and_all_have_at_most_5_percent(case, n):
-    """One rule may have its part of 5%, and three standard errors, as these are draws."""
+def test_no_rule_has_more_false_alarms_than_its_share(case, n):
+    """Warnings share 5%, and each hint has 1%; three standard errors more may come up, as these are draws."""
     draws = ANSWERS // n
-    share = draws / 20 / len(FINDERS)
-    most = share + 3 * math.sqrt(share) if case.effect else draws / 20
-    assert simulate(case, n, draws) <= most
+    share = draws * SHARES.get(case.name, 0.01)
+    assert simulate(case, n, draws) <= share + 3 * math.sqrt(share)
 
 
 def test_the_guide_shows_the_table():

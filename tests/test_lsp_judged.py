@@ -28,12 +28,12 @@ async def test_hints_follow_the_file_that_the_settings_name(tmp_path):
         (hint,) = await editor.diagnostics(uri)
         # As information: Visual Studio Code does not list hints among the problems.
         assert (hint.code, hint.severity, hint.range.start.line) == (
-            "judged-constant",
+            "judged-flat",
             types.DiagnosticSeverity.Information,
             4,
         )
-        assert hint.message == CONSTANT.partition("judged-constant: ")[2]
-        assert hint.code_description.href == "https://rubric-lint.github.io/rules/judged-constant/"
+        assert hint.message == CONSTANT.partition("judged-flat: ")[2]
+        assert hint.code_description.href == "https://rubric-lint.github.io/rules/judged-flat/"
         while len(editor.registered) < 3:
             await asyncio.sleep(0.01)
         watched = [each["globPattern"] for each in editor.registered[-1].register_options["watchers"]]
@@ -41,12 +41,12 @@ async def test_hints_follow_the_file_that_the_settings_name(tmp_path):
 
         # Without a change in meaning the results still count; with one, they need not.
         editor.replace(uri, 2, f"# a comment\n{RUBRIC}")
-        assert await editor.found(uri, 2) == [("judged-constant", 5)]
-        ignored = RUBRIC.replace("- id: polite", "# rubric-lint: ignore[judged-constant]\n  - id: polite")
+        assert await editor.found(uri, 2) == [("judged-flat", 5)]
+        ignored = RUBRIC.replace("- id: polite", "# rubric-lint: ignore[judged-flat]\n  - id: polite")
         editor.replace(uri, 3, ignored)
         assert await editor.found(uri, 3) == []
         editor.replace(uri, 4, RUBRIC)
-        assert await editor.found(uri, 4) == [("judged-constant", 4)]
+        assert await editor.found(uri, 4) == [("judged-flat", 4)]
 
         results.write_text(named(constant(20)))
         assert list(await editor.touch(uri, results)) == []
@@ -66,8 +66,7 @@ async def test_each_criterion_has_a_lens_that_says_whether_to_keep_it(tmp_path):
         document = types.TextDocumentIdentifier(uri_of(path))
         lenses = await editor.client.text_document_code_lens_async(types.CodeLensParams(document))
         told = [(lens.range.start.line, lens.command.title) for lens in lenses if not lens.command.command]
-        lack = "60 labelled answers (now 0) would show whether the judge and people agree"
-        assert told == [(1, "Mend"), (4, f"Cannot say yet: {lack}")]
+        assert told == [(1, "Fix"), (4, "Inconclusive: no human labels")]
         assert await editor.end() == 0
 
 
@@ -84,11 +83,11 @@ async def test_results_of_other_rubrics_and_of_suites_stay_apart(tmp_path):
 
     async with start(tmp_path) as editor:
         uri = editor.open(path, suite)
-        assert await editor.found(uri) == [("judged-constant", 4)]
+        assert await editor.found(uri) == [("judged-flat", 4)]
         ((action,), *_) = [
             [each for each in await editor.actions(uri, (4, 0), (4, 60)) if each.title.startswith("Ignore")]
         ]
-        assert action.title == "Ignore judged-constant here"
+        assert action.title == "Ignore judged-flat here"
         assert await editor.end() == 0
 
 
@@ -103,7 +102,7 @@ async def test_records_with_the_hash_of_the_rubric_need_no_name(tmp_path):
 
     async with start(tmp_path) as editor:
         uri = editor.open(tmp_path / "a.rubric.yaml", RUBRIC)
-        assert await editor.found(uri) == [("judged-constant", 4)]
+        assert await editor.found(uri) == [("judged-flat", 4)]
         changed = RUBRIC.replace("Cites the policy", "Cites the law")
         editor.replace(uri, 2, changed)
         assert await editor.found(uri, 2) == []

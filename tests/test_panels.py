@@ -572,9 +572,7 @@ def test_the_models_of_a_panel_are_raters_and_the_panel_is_compared_with_people(
         [panel_record(f"x{n}", ("a", [LOW, HIGH]), ("b", [HIGH, HIGH]), ("c", [LOW, LOW])) for n in range(4)],
     )
     write(folder, "labels.jsonl", [{"id": f"x{n}", "rater": "ana", "output": as_output(HIGH)} for n in range(4)])
-    code, out, told = run(
-        "agree", "r.rubric.yaml", "run.jsonl", "--labels", "labels.jsonl", "--bootstrap", "0", "--format", "json"
-    )
+    code, out, told = run("agree", "r.rubric.yaml", "run.jsonl", "--labels", "labels.jsonl", "--format", "json")
     assert (code, told) == (0, [])
     (found,) = json.loads(out)["agreements"]
     assert [tuple(rater.values()) for rater in found["raters"]] == [
@@ -591,16 +589,13 @@ def test_the_models_of_a_panel_are_raters_and_the_panel_is_compared_with_people(
         ("judges", ["b", "c"]),
     ]
     assert [rate["judge"] for rate in found["pass_rates"]] == ["a", "b", "c", "panel"]
-    assert (found["panel"]["judges"], [each["rater"] for each in found["samples"]]) == (
-        ["a", "b", "c"],
-        ["a", "b", "c"],
-    )
+    assert [each["rater"] for each in found["samples"]] == ["a", "b", "c"]
     assert {each["ratings"][1]["rater"] for each in found["disagreements"]["worst"]} == {"a", "c"}
 
 
 def test_a_panel_without_people_is_its_models(folder, said):
     write(folder, "run.jsonl", [panel_record(f"x{n}", ("a", [LOW]), ("b", [HIGH])) for n in range(2)])
-    found = json.loads(run("agree", "r.rubric.yaml", "run.jsonl", "--bootstrap", "0", "--format", "json")[1])
+    found = json.loads(run("agree", "r.rubric.yaml", "run.jsonl", "--format", "json")[1])
     assert [rater["name"] for rater in found["agreements"][0]["raters"]] == ["a", "b"]
     code, _, told = run("agree", "r.rubric.yaml", "run.jsonl", "--rater", "panel")
     assert code == 2
@@ -611,7 +606,7 @@ def test_raters_of_panels_in_two_files_are_told_apart(folder):
     for name in ("v1", "v2"):
         write(folder, f"{name}.jsonl", [panel_record("x", ("a", [LOW]), ("panel", [HIGH]))])
     write(folder, "labels.jsonl", [{"id": "x", "rater": "ana", "output": as_output(HIGH)}])
-    arguments = ["v1.jsonl", "v2.jsonl", "--labels", "labels.jsonl", "--bootstrap", "0", "--format", "json"]
+    arguments = ["v1.jsonl", "v2.jsonl", "--labels", "labels.jsonl", "--format", "json"]
     found = json.loads(run("agree", "r.rubric.yaml", *arguments)[1])["agreements"][0]
     assert [(rater["name"], rater["role"]) for rater in found["raters"]] == [
         ("ana", "person"),
@@ -626,7 +621,7 @@ def test_raters_of_panels_in_two_files_are_told_apart(folder):
 
 def test_an_answer_that_a_panel_judged_twice_is_left_out_once(folder, said):
     write(folder, "run.jsonl", [panel_record(name, ("a", [LOW]), ("b", [HIGH])) for name in ("x", "y", "y")])
-    code, _, told = run("agree", "r.rubric.yaml", "run.jsonl", "--bootstrap", "0")
+    code, _, told = run("agree", "r.rubric.yaml", "run.jsonl")
     assert (code, len(told)) == (0, 1)
     said(told[0])
 

@@ -518,13 +518,12 @@ def test_the_labels_and_answers_that_a_browser_saves_are_read_back(run, tmp_path
     assert (seen.complaints, {each.partition("#")[0] for each in seen.requested}) == ([], {page.as_uri()})
 
     labels = [json.loads(line) for line in (saved / "labels.jsonl").read_text("utf-8").splitlines()]
-    by_random = {"rubric": "tower", "rater": "bo", "chosen": "random", "rubric_hash": results[0]["rubric_hash"]}
+    by_bo = {"rubric": "tower", "rater": "bo", "rubric_hash": results[0]["rubric_hash"]}
     agreed = [
-        {"id": name, **by_random, "criteria.verdict": 9 - at, "a b": 4 + at, "verdict": results[at]["verdict"]}
+        {"id": name, **by_bo, "criteria.verdict": 9 - at, "a b": 4 + at, "verdict": results[at]["verdict"]}
         for at, name in enumerate(names)
     ]
     agreed[1] |= {"criteria.verdict": 3, "verdict": "pass" if results[1]["verdict"] != "pass" else "borderline"}
-    del agreed[1]["chosen"]
     sorting = {
         "id": "s1",
         "rubric": "sorting",
@@ -542,8 +541,6 @@ def test_the_labels_and_answers_that_a_browser_saves_are_read_back(run, tmp_path
         "saved/labels.jsonl",
         "--format",
         "json",
-        "--bootstrap",
-        "0",
         "--isolated",
         "--allow-invalid",
     ]

@@ -13,14 +13,18 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from false_trust import write_tables
 from pages import renew_marked
 
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
-from rubric_lint.agree.judged.table import Asked, Table, make_columns
+from rubric_lint.agree.judged.table import Table, make_columns
+from rubric_lint.agree.labelled import Labelled
+from rubric_lint.agree.shares import LabelledAnswer
 from rubric_lint.scoring.loading import load_rubrics
 
 PAGE = Path(__file__).parent.parent / "docs/guides/judged-data.md"
+PAGE_OF_TRUST = PAGE.parent / "assessing.md"
 DRAWS = 1000
 SIZES = (30, 60, 100, 200)
 CRITERIA = 10
@@ -44,17 +48,6 @@ Values = list[list[int]]
 
 def _draw_checks(random: Random, n: int, met: float, criteria: int = CRITERIA) -> Values:
     return [[int(random.random() < met) for _ in range(n)] for _ in range(criteria)]
-
-
-def _draw_pairs(random: Random, n: int, overlap: float) -> Values:
-    """Pairs of checks, each met by half, that share `overlap` of the answers that miss either."""
-    both = overlap / (1 + overlap)
-    found: Values = []
-    for _ in range(CRITERIA // 2):
-        drawn = [random.random() for _ in range(n)]
-        found.append([int(u < both or u >= 0.5 + both) for u in drawn])
-        found.append([int(u < 0.5) for u in drawn])
-    return found
 
 
 def _draw_latent(random: Random, n: int, correlation: float, reverse: bool) -> Values:
@@ -87,29 +80,25 @@ def _tabulate(values: Values, labels: Values | None = None, flips: dict[int | No
     columns = make_columns(rubric, values, labels=labels)
     keys = [str(number) for number in range(len(values[0]))]
     sampled = len(keys) if flips else 0
-    return Table(columns, keys, flips or {None: Fraction(0)}, (2,) if flips else (), sampled=sampled)
+    made = Table(columns, keys, flips or {None: Fraction(0)}, (2,) if flips else (), sampled=sampled)
+    return made if labels is None else made._replace(compared={"judge": dict(_compare(made))})
+
+
+def _compare(table: Table) -> Iterator[tuple[int, Labelled]]:
+    """Yield the labelled answers of each criterion: one label and one output each, of different texts."""
+    for place, column in enumerate(table.columns):
+        meets = column.measure.meets or ()
+        answers = [
+            LabelledAnswer(key, {"ana": meets[label]}, (meets[judged],))
+            for key, label, judged in zip(table.keys, column.labels, column.given, strict=True)
+            if label is not None
+        ]
+        yield place, Labelled(tuple(table.keys), tuple(answers))
 
 
 def _label(random: Random, judged: Values, wrong: tuple[float, float]) -> Values:
     """Judges that err in a share of the answers that people miss, and of those that they meet; returns the judges."""
     return [[label ^ (random.random() < wrong[label]) for label in labels] for labels in judged]
-
-
-def draw_constant(random: Random, n: int, effect: bool) -> Table:
-    """Each check is met in a tenth of the answers; the first one hardly ever."""
-    values = _draw_checks(random, n, 0.1)
-    if effect:
-        values[0] = _draw_checks(random, n, 0.002, 1)[0]
-    return _tabulate(values)
-
-
-def draw_unused(random: Random, n: int, effect: bool) -> Table:
-    """Three of four bands have a tenth each; the second one of the first criterion hardly any."""
-    shares = [0.1, 0.1, 0.1, 0.7]
-    values = [_draw_bands(random, n, shares) for _ in range(CRITERIA)]
-    if effect:
-        values[2] = _draw_bands(random, n, [0.2, 0.002, 0.1, 0.698])
-    return _tabulate(values)
 
 
 def draw_unstable(random: Random, n: int, effect: bool) -> Table:
@@ -118,14 +107,6 @@ def draw_unstable(random: Random, n: int, effect: bool) -> Table:
     if effect:
         rates = {None: 0.02, **dict.fromkeys(range(CRITERIA), 0.02), 0: 0.3}
     return _tabulate(_draw_checks(random, n, 0.5), flips=_flip(random, n, rates))
-
-
-def draw_redundant(random: Random, n: int, effect: bool) -> Table:
-    """Five pairs of checks share 80% of the answers that miss either; the first pair 97%."""
-    values = _draw_pairs(random, n, 0.8)
-    if effect:
-        values[:2] = _draw_pairs(random, n, 0.97)[:2]
-    return _tabulate(values)
 
 
 def draw_inverse(random: Random, n: int, effect: bool) -> Table:
@@ -142,43 +123,12 @@ def _cut(score: float) -> int:
     return min(max(round(score), 0), 10)
 
 
-def _ask(random: Random, values: Values, samples: int, drop: float) -> Asked:
-    """Ask for each answer in random orders; the first criterion loses up to `drop` points by its place.
-
-    Samples of one answer have a standard deviation of 1 around its value.
-    """
-    places: Values = [[] for _ in values]
-    given: Values = [[] for _ in values]
-    n = len(values[0])
-    for answer in range(n):
-        for _ in range(samples):
-            order = list(range(len(values)))
-            random.shuffle(order)
-            for criterion, place in enumerate(order):
-                score = values[criterion][answer] - (0 if criterion else drop * place / (len(values) - 1))
-                places[criterion].append(place)
-                given[criterion].append(_cut(score + (random.gauss(0, 1) if samples > 1 else 0)))
-    return Asked(places, given, [samples] * n if samples > 1 else [n], n)
-
-
-def draw_ceiling(random: Random, n: int, effect: bool) -> Table:
+def draw_flat(random: Random, n: int, effect: bool) -> Table:
     """Each check is met in 80% of the answers; the first one in 98%."""
     values = _draw_checks(random, n, 0.8)
     if effect:
         values[0] = _draw_checks(random, n, 0.98, 1)[0]
     return _tabulate(values)
-
-
-def draw_order(random: Random, n: int, effect: bool) -> Table:
-    """Scores that do not depend on the place; the first criterion loses 2 points from the first to the last."""
-    values = _draw_scores(random, n)
-    return _tabulate(values)._replace(asked=_ask(random, values, 1, 2 if effect else 0))
-
-
-def draw_samples(random: Random, n: int, effect: bool) -> Table:
-    """The same with three samples of each answer, and a loss of 1 point."""
-    values = _draw_scores(random, n)
-    return _tabulate(values)._replace(asked=_ask(random, values, 3, 1 if effect else 0))
 
 
 def draw_lengths(random: Random, n: int, effect: bool) -> Table:
@@ -190,6 +140,19 @@ def draw_lengths(random: Random, n: int, effect: bool) -> Table:
         errors = [2 * (r * length + (1 - r * r) ** 0.5 * random.gauss(0, 1)) for length in lengths]
         judged.append([_cut(value + error) for value, error in zip(values, errors, strict=True)])
     return _tabulate(judged, labels)._replace(lengths=_write_lengths(lengths))
+
+
+def draw_better(random: Random, n: int, effect: bool) -> Table:
+    """A judge that is right on 90% of the good and of the bad answers, where longer answers are better."""
+    lengths = [random.gauss(0, 1) for _ in range(n)]
+    people = [[int(0.55 * length + 0.835 * random.gauss(0, 1) > -0.5) for length in lengths] for _ in range(CRITERIA)]
+    judged = _label(random, people, (0.1, 0.1))
+    if effect:
+        judged[0] = [
+            label if random.random() < 0.8 else int(length > 0)
+            for label, length in zip(people[0], lengths, strict=True)
+        ]
+    return _tabulate(judged, people)._replace(lengths=_write_lengths(lengths))
 
 
 def _write_lengths(logarithms: Sequence[float]) -> list[int]:
@@ -204,22 +167,8 @@ def _draw_people(random: Random, n: int, wrong: tuple[float, float]) -> Table:
 
 
 def draw_disagreeing(random: Random, n: int, effect: bool) -> Table:
-    """The judge catches 80% of the bad answers and passes 80% of the good ones (alpha .6); of the first check 40%."""
+    """The judge catches 80% of the bad answers and passes 80% of the good ones; it catches 40% by the first check."""
     return _draw_people(random, n, (0.6, 0.2) if effect else (0.2, 0.2))
-
-
-def draw_two_samples(random: Random, n: int, effect: bool) -> Table:
-    """Two samples of each answer, each off by a point in 40%, as often up as down; on the first criterion only up."""
-    labels = [[random.choice((1, 5, 8, 9)) for _ in range(n)] for _ in range(CRITERIA)]
-    given: Values = []
-    higher: Values = []
-    for place, column in enumerate(labels):
-        errors = (0, 0, 0, 1, 1) if effect and not place else (-1, 0, 0, 0, 1)
-        pairs = [sorted(label + random.choice(errors) for _ in range(2)) for label in column]
-        given.append([low for low, _ in pairs])
-        higher.append([high for _, high in pairs])
-    table = _tabulate(given, labels)
-    return table._replace(columns=make_columns(BANDS, given, labels=labels, higher=higher))
 
 
 def draw_all(random: Random, n: int, effect: bool) -> Table:
@@ -227,19 +176,10 @@ def draw_all(random: Random, n: int, effect: bool) -> Table:
     del effect  # this case has none
     even = [0.4, 0.1, 0.1, 0.4]
     values = [_draw_bands(random, n, shares) for shares in ([0.1, 0, 0.1, 0.8], [0.8, 0, 0.1, 0.1], *[even] * 8)]
-    for pair in ((2, 3), (4, 5)):
-        for place, side in zip(pair, _draw_pairs(random, n, 0.8)[:2], strict=True):
-            values[place] = [
-                (_SCORES[2] if random.random() < 0.2 else _SCORES[3])
-                if is_met
-                else (_SCORES[1] if random.random() < 0.2 else _SCORES[0])
-                for is_met in side
-            ]
     labels = [*values[:2], *([_mistake(random, value) for value in column] for column in values[2:])]
     rates: dict[int | None, float] = {None: 0.1, **dict.fromkeys(range(CRITERIA), 0.1)}
-    table = _tabulate(values, labels, _flip(random, n, rates))
     lengths = _write_lengths([random.gauss(0, 1) for _ in range(n)])
-    return table._replace(asked=_ask(random, values, 2, 0), lengths=lengths)
+    return _tabulate(values, labels, _flip(random, n, rates))._replace(lengths=lengths)
 
 
 def _mistake(random: Random, value: int) -> int:
@@ -247,7 +187,7 @@ def _mistake(random: Random, value: int) -> int:
     return _SCORES[3 - _SCORES.index(value)] if random.random() < 0.2 else value
 
 
-ALL = "all nine"
+ALL = "all five"
 
 
 class Case(NamedTuple):
@@ -266,17 +206,17 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("judged-constant", draw_constant, "each check is met in 10%", "one is met in 0.2%"),
-    Case("judged-ceiling", draw_ceiling, "each check is met in 80%", "one is met in 98%"),
-    Case("judged-unused-band", draw_unused, "each band has at least 10%", "one band has 0.2%", ("c2",)),
     Case("judged-unstable", draw_unstable, "2 samples differ in 10%", "at one gate in 30%"),
-    Case("judged-redundant", draw_redundant, "pairs share 80%", "one pair shares 97%", ("c1",)),
+    Case("judged-disagrees", draw_disagreeing, "80% caught, 80% passed", "40% caught on one"),
+    Case("judged-flat", draw_flat, "each check is met in 80%", "one is met in 98%"),
     Case("judged-inverse", draw_inverse, "independent", "one runs against the others (r = -.4)"),
-    Case("judged-disagrees", draw_disagreeing, "80% caught, alpha .6", "40% caught on one"),
-    Case("judged-disagrees, 2 samples", draw_two_samples, "40% off by a point, up or down", "on one only up"),
-    Case("judged-order", draw_order, "scores of sd 2, one order an answer", "one loses 2 points from first to last"),
-    Case("judged-order, 3 samples", draw_samples, "sd 2, 3 samples of sd 1", "one loses 1 point from first to last"),
     Case("judged-length", draw_lengths, "errors of sd 2, no matter how long", "on one they follow length (r = .4)"),
+    Case(
+        "judged-length, better ones longer",
+        draw_better,
+        "right on 90%, quality follows length",
+        "and on one, its errors",
+    ),
     Case(ALL, draw_all, "the worst of each", ""),
 )
 
@@ -310,13 +250,17 @@ def main() -> None:
     """Write the table into the guide."""
     parser = argparse.ArgumentParser(description="Write the false alarms and the power of the rules on judged data.")
     parser.add_argument("--draws", type=int, default=DRAWS)
-    parser.add_argument("--print", action="store_true", help="print the table instead")
+    parser.add_argument("--print", action="store_true", help="print the tables instead")
+    parser.add_argument("--only-trust", action="store_true", help="only the tables of whether a judge is trusted")
     options = parser.parse_args()
-    table = draw_table(options.draws)
+    table = "" if options.only_trust else draw_table(options.draws)
+    trust = write_tables(options.draws)
     if options.print:
-        print(table)
+        print(f"{table}\n\n{trust}".strip())
         return
-    renew_marked(PAGE, f"false alarms: {options.draws} draws", table)
+    if table:
+        renew_marked(PAGE, f"false alarms: {options.draws} draws", table)
+    renew_marked(PAGE_OF_TRUST, f"false trust: {options.draws} draws", trust)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from rubric_lint.agree.ratings import Judgement, Ratings
 from rubric_lint.agree.scales import Signature
 from rubric_lint.finding import Severity
 from rubric_lint.improve.run import divide
-from rubric_lint.improve.trial import Fault, Paired, decide, keep
+from rubric_lint.improve.trial import Fault, Paired, can_gain, decide, keep
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
@@ -179,10 +179,11 @@ def improve(random: Random, case: Case, writer: str, n: int) -> Came:
     keys = list(ratings.judges["judge"])
     _, proving = divide(keys, {})
     before = keep(ratings, proving)
-    for _ in range(TRIES):
+    fault = Fault(0, frozenset(rules), TRIES)
+    for _ in range(TRIES if can_gain(before, fault) else 0):
         wording = _write(random, writer, case.wording)
         requests += 1 + len(proving) * SAMPLES
-        if decide(Paired(before, drawn.judge(wording)), Fault(0, frozenset(rules), TRIES)).is_better:
+        if decide(Paired(before, drawn.judge(wording)), fault).is_better:
             return Came(is_found=True, offered=wording, requests=requests)
     return Came(is_found=True, offered=None, requests=requests)
 

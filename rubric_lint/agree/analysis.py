@@ -4,21 +4,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import itemgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from rubric_lint.agree.comparison import (
     Between,
     Compared,
     Comparison,
     Contest,
-    Measured,
+    Flips,
     Plan,
+    Units,
     compare,
     compare_samples,
     contend,
-    count_votes,
 )
+from rubric_lint.agree.groups import JudgeShares, measure_groups
 from rubric_lint.agree.intervals import Share
+from rubric_lint.agree.labelled import find_units, lay_out, list_judges
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
 from rubric_lint.agree.ratings import Judgements, Ratings, combine_people, name_key, pool, sort_keys
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
@@ -138,21 +140,18 @@ class Rater(NamedTuple):
     answers: int
 
 
-T = TypeVar("T")
-
-
-class Together(NamedTuple, Generic[T]):
-    """Several judges, and on each scale which of two is right, or what a panel is worth."""
+class Contests(NamedTuple):
+    """Two judges, and on each scale which of them is right."""
 
     judges: tuple[str, ...]
-    measures: list[T]
+    measures: list[Contest]
 
 
 class Samples(NamedTuple):
     """A rater, and how often its samples differ on each scale."""
 
     rater: str
-    measures: list[Measured]
+    measures: list[Flips]
 
 
 class Agreement(NamedTuple):
@@ -167,9 +166,9 @@ class Agreement(NamedTuple):
     chosen: Chosen | None
     comparisons: tuple[Comparison, ...]
     pass_rates: tuple[PassRate, ...]
-    contests: tuple[Together[Contest], ...]
-    panel: Together[Measured] | None
+    contests: tuple[Contests, ...]
     samples: tuple[Samples, ...]
+    groups: tuple[JudgeShares, ...]
     disagreements: Listed
 
     @property
@@ -197,14 +196,19 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
 
     A panel is compared only with people: it consists of judges.
     """
-    measures = list(measures_of(ratings.rubric)) if ratings.rubric else [measure_verdicts(TOGETHER)]
+    measures = (
+        list(measures_of(ratings.rubric, plan.line)) if ratings.rubric else [measure_verdicts(TOGETHER, plan.line)]
+    )
     judges, people, panels = ratings.judges, ratings.people, ratings.panels
     name_of_labels = next(iter(people)) if len(people) == 1 else LABEL
     labels = {name_of_labels: combine_people(people, ratings.rubric)} if people else {}
     labelled = {**judges, **panels} if labels else {}
-    comparisons = [compare(Between.LABEL, {**labels, name: judge}, measures, plan) for name, judge in labelled.items()]
-    comparisons += _compare_side(Between.PEOPLE, people, measures, plan)
-    comparisons += _compare_side(Between.JUDGES, judges, measures, plan)
+    units = find_units(ratings, ratings.known)
+    comparisons = [
+        compare(Between.LABEL, {**labels, name: judge}, measures, plan, units) for name, judge in labelled.items()
+    ]
+    comparisons += _compare_side(Between.PEOPLE, people, measures, plan, units)
+    comparisons += _compare_side(Between.JUDGES, judges, measures, plan, units)
     label = next(iter(labels.values()), {})
     pairs = [({**labels, name: judge}, True) for name, judge in (judges or panels).items() if labels]
     pairs = pairs or [({name: side[name] for name in two}, False) for side in (people, judges) for two in _pairs(side)]
@@ -219,18 +223,25 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
             _rate(name, judge, label, ratings.chosen, is_alone=len(labelled) == 1) for name, judge in labelled.items()
         ),
         tuple(
-            Together(two, contend(label, [judges[name] for name in two], measures, plan))
+            Contests(two, contend(label, [judges[name] for name in two], measures, units))
             for two in _pairs(judges)
             if labels
         ),
-        Together(tuple(judges), count_votes(label, judges, measures, plan)) if labels and len(judges) > 1 else None,
         tuple(
             Samples(name, flips)
             for name, given in {**people, **judges}.items()
-            if (flips := compare_samples(given, measures, plan))
+            if (flips := compare_samples(given, measures, units))
         ),
+        tuple(_measure_groups(ratings, plan)) if plan.by and ratings.has_joined_labels else (),
         list_disagreements(pairs, measures, plan.worst),
     )
+
+
+def _measure_groups(ratings: Ratings, plan: Plan) -> Iterator[JudgeShares]:
+    """Yield how each judge treats the answers of each group, by the verdict."""
+    measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
+    laid_out = {name: lay_out(ratings, name, measure, units) for name in list_judges(ratings)}
+    yield from measure_groups(ratings, {name: each for name, each in laid_out.items() if each is not None}, plan.by)
 
 
 def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:
@@ -240,13 +251,13 @@ def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:
 
 
 def _compare_side(
-    between: Between, side: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan
+    between: Between, side: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan, units: Units
 ) -> Iterator[Comparison]:
     """Compare the raters of one side: all together if there are more than two, and each two of them."""
     if len(side) > 2:
-        yield compare(between, side, measures, plan)
+        yield compare(between, side, measures, plan, units)
     for two in _pairs(side):
-        yield compare(between, {name: side[name] for name in two}, measures, plan)
+        yield compare(between, {name: side[name] for name in two}, measures, plan, units)
 
 
 def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | None, *, is_alone: bool) -> PassRate:
@@ -279,7 +290,7 @@ def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | Non
     return PassRate(name, judged, None if reason else counts.people, reason, corrected)
 
 
-STATISTICS = ("alpha", "kappa", "ac", "exact", "bad-caught", "good-passed")
+STATISTICS = ("alpha", "exact", "bad-caught", "good-passed")
 """The statistics that can have a limit."""
 
 
@@ -348,9 +359,8 @@ def _find_of(agreements: Sequence[Agreement], condition: Condition) -> Iterator[
 
 def _measure(compared: Compared, statistic: str) -> tuple[float | None, str | None] | None:
     """Return a value and why it is undefined; None if the comparison does not have the statistic."""
-    if statistic in {"alpha", "kappa", "ac"}:
-        figure = compared.find(statistic)
-        return (figure.value, figure.reason) if figure else None
+    if statistic == "alpha":
+        return compared.alpha.value, compared.alpha.reason
     pair = compared.pair
     if pair and statistic == "exact":
         return pair.exact.value, "no answer has two ratings"

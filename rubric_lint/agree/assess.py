@@ -1,25 +1,32 @@
 """Decide what linting, rubric tests and judged data together say about a rubric and each of its criteria.
 
-No statistic is computed here: the rules on judged data and the comparison of verdicts with labels have them all.
+No statistic is computed here: `shares` measures a judge, `needed` counts labels, and the rules on judged data have the
+rest.
 """
 
-import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.agree.comparison import Gate
-from rubric_lint.agree.intervals import Bounded, bound, count_deciding
+from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
 from rubric_lint.agree.judged.outcomes import Untested
+from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.judged.run import NO_RESULTS, Review
+from rubric_lint.agree.label_scale import Doubted, find_doubted
+from rubric_lint.agree.labelled import Labelled, Skew, count_indistinct, find_skew, find_units, lay_out, list_judges
+from rubric_lint.agree.needed import Seen, count_labels
 from rubric_lint.agree.pass_rate import Chosen
+from rubric_lint.agree.ratings import Judgements, Ratings
+from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
+from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.format.criterion import Shape
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules.rows import find_row
-from rubric_lint.scoring.grading import OVERALL
+from rubric_lint.scoring.grading import OVERALL, Verdict
 from rubric_lint.scoring.loading import Loaded
 from rubric_lint.text.path import Path, list_above
 from rubric_lint.text.source import Source, stem_of
@@ -28,8 +35,8 @@ if TYPE_CHECKING:
     from rubric_lint.agree.history import History
     from rubric_lint.agree.probes import Probes
 
-_ERROR = Fraction(1, 40)
-"""The probability with which each bound may be wrong: that of one side of an interval of 95%."""
+MOST_LOOKS = 10
+"""The most looks at growing data: each gets an equal part of the probability of an error."""
 
 _BLOCKING = frozenset({Severity.ERROR, Severity.WARNING})
 
@@ -38,8 +45,8 @@ class Standing(StrEnum):
     """What to do with a criterion."""
 
     KEEP = "keep"
-    MEND = "mend"
-    UNKNOWN = "cannot say yet"
+    FIX = "fix"
+    INCONCLUSIVE = "inconclusive"
 
 
 class Trust(StrEnum):
@@ -54,35 +61,33 @@ class Reason(StrEnum):
     """Why the answer for a rubric is what it is."""
 
     ERRORS = "errors"
-    TO_MEND = "to-mend"
     MISSES_BAD = "misses-bad"
     FAILS_GOOD = "fails-good"
+    BELOW_IN_GROUP = "below-in-group"
     NOT_JUDGED = "not-judged"
     INVALID = "invalid"
     UNUSABLE = "unusable"
     NO_LABELS = "no-labels"
     BY_VERDICT = "by-verdict"
+    LABEL_SCALE = "label-scale"
+    PEOPLE_DISAGREE = "people-disagree"
     FEW_LABELS = "few-labels"
-    REPEATED = "repeated"
-    UNSCORED = "unscored"
-    DISPUTED = "disputed"
     SHARES_REACHED = "shares-reached"
 
 
 class Asked(NamedTuple):
     """What is asked: the share of bad answers to catch and of good ones to pass, and which look at the data this is.
 
-    `judges` are compared with the labels, each by itself.
+    Verdicts at or below the `line` stop an answer, and a verdict rests on so many outputs as `runs` says. `by` is the
+    field by which answers are grouped. Labels are on `label_scale`, if somebody said it.
     """
 
-    target: Fraction = Fraction(4, 5)
+    target: Fraction = TARGET
     look: int = 1
-    judges: int = 1
-
-    @property
-    def level(self) -> float:
-        """The probability with which each bound may be wrong; several looks and judges share it (Bonferroni)."""
-        return float(_ERROR / self.look / self.judges)
+    line: Verdict = Verdict.FAIL
+    runs: int = 1
+    by: str = ""
+    label_scale: tuple[int, int] | None = None
 
 
 class Evidence(NamedTuple):
@@ -117,7 +122,7 @@ class Evidence(NamedTuple):
 
     @property
     def is_blocking(self) -> bool:
-        """Whether it makes a criterion one to mend."""
+        """Whether it makes a criterion one to fix."""
         return self.severity in _BLOCKING
 
     def to_json(self) -> dict[str, Any]:
@@ -127,7 +132,11 @@ class Evidence(NamedTuple):
 
 
 class Assessed(NamedTuple):
-    """What is known of a criterion. `untested` is what rules on judged data cannot decide, what lacks most first."""
+    """What is known of a criterion. `untested` is what rules on judged data cannot decide.
+
+    `shares` are those of the worst judge, None without labels; `needed` is the number of labels in all that decide with
+    a chance of 4 in 5, None if none can be said.
+    """
 
     id: str
     line: int
@@ -136,26 +145,28 @@ class Assessed(NamedTuple):
     findings: tuple[Evidence, ...] = ()
     untested: tuple[Untested, ...] = ()
     nothing_found_by: tuple[str, ...] = ()
+    shares: Shares | None = None
+    needed: int | None = None
 
-
-class Treated(NamedTuple):
-    """How a judge treats the answers that people fail and those that they pass."""
-
-    judge: str
-    bad_caught: Bounded
-    good_passed: Bounded
-
-    def is_below(self, target: Fraction) -> bool:
-        """Return whether one of the shares is surely below a target."""
-        return min(self.bad_caught.high, self.good_passed.high) < target
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        fields = self._asdict()
+        shares, needed = fields.pop("shares"), fields.pop("needed")
+        caught, passed = (shares.bad_caught, shares.good_passed) if shares else (None, None)
+        return {**fields, "bad_caught": caught, "good_passed": passed, "labels_needed": needed}
 
 
 class Assessment(NamedTuple):
-    """What is known of a rubric. `needed` is the least number of labels that would decide, if any can be said.
+    """What is known of a rubric.
 
-    `alike` answers were given one and the same value on every criterion; 0 if the values differ. `evidence` is what is
-    about no single criterion, `judges` how each judge treats bad and good answers, the worst one first, `probes` what
-    answers made worse show (None: none were made), and
+    `evidence` is what is about no single criterion, `judges` how each judge treats bad and good answers, the worst one
+    first, and `groups` the same for each value of the field that was asked for. Each bound of `judges` may be wrong
+    with the probability `level`. `needed` is the least number of units in all that decides with a chance of 4 in 5, if
+    any does; units are questions if `has_questions`. `skew` says how unevenly verdicts are labelled, `doubted` whose
+    labels seem to be on another scale. `indistinct` is the number of criteria on which no judge tells answers apart, 0
+    if one does, and `alike` the number of answers that were all given one and the same value on every criterion.
+    `verdicts` counts the outputs of the worst judge, without labels of the first one, by their verdict. `fields` are
+    those by which answers could be grouped. `probes` have what answers made worse show (None: none were made), and
     `history` how earlier wordings measured (None: nobody asked).
     """
 
@@ -166,23 +177,31 @@ class Assessment(NamedTuple):
     reasons: tuple[Reason, ...]
     asked: Asked
     review: Review
-    criteria: tuple[Assessed, ...]
+    criteria: tuple[Assessed, ...] = ()
     evidence: tuple[Evidence, ...] = ()
-    judges: tuple[Treated, ...] = ()
+    judges: tuple[JudgeShares, ...] = ()
+    groups: tuple[JudgeShares, ...] = ()
+    level: float = float(ERROR)
     needed: int | None = None
+    has_questions: bool = False
+    skew: Skew | None = None
+    doubted: Doubted | None = None
+    indistinct: int = 0
     alike: int = 0
+    verdicts: Mapping[Verdict, int] = {}
+    fields: tuple[str, ...] = ()
     probes: "Probes | None" = None
     history: "History | None" = None
 
     @property
-    def caught(self) -> Bounded | None:
-        """The share of bad answers that the worst judge caught; None without labels."""
-        return self.judges[0].bad_caught if self.judges else None
+    def worst(self) -> JudgeShares | None:
+        """How the worst judge treats answers; None without labels."""
+        return self.judges[0] if self.judges else None
 
     @property
-    def passed(self) -> Bounded | None:
-        """The share of good answers that the worst judge passed; None without labels."""
-        return self.judges[0].good_passed if self.judges else None
+    def below(self) -> list[JudgeShares]:
+        """The groups in which a judge is surely below the target."""
+        return [each for each in self.groups if each.shares.is_below(self.asked.target)]
 
     def list(self, standing: Standing) -> list[Assessed]:
         """Return the criteria of one standing."""
@@ -190,7 +209,9 @@ class Assessment(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        review = self.review
+        review, asked, worst = self.review, self.asked, self.worst
+        shares = worst.shares if worst else None
+        people = shares.people if shares else None
         return {
             "file": self.file,
             "rubric": self.rubric,
@@ -199,15 +220,25 @@ class Assessment(NamedTuple):
             "answer": self.trust,
             "reasons": self.reasons,
             **{name: getattr(review, name) for name in ("answers", "judges", "labelled", "people", "chosen")},
-            "target": float(self.asked.target),
-            "look": self.asked.look,
-            "bad_caught": self.caught,
-            "good_passed": self.passed,
+            "target": float(asked.target),
+            "look": asked.look,
+            "runs": asked.runs,
+            "fail_on": asked.line,
+            "level": self.level,
+            "unit": "question" if self.has_questions else "answer",
+            "verdicts": {verdict: self.verdicts.get(verdict, 0) for verdict in Verdict},
+            "bad_caught": shares and shares.bad_caught,
+            "good_passed": shares and shares.good_passed,
             "each_judge": self.judges,
+            "groups": self.groups,
             "labels_needed": self.needed,
-            "repeated": sum(review.doubt.repeated),
-            "unscored": sum(review.doubt.invalid),
-            "disputed": review.doubt.disputed,
+            "people_agree": None if people is None or people.agree is None else float(people.agree),
+            "tied": people.tied if people else 0,
+            "slips": shares.slips if shares else 0,
+            "unscored": shares.unscored if shares else 0,
+            "to_label_again": worst.name_all(worst.shares.single) if worst else [],
+            "label_scale": self.doubted and {"person": self.doubted.person, "seems": self.doubted.suspicion},
+            "not_told_apart": self.indistinct,
             "criteria": self.criteria,
             "findings": self.evidence,
             "probes": self.probes,
@@ -278,103 +309,150 @@ def refuse(source: Source, findings: Sequence[Finding], asked: Asked) -> Assessm
     evidence = tuple(tell(source, each, None) for each in findings)
     name = stem_of(source.name)
     review = Review(name, fault=NO_RESULTS)
-    return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), asked, review, (), evidence)
+    return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), asked, review, evidence=evidence)
 
 
 def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: Asked) -> Assessment:
     """Assess a rubric and its criteria by the findings about them and the review of its judged data."""
-    criteria = tuple(_assess_criteria(loaded, evidence, review))
-    known = {each.id for each in criteria}
-    others = tuple(each for each in evidence if each.criterion not in known)
-    table = review.table
-    alike = table.answers if table and all(len(column.used) == 1 for column in table.columns) else 0
-    asked = asked._replace(judges=max(len(review.gates), 1))
-    judges = [
-        Treated(name, bound(gate.bad_caught, asked.level), bound(gate.good_passed, asked.level))
-        for name, gate in review.gates.items()
-    ]
-    # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
-    judges.sort(key=lambda each: (not each.is_below(asked.target), min(each.bad_caught.low, each.good_passed.low)))
-    trust, reasons = _decide(evidence, review, judges[0] if judges else None, asked)
-    needed = None
-    if trust is Trust.UNDECIDED and Reason.FEW_LABELS in reasons:
-        needed = count_labels(review.gates[judges[0].judge], asked._replace(look=asked.look + 1))
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
     about = source.name, loaded.name, source.position(start).line
-    return Assessment(*about, trust, reasons, asked, review, criteria, others, tuple(judges), needed, alike)
+    found = Assessment(*about, Trust.UNDECIDED, (), asked, review)
+    if review.ratings is not None:
+        found = _measure(found, review.ratings)
+    criteria = tuple(_assess_criteria(loaded, evidence, found))
+    known = {each.id for each in criteria}
+    others = tuple(each for each in evidence if each.criterion not in known)
+    trust, reasons = _decide(evidence, found)
+    needed = None
+    if Reason.FEW_LABELS in reasons and found.worst:
+        level = find_level(asked.look + 1, len(found.judges))
+        needed = _count_needed(found.worst.shares, asked.target, level)
+    return found._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)
 
 
-def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], review: Review) -> Iterator[Assessed]:
+def _count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
+    bad, good = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
+    if not bad.n + good.n:
+        return None
+    return count_labels(bad, good, target, level)
+
+
+def _measure(found: Assessment, ratings: Ratings) -> Assessment:
+    """Return an assessment with all that the judged data show of the verdicts."""
+    asked, table = found.asked, found.review.table
+    alike = table.answers if table and all(len(column.used) == 1 for column in table.columns) else 0
+    criteria = ratings.rubric.criteria if ratings.rubric else ()
+    own = [
+        each
+        for each in (measures_of(ratings.rubric) if ratings.rubric else ())
+        if each.place is not None and each.scale.kind is not Kind.BAND
+    ]
+    judges = list_judges(ratings)
+    indistinct = min((count_indistinct(each, own, criteria) for each in judges.values()), default=0)
+    found = found._replace(alike=alike, indistinct=indistinct, fields=tuple(list_fields(ratings)))
+    found = found._replace(verdicts=_count_verdicts(next(iter(judges.values()), {})))
+    if not ratings.has_joined_labels:
+        return found
+    measure, units = measure_verdicts("verdict", asked.line), find_units(ratings)
+    laid_out = {name: lay_out(ratings, name, measure, units, asked.runs) or Labelled((), ()) for name in judges}
+    level = find_level(asked.look, len(judges))
+    shares = [JudgeShares(name, measure_shares(each.answers, level), each.keys) for name, each in laid_out.items()]
+    # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
+    shares.sort(key=lambda each: (not each.shares.is_below(asked.target), _find_least(each.shares)))
+    return found._replace(
+        judges=tuple(shares),
+        verdicts=_count_verdicts(judges[shares[0].judge]),
+        groups=tuple(measure_groups(ratings, laid_out, asked.by, asked.look)),
+        level=level,
+        has_questions=any(each.are_questions for each in laid_out.values()),
+        skew=find_skew(ratings, asked.line),
+        doubted=None if asked.label_scale else _find_doubted(ratings, own),
+    )
+
+
+def _find_least(shares: Shares) -> float:
+    return min(shares.bad_caught.low, shares.good_passed.low)
+
+
+def _find_doubted(ratings: Ratings, measures: Sequence[Measure]) -> Doubted | None:
+    found = (find_doubted(ratings.people, judge, measures) for judge in list_judges(ratings).values())
+    return next(filter(None, found), None)
+
+
+def _count_verdicts(given: Judgements) -> Counter[Verdict]:
+    """Count the verdicts of the outputs of a judge."""
+    outputs = (output for each in given.values() for output in each.samples or (each.given,))
+    return Counter(verdict for _, verdict in outputs if verdict is not None)
+
+
+def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], found: Assessment) -> Iterator[Assessed]:
+    review = found.review
     outcomes = {each.criterion: each for each in review.criteria}
-    have = {"answers": review.answers, "labelled answers": review.labelled}
     by_name: dict[str | None, list[Evidence]] = {}
     for each in evidence:
         by_name.setdefault(each.criterion, []).append(each)
+    places = {column.name: place for place, column in enumerate(review.table.columns if review.table else ())}
     for path, name in _list_entries(loaded):
         own = tuple(by_name.get(name, ()))
         outcome = outcomes.get(name)
-        # What no number of answers can test, such as the direction of two criteria, decides nothing.
-        untested = [each for each in (outcome.untested if outcome else ()) if each.unit != "criteria"]
-        untested.sort(key=lambda each: have.get(each.unit, 0) - each.needed)
-        hints = any(each.rule in JUDGED_RULES for each in own)
-        if any(each.is_blocking for each in own):
-            standing = Standing.MEND
-        elif outcome is None or untested or hints:
-            standing = Standing.UNKNOWN
-        else:
-            standing = Standing.KEEP
+        shares = _list_shares(review, places.get(name))
+        standing, needed = _stand(own, shares, found), None
+        worst = min(shares, key=_find_least, default=None)
+        if standing is Standing.INCONCLUSIVE and worst and not find_void(found):
+            needed = _count_needed(worst, TARGET, float(ERROR))
         line, column, _ = loaded.document.source.position(loaded.document.span(path).start)
-        quiet = outcome.quiet if outcome else ()
-        yield Assessed(name, line, column, standing, own, tuple(untested), quiet)
+        quiet, untested = (outcome.quiet, outcome.untested) if outcome else ((), ())
+        yield Assessed(name, line, column, standing, own, untested, quiet, worst, needed)
 
 
-def _decide(
-    evidence: Sequence[Evidence], review: Review, worst: Treated | None, asked: Asked
-) -> tuple[Trust, tuple[Reason, ...]]:
-    """Return the answer and its reasons by the worst judge; None without labels."""
-    against = []
-    target = asked.target
-    is_biased = review.chosen is Chosen.BY_VERDICT or (review.chosen is None and review.doubt.chosen is not None)
+def _list_shares(review: Review, place: int | None) -> list[Shares]:
+    """Return the shares of each judge on a criterion."""
+    compared = review.table.compared.values() if review.table and place is not None else ()
+    level = float(ERROR / max(len(compared), 1))
+    return [measure_shares(each[place].answers, level) for each in compared if place is not None and place in each]
+
+
+def _stand(own: Sequence[Evidence], shares: Sequence[Shares], found: Assessment) -> Standing:
+    """Return what to do with a criterion; judged data count only if the labels, and the judge, can say anything."""
+    is_void = find_void(found) is not None or found.indistinct > 0
+    if any(is_against(each, found) for each in own):
+        return Standing.FIX
+    reaches = [each.reaches(TARGET) and not each.people.disagree(TARGET) for each in shares]
+    return Standing.KEEP if reaches and all(reaches) and not is_void else Standing.INCONCLUSIVE
+
+
+def is_against(evidence: Evidence, found: Assessment) -> bool:
+    """Return whether a finding calls for a fix: not if it is of a judge that tells nothing, or of void labels."""
+    is_void = found.indistinct > 0 or (evidence.rule == "judged-disagrees" and find_void(found) is not None)
+    return evidence.is_blocking and not (is_void and evidence.rule in JUDGED_RULES)
+
+
+def find_void(found: Assessment) -> Reason | None:
+    """Return why labels say nothing about a judge, if they do not."""
+    worst, chosen = found.worst, found.review.chosen
+    if worst is None:
+        return Reason.NO_LABELS
+    if chosen is Chosen.BY_VERDICT or (chosen is None and found.skew is not None):
+        return Reason.BY_VERDICT
+    if found.doubted:
+        return Reason.LABEL_SCALE
+    return Reason.PEOPLE_DISAGREE if worst.shares.people.disagree(found.asked.target) else None
+
+
+def _decide(evidence: Sequence[Evidence], found: Assessment) -> tuple[Trust, tuple[Reason, ...]]:
+    """Return the answer and its reasons, by the worst judge: the first that holds."""
+    review, target, worst = found.review, found.asked.target, found.worst
     if any(each.severity is Severity.ERROR and each.rule not in JUDGED_RULES for each in evidence):
-        against.append(Reason.ERRORS)
-    elif any(each.is_blocking for each in evidence):
-        against.append(Reason.TO_MEND)
-    if worst and not is_biased:
-        against += [Reason.MISSES_BAD] if worst.bad_caught.high < target else []
-        against += [Reason.FAILS_GOOD] if worst.good_passed.high < target else []
-    if against:
-        return Trust.NOT_TRUSTED, tuple(against)
+        return Trust.NOT_TRUSTED, (Reason.ERRORS,)
     if review.fault:
         unjudged = Reason.INVALID if review.invalid else Reason.NOT_JUDGED
         return Trust.UNDECIDED, (unjudged if review.fault == NO_RESULTS else Reason.UNUSABLE,)
-    if worst is None:
-        return Trust.UNDECIDED, (Reason.NO_LABELS,)
-    if is_biased:
-        return Trust.UNDECIDED, (Reason.BY_VERDICT,)
-    if min(worst.bad_caught.low, worst.good_passed.low) < target:
-        return Trust.UNDECIDED, (Reason.FEW_LABELS,)
-    doubt = review.doubt
-    shares = doubt.at_worst(worst.bad_caught.share, worst.good_passed.share)
-    least = min(bound(share, asked.level).low for share in shares)
-    doubts = {Reason.REPEATED: doubt.repeated, Reason.UNSCORED: doubt.invalid, Reason.DISPUTED: (doubt.disputed,)}
-    against = [reason for reason, counts in doubts.items() if any(counts) and least < target]
-    return (Trust.UNDECIDED, tuple(against)) if against else (Trust.TRUSTED, (Reason.SHARES_REACHED,))
-
-
-def count_labels(gate: Gate, asked: Asked) -> int | None:
-    """Return the least number of labels in all that would decide, at the shares seen so far; None if none would.
-
-    A share below the one that is asked for decides as soon as its upper bound is below it; else both lower bounds must
-    reach it. Of a class without any answer, nobody knows how rare it is: then it is what both classes need at the very
-    least, the missing one if all were right.
-    """
-    shares = gate.bad_caught, gate.good_passed
-    sides = [(share, count_deciding(share, asked.target, asked.level)) for share in shares]
-    below = [(share, count) for share, count in sides if share.n and Fraction(*share) < asked.target]
-    if not below and any(count is None for _, count in sides):
-        return None
-    if not below and not all(share.n for share in shares):
-        return sum(count or 0 for _, count in sides)
-    total = sum(share.n for share in shares)
-    found = [math.ceil(Fraction(count * total, share.n)) for share, count in below or sides if count is not None]
-    return (min(found) if below else max(found)) if found else None
+    void = find_void(found)
+    if worst is None or void is not None:
+        return Trust.UNDECIDED, (void or Reason.NO_LABELS,)
+    against = [Reason.MISSES_BAD] if worst.shares.bad_caught.high < target else []
+    against += [Reason.FAILS_GOOD] if worst.shares.good_passed.high < target else []
+    if against or found.below:
+        return Trust.NOT_TRUSTED, tuple(against) or (Reason.BELOW_IN_GROUP,)
+    is_enough = worst.shares.reaches(target)
+    return (Trust.TRUSTED, (Reason.SHARES_REACHED,)) if is_enough else (Trust.UNDECIDED, (Reason.FEW_LABELS,))

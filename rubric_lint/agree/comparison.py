@@ -1,21 +1,26 @@
 """Compare raters: two of them, or all of one side."""
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
-from math import ceil
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.agree import coefficients
-from rubric_lint.agree.coefficients import Row, Statistic
-from rubric_lint.agree.intervals import DRAWS, Share, Sides, evaluate, find_interval, find_needed, resample, upper_bound
-from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Projection
-from rubric_lint.agree.scales import Kind, Measure, Scale
+from rubric_lint.agree.bounds import lower_bound, upper_bound
+from rubric_lint.agree.coefficients import Row
+from rubric_lint.agree.intervals import ERROR, Share, Sides, find_needed, limit_alpha, measure_mean
+from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Key, Rated
+from rubric_lint.agree.scales import Kind, Measure
+from rubric_lint.scoring.grading import Verdict
 
 LEAST, FIRM, LEAST_OFF = 10, 60, 10
-"""The fewest answers for an interval, and for one that is not rough; this also needs some off the commonest value."""
+"""The fewest units for an interval, and for one that is not rough; this also needs some off the commonest value."""
+
+
+Units = Mapping[Key, Hashable] | None
+"""The unit of each answer, such as its question; None if no answers are related."""
 
 
 class Figure(NamedTuple):
@@ -30,142 +35,110 @@ class Figure(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What to compute: bootstrap draws and seed, the share of bad answers to catch, the disagreements to list.
+    """What to compute: the share of bad answers to catch, and the disagreements to list.
 
-    If `draws` is 0, no intervals are computed.
+    Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped.
     """
 
-    draws: int = DRAWS
-    seed: int = 1
     target: Fraction = Fraction(4, 5)
     worst: int | None = None
+    line: Verdict = Verdict.FAIL
+    by: str = ""
 
 
-class Chart(NamedTuple):
-    """Statistics of the ratings on one scale; those that only complete the picture get no interval."""
-
-    measure: Measure
-    projection: Projection
-    statistics: Mapping[str, Statistic]
-    completing: Mapping[str, Statistic] = MappingProxyType({})
-
-
-def choose_statistics(
-    measure: Measure, projection: Projection, *, is_pair: bool
-) -> tuple[dict[str, Statistic], dict[str, Statistic]]:
-    """Return the statistics for a scale by name, and those that only complete the picture.
-
-    Of scores 0 to 10 only the weighted statistics are given: equal scores are rare, and their bands are a scale of
-    their own, on which equality counts.
-    """
-    scale, (rows, _, higher) = measure.scale, projection
-    found: dict[str, Statistic] = {}
-    more: dict[str, Statistic] = {}
-    weighted, plain = (more, found) if scale.kind in {Kind.CHECK, Kind.BAND} else (found, more)
-    if scale.kind is not Kind.CHECK:
-        if is_pair:
-            weighted["kappa_quadratic"] = coefficients.kappa(rows, scale, quadratic=True)
-        weighted["alpha_ordinal"] = coefficients.alpha_ordinal(rows, scale)
-        weighted["ac2"] = coefficients.gwet(rows, scale, quadratic=True)
-        more["alpha_interval"] = coefficients.alpha_interval(rows, scale)
-    if scale.kind is not Kind.SCORE:
-        if is_pair:
-            plain["kappa"] = coefficients.kappa(rows, scale)
-        plain["alpha_nominal"] = coefficients.alpha_nominal(rows, scale)
-        plain["ac1"] = coefficients.gwet(rows, scale)
-    if is_pair and scale.kind not in {Kind.BAND, Kind.VERDICT}:
-        found["bias"] = coefficients.mean_difference(rows, higher, scale)
-        found["mean_error"] = coefficients.mean_difference(rows, higher, scale, absolute=True)
-    return found, more
+def measure_figures(rated: Rated, *, is_pair: bool) -> dict[str, Figure]:
+    """Return the figures of a scale by name."""
+    kind = rated.measure.scale.kind
+    figures = [measure_alpha(rated)]
+    if is_pair:
+        figures.append(_measure_kappa(rated))
+    if is_pair and kind not in {Kind.BAND, Kind.VERDICT}:
+        figures.append(_measure_bias(rated))
+    return {figure.statistic: figure for figure in figures}
 
 
-def compute(joined: Joined, charts: Sequence[Chart], plan: Plan) -> list[dict[str, Figure]]:
-    """Return the figures of each chart; all charts share the bootstrap draws of the answers."""
-    drawn: list[dict[str, list[float | None]]] = [
-        {name: [] for name in (chart.statistics if plan.draws else ())} for chart in charts
-    ]
-    usable = [chart.projection.tally(joined.counts) for chart in charts]
-    enough = [
-        (chart, values)
-        for chart, counts, values in zip(charts, usable, drawn, strict=True)
-        if _count_rated(chart.projection.rows, counts) >= LEAST
-    ]
-    for kinds in resample(joined.kinds, len(joined.counts), plan.draws, plan.seed) if enough else ():
-        for chart, values in enough:
-            counts = chart.projection.tally(kinds)
-            for name, found in values.items():
-                found.append(evaluate(chart.statistics[name], counts))
-    return [
-        {
-            name: _make_figure(name, evaluate(statistic, counts), chart, counts, values.get(name))
-            for name, statistic in {**chart.statistics, **chart.completing}.items()
-        }
-        for chart, counts, values in zip(charts, usable, drawn, strict=True)
-    ]
+def measure_alpha(rated: Rated) -> Figure:
+    """Return Krippendorff's alpha with its interval: nominal of checks, else with squared distances of the values."""
+    scale, answers = rated.measure.scale, len(rated.rows)
+    name = "alpha_nominal" if scale.kind is Kind.CHECK else "alpha_interval"
+    times = Counter(rated.rows)
+    numbers = {row: number for number, row in enumerate(times)}
+    found = coefficients.alpha(list(times), list(times.values()), scale)
+    if found.value is None:
+        return Figure(name, None, reason=_explain_undefined(rated))
+    value, units = float(found.value), len(set(rated.units))
+    if units < LEAST:
+        return Figure(name, value, reason=_explain_few(rated))
+    if not found.influence:
+        least = math.floor(1000 * lower_bound(units, units, ERROR)) / 10
+        reason = f"equal in all {answers:,} answers, so no interval; at 95%, at least {least:.1f}% of answers are"
+        return Figure(name, value, reason=reason)
+    influence = [found.influence[numbers[row]] for row in rated.rows]
+    low, high = limit_alpha(found.value, influence, rated.units)
+    if low is None:
+        return Figure(name, value, reason=f"the same ratings of all {answers:,} answers, so no interval")
+    return Figure(name, value, low, high, units < FIRM or _count_off(rated.rows) < LEAST_OFF)
 
 
-def _make_figure(
-    name: str, value: float | None, chart: Chart, counts: Sequence[int], drawn: Sequence[float | None] | None
-) -> Figure:
-    """Return a figure, with an interval if there are draws and enough answers."""
-    seen = list(_rated(chart.projection.rows, counts))
-    note = explain(name, value, chart.measure.scale, [row for row, _ in seen])
-    if value is None and note is None:
-        note = "one of the ratings never varies"
-    if value is None or drawn is None:
-        return Figure(name, value, reason=note)
-    rated = sum(count for _, count in seen)
-    if rated < LEAST:
-        few = f"{count_answers(rated)}: {LEAST} give a rough interval, {FIRM} a firm one"
-        return Figure(name, value, reason=join(note, few))
-    interval = find_interval(drawn)
-    if interval is None:
-        return Figure(
-            name, value, reason=join(note, "no interval: undefined in over 5% of the draws; add answers that vary")
-        )
-    low, high, _ = interval
-    times: Counter[int | None] = Counter()
-    for row, count in seen:
-        times.update({place: row.count(place) * count for place in row if place is not None})
+def _measure_kappa(rated: Rated) -> Figure:
+    """Return Cohen's kappa, with quadratic weights except on checks. Papers report it; it has no interval."""
+    scale = rated.measure.scale
+    name = "kappa" if scale.kind is Kind.CHECK else "kappa_quadratic"
+    times = Counter(rated.rows)
+    found = coefficients.kappa(list(times), list(times.values()), scale)
+    if found is None:
+        return Figure(name, None, reason=_explain_undefined(rated))
+    is_constant = any(len(set(column)) == 1 for column in zip(*rated.rows, strict=True))
+    return Figure(name, float(found), reason="one rater never varies" if is_constant else None)
+
+
+def _measure_bias(rated: Rated) -> Figure:
+    """Return by how much the second of two raters is higher, on average over units."""
+    twice = coefficients.find_distances(rated.rows, rated.higher, rated.measure.scale)
+    if not twice:
+        return Figure("bias", None, reason=_NO_PAIR)
+    return _average("bias", [Fraction(each or 0, 2) for each in twice], rated)
+
+
+def _average(name: str, values: Sequence[Fraction | int], rated: Rated) -> Figure:
+    """Return the mean of a value of each answer, over units, with its interval."""
+    mean = measure_mean(values, rated.units)
+    value, units = float(mean.value), len(set(rated.units))
+    if units < LEAST:
+        return Figure(name, value, reason=_explain_few(rated))
+    if mean.low is None:
+        return Figure(name, value, reason=f"the same in all {len(values):,} answers, so no interval")
+    return Figure(name, value, mean.low, mean.high, units < FIRM or _count_off(rated.rows) < LEAST_OFF)
+
+
+_NO_PAIR = "no answer has two ratings"
+
+
+def _explain_undefined(rated: Rated) -> str:
+    values = {place for row in rated.rows for place in row if place is not None}
+    if not values:
+        return _NO_PAIR
+    return f"no variation: every rating is {rated.measure.scale.names[values.pop()]}"
+
+
+def _explain_few(rated: Rated) -> str:
+    units, answers = len(set(rated.units)), len(rated.units)
+    if units == answers:
+        return f"{count_answers(units)}: {LEAST} give a rough interval, {FIRM} a firm one"
+    several = "1 question or text" if units == 1 else f"{units} questions or texts"
+    return f"{count_answers(answers)}, but {several}: {LEAST} give a rough interval, {FIRM} a firm one"
+
+
+def _count_off(rows: Sequence[Row]) -> int:
+    """Return how many answers have a rating other than the commonest one."""
+    times = Counter(place for row in rows for place in row if place is not None)
     usual = {times.most_common(1)[0][0], None}
-    off = sum(count for row, count in seen if set(row) - usual)
-    return Figure(name, value, low, high, rated < FIRM or off < LEAST_OFF, note)
-
-
-def join(*reasons: str | None) -> str | None:
-    """Join the reasons that there are."""
-    return "; ".join(filter(None, reasons)) or None
+    return sum(not usual.issuperset(row) for row in rows)
 
 
 def count_answers(answers: int) -> str:
     """Write a number of answers in words."""
     return "1 answer" if answers == 1 else f"{answers:,} answers"
-
-
-def explain(name: str, value: float | None, scale: Scale, rows: Sequence[Row]) -> str | None:
-    """Return why a statistic is undefined for rows that occur, or what a defined one cannot show."""
-    if not rows:
-        return "no answer has two ratings"
-    values = {place for row in rows for place in row if place is not None}
-    if len(values) == 1:
-        only = scale.names[next(iter(values))]
-        if value is None:
-            return f"no variation: every rating is {only}"
-        return f"no variation (every rating is {only}), so it shows nothing" if name in {"ac1", "ac2"} else None
-    if name in {"kappa", "kappa_quadratic"} and any(len(set(column)) == 1 for column in zip(*rows, strict=True)):
-        return "one rater never varies"
-    return None
-
-
-def _rated(rows: Sequence[Row], counts: Sequence[int]) -> Iterator[tuple[Row, int]]:
-    """Yield the rows with at least two ratings."""
-    for row, count in zip(rows, counts, strict=True):
-        if count and len(row) - row.count(None) > 1:
-            yield row, count
-
-
-def _count_rated(rows: Sequence[Row], counts: Sequence[int]) -> int:
-    return sum(count for _, count in _rated(rows, counts))
 
 
 class Between(StrEnum):
@@ -214,20 +187,22 @@ class PairCounts(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The comparison on one scale: the answers with at least two ratings, the figures by name, the counts of a pair.
-
-    `main` names the figures that suit the scale best.
-    """
+    """The comparison on one scale: the answers with at least two ratings, the figures by name, the counts of a pair."""
 
     measure: Measure
     answers: int
-    main: tuple[str, ...]
     figures: Mapping[str, Figure]
     pair: PairCounts | None
 
-    def find(self, family: str) -> Figure | None:
-        """Return the main figure of a family: `kappa`, `alpha` or `ac`."""
-        return next((self.figures[name] for name in self.main if name.startswith(family)), None)
+    @property
+    def alpha(self) -> Figure:
+        """Krippendorff's alpha."""
+        return next(figure for name, figure in self.figures.items() if name.startswith("alpha"))
+
+    @property
+    def kappa(self) -> Figure | None:
+        """Cohen's kappa of two raters."""
+        return next((figure for name, figure in self.figures.items() if name.startswith("kappa")), None)
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as in the JSON report."""
@@ -244,34 +219,31 @@ class Comparison(NamedTuple):
     measures: tuple[Compared, ...]
 
 
-def compare(between: Between, raters: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan) -> Comparison:
+def compare(
+    between: Between, raters: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan, units: Units = None
+) -> Comparison:
     """Compare raters on each scale."""
-    joined = Joined(list(raters.values()))
+    joined = Joined(list(raters.values()), units)
     is_pair = len(raters) == 2
-    projected = [(measure, joined.project(measure)) for measure in measures]
-    charts = [Chart(*each, *choose_statistics(*each, is_pair=is_pair)) for each in projected]
     found = []
-    for chart, figures in zip(charts, compute(joined, charts, plan), strict=True):
-        rows, counts = chart.projection.rows, chart.projection.tally(joined.counts)
-        pair = _count_pair(chart, counts, plan.target if between is Between.LABEL else None) if is_pair else None
-        main = tuple(chart.statistics)
-        found.append(Compared(chart.measure, _count_rated(rows, counts), main, figures, pair))
+    for measure in measures:
+        rated = joined.rate(measure)
+        pair = _count_pair(rated, plan.target if between is Between.LABEL else None) if is_pair else None
+        found.append(Compared(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair))
     return Comparison(between, tuple(raters), tuple(found))
 
 
-def _count_pair(chart: Chart, counts: Sequence[int], target: Fraction | None) -> PairCounts:
-    measure, rows, higher = chart.measure, chart.projection.rows, chart.projection.higher
+def _count_pair(rated: Rated, target: Fraction | None) -> PairCounts:
+    measure = rated.measure
     size = len(measure.scale.values)
     confusion = [[0] * size for _ in range(size)]
-    above = below = 0
-    for (first, second), apart, count in zip(
-        rows, coefficients.find_distances(rows, higher, measure.scale), counts, strict=True
-    ):
+    for (first, second), count in Counter(rated.rows).items():
         if first is not None and second is not None:
-            confusion[first][second] += count
-            above += count if apart > 0 else 0
-            below += count if apart < 0 else 0
-    exact = Share(sum(confusion[place][place] for place in range(size)), sum(map(sum, confusion)))
+            confusion[first][second] = count
+    distances = coefficients.find_distances(rated.rows, rated.higher, measure.scale)
+    above = sum(each is not None and each > 0 for each in distances)
+    below = sum(each is not None and each < 0 for each in distances)
+    exact = Share(sum(confusion[place][place] for place in range(size)), len(rated.rows))
     gate = None
     if target is not None and (meets := measure.meets):
         times: Counter[tuple[bool, bool]] = Counter()
@@ -282,7 +254,7 @@ def _count_pair(chart: Chart, counts: Sequence[int], target: Fraction | None) ->
         passed = Share(times[True, True], times[True, True] + times[True, False])
         more, reason = _find_more(caught, target)
         total = caught.n + passed.n
-        labels = ceil(Fraction(more * total, caught.n)) if more is not None and caught.n else None
+        labels = math.ceil(Fraction(more * total, caught.n)) if more is not None and caught.n else None
         gate = Gate(caught, passed, target, more, labels, reason)
     return PairCounts(exact, confusion, above, below, Sides(above, below).exact, gate)
 
@@ -292,8 +264,7 @@ def _find_more(caught: Share, target: Fraction) -> tuple[int | None, str | None]
     goal = f"{float(target):.0%}"
     if caught.interval and caught.interval[0] >= target:
         return 0, f"the judge catches at least {goal} of the bad answers"
-    # Wilson's upper limit is below the target too often of few answers: of one, wherever it is missed.
-    if caught.n and (most := upper_bound(*caught, _ERROR)) < target:
+    if caught.n and (most := upper_bound(*caught, ERROR)) < target:
         return None, f"the judge catches fewer than {goal} of the bad answers (at most {most:.1%})"
     needed = find_needed(target, caught.n - caught.x)
     if needed is None:
@@ -303,16 +274,12 @@ def _find_more(caught: Share, target: Fraction) -> tuple[int | None, str | None]
     return more, f"{more:,} more bad {bad}, all caught, would show that the judge catches at least {goal}"
 
 
-_ERROR = 0.025
-"""The chance at most that a judge is said to catch too few although it catches enough."""
-
-
 class Contest(NamedTuple):
     """How often each of two judges is right, on the labelled answers that both of them judged.
 
     `first_right` counts the answers that only the first gets right, with `mid_p` by McNemar's test: the same side of
-    the gate as the label, or the same value if nothing decides. `alpha_difference` is the first judge's alpha with the
-    labels less the second's. If there is no p value, `reason` says why.
+    the gate as the label, or the same value if nothing decides. If there is no p value, `reason` says why. `nearer` is
+    by how much the first is nearer to the label on average, in the units of the scale.
     """
 
     measure: Measure
@@ -321,7 +288,7 @@ class Contest(NamedTuple):
     second_right: int
     mid_p: float | None
     reason: str | None
-    alpha_difference: Figure
+    nearer: Figure
 
     def to_json(self) -> dict[str, Any]:
         """Return the contest as in the JSON report."""
@@ -329,21 +296,16 @@ class Contest(NamedTuple):
         return {**name_measure(fields.pop("measure")), **fields}
 
 
-class Measured(NamedTuple):
-    """A figure on one scale, and the name of its field in the JSON report.
-
-    `votes`: how many independent votes a panel is worth. `flips`: how often two samples of one answer differ, in the
-    gate if the criterion has one, else in the value.
-    """
+class Flips(NamedTuple):
+    """How often two samples of one answer differ: in the gate if the criterion has one, else in the value."""
 
     measure: Measure
     answers: int
-    field: str
-    figure: Figure
+    flips: Figure
 
     def to_json(self) -> dict[str, Any]:
         """Return the figure as in the JSON report."""
-        return {**name_measure(self.measure), "answers": self.answers, self.field: self.figure}
+        return {**name_measure(self.measure), "answers": self.answers, "flips": self.flips}
 
 
 def name_measure(measure: Measure) -> dict[str, Any]:
@@ -351,64 +313,39 @@ def name_measure(measure: Measure) -> dict[str, Any]:
     return {"criterion": None if measure.place is None else measure.name, "scale": measure.scale.kind}
 
 
-def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Measure], plan: Plan) -> list[Contest]:
-    """Compare two judges on the answers that all three rated, with the same draws for both."""
+def contend(
+    labels: Judgements, two: Sequence[Judgements], measures: Sequence[Measure], units: Units = None
+) -> list[Contest]:
+    """Compare two judges on the answers that all three rated."""
     shared = labels.keys() & two[0].keys() & two[1].keys()
-    joined = Joined([{key: each[key] for key in shared} for each in (labels, *two)])
-    charts = []
-    for measure in _own_scales(measures):
-        projection = joined.project(measure)
-        alphas = []
-        for side in (1, 2):
-            rows: list[Row] = [(row[0], row[side]) for row in projection.rows]
-            chosen, _ = choose_statistics(measure, Projection(rows, [], rows), is_pair=False)
-            alphas.append(next(statistic for name, statistic in chosen.items() if name.startswith("alpha")))
-        charts.append(Chart(measure, projection, {"alpha_difference": coefficients.difference(*alphas)}))
-    contests = []
-    for chart, figures in zip(charts, compute(joined, charts, plan), strict=True):
-        meets = chart.measure.meets
-        only = [0, 0]
-        for row, count in zip(chart.projection.rows, chart.projection.tally(joined.counts), strict=True):
-            label, *judged = row if meets is None else tuple(None if each is None else meets[each] for each in row)
-            first, second = (each == label for each in judged)
-            if first is not second:
-                only[second] += count
-        sides = Sides(*only)
-        reason = "no answer that only one of them gets right" if sides.mid is None else None
-        contests.append(Contest(chart.measure, len(shared), *sides, sides.mid, reason, figures["alpha_difference"]))
-    return contests
+    joined = Joined([{key: each[key] for key in shared} for each in (labels, *two)], units)
+    return [_contend(joined.rate(measure), len(shared)) for measure in _own_scales(measures)]
 
 
-def count_votes(
-    labels: Judgements, judges: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan
-) -> list[Measured]:
-    """Return what a panel is worth; below 60 answers that all judged and that have a label it is not estimated.
-
-    Votes of judges correlate because answers differ in quality, so only their errors against labels tell.
-    """
-    shared = labels.keys() & set.intersection(*(set(judge) for judge in judges.values()))
-    if len(shared) < FIRM:
-        reason = f"{count_answers(len(shared))} with a label and every judge's output; at least {FIRM} are needed"
-        unknown = Figure("independent_votes", None, reason=reason)
-        return [Measured(measure, len(shared), "votes", unknown) for measure in _own_scales(measures)]
-    joined = Joined([{key: each[key] for key in shared} for each in (labels, *judges.values())])
-    projected = [(measure, joined.project(measure)) for measure in _own_scales(measures)]
-    charts = [
-        Chart(measure, rated, {"independent_votes": coefficients.independent_votes(rated.rows, measure.scale)})
-        for measure, rated in projected
-    ]
-    found = []
-    for chart, figures in zip(charts, compute(joined, charts, plan), strict=True):
-        figure = figures["independent_votes"]
-        # A panel is worth at most the number of its judges.
-        limits = (figure.value, figure.low, figure.high)
-        value, low, high = (None if each is None else min(each, float(len(judges))) for each in limits)
-        capped = figure._replace(value=value, low=low, high=high)
-        found.append(Measured(chart.measure, len(shared), "votes", capped))
-    return found
+def _contend(rated: Rated, answers: int) -> Contest:
+    measure = rated.measure
+    complete = [number for number, row in enumerate(rated.rows) if None not in row]
+    only = [0, 0]
+    for number in complete:
+        row = rated.rows[number]
+        label, first, second = row if measure.meets is None else [measure.meets[each or 0] for each in row]
+        only[0] += first == label != second
+        only[1] += second == label != first
+    sides = Sides(*only)
+    reason = "no answer that only one of them gets right" if sides.mid is None else None
+    rows, higher = [rated.rows[number] for number in complete], [rated.higher[number] for number in complete]
+    if not rows:
+        return Contest(measure, answers, *sides, sides.mid, reason, Figure("nearer", None, reason=_NO_PAIR))
+    errors = []
+    for side in (1, 2):
+        pairs = [[(row[0], row[side]) for row in several] for several in (rows, higher)]
+        errors.append([abs(each or 0) for each in coefficients.find_distances(pairs[0], pairs[1], measure.scale)])
+    nearer = [Fraction(second - first, 2) for first, second in zip(*errors, strict=True)]
+    kept = Rated(measure, rows, higher, [rated.units[number] for number in complete])
+    return Contest(measure, answers, *sides, sides.mid, reason, _average("nearer", nearer, kept))
 
 
-def compare_samples(judgements: Judgements, measures: Sequence[Measure], plan: Plan) -> list[Measured]:
+def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units = None) -> list[Flips]:
     """Return how often the samples of one judge differ on the same answer; empty if none was sampled."""
     sampled = {key: judgement for key, judgement in judgements.items() if len(judgement.samples) > 1}
     if not sampled:
@@ -418,24 +355,24 @@ def compare_samples(judgements: Judgements, measures: Sequence[Measure], plan: P
         [
             {key: Judgement(each.samples[number]) for key, each in sampled.items() if number < len(each.samples)}
             for number in range(most)
-        ]
+        ],
+        units,
     )
-    charts = []
-    for measure in _own_scales(measures):
-        rows, row_of, _ = joined.project(measure)
-        scale = measure.scale
-        if meets := measure.meets:
-            rows = [tuple(None if each is None else int(meets[each]) for each in row) for row in rows]
-            scale = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
-        shown = Measure(measure.name, scale, measure.place, {})
-        charts.append(
-            (measure, Chart(shown, Projection(rows, row_of, rows), {"flip_rate": coefficients.flip_rate(rows)}))
-        )
-    found = compute(joined, [chart for _, chart in charts], plan)
-    return [
-        Measured(measure, len(sampled), "flips", figures["flip_rate"])
-        for (measure, _), figures in zip(charts, found, strict=True)
-    ]
+    return [Flips(measure, len(sampled), _measure_flips(joined.rate(measure))) for measure in _own_scales(measures)]
+
+
+def _measure_flips(rated: Rated) -> Figure:
+    """Return the mean share of pairs of samples that differ, with exact limits."""
+    meets = rated.measure.meets
+    rates = []
+    for row in rated.rows:
+        seen = row if meets is None else tuple(None if each is None else int(meets[each]) for each in row)
+        rates.append(coefficients.flips(seen) or Fraction(0))
+    if not rates:
+        return Figure("flip_rate", None, reason="no answer has two samples")
+    mean, units = measure_mean(rates, rated.units).value, len(set(rated.units))
+    total = mean * units
+    return Figure("flip_rate", float(mean), lower_bound(total, units, ERROR), upper_bound(total, units, ERROR))
 
 
 def _own_scales(measures: Sequence[Measure]) -> Iterator[Measure]:

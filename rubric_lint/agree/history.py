@@ -11,9 +11,10 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.changes import list_judged, pair_rubrics, pair_up
+from rubric_lint.agree.coefficients import count_apart
 from rubric_lint.agree.intervals import Share, Sides
 from rubric_lint.agree.judged.run import RecordFile, Sources
-from rubric_lint.agree.judged.table import build_table, count_apart
+from rubric_lint.agree.judged.table import build_table
 from rubric_lint.agree.ratings import Key, Ratings
 from rubric_lint.agree.reading import Reader, UnusableError
 from rubric_lint.messages import list_names

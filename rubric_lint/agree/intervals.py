@@ -1,20 +1,19 @@
-"""Intervals and tests for counts: Wilson's interval, McNemar's mid-p, the sign test, and the numbers still needed."""
+"""Intervals and tests for counts and means: exact bounds, Student's t over units, McNemar's mid-p, the sign test."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from itertools import islice
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.coefficients import Statistic
+from rubric_lint.agree.bounds import lower_bound, t_quantile, upper_bound, upper_tail
 
-Z = 1.959963984540054
-"""The quantile of the normal distribution for intervals of 95%."""
+ERROR = 0.025
+"""The probability with which each end of an interval of 95% may be wrong."""
 
 
 class Share(NamedTuple):
-    """`x` of `n`, with Wilson's limits of 95%; without any answer (n = 0) there is no share."""
+    """`x` of `n`, with the exact limits of 95%; without any answer (n = 0) there is no share."""
 
     x: int
     n: int
@@ -26,14 +25,8 @@ class Share(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Wilson's limits, exactly 0 and 1 where the share is. Wilson 1927, https://doi.org/10.2307/2276774."""
-        if not self.n:
-            return None
-        x, n, square = self.x, self.n, Z * Z
-        middle = x / n + square / (2 * n)
-        half = Z * math.sqrt(x / n * (1 - x / n) / n + square / (4 * n * n))
-        low, high = (middle - half) / (1 + square / n), (middle + half) / (1 + square / n)
-        return (low if x else 0.0), (high if x < n else 1.0)
+        """The limits of Clopper and Pearson, exactly 0 and 1 where the share is."""
+        return (lower_bound(*self, ERROR), upper_bound(*self, ERROR)) if self.n else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the share as in the JSON report."""
@@ -52,8 +45,7 @@ def find_needed(target: Fraction, missed: int) -> int | None:
     """
 
     def is_enough(n: int) -> bool:
-        interval = Share(n - missed, n).interval
-        return interval is not None and interval[0] >= target
+        return upper_tail(n - missed, n, float(target)) <= ERROR
 
     return find_least(is_enough, missed, missed + 1, _MOST_NEEDED)
 
@@ -127,114 +119,9 @@ class Sides(NamedTuple):
         return min(Fraction(2 * tail, 2**n), Fraction(1))
 
 
-_SMALLEST = 1e-300
-_ENOUGH = 1e-16
-_MOST_TERMS = 100_000
-_HALVES = 200
-
-
-def incomplete_beta(x: float, a: float, b: float) -> float:
-    """Return the regularized incomplete beta function I_x(a, b), for x in 0..1 and positive a and b.
-
-    The continued fraction of DLMF 8.17.22, https://dlmf.nist.gov/8.17.E22, evaluated as Lentz does; above its middle by
-    the symmetry I_x(a, b) = 1 - I_{1-x}(b, a), where it converges faster.
-    """
-    if x <= 0 or x >= 1:
-        return float(x >= 1)
-    if x > (a + 1) / (a + b + 2):
-        return 1 - incomplete_beta(1 - x, b, a)
-    value, c, d = 1.0, 1.0, 0.0
-    for term in range(1, _MOST_TERMS):
-        m = term // 2
-        if term % 2:
-            factor = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        else:
-            factor = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        d = 1 / _keep_off_zero(1 + factor * d)
-        c = _keep_off_zero(1 + factor / c)
-        value *= c * d
-        if abs(c * d - 1) < _ENOUGH:
-            break
-    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    return math.exp(log_front) / (a * value)
-
-
-def _keep_off_zero(value: float) -> float:
-    return value if abs(value) > _SMALLEST else _SMALLEST
-
-
-def upper_tail(x: int, n: int, share: float) -> float:
-    """Return the probability of `x` or more of `n` if each happens with probability `share`."""
-    return 1.0 if x <= 0 else incomplete_beta(share, x, n - x + 1)
-
-
-def lower_tail(x: int, n: int, share: float) -> float:
-    """Return the probability of `x` or fewer of `n` if each happens with probability `share`."""
-    return 1.0 if x >= n else incomplete_beta(1 - share, n - x, x + 1)
-
-
-def lower_bound(x: int, n: int, level: float) -> float:
-    """Return the one-sided lower bound of Clopper and Pearson for `x` of `n`, 0 if x = 0; `level` is its error.
-
-    Clopper and Pearson 1934, https://doi.org/10.1093/biomet/26.4.404.
-    """
-    return 0.0 if x <= 0 else _halve(lambda share: upper_tail(x, n, share) < level)
-
-
-def upper_bound(x: int, n: int, level: float) -> float:
-    """Return the one-sided upper bound for `x` of `n`, 1 if x = n; see `lower_bound`."""
-    return 1.0 if x >= n else _halve(lambda share: lower_tail(x, n, share) > level)
-
-
-class Bounded(NamedTuple):
-    """A share with two one-sided bounds, each wrong with the probability that was asked for."""
-
-    share: Share
-    low: float
-    high: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        share = self.share
-        return {"x": share.x, "n": share.n, "value": share.value, "low": self.low, "high": self.high}
-
-
-def bound(share: Share, level: float) -> Bounded:
-    """Return a share with both bounds, each wrong with the probability `level`; of nothing, any share is possible."""
-    if not share.n:
-        return Bounded(share, 0.0, 1.0)
-    return Bounded(share, lower_bound(*share, level), upper_bound(*share, level))
-
-
-@lru_cache(maxsize=256)
-def t_quantile(level: float, freedom: int) -> float:
-    """Return what Student's t with some degrees of freedom exceeds with probability `level`, at most 1/2.
-
-    P(T > t) = I_y(freedom/2, 1/2)/2 with y = freedom/(freedom + t²); DLMF 8.17 and Student 1908.
-    """
-    y = _halve(lambda y: incomplete_beta(y, freedom / 2, 0.5) < 2 * level)
-    return math.sqrt(freedom * (1 - y) / y)
-
-
-def _halve(is_below: Callable[[float], bool]) -> float:
-    """Return the point of 0..1 up to which `is_below` holds."""
-    low, high = 0.0, 1.0
-    for _ in range(_HALVES):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if is_below(middle) else (low, middle)
-    return (low + high) / 2
-
-
-DRAWS = 1999
-"""The default number of draws: the limits of 95% are the 50th and the 1950th."""
-
 _WORD = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
 _MIX = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-_CHUNK = 1 << 20
-"""The most numbers to draw at once."""
 
 
 def random_words(seed: int) -> Iterator[int]:
@@ -247,58 +134,56 @@ def random_words(seed: int) -> Iterator[int]:
         yield word ^ (word >> 31)
 
 
-def resample(kinds: Sequence[int], size: int, draws: int, seed: int = 1) -> Iterator[list[int]]:
-    """Yield for each draw how many answers of each kind it has.
+@dataclass(frozen=True)
+class Mean:
+    """A mean over units with its limits of 95%, which are None if all units are equal or there is only one."""
 
-    `kinds` has the kind of each answer, a number below `size`, in the order of their ids.
+    value: Fraction
+    low: float | None
+    high: float | None
+
+
+def measure_mean(values: Sequence[Fraction | int], units: Sequence[Hashable]) -> Mean:
+    """Return the mean over units of the means of their values, with Student's t.
+
+    `units` has the unit of each value. The values of one unit, such as answers to one question, are related, so only
+    units count.
     """
-    if not (kinds and draws):  # NumPy takes a tenth of a second to load
-        return
-    try:
-        yield from _resample_at_once(kinds, size, draws, seed)
-    except ImportError:
-        words, n = random_words(seed), len(kinds)
-        for _ in range(draws):
-            counts = [0] * size
-            for word in islice(words, n):
-                counts[kinds[word * n >> 64]] += 1
-            yield counts
+    by_unit: dict[Hashable, list[Fraction | int]] = {}
+    for value, unit in zip(values, units, strict=True):
+        by_unit.setdefault(unit, []).append(value)
+    means = [Fraction(sum(several), len(several)) for several in by_unit.values()]
+    n = len(means)
+    mean = sum(means, Fraction(0)) / n
+    squares = float(sum((each - mean) ** 2 for each in means))
+    if not squares:
+        return Mean(mean, None, None)
+    half = t_quantile(ERROR, n - 1) * math.sqrt(squares / (n - 1) / n)
+    return Mean(mean, float(mean) - half, float(mean) + half)
 
 
-def _resample_at_once(kinds: Sequence[int], size: int, draws: int, seed: int) -> Iterator[list[int]]:
-    """Draw with NumPy's unsigned integers, which wrap around as SplitMix64 does."""
-    import numpy as np  # noqa: PLC0415  (an extra, and a tenth of a second)
-
-    n, kind = len(kinds), np.asarray(kinds, dtype=np.int64)
-    rows = max(1, _CHUNK // max(n, size))
-    low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
-    for start in range(0, draws, rows):
-        count = min(rows, draws - start)
-        steps = np.arange(start * n + 1, (start + count) * n + 1, dtype=np.uint64)
-        word = steps * np.uint64(_STEP) + np.uint64(seed & _WORD)
-        word = (word ^ (word >> np.uint64(30))) * np.uint64(_MIX[0])
-        word = (word ^ (word >> np.uint64(27))) * np.uint64(_MIX[1])
-        word ^= word >> np.uint64(31)
-        # The upper half of the product of 128 bits, from two products of 64: n is below 2**32.
-        index = ((word >> half) * np.uint64(n) + (((word & low) * np.uint64(n)) >> half)) >> half
-        drawn = kind[index.astype(np.int64)].reshape(count, n) + np.arange(count, dtype=np.int64)[:, None] * size
-        yield from np.bincount(drawn.ravel(), minlength=count * size).reshape(count, size).tolist()
+_NOTHING = 1e-20
+"""A sum of squares that only rounding leaves."""
 
 
-def find_interval(values: Sequence[float | None]) -> tuple[float, float, int] | None:
-    """Return the limits of 95% and how many draws are undefined, or None if over 5% of them are.
+def limit_alpha(
+    alpha: Fraction, influence: Sequence[float], units: Sequence[Hashable]
+) -> tuple[float, float] | tuple[None, None]:
+    """Return the limits of 95% of Krippendorff's alpha below 1, from what each answer does to log(1 - alpha).
 
-    Of m defined draws these are the order statistics floor((m + 1)/40) from below and from above.
+    There are none if all units do the same, or there is only one.
+
+    1 - (1 - alpha) exp(-+ t se), where se² is G/(G - 1) times the sum of squares of what each of the G units does:
+    linearized as for any ratio of sums, on the scale on which the error is nearly symmetric.
     """
-    defined = sorted(value for value in values if value is not None)
-    undefined = len(values) - len(defined)
-    place = (len(defined) + 1) // 40
-    if not place or 20 * undefined > len(values):
-        return None
-    return defined[place - 1], defined[-place], undefined
-
-
-def evaluate(statistic: Statistic, counts: Sequence[int]) -> float | None:
-    """Return the value rounded once, correctly, or None if it is undefined."""
-    above, below = statistic(counts)
-    return above / below if below else None
+    by_unit: dict[Hashable, float] = {}
+    for part, unit in zip(influence, units, strict=True):
+        by_unit[unit] = by_unit.get(unit, 0.0) + part
+    n = len(by_unit)
+    mean = math.fsum(by_unit.values()) / n
+    squares = math.fsum((part - mean) ** 2 for part in by_unit.values())
+    if n == 1 or squares < _NOTHING:
+        return None, None
+    half = t_quantile(ERROR, n - 1) * math.sqrt(squares * n / (n - 1))
+    apart = float(1 - alpha)
+    return 1 - apart * math.exp(half), 1 - apart * math.exp(-half)

@@ -5,7 +5,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.intervals import Bounded, Share, bound, count_deciding
+from rubric_lint.agree.bounds import Bounded, bound
+from rubric_lint.agree.intervals import Share, count_deciding
 from rubric_lint.agree.runs import OtherRun
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.totals import Totals
@@ -45,11 +46,12 @@ class Limit(NamedTuple):
 
     def __str__(self) -> str:
         """Return the limit in words: the decision, the share with its interval, and what to do."""
-        share, low, high = self.bounded
+        share = self.bounded
         head = f"{self.option} {float(self.asked):g}" if self.option != WORSE else WORSE
         if not share.n:
             return f"{head}: {self.decision}; {self.told} ({share.x} of {share.n})"
-        figures = f"{share.x:,} of {share.n:,} {self.told}: {share.value:.3f} (95% interval {low:.3f} to {high:.3f})"
+        interval = f"95% interval {share.low:.3f} to {share.high:.3f}"
+        figures = f"{share.x:,} of {share.n:,} {self.told}: {share.value:.3f} ({interval})"
         if self.decision is Decision.KEPT:
             return f"{head}: {self.decision}; {figures}"
         if self.decision is Decision.BROKEN:
@@ -90,17 +92,17 @@ class Limits(NamedTuple):
             else:
                 decision, needed = _decide(Share(better, share.n), half)
             advice = "see the answers listed as worse"
-            yield Limit(WORSE, half, told, advice, bound(share, _LEVEL), decision, needed)
+            yield Limit(WORSE, half, told, advice, bound(*share, _LEVEL), decision, needed)
         if (asked := self.pass_share) is not None:
             share = Share(totals.verdicts[Verdict.PASS], totals.verdicts.total())
             told = "valid outputs pass" if share.n else "no output is valid"
             about = "--min-pass-share", asked, told, "read the reasons of those that fail"
-            yield Limit(*about, bound(share, _LEVEL), *_decide(share, asked))
+            yield Limit(*about, bound(*share, _LEVEL), *_decide(share, asked))
         if (asked := self.invalid_share) is not None:
             share, valid = Share(totals.invalid, totals.outputs), totals.outputs - totals.invalid
             told = "outputs are invalid" if share.n else "there is no output"
             about = "--max-invalid-share", asked, told, "see the reasons above, and ask the judge for those again"
-            yield Limit(*about, bound(share, _LEVEL), *_decide(Share(valid, totals.outputs), 1 - asked))
+            yield Limit(*about, bound(*share, _LEVEL), *_decide(Share(valid, totals.outputs), 1 - asked))
 
     def fails(self, limit: Limit) -> bool:
         """Return whether a limit makes the run fail."""
@@ -115,7 +117,7 @@ def _decide(good: Share, asked: Fraction) -> tuple[Decision, int | None]:
     """Decide whether a share is at least the one that is asked for; of nothing, it is not."""
     if not good.n:
         return Decision.BROKEN, None
-    _, low, high = bound(good, _LEVEL)
+    _, _, low, high = bound(*good, _LEVEL)
     if high < asked:
         return Decision.BROKEN, None
     if low >= asked:

@@ -9,7 +9,16 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from rubric_lint.agree.intervals import Share, Z
+from rubric_lint.agree.bounds import bound
+from rubric_lint.agree.intervals import Share
+
+_Z = 1.959963984540054
+"""The quantile of the normal distribution for intervals of 95%."""
+
+LEAST_EACH = 5
+"""The fewest labels of each verdict of the judge that labels chosen by it must have."""
+
+_TAIL = 0.025
 
 LEAST_LABELS = 10
 """The fewest labels, and answers without one, from which a rate is estimated; where classes matter, of each class."""
@@ -70,39 +79,31 @@ def correct_pass_rate(counts: PassCounts, chosen: Chosen | None) -> Estimate:
         return Estimate(None, reason=reason)
     if chosen is Chosen.RANDOM:
         return estimate_by_labels(counts)
-    if chosen is Chosen.BY_VERDICT:
-        return _estimate_by_verdict(counts)
-    good, bad = counts.matching(label=True), counts.matching(label=False)
-    if min(good, bad) < LEAST_LABELS:
-        reason = f"{good} labels pass and {bad} do not; at least {LEAST_LABELS} of each are needed"
-        return Estimate(None, reason=reason)
-    passed = Share(counts.matching(label=True, judge=True), good)
-    caught = Share(counts.matching(label=False, judge=False), bad)
-    return estimate_by_calibration(Share(counts.others_passed, counts.others), passed, caught)
+    return _estimate_by_verdict(counts)
+
+
+_UNUSABLE = {
+    None: "`chosen` is missing from labels or differs among them; say how their answers were chosen, or use --chosen",
+    Chosen.SEPARATE: (
+        "labels of other answers do not say how many of these people would pass; label some of these at random"
+    ),
+}
 
 
 def _find_obstacle(counts: PassCounts, chosen: Chosen | None) -> str | None:
     """Return why no estimate holds, whatever the verdicts."""
     if not counts.labels:
         return "no judged answer has a label"
-    if chosen is None:
-        return (
-            "`chosen` is missing from labels or differs among them; say how their answers were chosen, or use --chosen"
-        )
+    if chosen in _UNUSABLE:
+        return _UNUSABLE[chosen]
     if counts.labels < LEAST_LABELS:
         return f"{_number(counts.labels, 'label')}; at least {LEAST_LABELS} are needed"
-    if counts.others >= LEAST_LABELS:
-        return None
-    if counts.others:
+    if not counts.others:
+        return "every judged answer has a label, so the share of the labels needs no correction"
+    if counts.others < LEAST_LABELS:
         have = f"{_number(counts.others, 'judged answer')} {'has' if counts.others == 1 else 'have'}"
         return f"only {have} no label; at least {LEAST_LABELS} are needed"
-    is_separate = chosen is Chosen.SEPARATE
-    why = (
-        "there are no others whose rate could be estimated"
-        if is_separate
-        else "the share of the labels needs no correction"
-    )
-    return f"every judged answer has a label, so {why}"
+    return None
 
 
 def estimate_by_labels(counts: PassCounts) -> Estimate:
@@ -117,50 +118,31 @@ def estimate_by_labels(counts: PassCounts) -> Estimate:
     up, down = counts.matching(label=True, judge=False), counts.matching(label=False, judge=True)
     correction = (up - down) / n
     variance = rate * (1 - rate) / others.n + ((up + down) / n - correction**2) / n
-    value, half = rate + correction, Z * math.sqrt(variance)
+    value, half = rate + correction, _Z * math.sqrt(variance)
     return Estimate(_clip(value), _clip(value - half), _clip(value + half), "ppi")
 
 
-def estimate_by_calibration(judged: Share, passed: Share, caught: Share) -> Estimate:
-    """Estimate from a judge's share of passes and its shares of good ones passed and bad ones caught, found elsewhere.
-
-    (p + sp - 1)/(se + sp - 1), cut to 0..1. Rogan and Gladen 1978, https://doi.org/10.1093/oxfordjournals.aje.a112510;
-    the interval by Lang and Reiczigel 2014, https://doi.org/10.1016/j.prevetmed.2013.09.015.
-    """
-    if passed.x * caught.n + caught.x * passed.n <= passed.n * caught.n:
-        return Estimate(
-            None, reason="the judge tells good from bad no better than by chance, so nothing can be corrected"
-        )
-    p, se, sp = judged.value or 0.0, passed.value or 0.0, caught.value or 0.0
-    square = Z * Z
-    n = judged.n + square
-    rate, good, bad = (judged.x + square / 2) / n, (passed.x + 1) / (passed.n + 2), (caught.x + 1) / (caught.n + 2)
-    span = good + bad - 1
-    middle = (rate + bad - 1) / span
-    good_part, bad_part = good * (1 - good) / (passed.n + 2), bad * (1 - bad) / (caught.n + 2)
-    shift = 2 * square * (middle * good_part - (1 - middle) * bad_part)
-    half = Z / span * math.sqrt(rate * (1 - rate) / n + middle**2 * good_part + (1 - middle) ** 2 * bad_part)
-    value = (p + sp - 1) / (se + sp - 1)
-    low, high = _clip(middle + shift - half), _clip(middle + shift + half)
-    return Estimate(_clip(value), low, high, "rogan-gladen")
-
-
 def _estimate_by_verdict(counts: PassCounts) -> Estimate:
-    """Estimate p P(good | pass) + (1 - p) P(good | fail), for labels chosen by the judge's verdict."""
+    """Estimate p P(good | pass) + (1 - p) P(good | fail), for labels chosen by the judge's verdict.
+
+    Both shares have the bounds of Clopper and Pearson, combined by MOVER: the distances of the limits add in squares.
+    Zou and Donner 2008, https://doi.org/10.1002/sim.3095. In 12,005 settings it covers at least 95.5%.
+    """
     passing, failing = counts.matching(judge=True), counts.matching(judge=False)
-    if min(passing, failing) < LEAST_LABELS:
+    if min(passing, failing) < LEAST_EACH:
         reason = (
-            f"the judge passes {passing} labelled answers and not {failing}; at least {LEAST_LABELS} of each are needed"
+            f"the judge passes {passing} labelled answers and not {failing}; at least {LEAST_EACH} of each are needed"
         )
         return Estimate(None, reason=reason)
-    p = counts.judged.value or 0.0
-    value = (
-        p * counts.matching(label=True, judge=True) / passing
-        + (1 - p) * counts.matching(label=True, judge=False) / failing
-    )
-    return Estimate(
-        value, method="by-verdict", reason="no interval: none is known to hold for labels chosen by verdict"
-    )
+    share = counts.judged.value or 0.0
+    parts = [
+        (share, bound(counts.matching(label=True, judge=True), passing, _TAIL)),
+        (1 - share, bound(counts.matching(label=True, judge=False), failing, _TAIL)),
+    ]
+    value = sum(weight * (part.value or 0.0) for weight, part in parts)
+    down = math.hypot(*(weight * ((part.value or 0.0) - part.low) for weight, part in parts))
+    up = math.hypot(*(weight * (part.high - (part.value or 0.0)) for weight, part in parts))
+    return Estimate(value, _clip(value - down), _clip(value + up), "by-verdict")
 
 
 def _number(count: int, noun: str) -> str:

@@ -15,7 +15,8 @@ from fractions import Fraction
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.intervals import Bounded, Share, Sides, bound, count_deciding, find_least
+from rubric_lint.agree.bounds import Bounded, bound
+from rubric_lint.agree.intervals import Share, Sides, count_deciding, find_least
 from rubric_lint.agree.judged.outcomes import at_most, corrected
 from rubric_lint.agree.ratings import Key, make_id_key
 from rubric_lint.agree.runs import find_direction
@@ -332,7 +333,7 @@ def decide(kind: str, made: int, pairs: Sequence[Mapping[str | None, int]], name
     rose = tuple(each.criterion for each in counts if each.chance_of(1) <= rose_at)
     way = 1 if probe.adds else -1
     share = Share(sum(way in pair.values() for pair in pairs), len(pairs))
-    found = Probed(kind, made, Outcome.UNDECIDED, counts, fell, rose, bound(share, levels.most))
+    found = Probed(kind, made, Outcome.UNDECIDED, counts, fell, rose, bound(*share, levels.most))
     if not pairs:
         return found._replace(outcome=Outcome.UNDECIDED if made else Outcome.NOT_MADE)
     if found.rewarded:
@@ -393,7 +394,7 @@ class Probes(NamedTuple):
         """
         for each in self.kinds:
             rule = f"probe-{each.kind}"
-            what, n = PROBES[each.kind].what, each.most.share.n
+            what, n = PROBES[each.kind].what, each.most.n
             level = self.levels.rewarded if PROBES[each.kind].is_never_right else self.levels.noticed
             tests = corrected(round(_ERROR / Fraction(level)))
             for name in each.rose:
@@ -458,5 +459,5 @@ def name_measures(names: Sequence[str | None], most: int = 3) -> str:
 def word_most(each: Probed) -> str:
     """Say in how many variants anything fell or rose."""
     way = "better" if PROBES[each.kind].adds else "worse"
-    share = each.most.share
+    share = each.most
     return f"anything is {way} for {share.x} of {share.n} answers ({at_most(each.most.high)} of all)"

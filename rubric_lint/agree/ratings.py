@@ -1,14 +1,15 @@
 """The judgements of each rater, joined by the id of the answer."""
 
 import json
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.agree.coefficients import Row
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.scales import VERDICTS, Measure, Signature
+from rubric_lint.agree.units import About
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 
 Key = str | tuple[str, ...]
@@ -18,16 +19,14 @@ Key = str | tuple[str, ...]
 class Judgement(NamedTuple):
     """The judgement of one rater on one answer; `samples` has each output if there are several.
 
-    `reasons` has the reason for each criterion, None if the rater gives none at all. `orders` has for each output the
-    place at which each criterion was asked for, where the record says it; `length` is that of the answer in characters.
-    `text` is a hash of the question and the answer, None if the record does not have them. `higher` has the better of
-    two in the middle where `given` has the worse; None if they are the same.
+    `reasons` has the reason for each criterion, None if the rater gives none at all. `length` is that of the
+    answer in characters. `text` is a hash of the question and the answer, None if the record does not have them.
+    `higher` has the better of two in the middle where `given` has the worse; None if they are the same.
     """
 
     given: Signature
     reasons: tuple[str | None, ...] | None = None
     samples: tuple[Signature, ...] = ()
-    orders: tuple[tuple[int, ...], ...] = ()
     length: int | None = None
     text: int | None = None
     higher: Signature | None = None
@@ -49,7 +48,8 @@ class Ratings(NamedTuple):
     """All judgements for one rubric, by rater: those of RESULTS are judges, those of LABELS are people.
 
     `panels` are models that judged together: what they came to, beside the judgements of each as a judge.
-    Without a rubric they are the verdicts of several rubrics.
+    Without a rubric they are the verdicts of several rubrics. `about` has what records say of an answer besides, and
+    `failed` the answers of which a judge has only invalid outputs.
     """
 
     rubric: ScoringRubric | None
@@ -57,6 +57,8 @@ class Ratings(NamedTuple):
     people: Mapping[str, Judgements]
     chosen: Chosen | None = None
     panels: Mapping[str, Judgements] = MappingProxyType({})
+    about: Mapping[Key, About] = MappingProxyType({})
+    failed: Mapping[str, frozenset[Key]] = MappingProxyType({})
 
     @property
     def raters(self) -> dict[str, Judgements]:
@@ -67,6 +69,11 @@ class Ratings(NamedTuple):
     def judged(self) -> set[Key]:
         """The answers that a judge or a panel judged."""
         return set().union(*self.judges.values(), *self.panels.values())
+
+    @property
+    def known(self) -> set[Key]:
+        """The answers that a judge or a person judged."""
+        return self.judged.union(*self.people.values())
 
     @property
     def has_joined_labels(self) -> bool:
@@ -149,48 +156,39 @@ def find_middle(
     return answers, VERDICTS[verdicts[(len(verdicts) - (not better)) // 2]] if verdicts else None
 
 
+@dataclass(frozen=True)
+class Rated:
+    """The answers with at least two ratings on one scale: their ratings, and the unit of each.
+
+    Related answers, such as those to one question, are one unit. `higher` has the better of two in the middle.
+    """
+
+    measure: Measure
+    rows: Sequence[Row]
+    higher: Sequence[Row]
+    units: Sequence[Hashable]
+
+
 class Joined:
     """The answers that at least one of some raters judged, in the order of their ids.
 
-    Equal combinations of judgements are one kind: `kinds` has the kind of each answer, `counts` the answers of each.
+    `units` has the unit of each answer. Without it, no answers are related.
     """
 
-    def __init__(self, raters: Sequence[Judgements]) -> None:
-        self.keys = sort_keys(set().union(*raters))
-        numbers: dict[tuple[tuple[Signature, Signature] | None, ...], int] = {}
-        self.kinds: list[int] = []
-        for key in self.keys:
-            row = tuple([found.ends if (found := rater.get(key)) else None for rater in raters])
-            self.kinds.append(numbers.setdefault(row, len(numbers)))
-        self.combinations = list(numbers)
-        times = Counter(self.kinds)
-        self.counts = [times[kind] for kind in numbers.values()]
+    def __init__(self, raters: Sequence[Judgements], units: Mapping[Key, Hashable] | None = None) -> None:
+        keys = sort_keys(set().union(*raters))
+        self._units: list[Hashable] = list(keys) if units is None else [units[key] for key in keys]
+        self._given = [[found.ends if (found := rater.get(key)) else None for rater in raters] for key in keys]
 
-    def project(self, measure: Measure) -> "Projection":
-        """Return the ratings on one scale."""
-        rows: dict[tuple[Row, Row], int] = {}
-        row_of = []
-        for combination in self.combinations:
-            row, higher = (
-                tuple([None if each is None else measure.find(each[end]) for each in combination]) for end in (0, 1)
+    def rate(self, measure: Measure) -> Rated:
+        """Return the ratings on one scale of the answers with at least two."""
+        rows, higher, units = list[Row](), list[Row](), list[Hashable]()
+        for given, unit in zip(self._given, self._units, strict=True):
+            row, better = (
+                tuple([None if ends is None else measure.find(ends[end]) for ends in given]) for end in (0, 1)
             )
-            row_of.append(rows.setdefault((row, higher), len(rows)))
-        return Projection([row for row, _ in rows], row_of, [higher for _, higher in rows])
-
-
-class Projection(NamedTuple):
-    """The rows of ratings on one scale, and the number of the row of each kind of answer.
-
-    `higher` has each row with the better of two in the middle; rows that differ only in that are listed one by one.
-    """
-
-    rows: list[Row]
-    row_of: list[int]
-    higher: list[Row]
-
-    def tally(self, kinds: Iterable[int]) -> list[int]:
-        """Return the number of answers with each row, from that of each kind."""
-        counts = [0] * len(self.rows)
-        for row, times in zip(self.row_of, kinds, strict=True):
-            counts[row] += times
-        return counts
+            if len(row) - row.count(None) > 1:
+                rows.append(row)
+                higher.append(better)
+                units.append(unit)
+        return Rated(measure, rows, higher, units)

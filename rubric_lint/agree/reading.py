@@ -6,20 +6,22 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.analysis import LABEL
+from rubric_lint.agree.label_scale import rescale
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, find_middle, make_id_key, name_key
+from rubric_lint.agree.units import About, describe
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.outputs.blocks import Entry as Text
 from rubric_lint.outputs.blocks import SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry
-from rubric_lint.outputs.mapping import FIELDS, HELD, RESERVED, SHEET, Wanted
+from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, RESERVED, SHEET, Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat, read_whole
 from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
-from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_panel
+from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, Scored, ScoringRubric, combine_samples
+from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
 
@@ -57,8 +59,16 @@ def read_rater(record: Mapping[str, Any]) -> str | None:
     return (str(rater).strip() or None) if type(rater) in {str, int} else None
 
 
+def _find_source_of_text(text: bytes | OutputError, file: str) -> Source:
+    """Return where an invalid record is from, as far as it can be read."""
+    try:
+        return find_source(decode_entry(text), file)
+    except OutputError:
+        return Source(None, file)
+
+
 def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
-    """Name each source: by its `rater`, else by its file, or by its models if a file has several.
+    """Name each source: by its `rater`, else by its model, or by its file if it names none or another has the same.
 
     Panels are named last, so that none gets the name of another rater.
     """
@@ -66,15 +76,17 @@ def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
     names = {source: source.rater for source in each if source.rater is not None}
     panels = [source for source in each if source.rater is None and source.is_panel]
     single = [source for source in each if source.rater is None and not source.is_panel]
+    written = set(names.values())
     stems = {source.file: stem_of(source.file) or source.file for source in (*single, *panels)}
     times = Counter(stems.values())
     titles = {file: stem if times[stem] == 1 else file for file, stem in stems.items()}
     of_file = Counter(source.file for source in single)
+    models = Counter(source.model or titles[source.file] for source in single)
     for source in single:
         title = titles[source.file]
         model = source.model or title
-        is_shared = sum((other.model or title) == model for other in single) > 1
-        names[source] = title if of_file[source.file] == 1 else f"{title}/{model}" if is_shared else model
+        is_shared = models[model] > 1 or model in written
+        names[source] = model if not is_shared else title if of_file[source.file] == 1 else f"{title}/{model}"
     for source in panels:
         title = f"{titles[source.file]}/{PANEL}"
         numbered = (f"{title} {number}" for number in range(2, len(names) + 3))
@@ -197,10 +209,20 @@ class Reader:
     """A reader of results and labels for the rubrics of a file."""
 
     def __init__(
-        self, rubrics: Mapping[str, ScoringRubric], reading: Reading = DEFAULT_READING, *, any_version: bool = False
+        self,
+        rubrics: Mapping[str, ScoringRubric],
+        reading: Reading = DEFAULT_READING,
+        *,
+        any_version: bool = False,
+        label_scale: tuple[int, int] | None = None,
     ) -> None:
         self.invalid: list[Invalid] = []
         self.passed_over = ReadingTotals()
+        self._label_scale = label_scale
+        self._about: dict[str, dict[Key, About]] = {name: {} for name in rubrics}
+        self._failed: dict[Source, set[Key]] = {}
+        known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
+        self._known = frozenset(known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning"})
         self._rubrics = rubrics
         self._scorer = Scorer(rubrics, reading)
         self._any_version = any_version
@@ -244,12 +266,13 @@ class Reader:
                     if (record := as_record(value, self._rubrics)) is None:
                         raise
                     entry = self._scorer.score_value(record)
+                self._take(entry, file, line, labels=labels)
             except OutputError as fault:
                 outcome = self._scorer.explain(text, fault, line)
-                error = outcome.error or fault
-                self.invalid.append(Invalid(file, line, outcome.head.get("id"), error.path, error.message))
-                continue
-            self._take(entry, file, line, labels=labels)
+                error, name = outcome.error or fault, outcome.head.get("id")
+                self.invalid.append(Invalid(file, line, name, error.path, error.message))
+                if name is not None and not labels:
+                    self._failed.setdefault(_find_source_of_text(text, file), set()).add(make_id_key(name))
         self._labels += count if labels else 0
         return count
 
@@ -273,11 +296,13 @@ class Reader:
         if name is None or name == "":
             self._leave_out(NO_ID, f"{file}:{line}")
             return
+        flat = flat._replace(answers=self._rescale(flat.answers, rubric))
         verdict = flat.verdict
         if verdict is None and None not in flat.answers:
             verdict = rubric.grade(read_whole(flat, rubric)).verdict
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
+        self._describe({"question": value.get("question"), "answer": value.get("answer")}, rubric, make_id_key(name))
         # If not, it is a result that we wrote: without a rater it is of the judge.
         is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.columns.used)
         found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
@@ -301,11 +326,15 @@ class Reader:
             reasons, known = entry.judged.output.reasons, entry.judged.known
             judgement = Judgement((known.answers, known.verdict), reasons if any(reasons) else None)
         judgement = judgement._replace(
-            orders=_read_orders(value.get("judge"), value.get("judge"), entry.rubric),
             length=len(answer) if isinstance(answer, str) else None,
             text=hash((repr(value.get("question")), " ".join(answer.split()))) if isinstance(answer, str) else None,
         )
         source, key = find_source(value, file), make_id_key(value["id"])
+        self._describe(value, entry.rubric, key)
+        if labels and self._label_scale:
+            answers = self._rescale(judgement.given[0], entry.rubric)
+            output = JudgeOutput(tuple(each for each in answers if each is not None), (None,) * len(answers))
+            judgement = Judgement((answers, entry.rubric.grade(output).verdict), judgement.reasons)
         found = _Found(source, entry.rubric, key, file, line, judgement, text=bare_text(answer))
         if labels:
             self._take_person(found, value.get("chosen"), is_of_other=entry.has_other_meaning)
@@ -313,6 +342,28 @@ class Reader:
             self._leave_out(OTHER_MEANING, found.place)
         else:
             self._judges += _split(found, entry) or [found]
+
+    def _describe(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
+        """Keep what a record says of its answer."""
+        about, known = describe(value, self._known), self._about[rubric.name]
+        known[key] = known[key].or_else(about) if key in known else about
+
+    def _rescale(self, answers: Sequence[AnswerValue | None], rubric: ScoringRubric) -> tuple[AnswerValue | None, ...]:
+        """Return the scores or levels of a label on the scale of the rubric.
+
+        Raises:
+            OutputError: if one is outside the scale of the labels.
+        """
+        if self._label_scale is None or rubric.shape is Shape.CHECKLIST:
+            return tuple(answers)
+        found: list[AnswerValue | None] = []
+        for criterion, answer in zip(rubric.criteria, answers, strict=True):
+            allowed = [int(grade.answer) for grade in criterion.grades]
+            try:
+                found.append(None if answer is None else rescale(int(answer), self._label_scale, allowed))
+            except ValueError as fault:
+                raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
+        return tuple(found)
 
     def _take_person(self, found: _Found, chosen: object, *, is_of_other: bool) -> None:
         if is_of_other and not self._any_version:
@@ -387,13 +438,14 @@ class Reader:
         labels: dict[str, list[_Found]] = {}
         for record in self._people:
             labels.setdefault(record.rubric.name, []).append(record)
+        failed = {names[source]: frozenset(keys) for source, keys in self._failed.items() if source in names}
         found = []
         for name, rubric in self._rubrics.items():
             if name in of_rubric:
                 judged, labelled = of_rubric[name]
                 together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
                 single = {rater: given for rater, given in judged.items() if rater not in panels}
-                ratings = Ratings(rubric, single, labelled, None, together)
+                ratings = Ratings(rubric, single, labelled, None, together, self._about[name], failed)
                 found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
                 self._list_labels_without_result(ratings)
         return found
@@ -454,7 +506,7 @@ class Reader:
         return {at: given for at, given in found.items() if given}
 
     def _list_labels_without_result(self, ratings: Ratings) -> None:
-        judged = ratings.judged
+        judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
         for rater, given in ratings.people.items() if judged else ():
@@ -494,36 +546,15 @@ def _split(found: _Found, entry: Entry) -> list[_Found]:
     given: dict[str, list[Scored]] = {}
     for model, sample in zip(result.models, result.samples, strict=True):
         given.setdefault(model, []).append(sample)
-    about = entry.value["judge"]
-    listed = {member.name: each for member, each in zip(read_panel(entry.value), about["panel"], strict=True)}
     members = []
     for model, samples in given.items():
         judgement = _judge_samples(combine_samples(samples))._replace(
-            orders=_read_orders(about, listed[model], entry.rubric),
             length=found.judgement.length,
             text=found.judgement.text,
         )
         members.append(found._replace(source=found.source._replace(model=model), judgement=judgement))
     panel = found.source._replace(model=None, is_panel=True)
     return [*members, found._replace(source=panel, judgement=found.judgement._replace(samples=()))]
-
-
-def _read_orders(about: Any, judge: Any, rubric: ScoringRubric) -> tuple[tuple[int, ...], ...]:
-    """Return the place of each criterion in each output, from the account of a run and of one judge in it.
-
-    It is empty if the account does not say it, or each criterion was asked for alone.
-    """
-    orders = judge.get("orders") if isinstance(judge, dict) and isinstance(about, dict) else None
-    if not isinstance(orders, list) or about.get("per_criterion"):
-        return ()
-    ids = sorted(criterion.id for criterion in rubric.criteria)
-    found = []
-    for order in orders:
-        if not isinstance(order, list) or not all(isinstance(name, str) for name in order) or sorted(order) != ids:
-            return ()
-        places = {name: place for place, name in enumerate(order)}
-        found.append(tuple(places[criterion.id] for criterion in rubric.criteria))
-    return tuple(found)
 
 
 def _judge_samples(result: Scored) -> Judgement:

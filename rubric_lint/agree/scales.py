@@ -1,11 +1,11 @@
 """The scales on which answers are compared. Their values come from the rubric, never from the data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from rubric_lint.format.criterion import Shape
-from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
 
 VERDICTS = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 """The verdicts in ascending order; their values are 0, 1 and 2."""
@@ -60,7 +60,7 @@ class Measure:
         return self.positions.get(verdict if self.place is None else answers[self.place])
 
 
-def measures_of(rubric: ScoringRubric) -> Iterator[Measure]:
+def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator[Measure]:
     """Yield what is compared for a rubric: each criterion, after it its bands, and the verdict at the end."""
     for place, criterion in enumerate(rubric.criteria):
         answers = [grade.answer for grade in criterion.grades]
@@ -86,13 +86,25 @@ def measures_of(rubric: ScoringRubric) -> Iterator[Measure]:
             positions = {answer: next(at for at, band in enumerate(bands) if answer in band) for answer in answers}
             names = tuple(f"{band[0]}..{band[-1]}" if len(band) > 1 else str(band[0]) for band in bands)
             yield Measure(criterion.id, Scale(Kind.BAND, tuple(range(len(bands))), names), place, positions)
-    yield measure_verdicts("verdict")
+    yield measure_verdicts("verdict", line)
 
 
-def measure_verdicts(name: str) -> Measure:
-    """Return the scale of verdicts."""
+def measure_verdicts(name: str, line: Verdict = Verdict.FAIL) -> Measure:
+    """Return the scale of verdicts, on which answers that the line stops are bad."""
     values = tuple(range(len(VERDICTS)))
     scale = Scale(Kind.VERDICT, values, tuple(map(str, VERDICTS)))
-    passes = tuple(verdict is Verdict.PASS for verdict in VERDICTS)
+    passes = tuple(not stops(verdict, line) for verdict in VERDICTS)
     positions: dict[AnswerValue | Verdict | None, int] = {verdict: value for value, verdict in enumerate(VERDICTS)}
     return Measure(name, scale, None, positions, passes)
+
+
+def find_cut(positions: Sequence[int], size: int) -> int | None:
+    """Return the position at which a scale is cut so that the share from it on is nearest to a half.
+
+    Of two such cuts the lower counts. None if all values are equal.
+    """
+    n = len(positions)
+    counts = [positions.count(position) for position in range(size)]
+    above = [(sum(counts[cut:]), cut) for cut in range(1, size)]
+    cuts = [(abs(2 * count - n), cut) for count, cut in above if 0 < count < n]
+    return min(cuts)[1] if cuts else None

@@ -237,7 +237,6 @@ Batch
     batch-results FILE*  Read replies from the results of a batch. Can be repeated.
     batch-size 1..  Most requests in one file.  [default: the provider's limit]
 Statistics
-    bootstrap 0..100000 default=1999 name=draws  Bootstrap draws for intervals; 0 for none.
     seed:draw 0.. default=1  Seed of the random draws.
     target <share> default=0.8  Share of bad answers to catch and of good ones to pass.
 Tests
@@ -277,7 +276,13 @@ Files
 Judge outputs
     judged FILE*  Also report what these judge outputs show about the rubrics. Can be repeated.
 Decision
-    look 1..1000 default=1  How often you have looked at these data as they grew, this time included.
+    by FIELD  Say it also for each value of a field of the answers, such as language.
+    fail-on:line fail|borderline|never default=fail metavar=VERDICT  Verdict that makes an answer bad, as for `score`;
+        worse ones do too, and never counts as fail.
+    label-scale LOW..HIGH reads=score.options:read_label_scale  Scale of the labels, worst to best, such as 1..5.
+        [default: the rubric's]
+    look 1..10 default=1  How often you have looked at these data as they grew, this time included.
+    runs 1..99 default=1  Judge outputs on which a verdict rests when you use the rubric.
     tries 0..20 default=3  Proposals of a model for one criterion.
 Format
     name NAME  What messages call the format.  [default: the file]

@@ -14,7 +14,7 @@ from rubric_lint.agree.reading import Reader
 from rubric_lint.edits.intents import Fix
 from rubric_lint.fix import Applied, Fixed
 from rubric_lint.improve.proposals import MODEL, Base, RefusedError, Shown, Writer, apply, find_own, list_texts
-from rubric_lint.improve.trial import LEAST, Decided, Fault, Fold, Paired, Reason, decide, fold, keep
+from rubric_lint.improve.trial import ASIDE, Decided, Fault, Fold, Paired, Reason, can_gain, decide, fold, keep
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.prompt import JudgedCase, Message
@@ -28,7 +28,7 @@ from rubric_lint.testing.running import Ran, find_unmet
 _LEAST_TO_WRITE = 10
 """The fewest answers to write from."""
 
-NEEDED = LEAST + _LEAST_TO_WRITE
+NEEDED = ASIDE + _LEAST_TO_WRITE
 """The fewest answers with which a wording can be proved."""
 
 _SEED = 1
@@ -46,6 +46,8 @@ class Left(StrEnum):
     """Why nothing was tried for a criterion, or no more."""
 
     FEW = "too-few-answers"
+    FEW_WRONG = "too-few-wrong-answers"
+    FEW_OUTPUTS = "too-few-outputs"
     FIX_FIRST = "fix-first"
     NOT_WRITABLE = "cannot-be-written"
     LIMIT = "limit"
@@ -55,6 +57,10 @@ class Left(StrEnum):
 
 class EndedError(Exception):
     """Nothing more can be asked; the arguments are why, and details."""
+
+
+class LeftError(Exception):
+    """Nothing more is tried for a criterion; the arguments are why, and details."""
 
 
 class Asker(Protocol):
@@ -135,7 +141,7 @@ class Held(NamedTuple):
 
 
 def divide(keys: Sequence[Key], texts: Mapping[Key, object]) -> tuple[set[Key], set[Key]]:
-    """Divide answers by a hash of their ids: those to write from, and those to prove on, half but at least `LEAST`.
+    """Divide answers by a hash of their ids: those to write from, and those to prove on, half but at least `ASIDE`.
 
     Answers with one text stay together, by the first of their ids: what is proved must not have been read.
     """
@@ -147,7 +153,7 @@ def divide(keys: Sequence[Key], texts: Mapping[Key, object]) -> tuple[set[Key], 
         order.setdefault(first[texts.get(key) or key], []).append(key)
     proved = set[Key]()
     for leader in sorted(order, key=lambda key: hashlib.sha256(json.dumps([_SEED, key]).encode()).digest()):
-        if len(proved) >= max(LEAST, len(keys) // 2):
+        if len(proved) >= max(ASIDE, len(keys) // 2):
             break
         proved |= set(order[leader])
     return set(keys) - proved, proved
@@ -171,7 +177,7 @@ class Improver:
         self._written = keep(ratings, writing)
         self._before = keep(ratings, proving)
         self._fold: Fold = tuple((place,) for place in range(len(base.ids)))
-        mend = [Outcome(each) for each in assessment.list(Standing.MEND)]
+        mend = [Outcome(each) for each in assessment.list(Standing.FIX)]
         unasked = sum(each.case is None for each in tests)
         self.found = Improvement(assessment, len(writing), len(proving), mend, unasked)
 
@@ -180,7 +186,9 @@ class Improver:
         outcomes = self.found.outcomes
         for number, outcome in enumerate(outcomes):
             try:
-                outcome.left, outcome.detail = self._mend(outcome, tries)
+                self._mend(outcome, tries)
+            except LeftError as left:
+                outcome.left, outcome.detail = left.args
             except EndedError as end:
                 for each in outcomes[number:]:
                     each.left, each.detail = end.args
@@ -190,38 +198,47 @@ class Improver:
                     each.left = Left.INTERRUPTED
                 raise
 
-    def _mend(self, outcome: Outcome, tries: int) -> tuple[Left | None, str]:
+    def _mend(self, outcome: Outcome, tries: int) -> None:
         """Look for a better wording of a criterion.
 
-        If it cannot be looked for, return why, with details; else None and an empty text, whether one was found or not.
+        Raises:
+            LeftError: if it cannot be looked for, or not any more.
         """
         name = outcome.assessed.id
         base = self.base
         outcome.texts = {each.key: each.text for each in list_texts(base.loaded, name)}
         if fixable := {finding.rule for finding in find_own(base, name) if finding.fix is not None}:
-            return Left.FIX_FIRST, join_words(sorted(fixable))
+            raise LeftError(Left.FIX_FIRST, join_words(sorted(fixable)))
         if (answers := self.found.written_from + self.found.proved_on) < NEEDED:
-            return Left.FEW, str(answers)
+            raise LeftError(Left.FEW, str(answers))
         place = [each.id for each in self.found.assessment.criteria].index(name)
         choices = list(self._list_choices(outcome))
         outcome.proposals = len(choices) + tries
         rules = frozenset(each.rule for each in outcome.assessed.findings if each.is_blocking)
         fault = Fault(place, rules, outcome.proposals)
         outcome.contradicting = Paired(self._before, self._before.judges).count_contradicting(place)
-        if any(self._try(outcome, tried, made, fault) for tried, made in choices):
-            return None, ""
-        shown = list(self._choose_shown(place))
+        if choices:
+            self._require_gain(fault)
+        if not any(self._try(outcome, tried, made, fault) for tried, made in choices):
+            self._ask_model(outcome, fault, tries)
+
+    def _ask_model(self, outcome: Outcome, fault: Fault, tries: int) -> None:
+        """Have a model write the criterion anew, until a wording is better."""
         faults = [each.plain for each in outcome.assessed.findings]
-        writer = Writer(base, name, faults, shown)
+        writer = Writer(self.base, outcome.assessed.id, faults, list(self._choose_shown(fault.place)))
         try:
             if tries and (lasting := writer.find_lasting()):
-                return Left.FIX_FIRST, join_words(sorted(lasting))
+                raise LeftError(Left.FIX_FIRST, join_words(sorted(lasting)))
         except RefusedError as refused:
-            return Left.NOT_WRITABLE, refused.detail
+            raise LeftError(Left.NOT_WRITABLE, refused.detail) from None
+        self._require_gain(fault)
         for number in range(1, tries + 1):
             if self._try_model(outcome, writer, fault, number):
                 break
-        return None, ""
+
+    def _require_gain(self, fault: Fault) -> None:
+        if not can_gain(self._before, fault):
+            raise LeftError(Left.FEW_WRONG, str(self.found.proved_on))
 
     def _list_choices(self, outcome: Outcome) -> Iterator[tuple[Tried, Base]]:
         """Yield the choices of the fixer that can be judged; keep the others as rejected."""
@@ -278,6 +295,8 @@ class Improver:
         if decided.is_better and (failed := self._run_tests(made, places, name)):
             decided = decided._replace(reason=Reason.FAILS_TEST, failed_tests=failed)
         outcome.tried.append(tried._replace(decided=decided))
+        if decided.reason is Reason.FEW:  # the next trial would have as few
+            raise LeftError(Left.FEW_OUTPUTS, str(decided.answers))
         if decided.is_better:
             self.base, self._fold, self._before = made, places, pairs.after
         return decided.is_better

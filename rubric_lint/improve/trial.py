@@ -11,28 +11,32 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.coefficients import correlate
-from rubric_lint.agree.intervals import DRAWS, Share, Sides, find_interval, random_words, resample, t_quantile
+from rubric_lint.agree.bounds import lower_tail, t_quantile
+from rubric_lint.agree.coefficients import correlate, flips
+from rubric_lint.agree.intervals import Share, Sides, random_words
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
-from rubric_lint.agree.judged.table import Column, Table, build_table, count_apart
+from rubric_lint.agree.judged.table import Column, Table, build_table
 from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, combine_people, sort_keys
 from rubric_lint.agree.scales import Signature, measure_verdicts
 
 LEAST = 30
 """The fewest answers to prove a wording on: the rule on samples decides from so many."""
 
+ASIDE = LEAST + 3
+"""The fewest answers to set aside for that: outputs of a few may be invalid."""
+
 LEVEL = Fraction(1, 20)
 """The probability of a false alarm that all proposals for a criterion share, and that all tests of harm share."""
-
-_LEAST_EACH = 10
-"""The fewest answers that people fail, and that they pass, for a statement that neither is judged worse."""
 
 _KEPT = Fraction(4, 5)
 """The share of answers whose samples agreed before that must be judged as before, if a wording is only steadier."""
 
-_MARGIN = -0.05
-"""How much lower the share of bad answers caught may be, and that of good ones passed, to count as not lower."""
+_MOST_WORSE = 0.1
+"""The share of bad answers, and of good ones, that a wording may turn from right to wrong."""
+
+_DRAWS = 1999
+"""The draws of a permutation test."""
 
 Fold = tuple[tuple[int, ...], ...]
 """For each criterion of the first rubric the places of what stands for it now: itself, or the parts of a split."""
@@ -121,11 +125,7 @@ def keep(ratings: Ratings, keys: Collection[Key]) -> Ratings:
 
 
 def fold(judges: Mapping[str, Mapping[Key, Judgement]], places: Fold) -> dict[str, dict[Key, Judgement]]:
-    """Return judgements in terms of the first rubric: what was split is met if all its parts are.
-
-    Parts have no place of their own in a request, so after a split nothing can be said of the order of criteria.
-    """
-    is_split = any(len(parts) > 1 for parts in places)
+    """Return judgements in terms of the first rubric: what was split is met if all its parts are."""
 
     def join(signature: Signature) -> Signature:
         answers, verdict = signature
@@ -133,10 +133,7 @@ def fold(judges: Mapping[str, Mapping[Key, Judgement]], places: Fold) -> dict[st
         return tuple(joined), verdict
 
     def change(each: Judgement) -> Judgement:
-        orders = () if is_split else tuple(tuple(order[place] for (place,) in places) for order in each.orders)
-        return each._replace(
-            given=join(each.given), samples=tuple(map(join, each.samples)), reasons=None, orders=orders
-        )
+        return each._replace(given=join(each.given), samples=tuple(map(join, each.samples)), reasons=None)
 
     return {rater: {key: change(each) for key, each in given.items()} for rater, given in judges.items()}
 
@@ -234,7 +231,7 @@ class Paired:
         counts = self.count_ordered(place)
         changed = counts[1] - counts[0]
         extreme, words = 0, random_words(1)
-        for _ in range(DRAWS if changed > 0 else 0):
+        for _ in range(_DRAWS if changed > 0 else 0):
             bits = [next(words) for _ in range(len(self.keys) // 64 + 1)]
             drawn: list[list[tuple[int, int]]] = [[], []]
             for number, pair in enumerate(zip(*ranges, strict=True)):
@@ -243,17 +240,20 @@ class Paired:
                 drawn[1].append(pair[1 - swap])
             extreme += abs(_count_ordered(drawn[1]) - _count_ordered(drawn[0])) >= abs(changed)
         total = math.comb(len(self.keys), 2)
-        p = (extreme + 1) / (DRAWS + 1) if changed > 0 else None
+        p = (extreme + 1) / (_DRAWS + 1) if changed > 0 else None
         shares = [Share(count, total) for count in counts]
         return Figure(Gain.APART, shares[0], shares[1], max(changed, 0), max(-changed, 0), p, column.name)
 
-    def is_not_lower(self, place: int, test: Gain) -> bool:
-        """Return whether bad answers are caught, or good ones passed, as often: at worst by the margin less, at 95%."""
-        kinds = [1 + int(before) - int(after) for before, after in self._list_wrong(place, passes=test is Gain.PASSED)]
-        if len(kinds) < _LEAST_EACH:
-            return False
-        found = find_interval([(each[2] - each[0]) / len(kinds) for each in resample(kinds, 3, DRAWS)])
-        return found is not None and found[0] >= _MARGIN
+    def may_harm(self, place: int, test: Gain) -> bool:
+        """Return whether more than a tenth of bad answers, or of good ones, may have turned from right to wrong.
+
+        The exact bound of Clopper and Pearson, one-sided at 95%, counts turned answers and not the difference of
+        shares: where nothing turned, it still says what few answers can hide. 29 answers of which none turned are the
+        fewest that pass. So does nothing that turned more answers to wrong than to right.
+        """
+        pairs = self._list_wrong(place, passes=test is Gain.PASSED)
+        worse, better = sum(one < two for one, two in pairs), sum(one > two for one, two in pairs)
+        return worse > better or lower_tail(worse, len(pairs), _MOST_WORSE) > float(LEVEL)
 
     def keeps_meaning(self, place: int) -> bool:
         """Return whether values go with those before, at 95%, and hardly differ where samples agreed before."""
@@ -273,10 +273,13 @@ _VERDICT = Column(
 def _compare(test: Gain, pairs: Sequence[tuple[Fraction | int, Fraction | int]], of: str | None) -> Figure:
     """Compare how bad each answer was with how bad it is; 0 is good."""
     sides = Sides(sum(one > two for one, two in pairs), sum(one < two for one, two in pairs))
-    p = sides.mid if test in {Gain.CAUGHT, Gain.PASSED} else sides.exact
     counts = [sum((each == 0) is not (test is Gain.STEADY) for each in side) for side in zip(*pairs, strict=True)]
     before, after = (Share(count, len(pairs)) for count in counts)
-    return Figure(test, before, after, *sides, p, of)
+    return Figure(test, before, after, *sides, _find_p(test, sides), of)
+
+
+def _find_p(test: Gain, sides: Sides) -> float | None:
+    return sides.mid if test in {Gain.CAUGHT, Gain.PASSED} else sides.exact
 
 
 def _count_ordered(ranges: Sequence[tuple[int, int]]) -> int:
@@ -308,12 +311,12 @@ def _see(ratings: Ratings, middle: Judgements, keys: Sequence[Key], column: Colu
         judged = [judge[key] for judge in ratings.judges.values() if key in judge]
         samples = [[column.measure.find(given) or 0 for given in each.samples or (each.given,)] for each in judged]
         sampled = [list(map(column.side, each)) for each in samples if len(each) > 1]
-        flips = sum((Fraction(*count_apart(each)) for each in sampled), Fraction(0)) / max(len(sampled), 1)
+        differing = sum((flips(tuple(each)) or Fraction(0) for each in sampled), Fraction(0)) / max(len(sampled), 1)
         every = [position for each in samples for position in each]
         # Of several judges the same number of samples is asked for, so sums compare as means do.
         mean = sum(every) * 1000 // len(every)
         value, ends = column.measure.find(middle[key].given) or 0, (min(every), max(every))
-        found.append(_Seen(value, flips, bool(sampled), ends, mean, frozenset(map(column.side, every))))
+        found.append(_Seen(value, differing, bool(sampled), ends, mean, frozenset(map(column.side, every))))
     return found
 
 
@@ -343,11 +346,28 @@ _BY_LABELS = frozenset({Gain.CAUGHT, Gain.NEARER})
 
 _WANTED = {
     "judged-unstable": frozenset({Gain.STEADY}),
-    "judged-order": frozenset({Gain.STEADY}) | _BY_LABELS,
     "judged-disagrees": _BY_LABELS,
     "judged-inverse": _BY_LABELS,
     "judged-length": _BY_LABELS,
 }
+
+
+def can_gain(before: Ratings, fault: Fault) -> bool:
+    """Return whether any wording could be offered: one that is right on all answers that are wrong now, and no other.
+
+    If so few are wrong that even this may be chance, no request for a proposal is worth its cost.
+    """
+    pairs = Paired(before, before.judges)
+    place, classes = fault.place, (Gain.CAUGHT, Gain.PASSED)
+    if Gain.APART in fault.wanted and not any(pairs.may_harm(place, each) for each in classes):
+        return True
+    for test, figure in pairs.measure(place).items():
+        count, answers = figure.before
+        wrong = count if test is Gain.STEADY else answers - count
+        p = _find_p(test, Sides(wrong, 0))
+        if test in fault.wanted and p is not None and p <= fault.level:
+            return True
+    return False
 
 
 def decide(pairs: Paired, fault: Fault) -> Decided:
@@ -360,7 +380,7 @@ def decide(pairs: Paired, fault: Fault) -> Decided:
     if Gain.APART in fault.wanted and Gain.CAUGHT in found and Gain.PASSED in found:
         found[Gain.APART] = pairs.compare_pairs(place)
     gained = tuple(test for test in found if test in fault.wanted and found[test].gains(fault.level))
-    if Gain.APART in gained and not all(pairs.is_not_lower(place, each) for each in (Gain.CAUGHT, Gain.PASSED)):
+    if Gain.APART in gained and any(pairs.may_harm(place, each) for each in (Gain.CAUGHT, Gain.PASSED)):
         gained = tuple(test for test in gained if test is not Gain.APART)
     made = Decided(Reason.BETTER, n, fault.level, gained, tuple(found.values()))
     nearer = found.get(Gain.NEARER)

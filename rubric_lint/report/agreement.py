@@ -6,6 +6,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.analysis import LABEL, Agreement, Breach, Listed, PassRate
+from rubric_lint.agree.bounds import Bounded
 from rubric_lint.agree.comparison import (
     FIRM,
     LEAST,
@@ -15,10 +16,10 @@ from rubric_lint.agree.comparison import (
     Comparison,
     Contest,
     Figure,
-    Measured,
-    Plan,
+    Flips,
     count_answers,
 )
+from rubric_lint.agree.groups import JudgeShares
 from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
@@ -31,8 +32,9 @@ VERSION = 1
 
 
 LEGEND = (
-    "Checks and bands: kappa, nominal alpha, AC1. Scores, levels and verdicts: quadratic kappa, ordinal alpha, AC2.",
-    f"rough: fewer than {FIRM} answers, or fewer than {LEAST_OFF} off the commonest value.",
+    "alpha and kappa: equal or not on checks; elsewhere, near misses count as partial agreement (squared distances).",
+    "95%: of alpha, bias and samples, answers to one question count as one, as do near-copies.",
+    f"rough: fewer than {FIRM} of these, or fewer than {LEAST_OFF} off the commonest value.",
 )
 """What the figures of all sections are."""
 
@@ -82,12 +84,12 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
         gated = [compared for compared in comparison.measures if compared.pair and compared.pair.gate]
         if gated:
             yield _count_caught(gated)
+    if agreement.groups:
+        yield _show_groups(agreement.groups)
     for rate in agreement.pass_rates:
         yield _show_rates(rate)
     for judges, contests in agreement.contests:
         yield _show_contests(judges, contests)
-    if agreement.panel and any(each.answers >= LEAST for each in agreement.panel.measures):
-        yield _show_votes(*agreement.panel)
     for rater, flips in agreement.samples:
         yield _show_flips(rater, flips)
 
@@ -127,22 +129,22 @@ def _title(comparison: Comparison) -> str:
 
 def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
     measures = comparison.measures
-    figures = [(each.measure, [each.figures[name] for name in each.main]) for each in measures]
+    figures = [(each.measure, list(each.figures.values())) for each in measures]
     notes = list(_explain(figures))
     if comparison.between is Between.LABEL and chosen is Chosen.BY_VERDICT:
         notes.append("The labels were chosen by the judge's verdict, so no figure here holds for all answers.")
     is_pair = any(compared.pair for compared in measures)
-    kappas, alphas, acs = ([compared.find(family) for compared in measures] for family in ("kappa", "alpha", "ac"))
+    alphas = [compared.alpha for compared in measures]
     names = [_name(compared.measure) for compared in measures]
     found = [Column("criterion", names), Column("n", [f"{compared.answers:,}" for compared in measures])]
     if is_pair:
         found.append(Column("same", [_percent(compared.pair.exact) if compared.pair else "" for compared in measures]))
-        found += [Column("kappa", list(map(_value, kappas))), Column(INTERVAL, list(map(_interval, kappas)), 3)]
-    found += [Column("alpha", list(map(_value, alphas))), Column(INTERVAL, list(map(_interval, alphas)), 1)]
-    found += [Column("AC", list(map(_value, acs))), Column(INTERVAL, list(map(_interval, acs)), 4)]
+    found += [Column("alpha", list(map(_value, alphas))), Column(INTERVAL, list(map(_interval, alphas)))]
+    if is_pair:
+        found.append(Column("kappa", [_value(compared.kappa) for compared in measures], 2))
     if any("bias" in compared.figures for compared in measures):
-        found.append(Column("bias", [_signed(compared.figures.get("bias")) for compared in measures]))
-        found.append(Column("error", [_points(compared.figures.get("mean_error")) for compared in measures], 2))
+        biases = [compared.figures.get("bias") for compared in measures]
+        found += [Column("bias", list(map(_signed, biases))), Column(INTERVAL, list(map(_interval, biases)), 1)]
     return Section(_title(comparison), found, notes)
 
 
@@ -159,6 +161,28 @@ def _count_caught(measures: Sequence[Compared]) -> Section:
     ]
     notes = [f"{shorten_name(name)}: {gate.reason}" for name, gate in zip(names, gates, strict=True) if gate.reason]
     return Section("", columns, notes)
+
+
+def _show_groups(groups: Sequence[JudgeShares]) -> Section:
+    """Return how judges treat the answers of each group, by the verdict."""
+    caught, passed = [each.shares.bad_caught for each in groups], [each.shares.good_passed for each in groups]
+    columns = [
+        Column("group", [str(each.group) for each in groups]),
+        Column("judge", [shorten_name(each.judge, 20) for each in groups]),
+        Column("bad caught", list(map(_bounded, caught))),
+        Column(INTERVAL, list(map(_bounds, caught)), 1),
+        Column("good passed", list(map(_bounded, passed))),
+        Column(INTERVAL, list(map(_bounds, passed)), 2),
+    ]
+    return Section("Verdicts by group; questions and near-copies count as one, all groups share 5%", columns)
+
+
+def _bounded(share: Bounded) -> str:
+    return f"{share.shown} of {share.n:,}" if share.n else "none"
+
+
+def _bounds(share: Bounded) -> str:
+    return f"[{share.low:.1%}, {share.high:.1%}]" if share.n else ""
 
 
 def _explain(figures: Iterable[tuple[Measure, Sequence[Figure]]]) -> Iterator[str]:
@@ -182,15 +206,9 @@ _STATISTICS = {
     "kappa": "kappa",
     "kappa_quadratic": "kappa",
     "alpha_nominal": "alpha",
-    "alpha_ordinal": "alpha",
     "alpha_interval": "alpha",
-    "ac1": "AC",
-    "ac2": "AC",
     "bias": "bias",
-    "mean_error": "error",
-    "alpha_difference": "alpha apart",
-    "independent_votes": "votes",
-    "flip_rate": "flips",
+    "nearer": "nearer",
 }
 
 
@@ -212,7 +230,6 @@ def _show_rates(rate: PassRate) -> Section:
 
 _METHODS = {
     "ppi": "labels of a random subset",
-    "rogan-gladen": "labels of other answers",
     "by-verdict": "labels chosen by verdict",
 }
 
@@ -220,7 +237,7 @@ _METHODS = {
 def _show_contests(judges: Sequence[str], contests: Sequence[Contest]) -> Section:
     one, two = (shorten_name(judge, 20) for judge in judges)
     title = f"Which is right, {one} or {two}, on {count_answers(contests[0].answers)} with a label"
-    differences = [contest.alpha_difference for contest in contests]
+    differences = [contest.nearer for contest in contests]
     columns = [
         Column("criterion", [_name(contest.measure) for contest in contests]),
         Column("only first", [f"{contest.first_right:,}" for contest in contests]),
@@ -230,41 +247,26 @@ def _show_contests(judges: Sequence[str], contests: Sequence[Contest]) -> Sectio
         return Section(title, columns)
     columns += [
         Column("mid-p", [_number(contest.mid_p) for contest in contests]),
-        Column("alpha apart", list(map(_signed, differences))),
+        Column("first nearer by", list(map(_signed, differences))),
         Column(INTERVAL, list(map(_interval, differences)), 1),
     ]
-    notes = list(_explain((contest.measure, [contest.alpha_difference]) for contest in contests))
+    notes = list(_explain((contest.measure, [contest.nearer]) for contest in contests))
     if any(contest.mid_p is None for contest in contests):
         notes.append("No mid-p where no answer is right by only one of them.")
     return Section(title, columns, notes)
 
 
-def _show_votes(judges: tuple[str, ...], votes: Sequence[Measured]) -> Section:
-    title = f"Independent votes of the panel {join_words([shorten_name(judge) for judge in judges])}"
-    figures = [each.figure for each in votes]
-    notes = list(_explain((each.measure, [each.figure]) for each in votes))
-    if all(figure.value is None for figure in figures):
-        return Section(title, notes=notes)
+def _show_flips(rater: str, several: Sequence[Flips]) -> Section:
+    title = f"Samples of {shorten_name(rater, 20)}: how often two differ, in {count_answers(several[0].answers)}"
+    figures = [each.flips for each in several]
     columns = [
-        Column("criterion", [_name(each.measure) for each in votes]),
-        Column("n", [f"{each.answers:,}" for each in votes]),
-        Column("votes", [_points(figure) for figure in figures]),
-        Column(INTERVAL, list(map(_interval, figures))),
-    ]
-    return Section(title, columns, notes)
-
-
-def _show_flips(rater: str, flips: Sequence[Measured]) -> Section:
-    title = f"Samples of {shorten_name(rater, 20)}: how often two differ, in {count_answers(flips[0].answers)}"
-    figures = [each.figure for each in flips]
-    columns = [
-        Column("criterion", [_name(each.measure) for each in flips]),
+        Column("criterion", [_name(each.measure) for each in several]),
         Column("flips", [_number(figure.value, "{:.1%}") for figure in figures]),
     ]
-    if flips[0].answers < LEAST:
+    if several[0].answers < LEAST:
         return Section(title, columns)
     columns.append(Column(INTERVAL, list(map(_interval, figures))))
-    return Section(title, columns, list(_explain((each.measure, [each.figure]) for each in flips)))
+    return Section(title, columns)
 
 
 def _name(measure: Measure) -> str:
@@ -287,7 +289,7 @@ def _value(figure: Figure | None) -> str:
 
 
 def _points(figure: Figure | None, form: str = "{:.2f}") -> str:
-    """Write a figure in points or votes, which may be above 1."""
+    """Write a figure in points, which may be above 1."""
     return "" if figure is None else "-" if figure.value is None else form.format(figure.value)
 
 
@@ -317,7 +319,6 @@ class Findings(NamedTuple):
     """Everything that a run found: the agreement on each rubric, and what it does not rest on."""
 
     agreements: Sequence[Agreement]
-    plan: Plan
     invalid: Sequence[Invalid]
     left_out: Sequence[LeftOut]
     breaches: Sequence[Breach]
@@ -325,8 +326,8 @@ class Findings(NamedTuple):
 
 def as_json(findings: Findings) -> str:
     """Return the JSON report."""
-    agreements, plan, invalid, left_out, breaches = findings
-    about = {"version": VERSION, "bootstrap": {"draws": plan.draws, "seed": plan.seed}}
+    agreements, invalid, left_out, breaches = findings
+    about = {"version": VERSION}
     found = {"agreements": agreements, "breaches": breaches, "invalid": invalid, "left_out": left_out}
     return visible_json(json.dumps(to_data({**about, **found}), ensure_ascii=False, indent=1)) + "\n"
 

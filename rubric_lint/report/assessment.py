@@ -3,21 +3,32 @@
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from rubric_lint.agree.assess import MOST_LOOKS, Assessment, Evidence, Reason, Standing, Trust, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
-from rubric_lint.agree.assess import Assessment, Evidence, Reason, Standing, Trust
+from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.history import Traced, Versus, Wording
-from rubric_lint.agree.intervals import MOST_LABELS, Share, count_deciding
-from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
-from rubric_lint.agree.judged.run import Doubt, Review, Unmatched
-from rubric_lint.agree.probes import PROBES, Outcome, Probes, name_measures, word_most
-from rubric_lint.agree.reading import NO_RESULT
+from rubric_lint.agree.judged.outcomes import Untested
+from rubric_lint.agree.needed import MOST_LABELS
+from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
 from rubric_lint.finding import Severity
-from rubric_lint.messages import Causes, list_names, to_data, visible, visible_json
+from rubric_lint.messages import join_words, list_names, to_data, visible, visible_json
 from rubric_lint.report.terminal import Style, Write, cut, wrap
-from rubric_lint.rules import JUDGED_RULES
+from rubric_lint.report.trust import (
+    Given,
+    count_more,
+    find_least_units,
+    find_rare,
+    list_evidence,
+    list_unlabelled,
+    word_faults,
+    word_headline,
+    word_lack,
+    word_notes,
+    word_shares,
+)
 from rubric_lint.rules.rows import find_row
 from rubric_lint.run.summary import counted
 
@@ -30,31 +41,13 @@ _WIDEST = 80
 _MOST = 6
 """The most lines of one kind on the first screen; the details have them all."""
 
-_FEW = 30
-"""The fewest answers from which no word of caution is added: fewer test no rule on samples."""
-
 _USUAL_SAMPLE = 60
 """The labels to start with: the fewest with which every rule that compares judge and people can decide."""
 
+_FEWEST = 10
+"""The fewest labels to add before another look."""
+
 _ROLES = {Trust.TRUSTED: "fix", Trust.NOT_TRUSTED: "error", Trust.UNDECIDED: "warning"}
-
-
-class Given(NamedTuple):
-    """What the run was given: the files, what is told of records that were not used, and how many findings are ignored.
-
-    Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
-    `unread` is what is wrong with files of records and belongs to no record.
-    """
-
-    rubric: str
-    answers: str
-    results: Sequence[str] = ()
-    labels: Sequence[str] = ()
-    records: Sequence[str] = ()
-    unmatched: Sequence[Unmatched] = ()
-    ignored: int = 0
-    off: Sequence[str] = ()
-    unread: Sequence[str] = ()
 
 
 class Step(NamedTuple):
@@ -64,51 +57,10 @@ class Step(NamedTuple):
     command: str = ""
 
 
-_REASONS = {
-    Reason.ERRORS: "{errors} to fix first",
-    Reason.TO_MEND: "{mend} to mend",
-    Reason.MISSES_BAD: "the judge lets too many bad answers pass",
-    Reason.FAILS_GOOD: "the judge fails too many good answers",
-    Reason.NOT_JUDGED: "nothing is judged yet",
-    Reason.INVALID: "no output can be used: {invalid}",
-    Reason.UNUSABLE: "the results cannot be used ({fault})",
-    Reason.NO_LABELS: "no fault found in {answers}; without labels of people nobody can say more",
-    Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
-    Reason.SHARES_REACHED: (
-        "the judge catches at least {target} of bad answers and passes as many of the good ones, and no rule found a "
-        "fault"
-    ),
-    Reason.FEW_LABELS: "{more} would decide",
-    Reason.REPEATED: "too many labelled answers have the text of another one",
-    Reason.UNSCORED: "too many labelled answers have no valid output",
-    Reason.DISPUTED: "on too many answers as many people pass as fail",
-}
-
-
-def word_headline(found: Assessment) -> str:
-    """Return the answer in one sentence."""
-    review = found.review
-    mend = len(found.list(Standing.MEND))
-    lacks_class = any(each is not None and not each.share.n for each in (found.caught, found.passed))
-    more = f"{'at least ' * lacks_class}{counted(_count_more(found), 'more label')}"
-    values = {
-        "errors": counted(sum(each.severity is Severity.ERROR for each in _list_evidence(found)), "error"),
-        "mend": f"{mend} of {counted(len(found.criteria), 'criterion', 'criteria')}"
-        if mend
-        else "the rubric as a whole",
-        "fault": review.fault,
-        "invalid": _word_causes(review),
-        "answers": counted(review.answers, "answer"),
-        "target": _share(found),
-        "more": f"no number of labels up to {MOST_LABELS:,}" if found.needed is None else more,
-    }
-    return f"{str(found.trust).upper()}: {'; '.join(_REASONS[each].format_map(values) for each in found.reasons)}."
-
-
 def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
     """Yield each way in which answers were made worse, and what the judge made of that."""
     for each in found.probes.kinds if found.probes and found.probes.answers else ():
-        n = each.most.share.n
+        n = each.most.n
         parts = []
         if each.rewarded:
             most = max(each.find(name).rose for name in each.rewarded)
@@ -125,10 +77,19 @@ def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
         elif not parts and not n:
             parts.append("no variant has a valid output")
         elif not parts:
-            does = "better" if PROBES[each.kind].adds else "worse"
-            more = f"; {each.needed} answers would decide" if each.needed else ""
-            parts.append(f"cannot say yet: anything is {does} in {each.most.share.x} of {n} answers{more}")
+            parts.append(_word_undecided(each))
         yield each.kind, "; ".join(parts)
+
+
+def _word_undecided(probed: Probed) -> str:
+    """Return what a probe shows of which chance may be all: the criterion that moves most, with both of its sides."""
+    n, adds = probed.most.n, PROBES[probed.kind].adds
+    most = max(probed.counts, key=lambda each: each.rose if adds else each.fell)
+    does, reverse = ("better", "worse") if adds else ("worse", "better")
+    counts = (most.rose, most.fell) if adds else (most.fell, most.rose)
+    seen = f"{name_measures([most.criterion])} {does} in {counts[0]} of {n} answers and {reverse} in {counts[1]}"
+    more = f"; {probed.needed} answers would decide" if probed.needed and probed.needed <= MOST_LABELS else ""
+    return f"inconclusive: {seen}, which may be chance{more}"
 
 
 def _head_probes(probes: Probes) -> str:
@@ -191,123 +152,8 @@ def _word_versus(versus: Versus) -> str:
     return f"of {counted(versus.common, 'common answer')} {only} ({shown}){blunt}"
 
 
-def _share(found: Assessment) -> str:
-    return f"{float(found.asked.target):.3g}" if found.asked.target * 100 % 1 else f"{float(found.asked.target):.0%}"
-
-
-def _count_more(found: Assessment) -> int:
-    """Return how many more labels would decide, as far as that can be said."""
-    return max((found.needed or 0) - _count_labelled(found), 1)
-
-
-def _count_labelled(found: Assessment) -> int:
-    """Return the answers with a label of the verdict, which are those that decide."""
-    return sum(each.share.n for each in (found.caught, found.passed) if each is not None)
-
-
-def _list_evidence(found: Assessment) -> list[Evidence]:
-    return [*found.evidence, *(each for criterion in found.criteria for each in criterion.findings)]
-
-
-def word_shares(found: Assessment) -> Iterator[str]:
-    """Yield a sentence on bad answers caught, and one on good answers passed, if there are labels."""
-    if found.caught is None or found.passed is None:
-        return
-    several = len(found.judges) > 1
-    if several:
-        yield f"Each of {counted(len(found.judges), 'judge')} is assessed by itself, and the worst one decides."
-    rows = [
-        row
-        for name, caught, passed in found.judges
-        for row in (
-            (caught, "fail", f"judge {f'`{name}` ' * several}failed"),
-            (passed, "pass", f"judge {f'`{name}` ' * several}passed"),
-        )
-    ]
-    target = _share(found)
-    for (share, low, high), people, judge in rows:
-        if not share.n:
-            yield f"No labelled answer is one that people {people}, so nothing shows how the judge treats these."
-            continue
-        bound = at_most(high) if high < found.asked.target else at_least(low)
-        answers = counted(share.n, "answer")
-        yield f"Of {answers} that people {people}, the {judge} {share.x}: {bound} of all ({target} asked)."
-
-
-def word_notes(found: Assessment, given: Given) -> Iterator[str]:
-    """Yield what makes the page show less than it seems to."""
-    review = found.review
-    yield from _word_unseen(given)
-    if 1 < found.alike == review.answers:
-        what = f"All {found.alike} answers were judged exactly alike"
-        yield f"{what}, so they do not show that the judge tells good from bad."
-    if review.answers and review.answers < _FEW:
-        yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
-    if review.invalid and Reason.INVALID not in found.reasons:
-        yield f"{counted(len(review.invalid), 'record')} not counted: {_word_causes(review)}."
-    for each in review.left_out:
-        yield f"{counted(each.count, each.noun)} left out: {each.reason}."
-    if missing := _list_unlabelled(found):
-        yield f"No label has a value for {list_names(missing)}, so the labels come to no verdict."
-    yield from _word_doubt(review.doubt)
-    if found.caught and review.chosen is None and (skew := review.doubt.chosen):
-        told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge fails"
-        yield f"{told.format(*skew[0])}, and {skew[1].x} of {skew[1].n} others."
-    elif found.caught and review.chosen is None:
-        yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
-    if found.asked.look > 1:
-        yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.asked.level:.2g}."
-
-
-def _list_unlabelled(found: Assessment) -> list[str]:
-    """Return the criteria without any label, if no label comes to a verdict for that."""
-    table = found.review.table
-    if table is None or not table.labelled or _count_labelled(found):
-        return []
-    return [column.name for column in table.columns if not any(label is not None for label in column.labels)]
-
-
-def _word_unseen(given: Given) -> Iterator[str]:
-    if given.ignored:
-        are = "is" if given.ignored == 1 else "are"
-        yield f"{counted(given.ignored, 'finding')} of the file {are} ignored for comments in it, and not counted here."
-    if given.off:
-        are = "is" if len(given.off) == 1 else "are"
-        yield f"{counted(len(given.off), 'rule')} {are} switched off by the settings: {list_names(given.off, 3)}."
-    if given.unread:
-        yield f"Not all of the files was read: {Causes(given.unread).word()}."
-
-
-def _word_doubt(doubt: Doubt) -> Iterator[str]:
-    if count := sum(doubt.repeated):
-        yield f"{counted(count, 'labelled answer')} with the text of another one: what is repeated shows nothing new."
-    if count := sum(doubt.invalid):
-        yield f"{counted(count, 'labelled answer')} without a valid output, which the shares above leave out."
-    if doubt.disputed:
-        yield f"On {counted(doubt.disputed, 'answer')} as many people pass as fail; the worse verdict counts."
-
-
-def _word_causes(review: Review) -> str:
-    return Causes(each.message for each in review.invalid).word()
-
-
-def word_faults(evidence: Iterable[Evidence]) -> str:
-    """Return the faults that criteria are to be mended for, in plain words and without statistics."""
-    return "; ".join(dict.fromkeys(each.plain for each in evidence if each.is_blocking))
-
-
-def word_lack(criterion: Criterion, found: Assessment) -> str:
-    """Return what would decide about a criterion."""
-    if not found.review.answers:
-        return "not judged yet"
-    if criterion.untested:
-        return _word_untested(criterion.untested[0], found)
-    hint = next(each for each in criterion.findings if each.rule in JUDGED_RULES)
-    return f"{hint.found}; add answers that differ"
-
-
 def _word_untested(untested: Untested, found: Assessment) -> str:
-    have = {"answers": found.review.answers, "labelled answers": found.review.labelled}.get(untested.unit)
+    have = {"answers": found.review.answers}.get(untested.unit)
     now = "" if have is None else f" (now {have})"
     unit = _UNITS.get(untested.unit, untested.unit)
     return f"{untested.needed} {unit}{now} would show {find_row(untested.rule).shows}"
@@ -323,55 +169,101 @@ _UNITS = {
 
 def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
     """Yield what to do next."""
-    review, reasons = found.review, found.reasons
-    beside = f"{given.answers.removesuffix('.jsonl')}.judged.jsonl"
-    is_known = tuple(given.results) in {(), (beside,), (given.answers,)}  # the answers name the results then
-    named = [] if is_known else [word for name in given.results for word in ("--results", name)]
-    again = ["rubric-lint", "assess", given.rubric, given.answers, *named]
-    sheets = given.labels or (_name_sheet(given),)
-    labelled = [*again, *(word for name in sheets for word in ("--labels", name))]
+    review, reasons = found.review, set(found.reasons)
+    again = _run_again(given)
+    judge_all = shlex.join([*again, *_name_labels(given), "--model", "MODEL"])
     if Reason.ERRORS in reasons:
-        errors = [each for each in _list_evidence(found) if each.severity is Severity.ERROR]
+        errors = [each for each in list_evidence(found) if each.severity is Severity.ERROR]
         tests = any(each.rule == "unmet-expectation" for each in errors)
         yield Step(
             "Fix the errors, then run this again.", shlex.join(["rubric-lint", *(["test"] if tests else []), "."])
         )
-        return
-    if Reason.INVALID in reasons and given.results:
+    elif Reason.INVALID in reasons and given.results:
         yield _ask_again(given)
-        return
-    if {Reason.NOT_JUDGED, Reason.INVALID} & set(reasons) or (Reason.TO_MEND in reasons and not review.answers):
+    elif {Reason.NOT_JUDGED, Reason.INVALID} & reasons:
         text = "Have a model judge the answers, or name recorded outputs with --results."
-        yield Step(text, shlex.join([*again, "--model", "MODEL"]))
-        return
-    yield from _list_steps_of_doubt(found, given, again)
-    if Reason.TO_MEND in reasons:
-        yield Step("Mend what is listed above, then judge the answers again.")
-    if {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.DISPUTED} & set(reasons):
-        files = [*given.results, *(word for name in given.labels for word in ("--labels", name))]
-        command = shlex.join(["rubric-lint", "agree", given.rubric, *files])
-        who = "people" if Reason.DISPUTED in reasons else "people and the judge"
-        yield Step(f"Read the answers on which {who} differ.", command)
-    unused = {each.file for each in review.invalid} | {each.file for each in given.unmatched}
-    are_unusable = given.labels and (review.left_out or not unused.isdisjoint(given.labels))
+        yield Step(text, judge_all)
+    elif found.indistinct:
+        yield Step("Try another model. Rewording the rubric, or `improve`, will not help before that.", judge_all)
+    else:
+        if any(each.file in given.results for each in review.invalid):
+            yield _ask_again(given)
+        if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
+            yield Step("Have the labelled answers judged that have no output.", judge_all)
+        if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
+            yield Step("Fix what is listed above, then judge the answers again.")
+        yield from _list_steps_of_labels(found, given, again)
+        yield from _list_steps_by_group(found, given, again)
+
+
+def _run_again(given: Given) -> list[str]:
+    """Return the command that assesses the same answers and results."""
+    usual = f"{given.answers.removesuffix('.jsonl')}.judged.jsonl"
+    is_known = tuple(given.results) in {(), (usual,), (given.answers,)}  # the answers name the results then
+    named = [] if is_known else [word for name in given.results for word in ("--results", name)]
+    return ["rubric-lint", "assess", given.rubric, given.answers, *named]
+
+
+def _name_labels(given: Given) -> list[str]:
+    return [word for name in given.labels for word in ("--labels", name)]
+
+
+def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str]) -> Iterator[Step]:
+    """Yield the steps that labels need: more of them, others, or a second person."""
+    reasons, worst = set(found.reasons), found.worst
+    labelled = [*again, *(_name_labels(given) or ["--labels", _name_sheet(given)])]
+    by = ["--by", found.asked.by] if found.asked.by else []
+    agree = shlex.join(["rubric-lint", "agree", given.rubric, *given.results, *_name_labels(given), *by])
+    if Reason.LABEL_SCALE in reasons and found.doubted:
+        yield Step(
+            "Say on which scale the labels are.", shlex.join([*labelled, "--label-scale", found.doubted.proposed])
+        )
+    elif Reason.PEOPLE_DISAGREE in reasons and worst:
+        names = worst.name_all(worst.shares.people.split)
+        yield Step(f"Read these {len(names)} answers together first: {list_names(names, 5)}.", agree)
+    elif {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.BELOW_IN_GROUP} & reasons and worst:
+        names = worst.name_all(worst.shares.single)
+        if names:
+            differ = f"The judge and `{worst.shares.people.main}` differ on {counted(len(names), 'answer')}"
+            second = "Let a second person label these before you blame the judge"
+            yield Step(f"{differ}. {second}: {list_names(names, 5)}.")
+        yield Step("Read the answers on which people and the judge differ.", agree)
+    unused = {each.file for each in found.review.invalid} | {each.file for each in given.unmatched}
+    are_unusable = given.labels and (found.review.left_out or not unused.isdisjoint(given.labels))
     if Reason.NO_LABELS in reasons and are_unusable:
         yield Step("No label could be used: correct the labels, then run this again.", shlex.join(labelled))
-    elif Reason.NO_LABELS in reasons or Reason.BY_VERDICT in reasons:
-        least = count_deciding(Share(0, 0), found.asked.target, found.asked.level) or 0
-        count = min(max(_USUAL_SAMPLE, 2 * least), review.answers)
+    elif {Reason.NO_LABELS, Reason.BY_VERDICT} & reasons:
+        count = min(max(_USUAL_SAMPLE, 2 * find_least_units(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
         yield Step("Run this again with the labels.", shlex.join([*again, "--labels", _name_sheet(given)]))
-    elif Reason.FEW_LABELS in reasons and found.needed is not None:
+    elif Reason.FEW_LABELS in reasons:
         yield from _list_steps_to_more(found, given, labelled)
 
 
 def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]) -> Iterator[Step]:
     """Yield the steps to the labels that decide: those of answers that are judged first."""
-    if missing := _list_unlabelled(found):
+    missing = list_unlabelled(found)
+    if missing:
         text = f"Add {list_names(missing)} to the labels, or a column `verdict`, then run this again."
         yield Step(text, shlex.join(labelled))
         return
-    more, spare = _count_more(found), found.review.answers - _count_labelled(found)
+    more = count_more(found)
+    if more is None and found.worst:
+        bad, good = found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n
+        rare = find_rare(found.worst.shares, find_least_units(found))
+        if rare:
+            yield Step(f"Collect more answers that are {rare}, and have all of them judged and labelled.")
+            return
+        if min(bad, good) < find_least_units(found):
+            more = max(2 * find_least_units(found) - bad - good, _FEWEST)
+    if more is None:
+        yield Step("Ask for less with --target, fix the rubric, or change the judge.")
+        return
+    if found.asked.look >= MOST_LOOKS:
+        yield Step(f"This was look {MOST_LOOKS}, the last one: start anew with other answers.")
+        return
+    labelled_so_far = found.worst.shares.people.labelled if found.worst else 0
+    spare = found.review.answers - labelled_so_far
     command = ""
     if spare > 0:
         yield _draw(found, given, min(more, spare), "more answer")
@@ -379,20 +271,20 @@ def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]
         command = shlex.join([*labelled, *look])
     if more > spare:
         also = " besides" if spare > 0 else ""
-        yield Step(f"Collect {counted(more - spare, 'more answer')}{also}, and have all of them judged and labelled.")
+        what = counted(more - spare, "more answer")
+        if found.has_questions:
+            what = f"answers to {counted(more - spare, 'more question')}"
+        yield Step(f"Collect {what}{also}, and have all of them judged and labelled.")
     text = f"Run this again with all labels and --look {found.asked.look + 1}, as these data were seen before."
     yield Step(text, command)
 
 
-def _list_steps_of_doubt(found: Assessment, given: Given, again: Sequence[str]) -> Iterator[Step]:
-    if Reason.REPEATED in found.reasons:
-        yield Step("Have answers judged and labelled that differ from each other.")
-    if any(each.file in given.results for each in found.review.invalid):
-        yield _ask_again(given)
-    if Reason.UNSCORED not in found.reasons:
-        return
-    if any(each.reason == NO_RESULT for each in found.review.left_out):
-        yield Step("Have the labelled answers judged that have no result.", shlex.join([*again, "--model", "MODEL"]))
+def _list_steps_by_group(found: Assessment, given: Given, again: Sequence[str]) -> Iterator[Step]:
+    """Yield the step to look at groups of answers, if there are any and nobody has."""
+    if found.worst and found.fields and not found.asked.by:
+        command = [*again, *_name_labels(given), "--by", found.fields[0]]
+        names = join_words([f"`{name}`" for name in found.fields[:4]], "or")
+        yield Step(f"See whether the judge is as good in each group of answers, by {names}.", shlex.join(command))
 
 
 def _name_sheet(given: Given) -> str:
@@ -403,8 +295,9 @@ def _name_sheet(given: Given) -> str:
 
 
 def _ask_again(given: Given) -> Step:
-    command = ["rubric-lint", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
-    return Step("Ask again for the invalid outputs, with the options of the first run.", shlex.join(command))
+    command = ["rubric-lint", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL", "--per-criterion"]
+    text = "Ask again for the invalid outputs, with --per-criterion, a larger --max-tokens, or another model"
+    return Step(f"{text}; asking again the same way will not help.", shlex.join(command))
 
 
 def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
@@ -418,14 +311,15 @@ def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
     options = [*(word for pair in known for word in pair), "--sample", str(count), "-o", _name_sheet(given)]
     command = shlex.join(["rubric-lint", "labels", given.rubric, given.answers, *options])
     rare = ""
-    if found.caught and found.passed and _count_labelled(found):
-        rare = "" if found.caught.share.n and found.passed.share.n else "pass" if found.caught.share.n else "fail"
+    if found.worst and found.worst.shares.people.labelled:
+        caught, passed = found.worst.shares.bad_caught, found.worst.shares.good_passed
+        rare = "" if caught.n and passed.n else "pass" if caught.n else "fail"
     warning = f" Of those labelled so far people {rare} none, so the draw may hold none either." if rare else ""
     return Step(f"{text}.{warning}", command)
 
 
 def as_text(several: Sequence[Assessment], given: Given, look: Style, write: Write) -> None:
-    """Write the page: first the answers, what to mend and what to do, then the evidence."""
+    """Write the page: first the answers, what to fix and what to do, then the evidence."""
     room = min(look.columns, _WIDEST)
     for number, found in enumerate(several):
         write("\n" * (number > 0))
@@ -443,7 +337,7 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
     review = found.review
     yield cut(visible(f"{found.file}:{found.line}: {found.rubric}"), room)
     if review.answers:
-        labelled = max(review.labelled, _count_labelled(found))
+        labelled = max(review.labelled, found.worst.shares.people.labelled if found.worst else 0)
         people = f", {labelled} labelled by {list_names(review.people, 2)}" if labelled else ""
         judges = list_names(review.judges, 2)
         yield from wrap(visible(f"{counted(review.answers, 'answer')} judged by {judges}{people}"), room)
@@ -473,14 +367,14 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
 
 
 def _write_standings(found: Assessment, look: Style, room: int) -> Iterator[str]:
-    rows = [f"line {each.line}: {each.id}: {word_faults(each.findings)}" for each in found.list(Standing.MEND)]
-    rows += [f"line {each.line}: {word_faults([each])}" for each in found.evidence if each.is_blocking]
-    yield from _write_rows(Standing.MEND, _shorten(rows), look.paint("error", "mend"), room)
+    rows = [f"line {each.line}: {each.id}: {word_faults(each.findings)}" for each in found.list(Standing.FIX)]
+    rows += [f"line {each.line}: {word_faults([each])}" for each in found.evidence if is_against(each, found)]
+    yield from _write_rows(Standing.FIX, _shorten(rows), look.paint("error", "fix"), room)
     groups: dict[str, list[str]] = {}
-    for each in found.list(Standing.UNKNOWN):
+    for each in found.list(Standing.INCONCLUSIVE):
         groups.setdefault(word_lack(each, found), []).append(each.id)
     unknown = [f"{list_names(names, 4)}: {lack}" for lack, names in groups.items()]
-    yield from _write_rows(Standing.UNKNOWN, _shorten(unknown), look.paint("warning", "cannot say yet"), room)
+    yield from _write_rows(Standing.INCONCLUSIVE, _shorten(unknown), look.paint("warning", "inconclusive"), room)
     if keep := [each.id for each in found.list(Standing.KEEP)]:
         yield from _write_rows(Standing.KEEP, [list_names(keep, 8)], look.paint("fix", "keep"), room)
 
@@ -491,7 +385,7 @@ def _shorten(rows: list[str]) -> list[str]:
 
 def _write_rows(standing: Standing, rows: Sequence[str], painted: str, room: int) -> Iterator[str]:
     """Yield rows below the word that they stand for."""
-    width = len(Standing.UNKNOWN) + 2
+    width = len(Standing.INCONCLUSIVE) + 2
     for number, text in enumerate(rows):
         first, *others = (line[width:] for line in wrap(visible(text), room - len(_CUT), " " * width))
         start = f"{painted}{' ' * (width - len(standing))}" if number == 0 else " " * width
@@ -508,7 +402,7 @@ _NAMED = 22
 
 def _write_details(found: Assessment, room: int) -> Iterator[str]:
     """Yield every finding, then what is not tested yet and what was, each once with the criteria."""
-    for each in _list_evidence(found):
+    for each in list_evidence(found):
         yield from wrap(visible(_word_evidence(each)), room, "  ")
     lacks: dict[str, list[str]] = {}
     quiet: dict[str, list[str]] = {}
@@ -519,6 +413,16 @@ def _write_details(found: Assessment, room: int) -> Iterator[str]:
             names += [] if criterion.id in names else [criterion.id]
         for rule in criterion.nothing_found_by:
             quiet.setdefault(rule, []).append(criterion.id)
+    whole = next((each for each in found.review.criteria if each.criterion is None), None)
+    for lack in whole.untested if whole else ():
+        text = f"{lack.reason}; {_word_untested(lack, found)} ({lack.rule})"
+        lacks.setdefault(text, []).append(_WHOLE)
+    for rule in whole.quiet if whole else ():
+        quiet.setdefault(rule, []).append(_WHOLE)
+    keep = len(found.list(Standing.KEEP))
+    if keep:
+        wrong = f"{float(ERROR * keep):.3g} of {counted(keep, 'criterion', 'criteria')} to keep"
+        yield from wrap(f"each `keep` is wrong in at most 1 of {1 / ERROR} such checks: {wrong} at worst", room, "  ")
     for text, names in lacks.items():
         yield from wrap(visible(f"not tested yet: {list_names(names)}: {text}"), room, "  ")
     for rule, names in quiet.items():
@@ -527,6 +431,9 @@ def _write_details(found: Assessment, room: int) -> Iterator[str]:
 
 def _word_evidence(each: Evidence) -> str:
     return f"{each.file}:{each.line}:{each.column} {each.severity} {each.rule}: {each.statement}"
+
+
+_WHOLE = "the rubric as a whole"
 
 
 class Assessed(NamedTuple):
@@ -542,8 +449,8 @@ _CLASSES: dict[Trust | Standing, str] = {
     Trust.UNDECIDED: "borderline",
     Trust.NOT_TRUSTED: "fail",
     Standing.KEEP: "pass",
-    Standing.UNKNOWN: "borderline",
-    Standing.MEND: "fail",
+    Standing.INCONCLUSIVE: "borderline",
+    Standing.FIX: "fail",
 }
 """The colors of a page."""
 
@@ -561,7 +468,7 @@ def describe_assessments(assessed: Assessed) -> dict[str, Any]:
             "told": [*word_shares(found), *word_notes(found, given)],
             "criteria": [
                 (each, _why(each, found), [_word_evidence(one) for one in each.findings])
-                for standing in (Standing.MEND, Standing.UNKNOWN, Standing.KEEP)
+                for standing in (Standing.FIX, Standing.INCONCLUSIVE, Standing.KEEP)
                 for each in found.list(standing)
             ],
             "evidence": [_word_evidence(each) for each in found.evidence],
@@ -594,7 +501,7 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
         for text in (*word_shares(found), *word_notes(found, given)):
             write(f"- {_quote(text)}\n")
         write("\n| | criterion | why |\n|---|---|---|\n")
-        for standing in (Standing.MEND, Standing.UNKNOWN, Standing.KEEP):
+        for standing in (Standing.FIX, Standing.INCONCLUSIVE, Standing.KEEP):
             for each in found.list(standing):
                 write(f"| {standing} | {_quote(each.id)} (line {each.line}) | {_quote(_why(each, found))} |\n")
         _write_more(found, write)
@@ -620,8 +527,8 @@ def _write_more(found: Assessment, write: Write) -> None:
 
 def _why(criterion: Criterion, found: Assessment) -> str:
     if criterion.standing is Standing.KEEP:
-        return f"nothing found by {len(criterion.nothing_found_by)} rules"
-    if criterion.standing is Standing.UNKNOWN:
+        return "catches enough bad answers and passes enough good ones on it"
+    if criterion.standing is Standing.INCONCLUSIVE:
         return word_lack(criterion, found)
     return word_faults(criterion.findings)
 

@@ -8,7 +8,7 @@ from rubric_lint.fix import SAFE
 from rubric_lint.fix.run import FixOutcome
 from rubric_lint.improve.proposals import MODEL, Refusal
 from rubric_lint.improve.run import NEEDED, Improvement, Left, Outcome, Tried
-from rubric_lint.improve.trial import LEAST, Decided, Gain, Reason
+from rubric_lint.improve.trial import ASIDE, LEAST, Decided, Gain, Reason
 from rubric_lint.judge.spending import Prices, Spending, word_cost
 from rubric_lint.messages import join_words, list_names, shorten, to_data, visible, visible_json
 from rubric_lint.report.fixes import write_diff
@@ -57,7 +57,15 @@ _TESTS = {
 }
 
 _LEFT = {
-    Left.FEW: f"{{detail}} judged answers; {NEEDED} are needed, {LEAST} of them to prove a wording on",
+    Left.FEW: f"{{detail}} judged answers; {NEEDED} are needed, {ASIDE} of them to prove a wording on",
+    Left.FEW_WRONG: (
+        "of the {detail} answers to prove a wording on, so few are judged wrong, or differently each time, that not "
+        "even a perfect wording could be shown to be better; judge more answers, or label more of them"
+    ),
+    Left.FEW_OUTPUTS: (
+        "no other wording is tried: only {detail} answers had valid outputs, and the next one would have as few; "
+        "another --model may do better"
+    ),
     Left.FIX_FIRST: "fix {detail} first, which no wording mends: rubric-lint check says how, and fix does what it can",
     Left.NOT_WRITABLE: "no other wording can be written: {detail}",
     Left.LIMIT: "not tried, or not all of it: stopped at {detail}",

@@ -89,14 +89,10 @@ _GROUPS: dict[str, dict[str, Sign]] = {
     },
     "Judged answers": {
         "judged_unstable": "any",
-        "judged_inverse": "any",
         "judged_disagrees": "any",
-        "judged_order": "any",
+        "judged_flat": "any",
+        "judged_inverse": "any",
         "judged_length": "any",
-        "judged_constant": "any",
-        "judged_ceiling": "any",
-        "judged_unused_band": "any",
-        "judged_redundant": "any",
     },
 }
 

@@ -311,8 +311,32 @@ _OF_JUDGED_DATA = (
         shows="whether the same answer always gets the same result",
     ),
     _judged(
-        "judged-inverse",
+        "judged-disagrees",
         _WARNING,
+        {"gaps": "{gaps}; {budget}; {advice}{look}"},
+        finds="the judge and people disagree",
+        shows="whether the judge and people agree",
+        brief={"gaps": "{gap}"},
+    ),
+    _judged(
+        "judged-flat",
+        _HINT,
+        {
+            "alike": (
+                "{share} {value}| ({bound}, {budget}); add answers that should get something else, ask for more, or "
+                "remove the criterion if none can"
+            ),
+            "labels-differ": (
+                "{share} {value}, but people give {differing} of {labelled} labelled ones something else| ({bound}, "
+                "{budget}); say in the outcome what the judge overlooks; look at {look}"
+            ),
+        },
+        finds="nearly every answer gets the same",
+        shows="whether it tells answers apart",
+    ),
+    _judged(
+        "judged-inverse",
+        _HINT,
         {
             "correlation": (
                 "it rises when the other criteria fall: r = {r} with their mean in {n} judged answers (chance alone "
@@ -328,109 +352,21 @@ _OF_JUDGED_DATA = (
         finds_of={"turned": "it counts against an answer but rises with what the other criteria earn"},
     ),
     _judged(
-        "judged-order",
-        _WARNING,
-        {
-            "place": (
-                "{what} {turn} by {size} from the first to the last place in the request| ({n} answers, {outputs} "
-                "outputs; p = {p}, {budget}); ask for it alone with `rubric-lint judge --per-criterion`, or judge "
-                "each answer in several orders with `--shuffle` and `--samples`"
-            )
-        },
-        finds="its value depends on its place in the prompt",
-        shows="whether its place in the prompt matters",
-    ),
-    _judged(
         "judged-length",
-        _WARNING,
+        _HINT,
         {
             "criterion": (
-                "the longer an answer, the {turn} the judge is than people|: r = {r} in {n} labelled answers (p = {p}, "
-                "{budget}); say in the outcome what an answer must have, whatever its length; look at {look}"
+                "among answers that people judge alike, longer ones get {turn} values|: r = {r} in {n} labelled "
+                "answers ({p}, {budget}); say in the outcome what an answer must have, whatever its length; look "
+                "at {look}"
             ),
             "score": (
-                "the longer an answer, the {turn} its score by the judge is than that by people|: r = {r} in {n} "
-                "labelled answers (p = {p}, {budget}); look at {look}"
+                "among answers that people score alike, longer ones get {turn} scores|: r = {r} in {n} labelled "
+                "answers ({p}, {budget}); look at {look}"
             ),
         },
-        finds="its value follows the answer's length, which people's labels do not",
+        finds="longer answers get other values than people give them",
         shows="whether the judge only rewards length",
-    ),
-    _judged(
-        "judged-disagrees",
-        _WARNING,
-        {"gaps": "{gaps}; {budget}; {advice}{look}"},
-        finds="the judge and people disagree",
-        shows="whether the judge and people agree",
-        brief={"gaps": "{gap}"},
-    ),
-    _judged(
-        "judged-constant",
-        _HINT,
-        {
-            "alike": (
-                "{value} in all {n} judged answers|, so {bound} of answers {missing} ({budget}); add answers that "
-                "should {missing}, or remove the criterion if none can"
-            ),
-            "labels-differ": (
-                "{value} in all {n} judged answers, but {differing} of {labelled} labelled ones should {missing}|, so "
-                "it is the judge that does not tell them apart; say in the outcome what it overlooks; look at {look}"
-            ),
-        },
-        finds="every answer gets the same",
-        shows="whether it tells answers apart",
-    ),
-    _judged(
-        "judged-ceiling",
-        _HINT,
-        {
-            "top": (
-                "{share} {top}| ({bound}, {budget}); with {used}, it tells {apart} pairs of answers apart{by}; ask "
-                "for more, split it into parts that some answers miss, or add answers that should earn less"
-            ),
-            "labels-lower": (
-                "{share} {top}| ({bound}, {budget}); with {used}, it tells {apart} pairs of answers apart{by}; people "
-                "give less to {lower} of {labelled} labelled answers, so say in the outcome what the judge overlooks; "
-                "look at {look}"
-            ),
-            "top-turned": (
-                "{share} {top}, which is best| ({bound}, {budget}); with {used}, it tells {apart} pairs of answers "
-                "apart{by}; add answers that should lose points by it, or remove it if none can"
-            ),
-            "labels-worse": (
-                "{share} {top}, which is best| ({bound}, {budget}); with {used}, it tells {apart} pairs of answers "
-                "apart{by}; people give a worse value to {lower} of {labelled} labelled answers, so say in the outcome "
-                "what the judge overlooks; look at {look}"
-            ),
-        },
-        finds="nearly every answer gets the highest value",
-        shows="whether it tells answers apart",
-        finds_of=dict.fromkeys(("top-turned", "labels-worse"), "nearly every answer gets the best value"),
-    ),
-    _judged(
-        "judged-unused-band",
-        _HINT,
-        {
-            "unused": (
-                "no output gave {step} in {n} judged answers| ({bound} earn it, {budget}); add an answer that should "
-                "earn it, or merge it with another one"
-            )
-        },
-        finds="a band or level is never given",
-        shows="whether every band is used",
-    ),
-    _judged(
-        "judged-redundant",
-        _HINT,
-        {
-            "same-answers": (
-                "in {either} of {n} judged answers, this criterion was {side} or `{other}` was {other_side}; in "
-                "{share}, both were ({bound}, {budget}); merge the two, or add answers in which they differ"
-            )
-        },
-        finds="it says what another criterion says",
-        shows="whether another criterion says the same",
-        brief={"same-answers": "the other one is `{other}`"},
     ),
 )
 

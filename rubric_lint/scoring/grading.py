@@ -25,6 +25,19 @@ class Verdict(StrEnum):
     FAIL = "fail"
 
 
+def stops(verdict: Verdict, line: Verdict) -> bool:
+    """Return whether an answer with this verdict is stopped: it is at or below the line, which is never `pass`.
+
+    Everything that calls an answer bad, or lets it through, asks this.
+    """
+    return verdict is Verdict.FAIL or verdict is line
+
+
+def read_line(fail_on: str) -> Verdict:
+    """Return the line that `--fail-on` draws; `never` changes exit codes alone, and counts as `fail`."""
+    return Verdict.BORDERLINE if fail_on == Verdict.BORDERLINE else Verdict.FAIL
+
+
 class Grade(NamedTuple):
     """The worth of one answer to one criterion: normalised to 0..1, and in the integer points of its rubric.
 

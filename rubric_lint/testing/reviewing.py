@@ -77,7 +77,7 @@ class Catch(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's interval of 95% for the share that is caught."""
+        """The exact interval of 95% for the share that is caught."""
         return Share(self.caught, self.planted).interval or (0.0, 1.0)
 
     def __str__(self) -> str:

@@ -14,14 +14,13 @@ rubrics:
 """
 
 
-CONSTANT = "a.rubric.yaml:5:5 hint judged-constant: criterion `polite`: " + message(
-    "judged-constant.alike",
-    value="missed",
-    n=60,
-    bound="at most 9.4%",
-    missing="meet it",
+FLAT = "a.rubric.yaml:5:5 hint judged-flat: criterion `polite`: " + message(
+    "judged-flat.alike",
+    share="all 60 judged answers",
+    value="missed it",
+    bound="at least 91.5%",
     budget="corrected for 2 tests",
-)
+).replace("|", "")
 
 
 def output(cites, polite):

@@ -50,13 +50,18 @@ def draw_cases(count, seed=7):
     ]
 
 
+def spell(number):
+    """Return a number as a word, as answers that differ in digits alone are near-copies."""
+    return "".join("abcdefghij"[int(digit)] for digit in str(number))
+
+
 def write_answers(cases):
     """Return the answers in JSON Lines; their lengths differ by chance alone."""
     drawn = random.Random(11)
     lines = []
     for number, met in enumerate(cases):
         told = " ".join(f"{name}={int(is_met)}" for name, is_met in met.items())
-        filler = " word" * drawn.randrange(5, 60)
+        filler = "".join(f" {spell(drawn.randrange(10**6))}" for _ in range(drawn.randrange(5, 60)))
         lines.append(json.dumps({"id": f"a{number:03}", "answer": f"Case {number}: {told}.{filler}"}))
     return "".join(f"{line}\n" for line in lines)
 

@@ -50,6 +50,6 @@ def read(rubric, results=(), labels=(), **options):
 
 
 def measure(rubric, results=(), labels=(), *, plan=None):
-    """Return the agreement on the only rubric, without intervals unless the plan asks for them."""
+    """Return the agreement on the only rubric."""
     (ratings,) = read(rubric, results, labels).join()
-    return analyse(ratings, plan or Plan(0))
+    return analyse(ratings, plan or Plan())

@@ -17,7 +17,6 @@ from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.inter_rater import cohens_kappa
-from statsmodels.stats.proportion import proportion_confint
 
 warnings.simplefilter("ignore")
 
@@ -55,7 +54,7 @@ def kappas(case):
 def alphas(case):
     found = {}
     rows = np.array(given(case), dtype=float)
-    for level in ("nominal", "ordinal", "interval"):
+    for level in ("nominal", "interval"):
         try:
             value = krippendorff.alpha(rows.T, value_domain=case["values"], level_of_measurement=level)
         except ValueError:
@@ -67,11 +66,9 @@ def alphas(case):
 def coefficients(case):
     frame = pd.DataFrame(given(case))
     found = {}
-    for name, weights in (("ac1", "identity"), ("ac2", "quadratic")):
+    for level, weights in (("nominal", "identity"), ("interval", "quadratic")):
         cac = CAC(frame, weights=weights, categories=case["values"], digits=15)
-        found[f"{name}/irrCAC"] = cac.gwet()["est"]["coefficient_value"]
-        alpha = {"identity": "nominal", "quadratic": "interval"}[weights]
-        found[f"alpha_{alpha}/irrCAC"] = cac.krippendorff()["est"]["coefficient_value"]
+        found[f"alpha_{level}/irrCAC"] = cac.krippendorff()["est"]["coefficient_value"]
     return found
 
 
@@ -90,8 +87,7 @@ def measure(case):
 def count(counts):
     x, n = counts
     return {
-        "wilson/scipy": list(binomtest(x, n).proportion_ci(method="wilson")),
-        "wilson/statsmodels": list(map(float, proportion_confint(x, n, method="wilson"))),
+        "limits/scipy": list(binomtest(x, n).proportion_ci(method="exact")),
         "exact/statsmodels": float(mcnemar([[0, x], [n - x, 0]], exact=True).pvalue),
     }
 

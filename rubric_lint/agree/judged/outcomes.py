@@ -1,7 +1,7 @@
 """What the rules on judged data come to, and the budget of false alarms that they share.
 
-All rules together raise a false alarm on at most 5% of rubrics with nothing wrong. Each rule gets an equal part of
-that, divided by the number of its tests on the rubric (Bonferroni), which the rubric alone fixes.
+The warnings raise a false alarm on at most 5% of rubrics with nothing wrong, and each hint on at most 1%: that is
+divided by the number of tests on the rubric (Bonferroni), which the rubric alone fixes.
 """
 
 import math
@@ -75,6 +75,16 @@ def level_of(tests: int) -> float:
 
 
 @cache
+def level_of_criterion(criteria: int) -> float:
+    """Return the probability with which each bound that can make one of so many criteria one to fix may be wrong.
+
+    Of a criterion these are the shares of bad answers caught, of good ones passed, and of outputs that differ; of the
+    verdict the last one. All together are wrong on at most 5% of rubrics.
+    """
+    return float(Fraction(1, 20) / (3 * (criteria + 1)))
+
+
+@cache
 def count_needed(share: Fraction, allowed: Fraction) -> int:
     """Return the fewest answers in a row that occur by chance with at most the allowed probability.
 
@@ -84,11 +94,6 @@ def count_needed(share: Fraction, allowed: Fraction) -> int:
     while chance > allowed:
         n, chance = n + 1, chance * share
     return n
-
-
-def bound_absent(n: int, tests: int) -> float:
-    """Return the upper bound of the share of something that none of `n` answers shows."""
-    return float(1 - level_of(tests) ** (1 / n))
 
 
 def at_most(share: float) -> str:

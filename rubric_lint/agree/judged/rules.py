@@ -1,21 +1,13 @@
-"""The rules on judged data: what the values of a rubric show, alone and beside the labels of people.
-
-The last ones are on what a value must not depend on: the place of a criterion in the request, and the length of the
-answer.
-"""
+"""The rules on judged data: what the values of a rubric show, alone and next to the labels of people."""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from hashlib import shake_256
-from itertools import accumulate, chain, combinations, repeat
-from operator import add, itemgetter, mul
-from struct import unpack
+from itertools import count
 from typing import NamedTuple
 
-from rubric_lint.agree.coefficients import Row, Statistic, alpha_nominal, as_fraction, correlate
-from rubric_lint.agree.intervals import Sides, lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
+from rubric_lint.agree.bounds import incomplete_beta, lower_bound, t_quantile, upper_bound, upper_tail
+from rubric_lint.agree.coefficients import correlate, rank
 from rubric_lint.agree.judged.outcomes import (
     Decision,
     Outcomes,
@@ -23,79 +15,75 @@ from rubric_lint.agree.judged.outcomes import (
     Untested,
     at_least,
     at_most,
-    bound_absent,
     corrected,
     count_needed,
     level_of,
+    level_of_criterion,
     name_answers,
     names_of,
     share_of,
 )
-from rubric_lint.agree.judged.table import Column, Table, count_apart
-from rubric_lint.agree.scales import Kind, Scale
+from rubric_lint.agree.judged.table import Column, Table
+from rubric_lint.agree.labelled import Labelled
+from rubric_lint.agree.ratings import name_key
+from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.messages import join_words, percent
 
 _LEAST = 30
 """The fewest answers for a statement about samples, and for a correlation."""
 
-_USUAL = Fraction(9, 10)
-"""The share of answers that must differ for a value to be worth its place: a tenth."""
-
-_MOST_AT_TOP = Fraction(4, 5)
-"""The share of answers that may have the highest value, or be in the highest band."""
+_MOST_ALIKE = Fraction(4, 5)
+"""The share of answers that may have the commonest value, or be in the commonest band."""
 
 _MOST_UNSTABLE = 0.1
 """The share of pairs of samples that may differ."""
 
-_OVERLAP = Fraction(4, 5)
-"""The share of the answers with one of two properties that have both, from which the two count as one."""
+TARGET = Fraction(4, 5)
+"""The share of bad answers that a judge should catch on a criterion, and of good ones that it should pass."""
 
-_CAUGHT, _ALPHA = 0.8, 0.6
-"""The share of bad answers that a judge should catch, and the alpha that it should reach."""
+_SMALLEST_P = 0.0001
+"""The smallest p value that is worth its digits."""
 
-_LEAST_BAD, _LEAST_LABELS, _LEAST_EACH = 10, 60, 5
-"""The fewest bad answers, labelled answers, and answers on each side of a cut, for a statement about them."""
-
-_LEAST_EXCHANGED = 60
-"""The fewest answers for a statement about places, and about lengths."""
-
-_MOST_AS_EXTREME = 4
-"""A p value is at most what is allowed if fewer draws than this are as extreme as what was recorded."""
+_LEAST_LENGTHS = 60
+"""The fewest answers for a statement about lengths."""
 
 
-def find_constant(table: Table) -> Outcomes:
-    """Find criteria to which every output gave the same check, side of the gate, band or level.
-
-    Those at the best end are for `judged-ceiling`.
-    """
+def find_flat(table: Table) -> Outcomes:
+    """Find criteria on which nearly all answers have one value, or are in one band."""
     tests, n = len(table.columns), table.answers
-    needed = count_needed(_USUAL, share_of(tests))
-    constant = [column for column in table.columns if column.is_constant and not _is_at_ceiling(column, tests)]
+    needed = count_needed(_MOST_ALIKE, share_of(tests))
     if n < needed:
-        if constant:
-            reason = f"judged alike in {_all(n)} so far"
-            yield Untested("judged-constant", names_of(constant), reason, needed)
+        yield Untested("judged-flat", names_of(table.columns), _few(n), needed)
         return
-    for column in constant:
-        position = min(column.used)
-        meets = column.measure.meets
-        if column.is_check:
-            value, other = ("met", "miss it") if position else ("missed", "meet it")
-        elif meets and column.is_gated:
-            is_met = meets[position]
-            value, other = ("the gate was met", "miss it") if is_met else ("the gate was missed", "meet it")
-        else:
-            kind = "level" if column.measure.scale.kind is Kind.LEVEL else "band" if column.bands else "score"
-            name = (column.bands or column.measure).scale.names[column.step(position)]
-            value, other = f"{kind} {name} was given", "earn another one"
-        code, values = "alike", {"value": value, "n": n, "missing": other}
-        values |= {"bound": at_most(bound_absent(n, tests)), "budget": corrected(tests)}
-        given = column.side(position)
+    for column in table.columns:
+        steps = list(map(column.step, column.given))
+        usual = max(sorted(set(steps)), key=steps.count)
+        count = steps.count(usual)
+        if upper_tail(count, n, float(_MOST_ALIKE)) >= level_of(tests):
+            continue
+        code = "alike"
+        values: dict[str, object] = {
+            "share": f"{'all ' if count == n else f'{count} of '}{n} judged answers",
+            "value": _name_step(column, usual),
+            "bound": at_least(lower_bound(count, n, level_of(tests))),
+            "budget": corrected(tests),
+        }
         labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
-        if differing := [number for number, label in labels if column.side(label) != given]:
+        differing = [
+            number for number, label in labels if steps[number] == usual and column.step(label) != steps[number]
+        ]
+        if differing:
             code, look = "labels-differ", name_answers(table, differing)
             values |= {"differing": len(differing), "labelled": len(labels), "look": look}
-        yield Decision("judged-constant", Target(column.name), code, values)
+        yield Decision("judged-flat", Target(column.name), code, values)
+
+
+def _name_step(column: Column, step: int) -> str:
+    """Say what an answer got: a check, a band, a level or a score."""
+    if column.is_check:
+        return "met it" if step else "missed it"
+    kind = "band" if column.bands else str(column.measure.scale.kind)
+    return f"got the {kind} {(column.bands or column.measure).scale.names[step]}"
 
 
 def _few(n: int) -> str:
@@ -106,85 +94,6 @@ def _all(n: int) -> str:
     return "the only answer" if n == 1 else f"all {n} answers"
 
 
-def find_ceiling(table: Table) -> Outcomes:
-    """Find criteria on which nearly all answers have the best value, or are in the best band."""
-    tests, n = len(table.columns), table.answers
-    needed = count_needed(_MOST_AT_TOP, share_of(tests))
-    if n < needed:
-        yield Untested("judged-ceiling", names_of(table.columns), _few(n), needed)
-        return
-    for column in table.columns:
-        if not _is_at_ceiling(column, tests):
-            continue
-        top = _count_top(column)
-        steps = list(map(column.step, column.given))
-        used, (apart, pairs) = len(set(steps)), count_apart(steps)
-        name = (column.bands or column.measure).scale.names[column.step(column.best)]
-        kind = "band" if column.bands else str(column.measure.scale.kind)
-        noun = "value" if column.is_check else kind
-        met, end = ("missed", "lowest") if column.is_turned else ("met", "highest")
-        values: dict[str, object] = {
-            "share": f"{'all ' if top == n else f'{top} of '}{n} judged answers",
-            "top": f"{met} it" if column.is_check else f"got the {end} {kind}, {name}",
-            "bound": at_least(lower_bound(top, n, level_of(tests))),
-            "budget": corrected(tests),
-            "used": f"{used} {noun}{'' if used == 1 else 's'} in use",
-            "apart": f"{apart:,} of {pairs:,}",
-            "by": " by its bands" if column.bands else "",
-        }
-        labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
-        lower = [number for number, label in labels if _is_top(column, column.given[number]) > _is_top(column, label)]
-        code = "top-turned" if column.is_turned else "top"
-        if lower:
-            code = "labels-worse" if column.is_turned else "labels-lower"
-            values |= {"lower": len(lower), "labelled": len(labels), "look": name_answers(table, lower)}
-        yield Decision("judged-ceiling", Target(column.name), code, values)
-
-
-def _is_top(column: Column, position: int) -> bool:
-    """Return whether a value is the best one, or in the best band."""
-    return column.step(position) == column.step(column.best)
-
-
-def _count_top(column: Column) -> int:
-    return sum(_is_top(column, position) for position in column.given)
-
-
-def _is_at_ceiling(column: Column, tests: int) -> bool:
-    """Return whether more than `_MOST_AT_TOP` of all answers would be at the top."""
-    return upper_tail(_count_top(column), len(column.given), float(_MOST_AT_TOP)) < level_of(tests)
-
-
-def find_unused(table: Table) -> Outcomes:
-    """Find bands and levels that no output gave, except where `judged-constant` reports a single band in use."""
-    tests, n = sum(len(column.steps) for column in table.columns), table.answers
-    if not tests:
-        return
-    unused = []
-    for column in table.columns:
-        used = set(map(column.step, column.used))
-        unused += [(column, number, name) for number, name in enumerate(column.steps) if number not in used]
-    needed = count_needed(_USUAL, share_of(tests))
-    if n < needed:
-        if unused:
-            missing = tuple(f"{column.name} {name}" for column, _, name in unused)
-            reason, of = f"{_few(n)} so far, none with it", names_of(column for column, _, _ in unused)
-            yield Untested("judged-unused-band", missing, reason, needed, criteria=of)
-        return
-    bound, budget = at_most(bound_absent(n, tests)), corrected(tests)
-    for column, number, name in unused:
-        if column.is_constant and not column.is_gated:
-            continue
-        step = f"{'the band' if column.bands else 'level'} {name}"
-        values = {"step": step, "n": n, "bound": bound, "budget": budget}
-        answer = next(
-            answer
-            for answer, position in column.measure.positions.items()
-            if column.step(position) == number and not isinstance(answer, str)
-        )
-        yield Decision("judged-unused-band", Target(column.name, answer=answer), "unused", values)
-
-
 def find_unstable(table: Table) -> Outcomes:
     """Find gates and verdicts that change between samples of one answer.
 
@@ -192,7 +101,7 @@ def find_unstable(table: Table) -> Outcomes:
     Clopper and Pearson.
     """
     gated = [column for column in table.columns if column.is_gated]
-    tests, sampled = len(gated) + 1, table.sampled
+    level, sampled = level_of_criterion(len(table.columns)), table.sampled
     if sampled < _LEAST:
         have = f"{sampled or 'no'} answer{' has' if sampled == 1 else 's have'} several samples by one judge"
         names = names_of(gated)
@@ -202,10 +111,16 @@ def find_unstable(table: Table) -> Outcomes:
     samples = join_words([str(size) for size in table.samples], "or")
     for place, rate in table.flips.items():
         flipped = math.floor(rate * sampled)
-        if upper_tail(flipped, sampled, _MOST_UNSTABLE) >= level_of(tests):
+        if upper_tail(flipped, sampled, _MOST_UNSTABLE) >= level:
             continue
-        bound = at_least(lower_bound(flipped, sampled, level_of(tests)))
-        values = {"rate": percent(rate), "bound": bound, "budget": corrected(tests), "n": sampled, "samples": samples}
+        bound = at_least(lower_bound(flipped, sampled, level))
+        values = {
+            "rate": percent(rate),
+            "bound": bound,
+            "budget": corrected(3 * (len(table.columns) + 1)),
+            "n": sampled,
+            "samples": samples,
+        }
         if place is None:
             yield Decision("judged-unstable", Target(), "verdict", values)
         else:
@@ -215,74 +130,6 @@ def find_unstable(table: Table) -> Outcomes:
             if column.is_check:
                 advice = "say what an answer must have to meet it"
             yield Decision("judged-unstable", Target(column.name, is_gate=True), "gate", {**values, "advice": advice})
-
-
-def find_cut(positions: Sequence[int], size: int) -> int | None:
-    """Return the position at which a scale is cut so that the share from it on is nearest to a half.
-
-    Of two such cuts the lower counts. None if all values are equal.
-    """
-    n = len(positions)
-    counts = [positions.count(position) for position in range(size)]
-    above = [(sum(counts[cut:]), cut) for cut in range(1, size)]
-    cuts = [(abs(2 * count - n), cut) for count, cut in above if 0 < count < n]
-    return min(cuts)[1] if cuts else None
-
-
-def _halve(column: Column) -> tuple[tuple[int, int], tuple[str, str]] | None:
-    """Return the answers on the sides of a cut, the worse first, as the bits of a number, and the sides in words."""
-    names = column.measure.scale.names
-    cut = find_cut(column.given, len(names))
-    if cut is None:
-        return None
-    above = int("".join("1" if position >= cut else "0" for position in column.given), 2)
-    below = above ^ ((1 << len(column.given)) - 1)
-    words = ("missed", "met") if column.is_check else (f"below {names[cut]}", f"{names[cut]} or more")
-    return ((above, below), (words[1], words[0])) if column.is_turned else ((below, above), words)
-
-
-def find_redundant(table: Table) -> Outcomes:
-    """Find criteria that earn less, or more, in nearly the same answers.
-
-    A criterion that costs points repeats another one if it is met where that is missed. Both are cut in the middle. Of
-    the two sides, the one counts on which fewer answers are on either. A later criterion is reported with the first one
-    that it repeats.
-    """
-    tests = math.comb(len(table.columns), 2)
-    if not tests:
-        return
-    needed = count_needed(_OVERLAP, share_of(tests))
-    halves = [(column.name, _halve(column)) for column in table.columns]
-    if constant := tuple(name for name, half in halves if half is None):
-        reason = f"judged alike in {_all(table.answers)}, so nothing shows whether another criterion repeats it"
-        unit = "answers in which one of two criteria is on the rarer side"
-        yield Untested("judged-redundant", constant, reason, needed, unit)
-    most = 0
-    small: list[tuple[str, str]] = []
-    repeated: set[str] = set()
-    for (first, one), (second, two) in combinations(halves, 2):
-        if one is None or two is None:
-            continue
-        (sides, words), (other_sides, other_words) = one, two
-        either, side = min(((sides[side] | other_sides[side]).bit_count(), side) for side in (0, 1))
-        if either < needed:
-            most = max(most, either)
-            small.append((first, second))
-            continue
-        both = (sides[side] & other_sides[side]).bit_count()
-        if second in repeated or upper_tail(both, either, float(_OVERLAP)) >= level_of(tests):
-            continue
-        repeated.add(second)
-        bound = at_least(lower_bound(both, either, level_of(tests)))
-        share = f"all {both}" if both == either else f"{both} of them"
-        values = {"either": either, "n": table.answers, "side": other_words[side], "other": first}
-        values |= {"other_side": words[side], "share": share, "bound": bound, "budget": corrected(tests)}
-        yield Decision("judged-redundant", Target(second), "same-answers", values, Target(first))
-    if small:
-        reason = f"one of two criteria is on the rarer side in at most {most} answers"
-        pairs = tuple(f"{first} + {second}" for first, second in small)
-        of = tuple(dict.fromkeys(chain.from_iterable(small)))
-        yield Untested("judged-redundant", pairs, reason, needed, "such answers", of)
 
 
 def find_inverse(table: Table) -> Outcomes:
@@ -335,7 +182,7 @@ def _list_hidden(hidden: Iterable[tuple[Column, float | None]], n: int) -> Itera
 def correlate_with_rest(columns: Sequence[Column]) -> list[float | None]:
     """Return for each column the correlation of its worth with the mean of the others; None if one is constant.
 
-    Pearson's r of the item with the rest: Henrysson 1963, https://doi.org/10.1007/BF02289618.
+    Spearman's correlation of the item with the rest; Henrysson 1963, https://doi.org/10.1007/BF02289618.
     """
     unit = math.lcm(*(worth.denominator for column in columns for worth in column.worth))
     values = []
@@ -343,268 +190,73 @@ def correlate_with_rest(columns: Sequence[Column]) -> list[float | None]:
         worth = [int(each * unit) for each in column.worth]
         values.append([worth[position] for position in column.given])
     totals = [sum(row) for row in zip(*values, strict=True)]
-    return [correlate(each, [total - value for total, value in zip(totals, each, strict=True)]) for each in values]
-
-
-class _Pair(NamedTuple):
-    """One answer that a judge and people judged: its number, and the positions of the label and of the judge.
-
-    `apart` is twice by how much the judge is higher than people, or lower: 0 if it is between two people in the middle.
-    It is the mean of two outputs in the middle: the worse one would make even numbers of outputs look lower.
-    """
-
-    number: int
-    label: int
-    judge: int
-    apart: int
-
-
-class _Gap(NamedTuple):
-    """What a test of judge against people found, its statistics, what to do about it, and the answers to look at."""
-
-    found: str
-    figures: str
-    advice: str
-    answers: Sequence[int]
+    rests = [[total - value for total, value in zip(totals, each, strict=True)] for each in values]
+    return [correlate(rank(each), rank(rest)) for each, rest in zip(values, rests, strict=True)]
 
 
 def find_disagreement(table: Table) -> Outcomes:
-    """Find criteria on which the judge misses bad answers, errs to one side of people, or does not agree."""
-    if not table.labelled:
-        yield _lack("no judged answer has a label", _LEAST_LABELS)._replace(criteria=names_of(table.columns))
-        return
-    tests = 3 * len(table.columns)
-    lacking: dict[Untested, list[str]] = {}
-    for column in table.columns:
-        pairs = list(_pair(column))
-        gaps = []
-        for test in (_count_caught, _compare_directions, _compare_sides):
-            found = test(column, pairs, level_of(tests))
-            if isinstance(found, _Gap):
-                gaps.append(found)
-            elif found:
-                lacking.setdefault(found, []).append(column.name)
-        if gaps:
-            shown = f"; look at {name_answers(table, gaps[0].answers)}" if gaps[0].answers else ""
-            told = "; ".join(gap.found + gap.figures for gap in gaps)
-            target = Target(column.name, is_gate=column.is_gated and not column.is_check)
-            values = {"gap": gaps[0].found, "gaps": told, "budget": corrected(tests)}
-            more = {"advice": gaps[0].advice, "look": shown}
-            yield Decision("judged-disagrees", target, "gaps", {**values, **more})
-    yield from (why._replace(names=tuple(names)) for why, names in lacking.items())
+    """Find criteria on which a judge surely catches too few bad answers, or passes too few good ones.
 
-
-def _lack(reason: str, needed: int, unit: str = "labelled answers") -> Untested:
-    return Untested("judged-disagrees", (), reason, needed, unit)
-
-
-def _pair(column: Column) -> Iterator[_Pair]:
-    """Yield the answers with a label."""
-    values = column.measure.scale.values
-    labels = zip(column.labels, column.higher_labels, strict=True)
-    judged = zip(column.given, column.higher, strict=True)
-    for number, ((label, most), (judge, higher)) in enumerate(zip(labels, judged, strict=True)):
-        if label is not None and most is not None:
-            twice = values[judge] + values[higher]
-            low, high = sorted((values[label], values[most]))
-            apart = max(twice - 2 * high, 0) or min(twice - 2 * low, 0)
-            yield _Pair(number, label, judge, apart)
-
-
-def _count_caught(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | Untested | None:
-    """Test the share of the answers that people fail which the judge fails too."""
-    meets = column.measure.meets
-    if meets is None:
-        return None
-    bad = [pair for pair in pairs if not meets[pair.label]]
-    n = len(bad)
-    if n < _LEAST_BAD:
-        reason = "bad answers caught: people fail fewer than 10 answers"
-        return _lack(reason, _LEAST_BAD, "answers that people fail")
-    missed = [pair.number for pair in bad if meets[pair.judge]]
-    caught = n - len(missed)
-    if lower_tail(caught, n, _CAUGHT) >= level:
-        return None
-    share = f"{caught / n * 100:.1f}%, {at_most(upper_bound(caught, n, level))}"
-    advice = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
-    return _Gap(f"of {n} answers that people fail, the judge caught {caught}", f" ({share})", advice, missed)
-
-
-def _compare_directions(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | Untested | None:
-    """Test the direction of the differences between judge and people: the sign test."""
-    needed = math.ceil(math.log2(2 / level))
-    if len(pairs) < needed:
-        return _lack(f"direction of the differences: fewer than {needed} labelled answers", needed)
-    higher = [pair.number for pair in pairs if pair.apart > 0]
-    lower = [pair.number for pair in pairs if pair.apart < 0]
-    p = Sides(len(higher), len(lower)).exact
-    if p is None or p > level:
-        return None
-    more, other = (higher, "lower") if len(higher) > len(lower) else (lower, "higher")
-    turn = _word_turn(column, is_higher=more is higher)
-    differing = len(higher) + len(lower)
-    told = f"the judge is {turn} than people in {len(more)} of the {differing} answers on which they differ"
-    advice = f"say more exactly what gets the {other} values"
-    return _Gap(told, f" ({len(pairs)} labelled; p = {p:.1g})", advice, more)
-
-
-def _word_turn(column: Column, *, is_higher: bool) -> str:
-    """Say which way a judge errs whose values are higher or lower than those of people."""
-    return "more lenient" if is_higher is not column.is_turned else "stricter"
-
-
-_TWO_SIDES = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
-_ROWS: tuple[Row, ...] = ((0, 0), (0, 1), (1, 0), (1, 1))
-
-
-def _compare_sides(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | Untested | None:
-    """Test Krippendorff's alpha on which side of the gate, or of the middle of the labels, an answer is."""
-    n = len(pairs)
-    if n < _LEAST_LABELS:
-        return _lack(f"agreement: fewer than {_LEAST_LABELS} labelled answers", _LEAST_LABELS)
-    meets = column.measure.meets
-    if meets is None:
-        size = len(column.measure.scale.names)
-        cut = find_cut([pair.label for pair in pairs], size)
-        meets = tuple(position >= (cut or 0) for position in range(size))
-    counts = [0, 0, 0, 0]
-    for pair in pairs:
-        counts[2 * meets[pair.label] + meets[pair.judge]] += 1
-    if min(counts[0] + counts[1], counts[2] + counts[3]) < _LEAST_EACH:
-        reason = f"agreement: fewer than {_LEAST_EACH} labelled answers on one side"
-        return _lack(reason, _LEAST_EACH, "labelled answers on each side")
-    alpha, error = jackknife(alpha_nominal(_ROWS, _TWO_SIDES), counts)
-    bound = alpha + t_quantile(level, n - 1) * error
-    if bound >= _ALPHA:
-        return None
-    side = "gate" if column.measure.meets else "middle"
-    what = "on meeting it" if column.is_check else f"on which side of the {side} an answer is"
-    figures = f": alpha {alpha:.2f}, at most {math.ceil(bound * 100) / 100:.2f}, n = {n}"
-    apart = [pair.number for pair in pairs if meets[pair.label] != meets[pair.judge]]
-    advice = "let people and the judge discuss what the outcomes mean"
-    return _Gap(f"judge and people agree little {what}", figures, advice, apart)
-
-
-def jackknife(statistic: Statistic, counts: Sequence[int]) -> tuple[float, float]:
-    """Return a statistic and its standard error, from its values without each answer in turn.
-
-    `counts` are the answers with each row; an undefined value counts as that of all answers. Quenouille 1956,
-    https://doi.org/10.1093/biomet/43.3-4.353; Efron and Stein 1981, https://doi.org/10.1214/aos/1176345462.
+    That is what `assess` says of a criterion: units and people are the same. Of several judges each is looked at by
+    itself, and the worst one is reported.
     """
-    n = sum(counts)
-    whole = as_fraction(statistic(counts))
-    if whole is None:
-        return math.nan, math.nan
-    without = []
-    for number, count in enumerate(counts):
-        if count:
-            left = [each - (place == number) for place, each in enumerate(counts)]
-            found = as_fraction(statistic(left))
-            without.append((whole if found is None else found, count))
-    mean = sum(value * count for value, count in without) / n
-    squares = sum((value - mean) ** 2 * count for value, count in without)
-    return float(whole), math.sqrt(squares * (n - 1) / n)
-
-
-def _permute(sizes: Sequence[int], draws: int) -> Iterator[Sequence[int]]:
-    """Yield random orders of the numbers of samples, each within its group; the same on every machine.
-
-    They are sorted by random numbers of 32 bits, which SHAKE-256 of the number of the draw gives all at once.
-    """
-    groups = list(chain.from_iterable(repeat(number << 32, size) for number, size in enumerate(sizes)))
-    numbers, form = range(len(groups)), f"<{len(groups)}I"
-    for draw in range(draws):
-        words = unpack(form, shake_256(b"%d" % draw).digest(4 * len(groups)))
-        yield sorted(numbers, key=list(map(add, groups, words)).__getitem__)
-
-
-class Link(NamedTuple):
-    """Two values of each sample: what the test exchanges at random, and what must not depend on it."""
-
-    cause: Sequence[int]
-    effect: Sequence[int]
-
-
-def find_links(links: Sequence[Link], sizes: Sequence[int], tests: int) -> list[float | None]:
-    """Return for each link the p value of its covariance within the groups of `sizes`, or None if it may be chance.
-
-    A permutation test: if only chance decides which place, or which length, goes with which value, a random exchange of
-    them is as likely as what was recorded. Pitman 1937, https://doi.org/10.2307/2984124.
-
-    With d = 4/`share_of(tests)` - 1 draws and k of them as extreme, p is (k + 1)/(d + 1), two-sided. A link is given up
-    when k = 4. Phipson and Smyth 2010, https://doi.org/10.2202/1544-6115.1585.
-    """
-    draws = int(_MOST_AS_EXTREME / share_of(tests)) - 1
-    unit = math.lcm(*sizes)
-    ends = list(accumulate(sizes))
-    expected, recorded = [], []
-    for cause, effect in links:
-        # The sum of products that chance leads to: the same in every draw.
-        parts = zip((0, *ends), ends, sizes, strict=False)
-        expected.append(sum(sum(cause[at:end]) * sum(effect[at:end]) * (unit // size) for at, end, size in parts))
-        recorded.append(abs(unit * sum(map(mul, cause, effect)) - expected[-1]))
-    extreme = [0] * len(links)
-    left = list(range(len(links)))
-    for order in _permute(sizes, draws):
-        take = itemgetter(*order)
-        for number in left:
-            cause, effect = links[number]
-            drawn = abs(unit * sum(map(mul, take(cause), effect)) - expected[number])
-            extreme[number] += drawn >= recorded[number]
-        left = [number for number in left if extreme[number] < _MOST_AS_EXTREME]
-        if not left:
-            break
-    return [(extreme[number] + 1) / (draws + 1) if number in left else None for number in range(len(links))]
-
-
-def find_order(table: Table) -> Outcomes:
-    """Find criteria whose values depend on their place in the request, from records of `judge --shuffle`."""
-    rule, columns, asked = "judged-order", table.columns, table.asked
-    tests, n = len(columns), asked.answers
-    if tests < 2:
+    judges = len(table.compared) or 1
+    level, tests = level_of_criterion(len(table.columns)) / judges, 3 * (len(table.columns) + 1) * judges
+    needed = next(n for n in count(1) if upper_bound(0, n, level) < TARGET)
+    if not table.compared:
+        yield _lack("no judged answer has a label", needed)._replace(criteria=names_of(table.columns))
         return
-    if n < _LEAST_EXCHANGED:
-        have = f"{n or 'no'} answer{' was' if n == 1 else 's were'} judged with the criteria in a recorded random order"
-        unit = "answers judged with `--shuffle`"
-        yield Untested(rule, names_of(columns), have, _LEAST_EXCHANGED, unit)
-        return
-    values = [
-        [column.measure.scale.values[position] for position in given]
-        for column, given in zip(columns, asked.positions, strict=True)
-    ]
-    links = [Link(places, given) for places, given in zip(asked.places, values, strict=True)]
-    for column, link, p in zip(columns, links, find_links(links, asked.sizes, tests), strict=True):
-        if p is None:
+    lacking = dict[str, list[str]]()
+    for place, column in enumerate(table.columns):
+        laid_out = [each[place] for each in table.compared.values() if place in each]
+        found = [(measure_shares(each.answers, level), each) for each in laid_out]
+        if not found or any(shares.people.disagree(TARGET) for shares, _ in found):
+            why = (
+                "people disagree with each other" if found else "all labels are equal, and no gate tells good from bad"
+            )
+            lacking.setdefault(why, []).append(column.name)
             continue
-        change = _find_slope(link, asked.sizes) * (tests - 1)
-        size = f"{abs(change):.0%}" if column.is_check else f"{abs(change):.1f}"
-        figures = {
-            "what": "the share of answers that meet it" if column.is_check else "its mean value",
-            "turn": "falls" if change < 0 else "rises",
-            "size": size,
-            "n": n,
-            "outputs": len(link.cause),
-            "p": f"{p:.1g}",
-            "budget": corrected(tests),
-        }
-        yield Decision(rule, Target(column.name), "place", figures)
+        worst, of = min(found, key=lambda each: min(each[0].bad_caught.high, each[0].good_passed.high))
+        if worst.is_below(TARGET):
+            yield _word_gap(column, worst, of, corrected(tests))
+        elif min(worst.bad_caught.n, worst.good_passed.n) < needed:
+            lacking.setdefault(f"fewer than {needed} bad or good answers by the labels", []).append(column.name)
+    yield from (_lack(why, needed)._replace(names=tuple(names)) for why, names in lacking.items())
 
 
-def _find_slope(link: Link, sizes: Sequence[int]) -> float:
-    """Return by how much the effect grows with the cause within groups, by least squares."""
-    joint = square = 0.0
-    end = 0
-    for size in sizes:
-        at, end = end, end + size
-        cause, effect = link.cause[at:end], link.effect[at:end]
-        mean = sum(cause) / size
-        joint += sum((one - mean) * two for one, two in zip(cause, effect, strict=True))
-        square += sum((one - mean) ** 2 for one in cause)
-    return joint / square if square else 0.0
+def _lack(reason: str, needed: int) -> Untested:
+    return Untested("judged-disagrees", (), reason, needed, "labelled answers on each side")
+
+
+def _word_gap(column: Column, shares: Shares, of: Labelled, budget: str) -> Decision:
+    """Return the decision on the worse of the two shares of a judge."""
+    is_bad = shares.bad_caught.high <= shares.good_passed.high
+    worse = shares.bad_caught if is_bad else shares.good_passed
+    did = "caught" if is_bad else "passed"
+    gap = f"by the labels there are {of.count_class(worse.n, is_bad=is_bad)}, of which the judge {did} {worse.shown}"
+    if column.measure.meets is None:
+        half = "lower" if is_bad else "upper"
+        gap = f"of {worse.n:,} answers in the {half} half of the labels the judge put {worse.shown} there"
+    wrong = [
+        f"`{name_key(key)}`"
+        for key, answer in zip(of.keys, of.answers, strict=True)
+        if answer.side is not is_bad and answer.side is not None and answer.share_right(answer.side) < 1
+    ]
+    strict = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
+    values = {
+        "gap": gap,
+        "gaps": f"{gap} ({percent(Fraction(worse.x) / worse.n)}, {at_most(worse.high)})",
+        "budget": budget,
+        "advice": strict if is_bad else "say what is good enough to meet it",
+        "look": f"; look at {join_words(wrong[:3])}" if wrong else "",
+    }
+    return Decision(
+        "judged-disagrees", Target(column.name, is_gate=column.is_gated and not column.is_check), "gaps", values
+    )
 
 
 def find_length(table: Table) -> Outcomes:
-    """Find criteria, and a score, on which the judge differs from people the more, the longer an answer is.
+    """Find criteria, and a score, by which longer answers get other values, of answers that people judge alike.
 
     Without labels nothing is found: longer answers may be better.
     """
@@ -617,42 +269,84 @@ def find_length(table: Table) -> Outcomes:
             labelled[number] = row
     known = [number for number in labelled if table.lengths and table.lengths[number] is not None]
     n = len(known)
-    if n < _LEAST_EXCHANGED:
+    if n < _LEAST_LENGTHS:
         what = "a label" if len(labelled) == table.labelled else "a label of every criterion"
         have = f"{len(labelled) or 'no'} judged answer{' has' if len(labelled) == 1 else 's have'} {what}"
         if n < len(labelled):
             have += f", and {n or 'none'} of them a text in `answer`"
-        yield Untested(rule, names, have, _LEAST_EXCHANGED, "labelled answers with their text", of)
+        yield Untested(rule, names, have, _LEAST_LENGTHS, "labelled answers with their text", of)
         return
     lengths = [table.lengths[number] or 0 for number in known]
     if len(set(lengths)) == 1:
         yield Untested(rule, names, f"all {n} labelled answers are equally long", 2, "different lengths", of)
         return
-    ranks = _rank(lengths)
-    found = []
-    for place, column in enumerate(columns):
-        values = column.measure.scale.values
-        found.append([values[column.given[i]] - values[labelled[i][place]] for i in known])
-    if tests > len(columns):
-        judged = {i: [column.given[i] for column in columns] for i in known}
-        found.append([_add_points(columns, judged[i]) - _add_points(columns, labelled[i]) for i in known])
-    links = [Link(ranks, apart) for apart in found]
-    measured = (*columns, None)[:tests]  # None: the score
-    for on, name, apart, p in zip(measured, of, found, find_links(links, [n], tests), strict=True):
-        if p is None:
+    for place, name in enumerate(of):
+        if name is None:
+            judged = [_add_points(columns, [column.given[number] for column in columns]) for number in known]
+            people = [_add_points(columns, labelled[number]) for number in known]
+        else:
+            judged = [columns[place].given[number] for number in known]
+            people = [labelled[number][place] for number in known]
+        found = correlate_within(lengths, judged, people)
+        if found is None or found.p > level_of(tests):
             continue
-        r = correlate(ranks, apart) or 0.0
-        turn = _word_turn(on, is_higher=r > 0) if on else "higher" if r > 0 else "lower"
-        most = sorted(range(n), key=lambda i: (-abs(apart[i]), -lengths[i]))
+        longest = sorted(range(n), key=lambda i: (-abs(judged[i] - people[i]), -lengths[i]))
         figures = {
-            "turn": turn,
-            "r": f"{r:.2f}",
+            "turn": "higher" if found.r > 0 else "lower",
+            "r": f"{found.r:.2f}",
             "n": n,
-            "p": f"{p:.1g}",
+            "p": f"p = {found.p:.1g}" if found.p >= _SMALLEST_P else f"p < {_SMALLEST_P}",
             "budget": corrected(tests),
-            "look": name_answers(table, [known[i] for i in most]),
+            "look": name_answers(table, [known[i] for i in longest]),
         }
         yield Decision(rule, Target(name), "score" if name is None else "criterion", figures)
+
+
+class Correlation(NamedTuple):
+    """A correlation and its two-sided p value."""
+
+    r: float
+    p: float
+
+
+def correlate_within(
+    first: Sequence[int], second: Sequence[int], groups: Sequence[int], least: int = _LEAST
+) -> Correlation | None:
+    """Return Spearman's correlation of two columns within groups; None if at most `least` values can be compared.
+
+    Ranks are those among all values, less the mean of their group. If only chance decides which value of a group goes
+    with which, the sum of products S has the mean 0 and the variance V = sum of the groups' Sxx Syy/(n - 1) over all
+    exchanges within groups; S/sqrt(V) is compared with Student's t, as Spearman's correlation is. Stratified:
+    van Elteren 1960.
+    """
+    members: dict[int, list[int]] = {}
+    for number, group in enumerate(groups):
+        members.setdefault(group, []).append(number)
+    ranks = rank(first), rank(second)
+    joint = variance = spread_1 = spread_2 = 0.0
+    freedom = 0
+    for numbers in members.values():
+        n = len(numbers)
+        if n == 1:
+            continue
+        centered = []
+        for side in ranks:
+            mean = sum(side[number] for number in numbers) / n
+            centered.append([side[number] - mean for number in numbers])
+        one, two = centered
+        square_1, square_2 = (sum(value * value for value in side) for side in centered)
+        if not square_1 or not square_2:
+            continue
+        joint += sum(left * right for left, right in zip(one, two, strict=True))
+        variance += square_1 * square_2 / (n - 1)
+        spread_1 += square_1
+        spread_2 += square_2
+        freedom += n - 1
+    if freedom <= least:
+        return None
+    # As Spearman's r = S/sqrt(V)/sqrt(freedom) of one group, with freedom = n - 1.
+    square = min(joint * joint / variance / freedom, 1.0)
+    return Correlation(joint / math.sqrt(spread_1 * spread_2), incomplete_beta(1 - square, (freedom - 1) / 2, 0.5))
 
 
 def name_lengthened(table: Table) -> tuple[str | None, ...]:
@@ -663,16 +357,6 @@ def name_lengthened(table: Table) -> tuple[str | None, ...]:
 def _add_points(columns: Sequence[Column], positions: Sequence[int]) -> int:
     """Return the points of an answer by the positions of its values on their scales, as they are scored."""
     return max(sum(column.points[position] for column, position in zip(columns, positions, strict=True)), 0)
-
-
-def _rank(values: Sequence[int]) -> list[int]:
-    """Return twice the rank of each value; equal ones share the middle of their ranks."""
-    counts = Counter(values)
-    first, ranks = 0, {}
-    for value in sorted(counts):
-        ranks[value] = 2 * first + counts[value] + 1
-        first += counts[value]
-    return [ranks[value] for value in values]
 
 
 class Finder(NamedTuple):
@@ -686,7 +370,7 @@ class CriterionOutcome(NamedTuple):
     """What the rules came to for a criterion, or for the rubric as a whole (None).
 
     `untested` has what they could not decide, and `quiet` the rules that tested everything and found nothing. A rule
-    that does not apply, such as `judged-unused-band` to a check, is in none of them.
+    that does not apply, such as `judged-inverse` to one of two criteria, is in none of them.
     """
 
     criterion: str | None
@@ -703,16 +387,12 @@ def _name_several(table: Table) -> tuple[str, ...]:
 
 
 FINDERS: Mapping[str, Finder] = {
-    "judged-constant": Finder(find_constant, _name_all),
-    "judged-ceiling": Finder(find_ceiling, _name_all),
-    "judged-unused-band": Finder(find_unused, lambda table: names_of(each for each in table.columns if each.steps)),
+    "judged-flat": Finder(find_flat, _name_all),
     "judged-unstable": Finder(
         find_unstable, lambda table: (*names_of(each for each in table.columns if each.is_gated), None)
     ),
-    "judged-redundant": Finder(find_redundant, _name_several),
     "judged-inverse": Finder(find_inverse, _name_several),
     "judged-disagrees": Finder(find_disagreement, _name_all),
-    "judged-order": Finder(find_order, _name_several),
     "judged-length": Finder(find_length, name_lengthened),
 }
 """The rules on judged data."""

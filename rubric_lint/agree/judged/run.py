@@ -1,25 +1,21 @@
 """Add what judge outputs show about rubrics to the results of a run over files."""
 
-import math
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from io import BytesIO
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.comparison import Between, Gate, Plan, compare
-from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.judged.outcomes import Decision, Target, Untested
 from rubric_lint.agree.judged.rules import CriterionOutcome, decide, sort_by_criterion
 from rubric_lint.agree.judged.table import Table, build_table
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import Key, Ratings, combine_people
+from rubric_lint.agree.ratings import Key, Ratings
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
-from rubric_lint.agree.scales import measure_verdicts
+from rubric_lint.agree.units import About
 from rubric_lint.finding import Place, Result
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Found, examine
@@ -33,7 +29,7 @@ from rubric_lint.project.opening import open_stream, stat_path
 from rubric_lint.project.settings import SettingsFinder, shorten
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.run.batch import FileOutcome
-from rubric_lint.scoring.grading import ScoringRubric, Verdict
+from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPart, RubricPlaces, name_rubrics
 from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.text.document import Document
@@ -117,10 +113,19 @@ Among = tuple[tuple[str, frozenset[str]], ...]
 """The rubrics of a file: the name of each, and the ids of its criteria."""
 
 
+class Basis(NamedTuple):
+    """How records are read: the scale of labels, the outputs of a run of a judge, and what is known of the answers."""
+
+    label_scale: tuple[int, int] | None = None
+    runs: int = 1
+    about: Mapping[Key, About] = MappingProxyType({})
+
+
 class RecordCache:
     """Keeps files of records and reviews while the files, and the meanings of the rubrics, do not change."""
 
-    def __init__(self) -> None:
+    def __init__(self, basis: Basis | None = None) -> None:
+        self._basis = basis or Basis()
         self._kept: dict[str, tuple[tuple[int, ...], RecordFile]] = {}
         self._reviews: dict[object, tuple[Sources, Review]] = {}
 
@@ -157,41 +162,18 @@ class RecordCache:
         if key not in self._reviews or self._reviews[key][0] != sources:
             if len(self._reviews) >= _MOST_KEPT:
                 self._reviews.clear()
-            self._reviews[key] = sources, _review(rubric, sources, dict(among), takes_unnamed=takes_unnamed)
+            self._reviews[key] = (
+                sources,
+                _review(rubric, sources, dict(among), self._basis, takes_unnamed=takes_unnamed),
+            )
         return self._reviews[key][1]
-
-
-class Doubt(NamedTuple):
-    """Labelled answers, first those that people fail, then others, that show less than shares of them suggest.
-
-    `repeated` have the question and the text of another one. `invalid` have no valid output, or none at all: a judge
-    can fail at just the bad ones, and shares leave them out. On `disputed`, as many people pass as fail, so the worse
-    verdict counts. `chosen` has how many of the answers that the judge fails, and of the others, are labelled, if that
-    differs more than chance explains.
-    """
-
-    repeated: tuple[int, int] = (0, 0)
-    invalid: tuple[int, int] = (0, 0)
-    disputed: int = 0
-    chosen: tuple[Share, Share] | None = None
-
-    def at_worst(self, caught: Share, passed: Share) -> tuple[Share, Share]:
-        """Return shares of bad answers caught and of good ones passed with all of these against the judge."""
-        bad, good = self.repeated
-        bad += self.disputed  # the judge caught these, and they may be good
-        missed, failed = self.invalid[0], self.invalid[1] + self.disputed
-        return (
-            Share(max(caught.x - bad, 0), max(caught.n - bad, 0) + missed),
-            Share(max(passed.x - good, 0), max(passed.n - good, 0) + failed),
-        )
 
 
 class Review(NamedTuple):
     """What the results of one rubric show.
 
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has what
-    is untested once more, and what found nothing, by criterion. `gates` say how the verdicts of each judge decide what
-    the labels do, which were `chosen` in one way (None: unknown), and `doubt` what of it is less than it seems.
+    is untested once more, and what found nothing, by criterion. The labels were `chosen` in one way (None: unknown).
     `joined` has records under another name that can only be its own, each with its file. `ratings` are what was read,
     and `passed_over` says what of it was not.
     """
@@ -209,8 +191,6 @@ class Review(NamedTuple):
     fault: str = ""
     criteria: tuple[CriterionOutcome, ...] = ()
     table: Table | None = None
-    gates: Mapping[str, Gate] = MappingProxyType({})
-    doubt: Doubt = Doubt()
     chosen: Chosen | None = None
     joined: frozenset[tuple[str, bytes]] = frozenset()
     ratings: Ratings | None = None
@@ -224,9 +204,9 @@ class Review(NamedTuple):
 
 
 def _review(
-    rubric: ScoringRubric, sources: Sources, among: dict[str, frozenset[str]], *, takes_unnamed: bool
+    rubric: ScoringRubric, sources: Sources, among: dict[str, frozenset[str]], basis: Basis, *, takes_unnamed: bool
 ) -> Review:
-    reader = Reader({rubric.name: rubric})
+    reader = Reader({rubric.name: rubric}, label_scale=basis.label_scale)
     joined = set[tuple[str, bytes]]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
@@ -258,7 +238,9 @@ def _review(
     head = head._replace(passed_over=tuple(reader.passed_over.word()))
     if ratings is None or not ratings.judges:
         return head._replace(fault=fault or NO_RESULTS)
-    table = build_table(ratings, rubric)
+    about = {key: basis.about.get(key, About()).or_else(ratings.about.get(key, About())) for key in ratings.known}
+    ratings = ratings._replace(about=about)
+    table = build_table(ratings, rubric, basis.runs)
     outcomes = decide(table)
     return head._replace(
         answers=table.answers,
@@ -269,70 +251,9 @@ def _review(
         untested=tuple(each for each in outcomes if isinstance(each, Untested)),
         criteria=sort_by_criterion(table, outcomes),
         table=table,
-        gates=_compare_verdicts(ratings),
-        doubt=_find_doubt(ratings),
         chosen=ratings.chosen,
         ratings=ratings,
     )
-
-
-def _compare_verdicts(ratings: Ratings) -> dict[str, Gate]:
-    """Compare the verdicts of each judge with the labels, as `rubric-score agree` does; a panel is one judge."""
-    if not ratings.has_joined_labels:
-        return {}
-    people, measures = combine_people(ratings.people, ratings.rubric), [measure_verdicts("verdict")]
-    found = {}
-    for name, judge in (ratings.panels or ratings.judges).items():
-        compared = compare(Between.LABEL, {"": people, name: judge}, measures, Plan(draws=0))
-        if (pair := compared.measures[0].pair) and pair.gate:
-            found[name] = pair.gate
-    return found
-
-
-def _find_doubt(ratings: Ratings) -> Doubt:
-    """Find labelled answers that show less than they seem to."""
-    combined = combine_people(ratings.people, ratings.rubric) if ratings.people else {}
-    labels = {key: each.given[1] for key, each in combined.items()}
-    judged = {key: each.text for judge in ratings.judges.values() for key, each in judge.items()}
-    repeated, invalid = [0, 0], [0, 0]
-    seen = set[int]()
-    disputed = 0
-    for key, verdict in labels.items():
-        if verdict is None:
-            continue
-        side = int(verdict is Verdict.PASS)
-        if key not in judged:
-            invalid[side] += 1
-            continue
-        text = judged[key]
-        repeated[side] += text in seen
-        seen.update(() if text is None else (text,))
-        verdicts = [given[key].given[1] for given in ratings.people.values() if key in given]
-        passes = verdicts.count(Verdict.PASS)
-        disputed += 0 < passes == sum(each is not None for each in verdicts) - passes
-    return Doubt((repeated[0], repeated[1]), (invalid[0], invalid[1]), disputed, _find_skew(ratings, labels.keys()))
-
-
-_BY_CHANCE = Fraction(1, 100)
-"""The probability from which labels may be more of one verdict by chance."""
-
-
-def _find_skew(ratings: Ratings, labelled: Collection[Key]) -> tuple[Share, Share] | None:
-    """Return the labelled ones of the answers that the judge fails, and of the others, if chance does not explain them.
-
-    That is Fisher's exact test (1935), with twice the smaller tail.
-    """
-    sides: dict[bool, list[bool]] = {False: [], True: []}
-    for key, each in combine_people(ratings.judges, ratings.rubric).items():
-        sides[each.given[1] is Verdict.PASS].append(key in labelled)
-    failed, passed = (Share(sum(known), len(known)) for known in sides.values())
-    drawn = failed.x + passed.x
-    least = max(drawn - passed.n, 0)
-    ways = [math.comb(failed.n, least) * math.comb(passed.n, drawn - least)]
-    for x in range(least, min(drawn, failed.n)):
-        ways.append(ways[-1] * (failed.n - x) * (drawn - x) // ((x + 1) * (passed.n - drawn + x + 1)))
-    tail = min(sum(ways[: failed.x - least + 1]), sum(ways[failed.x - least :]))
-    return (failed, passed) if Fraction(2 * tail, sum(ways)) < _BY_CHANCE else None
 
 
 class JudgedFinder:

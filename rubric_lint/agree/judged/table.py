@@ -4,13 +4,13 @@ One answer counts once, however many judges and samples there are: its value is 
 of them the median of its samples; of two in the middle the worse counts.
 """
 
-import math
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.agree.coefficients import Row, flip_rate
+from rubric_lint.agree.coefficients import flips
+from rubric_lint.agree.labelled import Labelled, find_units, lay_out, list_judges
 from rubric_lint.agree.ratings import Key, Ratings, combine_people, sort_keys
 from rubric_lint.agree.scales import VERDICTS, Kind, Measure, Signature, measures_of
 from rubric_lint.scoring.grading import ScoringRubric
@@ -21,7 +21,7 @@ class Column(NamedTuple):
 
     Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has
     the position on the scale of each answer's value, `labels` that of its label (None: it has none), and `used` the
-    positions of all outputs. `higher` and `higher_labels` have the better of two in the middle.
+    positions of all outputs.
     """
 
     measure: Measure
@@ -33,8 +33,6 @@ class Column(NamedTuple):
     given: Sequence[int]
     used: frozenset[int]
     labels: Sequence[int | None] = ()
-    higher: Sequence[int] = ()
-    higher_labels: Sequence[int | None] = ()
 
     @property
     def name(self) -> str:
@@ -66,46 +64,23 @@ class Column(NamedTuple):
         gated = self.measure.meets if self.is_gated else None
         return int(gated[position]) if gated else self.step(position)
 
-    @property
-    def is_constant(self) -> bool:
-        """Whether all outputs give the criterion the same check, side of the gate, band or level."""
-        return len({self.side(position) for position in self.used}) == 1
-
-
-def count_apart(values: Collection[int]) -> tuple[int, int]:
-    """Return how many pairs of values differ, and how many pairs there are."""
-    pairs = math.comb(len(values), 2)
-    return pairs - sum(math.comb(count, 2) for count in Counter(values).values()), pairs
-
-
-class Asked(NamedTuple):
-    """Samples that were asked for in known orders: for each the place and the position of the value of each criterion.
-
-    `sizes` are those of the groups in which all samples are of one answer, or are the only ones of their answers, by
-    one judge: within a group, chance alone decides which order a sample has. `answers` counts different answers.
-    """
-
-    places: Sequence[Sequence[int]]
-    positions: Sequence[Sequence[int]]
-    sizes: Sequence[int]
-    answers: int
-
 
 class Table(NamedTuple):
     """The judged answers of a rubric.
 
     `flips` has for each gate, by the place of its criterion, and for the verdict the mean share of pairs of samples
     that differ, in the `sampled` answers with several. `samples` are the numbers of samples that answers have,
-    `lengths` the characters of each answer (None: no text).
+    `lengths` the characters of each answer (None: no text). `compared` has for each judge, by the place of a criterion,
+    the labelled answers on which the judge is compared with people.
     """
 
     columns: tuple[Column, ...]
     keys: Sequence[Key]
     flips: Mapping[int | None, Fraction]
     samples: tuple[int, ...] = ()
-    asked: Asked = Asked((), (), (), 0)
     lengths: Sequence[int | None] = ()
     sampled: int = 0
+    compared: Mapping[str, Mapping[int, Labelled]] = MappingProxyType({})
 
     @property
     def answers(self) -> int:
@@ -125,14 +100,8 @@ def make_columns(
     given: Sequence[Sequence[int]],
     used: Sequence[frozenset[int]] | None = None,
     labels: Sequence[Sequence[int | None]] | None = None,
-    *,
-    higher: Sequence[Sequence[int]] | None = None,
-    higher_labels: Sequence[Sequence[int | None]] | None = None,
 ) -> tuple[Column, ...]:
-    """Return the columns of a rubric, from the positions of values on the scales of its criteria.
-
-    Without `higher` and `higher_labels`, no value is one of two in the middle.
-    """
+    """Return the columns of a rubric, from the positions of values on the scales of its criteria."""
     return tuple(
         Column(
             measure,
@@ -144,15 +113,13 @@ def make_columns(
             given[place],
             used[place] if used is not None else frozenset(given[place]),
             () if labels is None else labels[place],
-            (higher or given)[place],
-            () if labels is None else (higher_labels or labels)[place],
         )
         for place, (criterion, (measure, *bands)) in enumerate(zip(rubric.criteria, _list_scales(rubric), strict=True))
     )
 
 
-def build_table(ratings: Ratings, rubric: ScoringRubric) -> Table:
-    """Return the table of all judges' outputs and the combined labels of people."""
+def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1) -> Table:
+    """Return the table of all judges' outputs and the combined labels of people; a judge's run has `runs` outputs."""
     middle = combine_people(ratings.judges, rubric)
     people = combine_people(ratings.people, rubric) if ratings.people else {}
     keys = sort_keys(middle)
@@ -167,42 +134,25 @@ def build_table(ratings: Ratings, rubric: ScoringRubric) -> Table:
             if len(judgement.samples) > 1:
                 sampled.setdefault(key, []).append(judgement.samples)
     used = list[frozenset[int]]()
-    given, labels = (list[list[int]](), list[list[int]]()), (list[list[int | None]](), list[list[int | None]]())
+    given, labels = list[list[int]](), list[list[int | None]]()
     for place, (measure, *_) in enumerate(_list_scales(rubric)):
         positions = measure.positions
-        for end in (0, 1):
-            given[end].append([positions[middle[key].ends[end][0][place]] for key in keys])
-            labels[end].append([measure.find(people[key].ends[end]) if key in people else None for key in keys])
+        given.append([positions[middle[key].given[0][place]] for key in keys])
+        labels.append([measure.find(people[key].given) if key in people else None for key in keys])
         used.append(frozenset(positions[answers[place]] for answers, _ in outputs))
-    columns = make_columns(rubric, given[0], used, labels[0], higher=given[1], higher_labels=labels[1])
+    columns = make_columns(rubric, given, used, labels)
     gates = {place: column.measure for place, column in enumerate(columns) if column.is_gated}
-    flips = {place: _count_flips(sampled, measure) for place, measure in (*gates.items(), (None, None))}
+    rates = {place: _count_flips(sampled, measure) for place, measure in (*gates.items(), (None, None))}
     sizes = {len(samples) for judges in sampled.values() for samples in judges}
-    asked = _list_asked(ratings, columns)
     known = [lengths.get(key) for key in keys]
-    return Table(columns, keys, flips, tuple(sorted(sizes)), asked, known, len(sampled))
-
-
-def _list_asked(ratings: Ratings, columns: Sequence[Column]) -> Asked:
-    """List the samples whose orders are known, in the order of judges and ids."""
-    groups: list[list[tuple[tuple[int, ...], Signature]]] = []
-    answers: set[Key] = set()
-    for judge in ratings.judges.values():
-        single: list[tuple[tuple[int, ...], Signature]] = []
-        for key in sort_keys(judge):
-            samples = list(zip(judge[key].orders, judge[key].samples or (judge[key].given,), strict=False))
-            answers.update([key] if samples else [])
-            if len(samples) > 1:
-                groups.append(samples)
-            else:
-                single += samples
-        groups += [single] if single else []
-    every = [sample for group in groups for sample in group]
-    positions = [
-        [column.measure.positions[answers[place]] for _, (answers, _) in every] for place, column in enumerate(columns)
-    ]
-    places = [[order[place] for order, _ in every] for place in range(len(columns))]
-    return Asked(places, positions, [len(group) for group in groups], len(answers))
+    compared = {}
+    units = find_units(ratings) if ratings.people else {}
+    for name in list_judges(ratings) if units else ():
+        laid_out = (
+            (place, lay_out(ratings, name, column.measure, units, runs)) for place, column in enumerate(columns)
+        )
+        compared[name] = {place: each for place, each in laid_out if each is not None}
+    return Table(columns, keys, rates, tuple(sorted(sizes)), known, len(sampled), compared)
 
 
 def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:
@@ -224,10 +174,8 @@ def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: 
         position = measure.positions[answers[measure.place]]
         return int(measure.meets[position]) if measure.meets else position
 
-    unit = math.lcm(*(len(judges) for judges in sampled.values()), 1)
-    rows: Counter[Row] = Counter()
+    total = Fraction(0)
     for judges in sampled.values():
-        for samples in judges:
-            rows[tuple(map(observe, samples))] += unit // len(judges)
-    rate = flip_rate(list(rows))(list(rows.values()))
-    return Fraction(*rate) if rate[1] else Fraction(0)
+        rates = [flips(tuple(map(observe, samples))) or Fraction(0) for samples in judges]
+        total += sum(rates, Fraction(0)) / len(rates)
+    return total / max(len(sampled), 1)

@@ -9,7 +9,8 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
 @command(
     "rubric answers",
     "labels results model max-cost prices probe history map:answers format:assess output:markdown"
-    f" | samples:two {JUDGING} max-requests no-cache cache-dir target look color config isolated",
+    f" | by fail-on:line runs label-scale samples:two {JUDGING} max-requests no-cache cache-dir target look color"
+    " config isolated",
     short="Say whether a rubric can be trusted, and what to fix.",
     examples={
         f"{_CALL} --model gpt-5": "Have a model judge the answers twice, then assess the rubric",
@@ -17,8 +18,8 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
         f"{_CALL} --labels labels.csv -o assessment.md": "Write Markdown",
     },
     exits={
-        Exit.CLEAN: "trusted: labels of people show that the judge is good enough, and no rule found a fault",
-        Exit.FOUND: "not trusted: an error, a criterion to fix, or verdicts that people do not share",
+        Exit.CLEAN: "trusted: human labels show that the judge is good enough",
+        Exit.FOUND: "not trusted: an error, or verdicts that people do not share, of all answers or of a group",
         Exit.UNDECIDED: "undecided: the report says how many labels would decide",
     },
     clashes="""

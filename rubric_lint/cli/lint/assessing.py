@@ -19,6 +19,7 @@ from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_pro
 from rubric_lint.agree.history import History, Version, list_unmatched, trace
 from rubric_lint.agree.judged.run import (
     NO_RESULTS,
+    Basis,
     JudgedRun,
     Line,
     RecordCache,
@@ -31,12 +32,13 @@ from rubric_lint.agree.judged.run import (
 from rubric_lint.agree.probes import PROBES, Probes, choose, compare, is_in, make_variants, read_scored
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import LeftOut, bare_text
+from rubric_lint.agree.units import About, describe
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
-from rubric_lint.cli.score.options import require_existing
+from rubric_lint.cli.score.options import check_field, check_label_scale, require_existing
 from rubric_lint.judge.answers import Fields
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.spending import Spending
@@ -45,14 +47,14 @@ from rubric_lint.messages import UserError, list_names, visible
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.project.settings import SettingsFinder, shorten
-from rubric_lint.report import assessment
+from rubric_lint.report import assessment, trust
 from rubric_lint.report.judged import word_records
 from rubric_lint.rules import BY_NAME
 from rubric_lint.run.console import Progress
 from rubric_lint.run.git import GitError, read_past, read_version
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.flat import is_judged
-from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.grading import ScoringRubric, read_line
 from rubric_lint.scoring.loading import (
     InvalidRubricError,
     Loaded,
@@ -121,18 +123,19 @@ class Linted:
         labels: Sequence[str],
         asked: Asked,
         probes: Mapping[str, Probes] = {},
-        among: Collection[str] = (),
+        among: Mapping[Key, About] = {},
     ) -> list[Assessment]:
         """Assess each rubric of the file; `probes` has what answers made worse show, by the rubric.
 
-        Only results of the answers with the ids `among` count; without any, all do.
+        Only results of the answers with the ids `among` count, which has what is known of them; without any, all do.
 
         Raises:
             UserError: if a file of records cannot be read.
         """
         result, reviews = self.examined.result, list[Review]()
         if results and not self.has_errors:
-            cache = _AmongAnswers(among) if among else RecordCache()
+            basis = Basis(asked.label_scale, asked.runs, among)
+            cache = _AmongAnswers(basis) if among else RecordCache(basis)
             run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
             if run.unreadable:
                 raise UserError(*(f"{name}: {reason}" for name, reason in run.unreadable.items()))
@@ -242,9 +245,9 @@ class _AmongAnswers(RecordCache):
     Of a file without a result of any of them all results count: its ids are then of another kind, as in runs of AgentV.
     """
 
-    def __init__(self, ids: Collection[str]) -> None:
-        super().__init__()
-        self._ids = ids
+    def __init__(self, basis: Basis) -> None:
+        super().__init__(basis)
+        self._ids = set(map(name_key, basis.about))
         self.left_out: dict[str | None, LeftOut] = {}
 
     def load(self, paths: tuple[tuple[str, ...], tuple[str, ...]]) -> Sources:
@@ -270,10 +273,14 @@ class _AmongAnswers(RecordCache):
         return replace(file, lines=lines)
 
 
-def list_ids(answers: str, fields: Fields) -> set[str]:
-    """Return the ids of the answers of a file, as they are shown; raise UserError if the file cannot be read."""
-    names = (record.get("id") for record in _decode_records(answers, fields))
-    return {name_key(make_id_key(name)) for name in names if name is not None}
+def describe_answers(answers: str, fields: Fields) -> dict[Key, About]:
+    """Return what the answers of a file are about, by their ids; raise UserError if the file cannot be read."""
+    records = (record for record in _decode_records(answers, fields) if record.get("id") is not None)
+    return {make_id_key(record["id"]): describe(record, _KNOWN) for record in records}
+
+
+_KNOWN = frozenset({"id", "answer", "question", "reference", "rubric"})
+"""The fields of an answer that have a meaning of their own."""
 
 
 def _decode_records(name: str, fields: Fields) -> Iterator[dict[str, Any]]:
@@ -339,6 +346,8 @@ def run_assess(given: Given) -> int:
     given.form = given.form or choose_by_ending(given.output, endings, "full")
     escape_what_cannot_be_encoded()
     linted = Linted(given.rubric, given.finder())
+    if not linted.has_errors:
+        check_label_scale(given, linted.prepare())
     recorded: tuple[str, ...] = ()
     probes: dict[str, Probes] = {}
     if not linted.has_errors and given.models:
@@ -349,25 +358,42 @@ def run_assess(given: Given) -> int:
         recorded = given.results or _find_results(given, linted.prepare().values()) or linted.judged
         if given.answers != STDIN and given.answers not in recorded:
             refuse_other_texts(given.answers, given.fields, recorded)
-    asked = Asked(Fraction(str(given.target)), given.look)
+    line, target = read_line(given.fail_on), Fraction(str(given.target))
+    asked = Asked(target, given.look, line, given.runs, given.by or "", given.label_scale)
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = given.labels or linted.labels
         is_apart = given.answers != STDIN and given.answers not in recorded
-        among = list_ids(given.answers, given.fields) if recorded and is_apart else ()
+        among = describe_answers(given.answers, given.fields) if recorded and is_apart else {}
         found = linted.assess(recorded, labels, asked, probes, among)
+        _check_assessed(found, given)
         if given.history and not linted.has_errors:
             past = linted.trace(recorded, labels, given.answers)
             found = [each._replace(history=past.get(each.rubric)) for each in found]
     files = given.rubric, given.answers, recorded, labels
-    basis = assessment.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
+    basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
     style = make_style(given.color, is_file=given.output is not None)
     with open_report(given.output, Progress(sys.stderr), style) as write:
         assessment.FORMATS[given.form](found, basis, style, write)
     if given.output is not None:
         for each in found:
-            click.echo(f"{visible(each.rubric)}: {visible(assessment.word_headline(each))}")
+            click.echo(f"{visible(each.rubric)}: {visible(trust.word_headline(each))}")
     return _EXITS[max((each.trust for each in found), key=[*_EXITS].index)]
+
+
+def _check_assessed(found: Sequence[Assessment], given: Given) -> None:
+    """Refuse more outputs for a run than any answer has, and a field that no answer has.
+
+    Raises:
+        UserError: if that is so.
+    """
+    several = [ratings for each in found if (ratings := each.review.ratings)]
+    judged = [one for ratings in several for judge in ratings.judges.values() for one in judge.values()]
+    most = max((len(each.samples) or 1 for each in judged), default=given.runs)
+    if given.runs > most:
+        raise UserError(f"--runs {given.runs}: no answer has more than {counted(most, 'judge output')}")
+    if given.by and several:
+        check_field(given.by, [about for ratings in several for about in ratings.about.values()])
 
 
 def _check(given: Given) -> None:

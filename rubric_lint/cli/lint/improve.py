@@ -24,7 +24,7 @@ from rubric_lint.cli.score.judging import estimate_cost, load_prices, open_store
 from rubric_lint.cli.score.options import require_existing
 from rubric_lint.improve.proposals import Base, find_own
 from rubric_lint.improve.run import NEEDED, EndedError, Held, Improver, Left
-from rubric_lint.improve.trial import LEAST
+from rubric_lint.improve.trial import ASIDE
 from rubric_lint.judge.answers import Answer, AnswersError, Fields
 from rubric_lint.judge.asking import list_needs
 from rubric_lint.judge.endpoint import Place, UnansweredError
@@ -90,7 +90,7 @@ def _improve(
     """Improve the rubrics of a file one after the other, report, and write if asked to."""
     name, examined = given.rubric, linted.examined
     bases = _load(name, linted, examined)
-    mended = [(each.rubric, one.id) for each in found for one in each.list(Standing.MEND)]
+    mended = [(each.rubric, one.id) for each in found for one in each.list(Standing.FIX)]
     held = {each.rubric: _list_held(linted, each.rubric) for each in found}
     trials = []
     for rubric, criterion in mended:
@@ -155,7 +155,7 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
         return Exit.FOUND
     if not open_ones:
         return Exit.CLEAN
-    return Exit.UNDECIDED if all(each.left is Left.FEW for each in open_ones) else Exit.FOUND
+    return Exit.UNDECIDED if all(each.left in {Left.FEW, Left.FEW_WRONG} for each in open_ones) else Exit.FOUND
 
 
 def _read_answers(name: str, rubrics: Mapping[str, ScoringRubric], fields: Fields | None = None) -> list[Answer]:
@@ -191,7 +191,7 @@ class _Trials(NamedTuple):
 
 def _take_half(answers: Sequence[Answer]) -> Sequence[Answer]:
     """Return as many answers of a rubric as a wording is proved on; none if there are too few."""
-    return answers[: max(LEAST, len(answers) // 2)] if len(answers) >= NEEDED else []
+    return answers[: max(ASIDE, len(answers) // 2)] if len(answers) >= NEEDED else []
 
 
 def _say_most(left: Sequence[Answer], trials: Sequence[_Trials], given: Given, access: Access) -> None:

@@ -20,7 +20,7 @@ from rubric_lint.cli.output import (
     open_report,
     refuse_same_file,
 )
-from rubric_lint.cli.score.options import check_mapping, load, require_existing
+from rubric_lint.cli.score.options import check_field, check_label_scale, check_mapping, load, require_existing
 from rubric_lint.messages import UserError, point_to_known, visible
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import explain_os_error, open_stream
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rubric_lint.agree.analysis import Condition
-    from rubric_lint.agree.ratings import Ratings
     from rubric_lint.agree.reading import Reader
     from rubric_lint.outputs.verdict import Reading
     from rubric_lint.report.agreement import Findings
@@ -68,9 +67,8 @@ def measure_agreement(
         complain(f"--labels: {unusable}")
         return None
     plan = Plan(worst=ON_A_PAGE)
-    warn_of_time(ratings, plan.draws)
     complain_of_records(reader, labels)
-    return Findings(analyse_all(ratings, plan), plan, reader.invalid, reader.left_out, ())
+    return Findings(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
 
 
 def read_files(
@@ -124,29 +122,13 @@ def complain_of_records(reader: "Reader", files: Sequence[str] | None = None) ->
             complain(line)
 
 
-_SLOW = 30_000_000
-"""The random numbers that take about half a minute without NumPy."""
-
-
-def warn_of_time(ratings: "list[Ratings]", draws: int) -> None:
-    """Say that the bootstrap takes long, if it does."""
-    from importlib.util import find_spec  # noqa: PLC0415
-
-    answers = max(len(set().union(*each.judges.values(), *each.people.values())) for each in ratings)
-    if answers * draws > _SLOW and find_spec("numpy") is None:
-        complain(
-            f"the bootstrap of {answers:,} answers takes minutes without NumPy; install `rubric-lint[stats]`, or leave "
-            "intervals out with --bootstrap 0"
-        )
-
-
 _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 
 
 @command(
     "rubric results*",
     "labels map rater format:agree output:text report worst fail-below allow-invalid"
-    " | chosen any-version extract extra-fields bootstrap seed:draw target config isolated",
+    " | chosen any-version extract extra-fields target by fail-on:line label-scale config isolated",
     examples={
         f"rubric-lint agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
         f"rubric-lint agree {_FILES} other.jsonl": "Compare two judges",
@@ -171,11 +153,13 @@ def agree(given: Given) -> int:
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
     from rubric_lint.outputs.verdict import Reading  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings, as_json, as_text  # noqa: PLC0415
+    from rubric_lint.scoring.grading import read_line  # noqa: PLC0415
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
     rubrics = load(given.rubric, given)
     check_mapping(given, rubrics)
+    check_label_scale(given, rubrics)
     known = dict.fromkeys(
         [
             "verdict",
@@ -191,7 +175,9 @@ def agree(given: Given) -> int:
     # Collect no garbage: everything that is read stays.
     gc.freeze()
     gc.disable()
-    reader = Reader(rubrics, Reading.of(given.extract, given.extra_fields), any_version=given.any_version)
+    reading = Reading.of(given.extract, given.extra_fields)
+    reader = Reader(rubrics, reading, any_version=given.any_version, label_scale=given.label_scale)
+    target = Fraction(str(given.target))
     with open_page(given.report, given.rubric, *given.results, *given.labels) as page:
         if not read_files(reader, given.results, given.labels, given.mapping):
             return Exit.USAGE
@@ -202,11 +188,12 @@ def agree(given: Given) -> int:
             complain(str(unusable))
             return Exit.USAGE
         listed = given.worst if given.worst is not None or form == "json" else ON_A_PAGE if page else _IN_A_TABLE
-        plan = Plan(given.draws, given.seed, Fraction(str(given.target)), listed)
-        warn_of_time(ratings, given.draws)
+        plan = Plan(target, listed, read_line(given.fail_on), given.by or "")
+        if given.by:
+            check_field(given.by, [about for each in ratings for about in each.about.values()])
         agreements = analyse_all(ratings, plan)
         breaches = find_breaches(agreements, conditions)
-        findings = Findings(agreements, plan, reader.invalid, reader.left_out, breaches)
+        findings = Findings(agreements, reader.invalid, reader.left_out, breaches)
         lines = as_text(findings, columns(), _IN_A_TABLE if given.worst is None else given.worst)
         with open_report(given.output, Progress(sys.stderr), Style()) as write:
             write(as_json(findings) if form == "json" else "\n".join(lines) + "\n")
@@ -238,6 +225,11 @@ def _read_condition(text: str, known: dict[str, None]) -> "Condition":
         limit = math.nan
     if not left or not math.isfinite(limit):
         raise click.UsageError(f"--fail-below: {text!r} is not STATISTIC=VALUE, such as alpha=0.6")
+    if statistic in _DROPPED:
+        raise click.UsageError(
+            f"--fail-below: `{statistic}` can no longer be a limit; use `alpha`, which every comparison has with an "
+            "interval: for two raters it is close to kappa, so the same value is a fair start"
+        )
     if statistic not in STATISTICS:
         raise click.UsageError(
             f"--fail-below: no statistic is named `{statistic}`; {point_to_known(statistic, STATISTICS)}"
@@ -246,6 +238,9 @@ def _read_condition(text: str, known: dict[str, None]) -> "Condition":
         raise click.UsageError(f"--fail-below: no criterion is named `{where}`; {point_to_known(where, known)}")
     return Condition(statistic, limit, where or None)
 
+
+_DROPPED = {"kappa", "ac", "ac1", "ac2"}
+"""The coefficients that were limits once."""
 
 _LABELS_CALL = "rubric-lint labels examples/summary.rubric.yaml answers.jsonl"
 

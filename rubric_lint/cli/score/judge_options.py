@@ -319,7 +319,7 @@ def _find_shared(calls: Sequence[Call], are_default: Sequence[bool], fault: str)
 
 
 SEED = 1
-"""The seed of the orders in which assessments ask for criteria: only shuffled ones show whether the place matters."""
+"""The seed of the orders in which assessments ask for criteria: shuffled, an effect of the place is an instability."""
 
 
 def make_plan(asking: Mapping[str, Any], **more: Any) -> Plan:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.options import STDIN, Given
-from rubric_lint.messages import UserError
+from rubric_lint.messages import UserError, point_to_known
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
+    from rubric_lint.agree.units import About
     from rubric_lint.scoring.grading import ScoringRubric
 
 
@@ -79,6 +80,52 @@ def check_mapping(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
         mapping.check_fields(given.mapping, [each.id for rubric in rubrics.values() for each in rubric.criteria])
     except mapping.MappingError as fault:
         raise click.UsageError(f"--map: {fault}") from None
+
+
+def read_label_scale(value: str) -> tuple[int, int]:
+    """Read the scale of labels, from the worst one to the best: `1..5`, or `10..0` where the lowest is the best."""
+    low, mark, high = value.partition("..")
+    if not mark or not all(each.strip().isdecimal() for each in (low, high)) or int(low) == int(high):
+        raise click.BadParameter(f"{value!r} is not a scale, such as 1..5")
+    return int(low), int(high)
+
+
+def check_label_scale(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
+    """Check that labels on the scale of --label-scale can be read by a rubric.
+
+    Raises:
+        click.UsageError: if no rubric has scores or levels, or the scale goes beyond theirs.
+    """
+    if given.label_scale is None:
+        return
+    criteria = [each for rubric in rubrics.values() if rubric.shape != "checklist" for each in rubric.criteria]
+    scales = [[int(grade.answer) for grade in each.grades] for each in criteria]
+    low, high = given.label_scale
+    if not scales:
+        raise click.UsageError("--label-scale: the rubric has neither scores nor levels, so its labels have no scale")
+    least, most = max(scale[0] for scale in scales), min(scale[-1] for scale in scales)
+    if min(low, high) < least or max(low, high) > most:
+        raise click.UsageError(
+            f"--label-scale: {low}..{high} goes beyond {least}..{most} of the rubric; convert the labels"
+        )
+
+
+def check_field(name: str, about: "Sequence[About]") -> None:
+    """Check that answers can be grouped by a field.
+
+    Raises:
+        UserError: if no answer has it, or it has too many values.
+    """
+    from rubric_lint.agree.groups import MOST_GROUPS, count_values  # noqa: PLC0415  (few runs need it)
+
+    values = {each.fields[name] for each in about if name in each.fields}
+    if not values:
+        known = count_values(about)
+        raise UserError(
+            f"--by: no answer has the field `{name}`; {point_to_known(name, known) if known else 'none has any'}"
+        )
+    if len(values) > MOST_GROUPS:
+        raise UserError(f"--by: `{name}` has {len(values)} values; groups of answers are at most {MOST_GROUPS}")
 
 
 def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[str, ...]:

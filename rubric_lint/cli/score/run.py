@@ -23,7 +23,7 @@ from rubric_lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.report.scores import FORMS, Lines, check_name, count_errors, open_results
 from rubric_lint.run.batch import count_processors
 from rubric_lint.run.console import Progress, complain
-from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.run import Scoring
 from rubric_lint.scoring.totals import Totals
@@ -184,8 +184,8 @@ def write_all(text: str) -> None:
 
 def judge_totals(totals: Totals, given: Given) -> Exit:
     """Return the exit code that totals earn."""
-    failing = {"fail": ("fail",), "borderline": ("fail", "borderline"), "never": ()}[given.fail_on]
-    found = any(totals.verdicts[verdict] for verdict in totals.verdicts if verdict in failing)
+    line = read_line(given.fail_on)
+    found = given.fail_on != "never" and any(stops(verdict, line) for verdict, n in totals.verdicts.items() if n)
     is_invalid = totals.invalid and not given.allow_invalid and getattr(given, "max_invalid_share", None) is None
     return Exit.FOUND if found or is_invalid else Exit.CLEAN
 
@@ -314,7 +314,7 @@ def assess_outputs(given: Given) -> "Assessed | str":
     """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
     from rubric_lint.agree.assess import Asked  # noqa: PLC0415
     from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
-    from rubric_lint.report import assessment  # noqa: PLC0415
+    from rubric_lint.report import assessment, trust  # noqa: PLC0415
 
     outputs = given.outputs
     if STDIN in outputs:
@@ -323,11 +323,11 @@ def assess_outputs(given: Given) -> "Assessed | str":
         return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; run rubric-lint assess"
     try:
         linted = Linted(given.rubric, given.finder())
-        found = linted.assess(outputs, given.labels, Asked())
+        found = linted.assess(outputs, given.labels, Asked(line=read_line(given.fail_on)))
     except UserError as fault:
         return str(fault)
     files = given.rubric, outputs[0], outputs, given.labels
-    return assessment.Assessed(found, assessment.Given(*files, linted.records, linted.unmatched, linted.ignored))
+    return assessment.Assessed(found, trust.Given(*files, linted.records, linted.unmatched, linted.ignored))
 
 
 def _read_date() -> date:

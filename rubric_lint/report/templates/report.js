@@ -527,7 +527,8 @@
 
     agree(row) {
       const values = Object.fromEntries(this.answers.values(row).map(([, value, , , place]) => [place, value]));
-      this.label(row, { verdict: VERDICTS[this.answers.verdict(row)], values });
+      // Who agrees with everything has seen the verdict first: such a label does not say that it stands for all answers.
+      this.label(row, { verdict: VERDICTS[this.answers.verdict(row)], values, chosen: undefined });
     }
 
     makeControls() {

@@ -1,0 +1,99 @@
+"""Notice labels on another scale than the rubric's, and read labels from the scale that they are on."""
+
+import math
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from typing import NamedTuple
+
+from rubric_lint.agree.bounds import t_quantile
+from rubric_lint.agree.coefficients import correlate
+from rubric_lint.agree.ratings import Judgements
+from rubric_lint.agree.scales import Kind, Measure
+
+_LEAST = 30
+"""The fewest values of one person on one scale that can show anything."""
+
+_LEVEL = 0.001
+"""The greatest p with which labels are said to run the other way."""
+
+
+class Suspicion(StrEnum):
+    """What seems to be wrong with the scale of labels."""
+
+    SHORTER = "shorter"
+    REVERSED = "reversed"
+
+
+class Doubted(NamedTuple):
+    """Labels of a person that seem to be on another scale than the rubric's, and the greatest of them."""
+
+    person: str
+    suspicion: Suspicion
+    low: int
+    high: int
+    greatest: int
+
+    @property
+    def proposed(self) -> str:
+        """The scale that the labels seem to be on, as `--label-scale` takes it."""
+        if self.suspicion is Suspicion.REVERSED:
+            return f"{self.high}..{self.low}"
+        return f"{min(self.low or 1, self.greatest - 1)}..{self.greatest}"
+
+    @property
+    def own(self) -> str:
+        """The scale of the rubric, as `--label-scale` takes it."""
+        return f"{self.low}..{self.high}"
+
+
+def suspect(labels: Sequence[int], judged: Sequence[int], scale: tuple[int, int]) -> Suspicion | None:
+    """Return what seems to be wrong with labels, beside the judge's values of the same answers and criteria.
+
+    They are on a shorter scale if none is above the middle and a quarter of the judge's values are above the greatest;
+    they are reversed if they fall as the judge's rise (Pearson's r, by Student's t).
+    """
+    n = len(labels)
+    if n < _LEAST:
+        return None
+    greatest = max(labels)
+    if 2 * greatest <= sum(scale) and 4 * sum(value > greatest for value in judged) >= n:
+        return Suspicion.SHORTER
+    r = correlate(labels, judged)
+    if r is None or r >= 0:
+        return None
+    t = math.inf if r <= -1 else -r * math.sqrt((n - 2) / (1 - r * r))
+    return Suspicion.REVERSED if t >= t_quantile(_LEVEL, n - 2) else None
+
+
+def find_doubted(people: Mapping[str, Judgements], judge: Judgements, measures: Sequence[Measure]) -> Doubted | None:
+    """Return the first person whose labels seem to be on another scale, in all criteria of one scale together."""
+    scales: dict[tuple[int, ...], list[Measure]] = {}
+    for measure in measures:
+        if measure.scale.kind in {Kind.SCORE, Kind.LEVEL}:
+            scales.setdefault(measure.scale.values, []).append(measure)
+    for person, given in people.items():
+        for values, several in scales.items():
+            places = [(measure, key) for key in given.keys() & judge.keys() for measure in several]
+            pairs = [(measure.find(given[key].given), measure.find(judge[key].given)) for measure, key in places]
+            both = [(values[label], values[value]) for label, value in pairs if label is not None and value is not None]
+            labels, judged = [label for label, _ in both], [value for _, value in both]
+            found = suspect(labels, judged, (values[0], values[-1]))
+            if found is not None:
+                return Doubted(person, found, values[0], values[-1], max(labels))
+    return None
+
+
+def rescale(value: int, scale: tuple[int, int], allowed: Sequence[int]) -> int:
+    """Return the allowed value that is nearest to a label on another scale, whose ends fall on the ends of this one.
+
+    `scale` is from the worst label to the best, so that it may fall. Of two that are equally near it is the lower one.
+
+    Raises:
+        ValueError: if the label is outside its scale.
+    """
+    low, high = scale
+    if not min(scale) <= value <= max(scale):
+        raise ValueError(f"the label {value} is outside the scale {low}..{high}")
+    exact = allowed[0] + Fraction(value - low, high - low) * (allowed[-1] - allowed[0])
+    return min(allowed, key=lambda each: (abs(each - exact), each))

@@ -1,0 +1,166 @@
+"""Lay out judged answers and their labels as what shares are measured of: units, sides of people, runs of a judge."""
+
+import math
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from rubric_lint.agree.bounds import lower_bound
+from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, combine_people, find_middle, sort_keys
+from rubric_lint.agree.scales import Measure, Signature, find_cut
+from rubric_lint.agree.shares import LabelledAnswer
+from rubric_lint.agree.units import QUESTION, About, group_units
+from rubric_lint.scoring.grading import ScoringCriterion, Verdict, stops
+
+
+class Labelled(NamedTuple):
+    """Labelled answers on one scale as one judge treats them, in the order of their ids."""
+
+    keys: tuple[Key, ...]
+    answers: tuple[LabelledAnswer, ...]
+
+    @property
+    def are_questions(self) -> bool:
+        """Whether units are questions, and not single answers."""
+        return any(isinstance(each.unit, tuple) and each.unit[0] == QUESTION for each in self.answers)
+
+    def count_class(self, n: int, *, is_bad: bool) -> str:
+        """Return a number of units of a class in words."""
+        return count_units(n, is_bad=is_bad, are_questions=self.are_questions)
+
+    def narrow(self, keys: frozenset[Key]) -> "Labelled":
+        """Return those with some ids."""
+        kept = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
+        return Labelled(tuple(key for key, _ in kept), tuple(answer for _, answer in kept))
+
+
+def count_units(n: int, *, is_bad: bool, are_questions: bool) -> str:
+    """Return a number of units of a class in words, such as `3 questions with bad answers`."""
+    kind, ending = "bad" if is_bad else "good", "" if n == 1 else "s"
+    return f"{n:,} question{ending} with {kind} answers" if are_questions else f"{n:,} {kind} answer{ending}"
+
+
+def find_units(ratings: Ratings, of: Collection[Key] | None = None) -> dict[Key, Hashable]:
+    """Return the unit of each of some answers, or of those with a label."""
+    keys = sort_keys(set().union(*ratings.people.values()) if of is None else of)
+    return dict(zip(keys, group_units([ratings.about.get(key, About()) for key in keys]), strict=True))
+
+
+def list_judges(ratings: Ratings) -> Mapping[str, Judgements]:
+    """Return the judges that are compared with people, each by itself; a panel is one judge, and its members none."""
+    return ratings.panels or ratings.judges
+
+
+def lay_out(
+    ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int = 1
+) -> Labelled | None:
+    """Return the labelled answers on a scale, each run of the judge made of `runs` outputs in their order.
+
+    None if nothing tells good from bad: no gate, and all labels are equal. Without a gate scores are cut where the
+    labels are halved.
+    """
+    given = list_judges(ratings)[judge]
+    runs = 1 if judge in ratings.panels else runs  # a panel judges once
+    failed = ratings.failed.get(judge, frozenset())
+    values = {key: _list_labels(ratings, measure, key) for key in units}
+    criteria = ratings.rubric.criteria if ratings.rubric else ()
+    positions = [at for labels in values.values() for at in labels.values()]
+    good = measure.meets or _cut(positions, measure, criteria)
+    if good is None:
+        return None
+    keys, answers = [], []
+    for key, labels in values.items():
+        if not labels:
+            continue
+        outcomes = [measure.find(each) for each in _list_runs(given.get(key), runs, criteria)]
+        keys.append(key)
+        sides = {person: good[at] for person, at in labels.items()}
+        known = tuple(good[at] for at in outcomes if at is not None)
+        answers.append(LabelledAnswer(units[key], sides, known, key in given or key in failed))
+    return Labelled(tuple(keys), tuple(answers))
+
+
+def _list_labels(ratings: Ratings, measure: Measure, key: Key) -> dict[str, int]:
+    """Return the position of each person's label of an answer on a scale."""
+    found = {person: measure.find(labels[key].given) for person, labels in ratings.people.items() if key in labels}
+    return {person: position for person, position in found.items() if position is not None}
+
+
+def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringCriterion]) -> tuple[bool, ...] | None:
+    """Return which positions are good where labels are halved; of a criterion that costs points the lower ones are."""
+    size = len(measure.scale.values)
+    cut = find_cut(positions, size)
+    costs = measure.place is not None and criteria[measure.place].share < 0
+    return None if cut is None else tuple((at < cut) is costs for at in range(size))
+
+
+def _list_runs(judgement: Judgement | None, runs: int, criteria: Sequence[ScoringCriterion]) -> list[Signature]:
+    """Return what each group of `runs` outputs comes to, in their order; outputs left over are of no group."""
+    if judgement is None:
+        return []
+    outputs = judgement.samples or (judgement.given,)
+    groups = [outputs[at : at + runs] for at in range(0, len(outputs) - runs + 1, runs)]
+    return [find_middle(group, criteria) if len(group) > 1 else group[0] for group in groups]
+
+
+_BY_CHANCE = Fraction(1, 100)
+"""The probability from which labels may be more of one verdict by chance."""
+
+
+class Skew(NamedTuple):
+    """How many of the answers that the judge stops have a label, and how many of those that it lets through."""
+
+    stopped: int
+    of_stopped: int
+    passed: int
+    of_passed: int
+
+
+def find_skew(ratings: Ratings, line: Verdict) -> Skew | None:
+    """Return how unevenly the judge's verdicts are labelled, if chance does not explain it.
+
+    That is Fisher's exact test (1935), with twice the smaller tail.
+    """
+    labelled = set().union(*ratings.people.values())
+    sides: dict[bool, list[bool]] = {True: [], False: []}
+    for key, each in combine_people(ratings.judges, ratings.rubric).items():
+        if (verdict := each.given[1]) is not None:
+            sides[stops(verdict, line)].append(key in labelled)
+    stopped, others = sides[True], sides[False]
+    drawn = sum(stopped) + sum(others)
+    least = max(drawn - len(others), 0)
+    ways = [math.comb(len(stopped), least) * math.comb(len(others), drawn - least)]
+    for x in range(least, min(drawn, len(stopped))):
+        ways.append(ways[-1] * (len(stopped) - x) * (drawn - x) // ((x + 1) * (len(others) - drawn + x + 1)))
+    at = sum(stopped) - least
+    tail = min(sum(ways[: at + 1]), sum(ways[at:]))
+    if Fraction(2 * tail, sum(ways)) >= _BY_CHANCE:
+        return None
+    return Skew(sum(stopped), len(stopped), sum(others), len(others))
+
+
+_LEAST_PAIRS = 20
+"""The fewest answers with two outputs that show whether a judge tells answers apart."""
+
+
+def count_indistinct(judge: Judgements, measures: Sequence[Measure], criteria: Sequence[ScoringCriterion]) -> int:
+    """Return on how many criteria a judge does not tell answers apart: on all that vary, or on none (0).
+
+    There, two outputs of one answer are on different sides (of a gate, else of the middle) about as often as outputs of
+    two answers: at least nine tenths as often, and surely at least half as often.
+    """
+    pairs = [each.samples[:2] for each in judge.values() if len(each.samples) > 1]
+    n, found = len(pairs), 0
+    for measure in measures if n >= _LEAST_PAIRS else ():
+        drawn = [tuple(measure.positions[answers[measure.place or 0]] for answers, _ in pair) for pair in pairs]
+        every = [at for pair in drawn for at in pair]
+        good = measure.meets or _cut(every, measure, criteria)
+        met = sum(good[at] for at in every) if good else 0
+        if good is None or met in {0, 2 * n}:
+            continue
+        flips = sum(good[first] is not good[second] for first, second in drawn)
+        between = Fraction(met * (2 * n - met) - flips, 2 * n * (n - 1))
+        if 10 * flips < 9 * between * n or 2 * lower_bound(flips, n, 0.025) < between:
+            return 0
+        found += 1
+    return found

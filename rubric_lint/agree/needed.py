@@ -1,0 +1,79 @@
+"""Find how many labels in all would decide whether a judge is good enough, with a chance of 4 in 5."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from rubric_lint.agree.bounds import lower_tail, upper_tail
+
+MOST_LABELS = 500
+"""The most labels to advise; above it a judge is too near the target to be settled by labels."""
+
+CHANCE = 0.8
+"""The chance with which the advised number decides."""
+
+_STEP = 10
+
+
+class Seen(NamedTuple):
+    """The units of a class so far: the sum of the shares that the judge gets right, and their number."""
+
+    x: Fraction | int
+    n: int
+
+    @property
+    def smoothed(self) -> Fraction:
+        """The share, moved a little towards a half: that of (x + 1) of (n + 2)."""
+        return Fraction(self.x + 1) / (self.n + 2)
+
+
+def count_labels(bad: Seen, good: Seen, target: Fraction, level: float) -> int | None:
+    """Return the least number of units in all, a multiple of 10, that decides with a chance of 4 in 5, if one does.
+
+    They are drawn as the ones so far. Both lower bounds reach the target, or one upper bound is below it; each bound
+    may be wrong with the probability `level`.
+    """
+    n = bad.n + good.n
+    rate = Fraction(bad.n + 1, n + 2)
+    for total in range(_STEP * (n // _STEP + 1), MOST_LABELS + 1, _STEP):
+        more_bad = math.floor((total - n) * rate + Fraction(1, 2))
+        up_bad, down_bad = _chances(bad, more_bad, target, level)
+        up_good, down_good = _chances(good, total - n - more_bad, target, level)
+        if up_bad * up_good + 1 - (1 - down_bad) * (1 - down_good) >= CHANCE:
+            return total
+    return None
+
+
+def _chances(seen: Seen, more: int, target: Fraction, level: float) -> tuple[float, float]:
+    """Return the chances that a class reaches the target, and that it is surely below it, after so many more units."""
+    n, p = seen.n + more, float(seen.smoothed)
+    if not n:
+        return 0.0, 0.0
+    fewest, most = _find_ends(seen.x - math.floor(seen.x), n, target, level)
+    start = math.floor(seen.x)
+    up = upper_tail(fewest - start, more, p) if fewest - start <= more else 0.0
+    down = lower_tail(most - start, more, p) if most >= start else 0.0
+    return up, down
+
+
+@lru_cache(maxsize=8192)
+def _find_ends(rest: Fraction | int, n: int, target: Fraction, level: float) -> tuple[int, int]:
+    """Return the least whole number that, with `rest`, reaches the target of `n`, and the greatest surely below it.
+
+    The first is above `n` if none does, the second below 0.
+    """
+    goal = float(target)
+    fewest = _search(lambda x: x + rest > n or upper_tail(x + rest, n, goal) <= level, n + 1)
+    most = _search(lambda x: lower_tail(x + rest, n, goal) >= level, n + 1) - 1
+    return fewest, most
+
+
+def _search(holds: Callable[[int], bool], end: int) -> int:
+    """Return the least number below `end` from which on it holds, or `end`."""
+    low, high = 0, end
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low

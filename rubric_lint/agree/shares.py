@@ -1,0 +1,159 @@
+"""Measure how a judge treats bad and good answers: the share of each class that it gets right, with exact bounds.
+
+An answer is good for a person or a run of the judge that lets it through, else bad; `stops` draws that line for
+verdicts, and a gate for criteria. A unit is what answers share, such as their question: however many there are of one
+unit, they count as one, by the average of its answers.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from rubric_lint.agree.bounds import Bounded, lower_bound, upper_bound
+
+LEAST_DOUBLE = 10
+"""The fewest answers with two labels from which people can be said to disagree."""
+
+_SLIPS = 20
+"""One label in so many may be a slip of the only person who gave it."""
+
+
+class LabelledAnswer(NamedTuple):
+    """An answer that people labelled: its unit, and whether each person and each run of the judge finds it good.
+
+    An answer whose outputs are all invalid has no run. `was_asked` is False where nothing is recorded at all, so that
+    nobody knows whether the judge saw the answer.
+    """
+
+    unit: Hashable
+    labels: Mapping[str, bool]
+    runs: Sequence[bool] = ()
+    was_asked: bool = True
+
+    @property
+    def side(self) -> bool | None:
+        """Whether the strict majority of people finds it good; None if they are tied."""
+        good = sum(self.labels.values())
+        return None if 2 * good == len(self.labels) else 2 * good > len(self.labels)
+
+    def differs_from(self, person: str) -> bool:
+        """Return whether a run of the judge differs from a person who labelled the answer."""
+        side = self.labels.get(person)
+        return side is not None and self.was_asked and self.share_right(side) < 1
+
+    def share_right(self, side: bool) -> Fraction:
+        """Return the share of the judge's runs that are right if the answer is good (or bad)."""
+        return Fraction(sum(run is side for run in self.runs), len(self.runs)) if self.runs else Fraction(0)
+
+
+class People(NamedTuple):
+    """What the labels show of the people who gave them.
+
+    Of the `labelled` answers `double` have two labels or more, on `tied` as many people say one thing as the other, and
+    on the answers at the positions `split` they are not of one mind. `agree` is the mean share of pairs of people who
+    agree on an answer, None without any pair. If most answers have one label, others may have a second one because the
+    first and the judge differ: then it is the mean of those answers and of all others, by their numbers. `main` is the
+    person with the most labels.
+    """
+
+    labelled: int
+    double: int
+    tied: int
+    split: tuple[int, ...]
+    agree: Fraction | None
+    main: str
+
+    def disagree(self, target: Fraction) -> bool:
+        """Return whether people agree with each other too little to measure a judge by them."""
+        return self.double >= LEAST_DOUBLE and self.agree is not None and self.agree < target
+
+
+class Shares(NamedTuple):
+    """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
+
+    `unscored` labelled answers have no valid output, of these `unasked` no record at all. `single` has the positions
+    of the answers on which the judge differs from the only person who labelled them; while there are any, so many
+    answers of each class as `slips` says may be slips of that person, and the upper bounds leave them out.
+    """
+
+    bad_caught: Bounded
+    good_passed: Bounded
+    people: People
+    unscored: int = 0
+    unasked: int = 0
+    slips: int = 0
+    single: tuple[int, ...] = ()
+
+    def is_below(self, target: Fraction) -> bool:
+        """Return whether one of the shares is surely below a target."""
+        return min(self.bad_caught.high, self.good_passed.high) < target
+
+    def reaches(self, target: Fraction) -> bool:
+        """Return whether both shares surely reach a target."""
+        return min(self.bad_caught.low, self.good_passed.low) >= target
+
+
+def compare_people(answers: Sequence[LabelledAnswer]) -> People:
+    """Return what the labels of answers show of the people who gave them."""
+    counts = Counter(person for answer in answers for person in answer.labels)
+    main = min(counts, key=lambda person: (-counts[person], person), default="")
+    shares: dict[bool, list[Fraction]] = {False: [], True: []}
+    sizes = Counter[bool]()
+    ties, split = [], []
+    for place, answer in enumerate(answers):
+        differs = answer.differs_from(main)
+        sizes[differs] += 1
+        k, good = len(answer.labels), sum(answer.labels.values())
+        if k > 1:
+            shares[differs].append(Fraction(good * (good - 1) + (k - good) * (k - good - 1), k * (k - 1)))
+            ties += [place] if answer.side is None else []
+            split += [place] if 0 < good < k else []
+    double = len(shares[False]) + len(shares[True])
+    if 2 * double >= len(answers):
+        agree = sum(shares[False] + shares[True], Fraction(0)) / max(double, 1)
+    else:
+        means = {at: sum(each, Fraction(0)) / len(each) if each else Fraction(1) for at, each in shares.items()}
+        agree = sum((means[differs] * size for differs, size in sizes.items()), Fraction(0)) / len(answers)
+    return People(len(answers), double, len(ties), tuple(split), agree if double else None, main)
+
+
+def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
+    """Return the shares of a judge, with bounds that are each wrong with the probability `level`.
+
+    If most answers have one label, ties count against the judge in lower bounds and nowhere else, and upper bounds
+    allow for slips in its favor. An answer without a record counts as wrong, except in upper bounds.
+    """
+    people = compare_people(answers)
+    is_double = 2 * people.double >= len(answers)
+    single = []
+    for place, answer in enumerate(answers):
+        if len(answer.labels) == 1 and answer.differs_from(people.main):
+            single.append(place)
+    slips = len(answers) // _SLIPS if single and not is_double else 0
+    bad, good = (
+        _bound_class(answers, is_good, people.main, slips, level, is_double=is_double) for is_good in (False, True)
+    )
+    unscored, unasked = sum(not each.runs for each in answers), sum(not each.was_asked for each in answers)
+    return Shares(bad, good, people, unscored, unasked, slips, tuple(single))
+
+
+def _bound_class(
+    answers: Sequence[LabelledAnswer], is_good: bool, main: str, slips: int, level: float, *, is_double: bool
+) -> Bounded:
+    clear = [answer for answer in answers if answer.side is is_good]
+    disputed = [] if is_double else [each for each in answers if each.side is None and each.labels.get(main) is is_good]
+    lows, counts = sum_units([*clear, *disputed], is_good), sum_units(clear, is_good)
+    asked = sorted((each for each in clear if each.was_asked), key=lambda each: each.share_right(is_good))
+    dropped = min(slips, sum(each.share_right(is_good) < 1 for each in asked))
+    highs = sum_units(asked[dropped:], is_good)
+    low = lower_bound(*lows, level) if lows[1] else 0.0
+    return Bounded(*counts, low, upper_bound(*highs, level) if highs[1] else 1.0)
+
+
+def sum_units(answers: Iterable[LabelledAnswer], is_good: bool) -> tuple[Fraction, int]:
+    """Return the sum of the shares of units that the judge gets right, and the number of units."""
+    units: dict[Hashable, list[Fraction]] = defaultdict(list)
+    for answer in answers:
+        units[answer.unit].append(answer.share_right(is_good))
+    return sum((sum(shares, Fraction(0)) / len(shares) for shares in units.values()), Fraction(0)), len(units)

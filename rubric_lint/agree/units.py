@@ -1,0 +1,103 @@
+"""Find answers that belong together: those to one question, or with nearly one text."""
+
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+_ALIKE = Fraction(4, 5)
+"""The share of word triples from which two texts are near-copies (the index of Jaccard 1912)."""
+
+QUESTION = "question"
+"""The kind of a unit that is the answers to one question."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+class About(NamedTuple):
+    """What records say of an answer besides judgements: its question, its text, and its other fields as strings."""
+
+    question: str | None = None
+    answer: str | None = None
+    fields: Mapping[str, str] = {}
+
+    def or_else(self, other: "About") -> "About":
+        """Return what this one says, and of what it does not say what another one does."""
+        return About(self.question or other.question, self.answer or other.answer, {**other.fields, **self.fields})
+
+
+def describe(record: Mapping[str, Any], known: frozenset[str]) -> About:
+    """Return what a record says of its answer; fields that are `known` have a meaning of their own."""
+    fields: dict[str, str] = {}
+    for name, value in record.items():
+        inner = {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, dict) else {name: value}
+        if name not in known:
+            fields |= {
+                key: str(each) for key, each in inner.items() if isinstance(each, str | int | float) and each != ""
+            }
+    return About(_as_text(record.get("question")), _as_text(record.get("answer")), fields)
+
+
+def _as_text(value: object) -> str | None:
+    if isinstance(value, str):
+        return value.strip() or None
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) and value else None
+
+
+def group_units(several: Sequence[About]) -> list[Hashable]:
+    """Return the unit of each answer: its question, or without one its text, of which near-copies are one.
+
+    Questions are equal if their letters are, whatever their case. An answer of which neither is known is its own unit.
+    """
+    units: list[Hashable] = []
+    texts: dict[str, list[int]] = defaultdict(list)
+    for place, about in enumerate(several):
+        if about.question is not None:
+            bare = "".join(filter(str.isalpha, about.question.casefold()))
+            units.append((QUESTION, bare or about.question))
+            continue
+        units.append(("answer", place))
+        if about.answer is not None:
+            texts[about.answer].append(place)
+    for leader, text in zip(_merge_copies(list(texts)), texts, strict=True):
+        for place in texts[text]:
+            units[place] = ("text", leader)
+    return units
+
+
+def _merge_copies(texts: Sequence[str]) -> list[int]:
+    """Return for each text the number of the first one of which it is a near-copy, or a near-copy of near-copies.
+
+    Of two texts with enough common triples, each has one of its rarest among those of the other: only texts that share
+    one of these are compared. Bayardo and others 2007, https://doi.org/10.1145/1242572.1242591.
+    """
+    sets = [_list_triples(text) for text in texts]
+    times = Counter(triple for triples in sets for triple in triples)
+    leaders = list(range(len(texts)))
+
+    def find(number: int) -> int:
+        while leaders[number] != number:
+            number = leaders[number]
+        return number
+
+    known: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for number, triples in enumerate(sets):
+        rarest = sorted(triples, key=lambda triple: (times[triple], triple))
+        for triple in rarest[: len(triples) - math.ceil(_ALIKE * len(triples)) + 1]:
+            for other in known[triple]:
+                first, second = find(number), find(other)
+                if first != second and len(triples & sets[other]) >= _ALIKE * len(triples | sets[other]):
+                    leaders[max(first, second)] = min(first, second)
+            known[triple].append(number)
+    return [find(number) for number in range(len(texts))]
+
+
+def _list_triples(text: str) -> frozenset[tuple[str, ...]]:
+    """Return the triples of neighboring words without digits; of a shorter text what there is, at least the text."""
+    words = _WORD.findall(text.casefold())
+    if len(words) < 3:
+        return frozenset([tuple(words) or (text,)])
+    return frozenset(zip(words, words[1:], words[2:], strict=False))

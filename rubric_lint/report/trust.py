@@ -1,0 +1,385 @@
+"""Say in plain words whether a rubric and its judge can be trusted, what that rests on, and what is not known."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from rubric_lint.agree.assess import (
+    Assessed,
+    Assessment,
+    Evidence,
+    Reason,
+    Standing,
+    find_void,
+    is_against,
+)
+from rubric_lint.agree.bounds import Bounded, upper_tail
+from rubric_lint.agree.groups import ERROR, JudgeShares
+from rubric_lint.agree.intervals import find_least
+from rubric_lint.agree.judged.outcomes import at_least, at_most
+from rubric_lint.agree.judged.rules import TARGET
+from rubric_lint.agree.judged.run import Review, Unmatched
+from rubric_lint.agree.label_scale import Suspicion
+from rubric_lint.agree.labelled import count_units
+from rubric_lint.agree.needed import MOST_LABELS
+from rubric_lint.agree.shares import Shares
+from rubric_lint.finding import Severity
+from rubric_lint.messages import Causes, list_names
+from rubric_lint.run.summary import counted
+from rubric_lint.scoring.grading import Verdict, stops
+
+_FEW = 30
+"""The fewest answers from which no word of caution is added: fewer test no rule on samples."""
+
+_COPIED = 20
+"""The fewest equal labels that make a copy of the judge's outputs likely."""
+
+
+class Given(NamedTuple):
+    """What the run was given: the files, what is told of records that were not used, and how many findings are ignored.
+
+    Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
+    `unread` is what is wrong with files of records and belongs to no record.
+    """
+
+    rubric: str
+    answers: str
+    results: Sequence[str] = ()
+    labels: Sequence[str] = ()
+    records: Sequence[str] = ()
+    unmatched: Sequence[Unmatched] = ()
+    ignored: int = 0
+    off: Sequence[str] = ()
+    unread: Sequence[str] = ()
+
+
+_REASONS = {
+    Reason.ERRORS: "{errors} to fix first",
+    Reason.MISSES_BAD: "{judge} lets bad answers pass",
+    Reason.FAILS_GOOD: "{judge} stops good answers",
+    Reason.BELOW_IN_GROUP: "{judge} is not good enough where {groups}",
+    Reason.NOT_JUDGED: "nothing is judged yet",
+    Reason.INVALID: "no judge output could be used ({invalid} of {invalid})",
+    Reason.UNUSABLE: "the results cannot be used ({fault})",
+    Reason.NO_LABELS: "{faults} in {answers}; without human labels nobody can say more",
+    Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
+    Reason.LABEL_SCALE: "the labels of `{person}` seem to be on another scale than the rubric's",
+    Reason.PEOPLE_DISAGREE: "your people disagree: two of them agree on {agree} of answers",
+    Reason.FEW_LABELS: "{more}",
+    Reason.SHARES_REACHED: "{judge} catches at least {target} of bad answers and passes at least {target} of good ones",
+}
+
+_OF_DATA = frozenset({Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.FEW_LABELS, Reason.NO_LABELS})
+"""The reasons that a judge gives that does not tell answers apart."""
+
+
+def word_headline(found: Assessment) -> str:
+    """Return the answer in one sentence."""
+    return f"{str(found.trust).upper()}: {_word_reasons(found)}."
+
+
+def _word_reasons(found: Assessment) -> str:
+    if found.indistinct and set(found.reasons) <= _OF_DATA:
+        return f"{_name_judge(found)} does not tell your answers apart"
+    review, worst = found.review, found.worst
+    people = worst.shares.people if worst else None
+    groups = dict.fromkeys(f"`{found.asked.by}` is `{each.group}`" for each in found.below)
+    fixes = len(found.list(Standing.FIX))
+    faults = f"{counted(fixes, 'criterion', 'criteria')} to fix" if fixes else "no fault found"
+    if not fixes and any(is_against(each, found) for each in found.evidence):
+        faults = "the rubric as a whole to fix"
+    values = {
+        "errors": counted(sum(each.severity is Severity.ERROR for each in list_evidence(found)), "error"),
+        "judge": _name_judge(found),
+        "groups": " or ".join(groups),
+        "invalid": f"{len(review.invalid):,}",
+        "fault": review.fault,
+        "faults": faults,
+        "answers": counted(review.answers, "answer"),
+        "person": found.doubted.person if found.doubted else "",
+        "agree": f"{float(people.agree):.0%}" if people and people.agree is not None else "",
+        "more": _word_needed(found) if worst else "",
+        "target": word_target(found),
+    }
+    return "; ".join(_REASONS[each].format_map(values) for each in found.reasons)
+
+
+def _name_judge(found: Assessment) -> str:
+    name = found.worst.judge if found.worst else next(iter(found.review.judges), "")
+    return f"the judge `{name}`" if name else "the judge"
+
+
+def _word_needed(found: Assessment) -> str:
+    """Return how many labels decide, with a chance of 4 in 5."""
+    more, worst = count_more(found), found.worst
+    if worst is None or not worst.shares.people.labelled:
+        return "no label comes to a verdict"
+    if more is None:
+        return _word_unsettled(found, worst.shares)
+    what = f"labels of answers to {counted(more, 'more question')}" if found.has_questions else f"{more} more labels"
+    return f"if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
+
+
+def _word_unsettled(found: Assessment, shares: Shares) -> str:
+    """Return why no number of labels is said."""
+    least, rare = find_least_units(found), find_rare(shares, find_least_units(found))
+    if rare:
+        how = f"even {MOST_LABELS} labels would probably hold too few"
+        return f"{rare} answers are too rare among these: {how} to settle it"
+    if min(shares.bad_caught.n, shares.good_passed.n) < least:
+        units = "questions" if found.has_questions else "answers"
+        return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least"
+    how = f"even {MOST_LABELS} labels would probably not settle it"
+    return f"{_name_judge(found)} is too near {word_target(found)}: {how}"
+
+
+def find_rare(shares: Shares, least: int) -> str:
+    """Return the class of which even the most labels would hold fewer than the least that decide; empty if none."""
+    bad, good = shares.bad_caught.n, shares.good_passed.n
+    for n, name in ((bad, "bad"), (good, "good")):
+        if Fraction(n + 1, bad + good + 2) * MOST_LABELS < least:
+            return name
+    return ""
+
+
+def count_more(found: Assessment) -> int | None:
+    """Return how many more units would decide; None if no number can be said."""
+    return None if found.needed is None or found.worst is None else found.needed - _count_units(found.worst)
+
+
+def _count_units(judge: JudgeShares) -> int:
+    return judge.shares.bad_caught.n + judge.shares.good_passed.n
+
+
+def word_target(found: Assessment) -> str:
+    """Return the share that is asked for."""
+    share = float(found.asked.target)
+    return f"{share:.3g}" if found.asked.target * 100 % 1 else f"{share:.0%}"
+
+
+def list_evidence(found: Assessment) -> list[Evidence]:
+    """Return all findings."""
+    return [*found.evidence, *(each for criterion in found.criteria for each in criterion.findings)]
+
+
+def word_shares(found: Assessment) -> Iterator[str]:
+    """Yield what the labels show of each judge, and what that means."""
+    if found.worst is None or find_void(found) or not found.worst.shares.people.labelled:
+        return
+    yield f"Bad are answers that people {_word_stopped(found.asked.line)}; {_word_verdicts(found)}."
+    several = len(found.judges) > 1
+    if several:
+        yield f"Each of {counted(len(found.judges), 'judge')} is assessed by itself, and the worst one decides."
+    for each in found.judges:
+        judge = f"the judge `{each.judge}`" if several else "the judge"
+        yield _word_share(found, each.shares.bad_caught, judge, is_bad=True)
+        yield _word_share(found, each.shares.good_passed, judge, is_bad=False)
+    if Reason.SHARES_REACHED in found.reasons:
+        less, checks = f"catches or passes fewer than {word_target(found)}", int(1 / ERROR)
+        yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
+    for group in found.groups:
+        yield _word_group(found, group)
+    runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
+    see = "sees" if len(found.review.people) == 1 else "see"
+    people = f"{list_names(found.review.people, 3)} {see} them"
+    yield f"This is about {runs} of the judge and answers like these, drawn at random, as {people}."
+
+
+def _word_share(found: Assessment, share: Bounded, judge: str, *, is_bad: bool) -> str:
+    kind, people, did = ("bad", "fail", "caught") if is_bad else ("good", "pass", "passed")
+    if not share.n:
+        none = f"No labelled answer is {kind}: people {people} none"
+        return f"{none}, so nothing shows how {judge} treats {kind} answers."
+    bound = at_most(share.high) if share.high < found.asked.target else at_least(share.low)
+    units = count_units(share.n, is_bad=is_bad, are_questions=found.has_questions)
+    mean = " (each counted by its average)" if share.x != int(share.x) else ""
+    return f"Of {units} {judge} {did} {share.shown}{mean}: {bound} of all such; {word_target(found)} is asked."
+
+
+def _word_group(found: Assessment, group: JudgeShares) -> str:
+    bad, good = group.shares.bad_caught, group.shares.good_passed
+    parts = []
+    for share, kind, did in ((bad, "bad", "caught"), (good, "good", "passed")):
+        is_low = share.high < found.asked.target
+        bound = at_most(share.high) if is_low else at_least(share.low)
+        parts.append(f"{did} {share.shown} of {share.n} {kind} ({bound})" if share.n else f"none is {kind}")
+    judge = f"`{group.judge}`: " if len(found.judges) > 1 else ""
+    least = find_least_units(found)
+    few = f"; fewer than {least} bad ones never clear a group" if bad.n < least else ""
+    verdict = "not trusted here: " if group.shares.is_below(found.asked.target) else ""
+    return f"{found.asked.by} `{group.group}`: {judge}{verdict}{', '.join(parts)}{few}."
+
+
+def find_least_units(found: Assessment) -> int:
+    """Return the fewest units of a class that can reach the target, if all are right."""
+    target = float(found.asked.target)
+    return find_least(lambda n: upper_tail(n, n, target) <= found.level, 0, 1, MOST_LABELS * MOST_LABELS) or 0
+
+
+def _word_stopped(line: Verdict) -> str:
+    return "fail or call borderline" if stops(Verdict.BORDERLINE, line) else "fail, not borderline ones"
+
+
+def _word_verdicts(found: Assessment) -> str:
+    order = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
+    counts = ", ".join(f"{found.verdicts.get(verdict, 0):,} {verdict}" for verdict in order)
+    return f"the verdicts of the judge's outputs are {counts}"
+
+
+def word_notes(found: Assessment, given: Given) -> Iterator[str]:
+    """Yield what makes the page show less than it seems to."""
+    review = found.review
+    if found.indistinct:
+        pairs = "Two outputs for one answer differ as often as outputs for two different answers"
+        yield f"{pairs}, on {found.indistinct} of {counted(len(found.criteria), 'criterion', 'criteria')}."
+    yield from _word_unseen(given)
+    if 1 < found.alike == review.answers:
+        what = f"All {found.alike} answers were judged exactly alike"
+        yield f"{what}, so they do not show that the judge tells good from bad."
+    if review.answers and review.answers < _FEW:
+        yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
+    if review.invalid:
+        yield f"{counted(len(review.invalid), 'record')} not counted: {word_causes(review)}."
+    for each in review.left_out:
+        yield f"{counted(each.count, each.noun)} left out: {each.reason}."
+    missing = list_unlabelled(found)
+    if missing:
+        yield f"No label has a value for {list_names(missing)}, so the labels come to no verdict."
+    if found.worst:
+        yield from _word_people(found, found.worst)
+        yield from _word_units(found, found.worst)
+        yield from _word_chosen(found)
+    if found.asked.look > 1:
+        yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.level:.2g}."
+
+
+def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
+    people, shares = worst.shares.people, worst.shares
+    if found.doubted:
+        person, suspicion, _, high, greatest = found.doubted
+        seen = f"No label of `{person}` is above {greatest}, but a quarter of the judge's values are"
+        if suspicion is Suspicion.REVERSED:
+            seen = f"The labels of `{person}` fall as the judge's values rise"
+        meant = f"Are they from {found.doubted.proposed.replace('..', ' to ')}?"
+        say = f"Say --label-scale {found.doubted.proposed}; if not, --label-scale {found.doubted.own}"
+        yield f"{seen} (of 0 to {high}). {meant} {say}." if not found.doubted.low else f"{seen}. {meant} {say}."
+    if Reason.PEOPLE_DISAGREE in found.reasons:
+        yield f"They differ on {counted(len(people.split), 'answer')}. Nothing can be said about the judge."
+    elif people.tied:
+        how = "the page leaves them out"
+        if 2 * people.double < people.labelled:
+            how = f"lower bounds count them as `{people.main}` does, and all else leaves them out"
+        yield f"On {people.tied} of {people.labelled} answers people are split; {how}."
+    invalid = shares.unscored - shares.unasked
+    if invalid:
+        yield f"{counted(invalid, 'labelled answer')} without a valid output: they count as wrong."
+    if shares.unasked:
+        yield f"{counted(shares.unasked, 'labelled answer')} without any output: lower bounds count them as wrong."
+    if shares.slips and not find_void(found):
+        slips = f"1 label in 20 may be a slip of `{people.main}`"
+        yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
+    if _is_copy(found):
+        yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
+
+
+def _is_copy(found: Assessment) -> bool:
+    """Return whether every label repeats a judge's output in all criteria, reasons included."""
+    ratings = found.review.ratings
+    if ratings is None or len(ratings.people) != 1:
+        return False
+    given = next(iter(ratings.people.values()))
+    for judge in ratings.judges.values():
+        both = given.keys() & judge.keys()
+        alike = sum(given[key].given == judge[key].given and given[key].reasons == judge[key].reasons for key in both)
+        if len(both) >= _COPIED and alike == len(both) and any(given[key].reasons for key in both):
+            return True
+    return False
+
+
+def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
+    labelled, least = worst.shares.people.labelled - worst.shares.people.tied, find_least_units(found)
+    bad, good = worst.shares.bad_caught.n, worst.shares.good_passed.n
+    if found.has_questions:
+        few = ""
+        if min(bad, good) < least and Reason.FEW_LABELS in found.reasons:
+            few = f": too few to speak of other questions. {least} with bad and {least} with good ones are the least"
+        told = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
+        yield f"{counted(labelled, 'labelled answer')}, but {told}{few}."
+    elif bad + good < labelled:
+        yield f"{counted(labelled, 'labelled answer')}, but {bad + good} different texts: near-copies count as one."
+
+
+def _word_chosen(found: Assessment) -> Iterator[str]:
+    if found.review.chosen is not None:
+        return
+    if found.skew:
+        told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge stops"
+        stopped, of_stopped, passed, of_passed = found.skew
+        yield f"{told.format(stopped, of_stopped)}, and {passed} of {of_passed} others."
+    else:
+        yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
+
+
+def list_unlabelled(found: Assessment) -> list[str]:
+    """Return the criteria without any label, if no label comes to a verdict for that."""
+    table, worst = found.review.table, found.worst
+    if table is None or not table.labelled or worst is None or worst.shares.people.labelled:
+        return []
+    return [column.name for column in table.columns if not any(label is not None for label in column.labels)]
+
+
+def _word_unseen(given: Given) -> Iterator[str]:
+    if given.ignored:
+        are = "is" if given.ignored == 1 else "are"
+        yield f"{counted(given.ignored, 'finding')} of the file {are} ignored for comments in it, and not counted here."
+    if given.off:
+        are = "is" if len(given.off) == 1 else "are"
+        yield f"{counted(len(given.off), 'rule')} {are} switched off by the settings: {list_names(given.off, 3)}."
+    if given.unread:
+        yield f"Not all of the files was read: {Causes(given.unread).word()}."
+
+
+def word_causes(review: Review) -> str:
+    """Return why records are invalid, with counts."""
+    return Causes(each.message for each in review.invalid).word()
+
+
+def word_faults(evidence: Iterable[Evidence]) -> str:
+    """Return the faults for which to fix criteria, in plain words and without statistics."""
+    return "; ".join(dict.fromkeys(each.plain for each in evidence if each.is_blocking))
+
+
+_VOID = {
+    Reason.NO_LABELS: "no human labels",
+    Reason.BY_VERDICT: "the labels were chosen by the judge's verdict",
+    Reason.LABEL_SCALE: "the labels seem to be on another scale",
+    Reason.PEOPLE_DISAGREE: "people disagree with each other",
+}
+
+
+def word_lack(criterion: Assessed, found: Assessment) -> str:
+    """Return why nothing is known of a criterion yet, and what would decide."""
+    void, shares = find_void(found), criterion.shares
+    if not found.review.answers:
+        return "not judged yet"
+    if found.indistinct:
+        return "the wording cannot be judged with this model"
+    if void is not None or shares is None:
+        return _VOID[void] if void else "its labels are all alike, and it has no gate"
+    return "people disagree on it" if shares.people.disagree(TARGET) else _word_lack_of_labels(criterion, shares, found)
+
+
+def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment) -> str:
+    if criterion.needed is not None:
+        more = criterion.needed - shares.bad_caught.n - shares.good_passed.n
+        units = "questions" if found.has_questions else "labels"
+        return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
+    if not shares.people.labelled:
+        return "no label has a value for it"
+    least = find_least_units(found)
+    rare = find_rare(shares, least)
+    if rare:
+        return f"{rare} answers are too rare on it: even {MOST_LABELS} labels would probably hold too few"
+    if min(shares.bad_caught.n, shares.good_passed.n) < least:
+        return f"too few labels; {least} bad and {least} good answers are the least"
+    return f"near 80%; even {MOST_LABELS} labels would probably not settle it"
