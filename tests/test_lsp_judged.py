@@ -5,7 +5,7 @@ import json
 
 import pytest
 from editor import start, uri_of
-from judged import CONSTANT, RUBRIC, constant, lines
+from judged import FLAT, RUBRIC, constant, lines
 from lsprotocol import types
 
 NAME = "results [1].jsonl"
@@ -32,7 +32,7 @@ async def test_hints_follow_the_file_that_the_settings_name(tmp_path):
             types.DiagnosticSeverity.Information,
             4,
         )
-        assert hint.message == CONSTANT.partition("judged-flat: ")[2]
+        assert hint.message == FLAT.partition("judged-flat: ")[2]
         assert hint.code_description.href == "https://rubric-lint.github.io/rules/judged-flat/"
         while len(editor.registered) < 3:
             await asyncio.sleep(0.01)

@@ -220,7 +220,7 @@ def tabulate_needed(draws: int) -> str:
                     continue
                 undecided += 1
                 seen = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
-                if (needed := count_labels(*seen, TARGET, LEVEL / 2)) is None:
+                if (needed := count_labels(*seen, TARGET, LEVEL / 2, may_slip=True)) is None:
                     continue
                 advised += 1
                 more = [each._replace(unit=f"more {each.unit}") for each in draw(random, needed - 60)]

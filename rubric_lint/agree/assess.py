@@ -334,7 +334,8 @@ def _count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
     bad, good = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
     if not bad.n + good.n:
         return None
-    return count_labels(bad, good, target, level)
+    may_slip = 2 * shares.people.double < shares.people.labelled
+    return count_labels(bad, good, target, level, may_slip=may_slip)
 
 
 def _measure(found: Assessment, ratings: Ratings) -> Assessment:

@@ -15,7 +15,7 @@ from rubric_lint.agree.bounds import Bounded, lower_bound, upper_bound
 LEAST_DOUBLE = 10
 """The fewest answers with two labels from which people can be said to disagree."""
 
-_SLIPS = 20
+SLIPS = 20
 """One label in so many may be a slip of the only person who gave it."""
 
 
@@ -130,7 +130,7 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
     for place, answer in enumerate(answers):
         if len(answer.labels) == 1 and answer.differs_from(people.main):
             single.append(place)
-    slips = len(answers) // _SLIPS if single and not is_double else 0
+    slips = len(answers) // SLIPS if single and not is_double else 0
     bad, good = (
         _bound_class(answers, is_good, people.main, slips, level, is_double=is_double) for is_good in (False, True)
     )
