@@ -75,8 +75,8 @@ def test_a_field_of_a_check_that_says_the_opposite_makes_the_output_invalid(besi
     output = {"checks": [{"id": "rubric-1", "satisfied": satisfied, **beside}, {"id": "rubric-2", "satisfied": True}]}
     if beside in (SAYS_NO if satisfied else SAYS_YES) or "verdict" in beside:
         (field,) = beside
-        message = f"`{field}` beside `satisfied`: unclear which one counts; remove one"
-        assert refusal("checklist", output) == (f"/checks/0/{field}", message)
+        path, message = refusal("checklist", output)
+        assert (path, message.partition(":")[0]) == (f"/checks/0/{field}", f"`{field}` beside `satisfied`")
     else:
         assert read("checklist", output).answers == (satisfied, True)
 
@@ -94,8 +94,8 @@ def test_a_field_of_a_check_that_says_the_opposite_makes_the_output_invalid(besi
 def test_what_passes_is_not_said_beside_a_score(name, output, field, path, beside):
     (extra,) = beside
     checks = [{**output["checks"][0], **beside}, *output["checks"][1:]] if path else []
-    message = f"`{extra}` beside `{field}`: unclear which one counts; remove one"
-    assert refusal(name, {"checks": checks} if path else {**output, **beside}) == (f"{path}/{extra}", message)
+    refused, message = refusal(name, {"checks": checks} if path else {**output, **beside})
+    assert (refused, message.partition(":")[0]) == (f"{path}/{extra}", f"`{extra}` beside `{field}`")
 
 
 @pytest.mark.parametrize("beside", SAYS_NEITHER, ids=str)
@@ -135,24 +135,25 @@ def test_python_values_that_stand_for_json_are_read(output):
 
 
 @pytest.mark.parametrize(
-    ("output", "path", "message"),
+    ("output", "path"),
     [
-        ({"score": 10**5000}, "/score", "score an integer with more than 300 digits is outside 0..10"),
-        ({"score": 7, "reasoning": 10**5000}, "/reasoning", "`reasoning` is an integer with more than 300 digits"),
-        ({"score": (7,)}, "/score", "`score` is a list, expected an integer"),
-        ({"score": float("nan")}, "/score", "`score` is nan"),
-        ({"score": 7, 1: 2}, "", "a key is 1, expected a string"),
-        ({"score": Fraction(7)}, "/score", "found a Python value of the type Fraction"),
-        ({"score": 7j}, "/score", "found a Python value of the type complex"),
-        ({"score": 7, "reasoning": b"x"}, "/reasoning", "found a Python value of the type bytes"),
-        (b'{"score": 7}', "", "found a Python value of the type bytes"),
-        (None, "", "the judge output is null"),
-        ({"score": Decimal("6.9999999999999999")}, "/score", "`score` is a Python value of the type Decimal"),
+        ({"score": 10**5000}, "/score"),
+        ({"score": 7, "reasoning": 10**5000}, "/reasoning"),
+        ({"score": (7,)}, "/score"),
+        ({"score": float("nan")}, "/score"),
+        ({"score": 7, 1: 2}, ""),
+        ({"score": Fraction(7)}, "/score"),
+        ({"score": 7j}, "/score"),
+        ({"score": 7, "reasoning": b"x"}, "/reasoning"),
+        (b'{"score": 7}', ""),
+        (None, ""),
+        ({"score": Decimal("6.9999999999999999")}, "/score"),
     ],
 )
-def test_python_values_that_are_no_json_are_refused(output, path, message):
-    found, told = refusal("holistic", output)
-    assert (found, told[: len(message)]) == (path, message)
+def test_python_values_that_are_no_json_are_refused(output, path, said):
+    found, message = refusal("holistic", output)
+    assert found == path
+    said(message)
 
 
 def test_json_is_read_strictly_up_to_its_end():
