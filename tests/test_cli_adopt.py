@@ -7,6 +7,8 @@ import pytest
 from cases import read_cases
 from lint_command import call
 
+from rubric_lint.run.summary import Summary
+
 pytestmark = pytest.mark.usefixtures("folder")
 
 TONE = """\
@@ -112,7 +114,8 @@ def test_files_of_one_format_share_a_table_and_a_pattern():
             {"name": "evals", "files": ["/evals/*.json"], "criteria": "/criteria", "id": "name", "levels": "levels"}
         ]
     }
-    assert "3 files with rubrics" in call("--no-cache", "evals")[0]
+    counts = Summary(files=3, files_with_rubrics=3, rubrics=3, criteria=3)
+    assert call("--no-cache", "evals")[0].endswith(f"{counts}\n")
 
 
 def test_two_formats_in_one_file_are_two_tables():

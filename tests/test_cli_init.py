@@ -13,6 +13,7 @@ from rubric_lint.format.schema_files import BASE, Claim, newest, read_claim
 from rubric_lint.format.starter import RUBRICS, start
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.repository import name_schema
+from rubric_lint.run.summary import Summary
 
 SHAPES = OPTIONS["shape"].takes.split("|")
 
@@ -123,7 +124,7 @@ def test_the_command_that_init_names_checks_the_file(name, tmp_path, monkeypatch
     done = commands.run(program, *args)
     assert (program, done.stdout) == (
         "rubric-lint",
-        "No findings in 1 file (1 file with rubrics, 1 rubric, 2 criteria).\n",
+        f"{Summary(files=1, files_with_rubrics=1, rubrics=1, criteria=2)}\n",
     )
 
 
