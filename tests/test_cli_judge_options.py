@@ -252,33 +252,30 @@ def test_what_has_no_price_or_no_counts_is_not_counted_in_silence(folder, said):
     assert "; cost 0.00004 USD; " in err
 
 
-NOT_A_PRICE = "`input` of `m` must be a number from 0"
-TOO_FINE = "`input` of `m` is too large or has too many digits"
+NO_PRICES = {
+    "cut off": "[models",
+    "NaN": '{"models": {"m": {"input": NaN, "output": 1}}}',
+    "no table": "x = 1",
+    "one price": "[models.m]\ninput = 1",
+    "below 0": "[models.m]\ninput = -1\noutput = 1",
+    "infinite": "[models.m]\ninput = inf\noutput = 1",
+    "true": "[models.m]\ninput = true\noutput = 1",
+    "beyond all numbers": "[models.m]\ninput = 1e99999999999999999999\noutput = 1",
+    "too large": "[models.m]\ninput = 1e1000000\noutput = 1",
+    "too fine": "[models.m]\ninput = 1e-21\noutput = 1",
+    "a misspelt price": "[models.m]\ninput = 1\nouput = 1",
+    "a model twice": '{"models": {"m": {"input": 1, "output": 1}, "m": {}}}',
+    "a number as currency": "currency = 1\n[models.m]\ninput = 1\noutput = 1",
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("[models", "is neither TOML nor JSON: "),
-        ('{"models": {"m": {"input": NaN, "output": 1}}}', "is neither TOML nor JSON: NaN"),
-        ("x = 1", "has no table `models`"),
-        ("[models.m]\ninput = 1", "`m` has no price `output`"),
-        ("[models.m]\ninput = -1\noutput = 1", NOT_A_PRICE),
-        ("[models.m]\ninput = inf\noutput = 1", NOT_A_PRICE),
-        ("[models.m]\ninput = true\noutput = 1", NOT_A_PRICE),
-        ("[models.m]\ninput = 1e99999999999999999999\noutput = 1", NOT_A_PRICE),
-        ("[models.m]\ninput = 1e1000000\noutput = 1", TOO_FINE),
-        ("[models.m]\ninput = 1e-21\noutput = 1", TOO_FINE),
-        ("[models.m]\ninput = 1\nouput = 1", "`m` has an unknown field `ouput`; did you mean `output`?"),
-        ('{"models": {"m": {"input": 1, "output": 1}, "m": {}}}', "is neither TOML nor JSON: `m` is given twice"),
-        ("currency = 1\n[models.m]\ninput = 1\noutput = 1", "`currency` must be a string"),
-    ],
-)
-def test_a_table_of_prices_with_a_mistake_is_refused(folder, text, fault):
+@pytest.mark.parametrize("text", NO_PRICES.values(), ids=NO_PRICES)
+def test_a_table_of_prices_with_a_mistake_is_refused(folder, text, said):
     (folder / "prices.toml").write_text(text, encoding="utf-8")
     with serving(SCORED) as server:
         code, _, err = judge(server, "--prices", "prices.toml")
-    assert (code, err.startswith(f"--prices: prices.toml: {fault}"), server.asked) == (2, True, [])
+    assert (code, server.asked) == (2, [])
+    said(err)
 
 
 # The cache of replies
