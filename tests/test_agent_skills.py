@@ -30,7 +30,7 @@ def criteria(name, data):
     return {called: [(each.id, each.outcome) for each in found[called].rubric.criteria] for called in found}
 
 
-def said(name, data):
+def found(name, data):
     result = lint(name, data)
     return [each.reason for each in result.unread], [finding.code for finding in result.findings]
 
@@ -48,7 +48,7 @@ def test_each_case_is_a_rubric_in_whatever_form_its_criteria_are():
         "3": [("rubric-1", "Asks first"), ("7", "Pays nothing")],
         "4": [("rubric-1", "Names it"), ("rubric-2", "Says why")],
     }
-    assert said(*file) == ([], [])
+    assert found(*file) == ([], [])
     text = b"skill_name: invoices\nevals:\n  - {id: 1, prompt: What do I owe?, assertions: [Names it, Says why]}\n"
     assert criteria("evals.yaml", text) == {"1": [("rubric-1", "Names it"), ("rubric-2", "Says why")]}
 
@@ -58,18 +58,21 @@ def test_the_folder_says_that_other_lists_hold_cases_too(name, data, count):
     assert lint(name, json.dumps(data).encode()).rubrics == count
 
 
-ONLY = "list what a judge checks in `assertions`; an `expected_output` is not graded"
 UNREAD = TABLES["UNREAD"]
 
 
-@pytest.mark.parametrize(("cases", "reasons"), UNREAD.values(), ids=UNREAD)
-def test_what_holds_no_criteria_is_told(cases, reasons):
-    assert said(*evals(*cases)) == (reasons, [])
+@pytest.mark.parametrize("cases", UNREAD.values(), ids=UNREAD)
+def test_what_holds_no_criteria_is_told(cases, said):
+    reasons, codes = found(*evals(*cases))
+    assert codes == []
+    said(reasons)
 
 
-def test_a_case_without_criteria_is_told_in_a_list_of_cases_too():
+def test_a_case_without_criteria_is_told_in_a_list_of_cases_too(said):
     cases = [{"id": "a", "prompt": "x", "assertions": ["Names the total"]}, {"id": "b", "prompt": "y"}]
-    assert said("evals/cases.json", json.dumps(cases).encode()) == ([f"no criteria in 1 of 2 cases; {ONLY}"], [])
+    reasons, codes = found("evals/cases.json", json.dumps(cases).encode())
+    assert codes == []
+    said(reasons)
 
 
 OTHERS = {
@@ -88,7 +91,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("file", OTHERS.values(), ids=OTHERS)
 def test_other_files_with_evals_are_left_alone(file):
-    assert (lint(*file).rubrics, *said(*file)) == (0, [], [])
+    assert (lint(*file).rubrics, *found(*file)) == (0, [], [])
 
 
 FAULTS = {
@@ -106,7 +109,7 @@ FAULTS = {
 
 @pytest.mark.parametrize(("cases", "codes"), FAULTS.values(), ids=FAULTS)
 def test_faults_are_found_as_in_other_rubrics(cases, codes):
-    assert said(*evals(*cases)) == ([], codes)
+    assert found(*evals(*cases)) == ([], codes)
 
 
 def test_a_judge_is_shown_the_prompt_of_the_case_unless_the_answer_has_a_question(tmp_path):
@@ -144,7 +147,7 @@ def test_a_recording_counts_for_a_test_only_if_the_judge_saw_the_prompt_of_the_c
     assert (done.returncode, "error unrecorded-test:" in done.stdout) == (code, bool(code))
 
 
-def test_for_agent_skills():
+def test_for_agent_skills(said):
     rubric = load([{"id": "due", "expected_outcome": "Names the due date", "weight": 2}, "Names the total"])
     export = write("agent-skills", rubric)
     assert json.loads(export.text) == {
@@ -153,7 +156,4 @@ def test_for_agent_skills():
             {"id": "r", "prompt": "", "assertions": [{"id": "due", "text": "Names the due date"}, "Names the total"]}
         ],
     }
-    assert [loss.message for loss in export.losses] == [
-        "the weight 2 of `due`: Agent Skills counts each criterion once",
-        "the weight 1 of `rubric-2`: Agent Skills counts each criterion once",
-    ]
+    said([loss.message for loss in export.losses])

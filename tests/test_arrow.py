@@ -123,46 +123,49 @@ def test_columns_are_kept_with_their_types_and_others_dropped():
 
 
 @pytest.mark.parametrize(
-    ("keep", "fault", "told"),
+    ("keep", "fault"),
     [
-        ({"verdict": pa.string(), "n": pa.int64()}, ValueError, "keep has `verdict`, which results have too; rename"),
-        ({"rubric": pa.string()}, ValueError, "keep has `rubric`, which results have too"),
-        (["n"], TypeError, "keep is ['n']; expected column names with types, such as"),
-        ({"n": "int64"}, TypeError, "keep is {'n': 'int64'}; expected column names with types"),
+        ({"verdict": pa.string(), "n": pa.int64()}, ValueError),
+        ({"rubric": pa.string()}, ValueError),
+        (["n"], TypeError),
+        ({"n": "int64"}, TypeError),
     ],
 )
-def test_columns_that_cannot_be_kept_are_refused_at_once(keep, fault, told):
-    with pytest.raises(fault, match=re.escape(told)):
+def test_columns_that_cannot_be_kept_are_refused_at_once(keep, fault, said):
+    with pytest.raises(fault) as refused:
         map_batches(RUBRICS, keep=keep)
+    said(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("columns", "keep", "fault", "told"),
+    ("columns", "keep", "fault"),
     [
-        ({"text": TEXTS, "id": TEXTS}, {}, ValueError, "the table has no column `output` (found: `text` and `id`)"),
-        ({}, {}, ValueError, "the table has no column `output` (found: none)"),
-        ({"output": [1, 2]}, {}, TypeError, "column `output` has the type int64; expected strings, binary or structs"),
-        ({"output": [["a"]]}, {}, TypeError, "column `output` has the type list<item: string>"),
-        ({"outputs": ["a"]}, {}, TypeError, "column `outputs` has the type string; expected lists of strings"),
-        ({"output": ["a"], "rubric": [1]}, {}, TypeError, "column `rubric` has the type int64; expected strings"),
-        ({"output": ["a"]}, {"n": pa.int64()}, ValueError, "the table has no column `n` to keep (found: `output`)"),
-        ({"output": ["a"], "n": ["x"]}, {"n": pa.int8()}, TypeError, "column `n` has the type string and cannot be"),
-        ({"output": ["a"], "n": [[1]]}, {"n": pa.int8()}, TypeError, "column `n` has the type list<item: int64>"),
+        ({"text": TEXTS, "id": TEXTS}, {}, ValueError),
+        ({}, {}, ValueError),
+        ({"output": [1, 2]}, {}, TypeError),
+        ({"output": [["a"]]}, {}, TypeError),
+        ({"outputs": ["a"]}, {}, TypeError),
+        ({"output": ["a"], "rubric": [1]}, {}, TypeError),
+        ({"output": ["a"]}, {"n": pa.int64()}, ValueError),
+        ({"output": ["a"], "n": ["x"]}, {"n": pa.int8()}, TypeError),
+        ({"output": ["a"], "n": [[1]]}, {"n": pa.int8()}, TypeError),
     ],
 )
-def test_a_wrong_table_is_refused_as_a_whole(columns, keep, fault, told):
+def test_a_wrong_table_is_refused_as_a_whole(columns, keep, fault, said):
     table = pa.table(columns)
     score = map_batches(LENGTH, keep=keep)
-    with pytest.raises(fault, match=re.escape(told)):
+    with pytest.raises(fault) as refused:
         score(table)
-    with pytest.raises(fault, match=re.escape(told)):
+    said(refused.value)
+    with pytest.raises(fault, match=f"^{re.escape(str(refused.value))}$"):
         [*score(iter([pa.record_batch(columns)]))]
 
 
-def test_a_column_that_is_there_twice_is_refused():
+def test_a_column_that_is_there_twice_is_refused(said):
     table = pa.Table.from_arrays([pa.array(TEXTS), pa.array(TEXTS)], names=["output", "output"])
-    with pytest.raises(ValueError, match="the table has `output` more than once; rename one of the columns"):
+    with pytest.raises(ValueError, match="`output`") as refused:
         SCORE(table)
+    said(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -170,27 +173,21 @@ def test_a_column_that_is_there_twice_is_refused():
     [pa.nulls(2), pa.array([None, None], pa.string()), pa.array([None, None], pa.struct([("score", pa.int8())]))],
     ids=["null", "string", "struct"],
 )
-def test_nulls_are_rows_with_an_error(given):
+def test_nulls_are_rows_with_an_error(given, said):
     found = map_batches(LENGTH)(pa.table({"id": ["a", "b"], "output": given}))
     assert found["score"].null_count == 2
-    assert [each["message"] for each in found["error"].to_pylist()] == [
-        'the record has no field `output` (found: id); expected {"id": ..., "output": {...}}'
-    ] * 2
+    said([each["message"] for each in found["error"].to_pylist()])
 
 
 @pytest.mark.parametrize(
-    ("batch", "told"),
-    [
-        ({"output": TEXTS}, 'found a batch of the type builtins.dict; .*; in Ray, pass batch_format="pyarrow"'),
-        ([1], "found a batch of the type builtins.list; expected a table or a record batch of Arrow"),
-        (pa.array(TEXTS), "found a batch of the type pyarrow.lib.StringArray; "),
-        (pa.array([None], pa.struct([("output", pa.string())])), "an array of structs without nulls"),
-    ],
+    "batch",
+    [{"output": TEXTS}, [1], pa.array(TEXTS), pa.array([None], pa.struct([("output", pa.string())]))],
     ids=["dict", "list", "strings", "nulls"],
 )
-def test_a_batch_of_another_kind_is_refused(batch, told):
-    with pytest.raises(TypeError, match=told):
+def test_a_batch_of_another_kind_is_refused(batch, said):
+    with pytest.raises(TypeError) as refused:
         SCORE(batch)
+    said(refused.value)
 
 
 def test_what_of_a_text_is_the_verdict_can_be_chosen():
@@ -223,7 +220,7 @@ def test_what_cannot_be_scored_is_refused_before_an_engine_starts(tmp_path):
         map_batches({})
 
 
-def test_the_schema_as_spark_writes_it():
+def test_the_schema_as_spark_writes_it(said):
     kinds = {
         "a`b": pa.timestamp("us", "UTC"),
         "c": pa.decimal128(9, 2),
@@ -237,8 +234,9 @@ def test_the_schema_as_spark_writes_it():
         "`outcome`: string>>, `error` struct<`message`: string, `path`: string, `line`: bigint>, "
         "`a``b` timestamp, `c` decimal(9,2), `d` map<string, array<date>>"
     )
-    with pytest.raises(TypeError, match="keep: Spark has no type for uint64 of `n`; keep it as another type"):
+    with pytest.raises(TypeError) as refused:
         map_batches(LENGTH, keep={"n": pa.uint64()}).spark_schema  # noqa: B018
+    said(refused.value)
 
 
 WITHOUT_PYARROW = """
@@ -256,10 +254,10 @@ except ImportError as fault:
 @pytest.mark.parametrize(
     "use", ["rubric_lint.arrow.map_batches(rubrics)", "rubric_lint.score_batch(rubrics, []).to_arrow()"]
 )
-def test_without_pyarrow_it_is_said_what_to_install(use):
+def test_without_pyarrow_it_is_said_what_to_install(use, said):
     command = [sys.executable, "-c", WITHOUT_PYARROW.replace("USE", use)]
     ran = commands.run_process(command, check=True)
-    assert ran.stdout == "Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]\n"
+    said(ran.stdout)
 
 
 def test_it_scores_json_as_the_command_does():

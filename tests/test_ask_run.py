@@ -62,46 +62,41 @@ def test_answers_are_read_with_all_their_fields_from_lines_and_lists():
     assert check_answers(lines({"id": "a", "answer": "So."}), {"only": HOLISTIC}) == 1
 
 
-NAMES = "`ranges`, `checklist` and `holistic`"
-MANY = f"missing field `rubric`: the file has 3 rubrics: {NAMES}"
-TAKEN = "`score` is reserved for the results; rename this field"
-NO_TEXT = "must be a string, or a list of messages that each have a `role`"
-MISSPELT = "unknown field `qeustion`; did you mean `question`? If not, rename it"
 GOOD = b'{"id": "a", "rubric": "holistic", "answer": "So."}'
+NO_ANSWERS = {
+    "cut off": b'{"id": "a", "rubric": "holistic"',
+    "no UTF-8": b'{"id": "\xff"}',
+    "NaN": b'{"id": "b", "cost": NaN}',
+    "a huge number": b'{"id": "b", "cost": [1e400]}',
+    "a long number": b'{"id": 1' + b"0" * 5000 + b', "answer": "So."}',
+    "a key twice": b'{"id": "b", "answer": "So.", "answer": "No."}',
+    "two values": GOOD + b" {}",
+    "a long line": b'{"id": "b", "answer": "' + b"x" * 10_000_000 + b'"}',
+    "deep": b"[" * 100_000,
+    "a list": b'["a"]',
+    "no id": b'{"answer": "So."}',
+    "null as id": b'{"id": null, "answer": "So."}',
+    "true as id": b'{"id": true, "answer": "So."}',
+    "a misspelt answer": b'{"id": "b", "anwser": "So."}',
+    "an answer in a list": b'{"id": "b", "answer": ["So."]}',
+    "a number as question": b'{"id": "b", "answer": "So.", "question": 1}',
+    "a misspelt question": b'{"id": "b", "answer": "So.", "qeustion": "Why?"}',
+    "a question in capitals": b'{"id": "b", "answer": "So.", "Question": "Why?"}',
+    "a field of results": b'{"id": "b", "answer": "So.", "score": 1}',
+    "no rubric": b'{"id": "b", "answer": "So."}',
+    "a misspelt rubric": b'{"id": "b", "answer": "So.", "rubric": "range"}',
+    "a number as rubric": b'{"id": "b", "answer": "So.", "rubric": 5}',
+    "an id twice": GOOD,
+}
 
 
-@pytest.mark.parametrize(
-    ("line", "fault"),
-    [
-        (b'{"id": "a", "rubric": "holistic"', "not JSON at column 33: the text ends too early"),
-        (b'{"id": "\xff"}', "is not UTF-8 at byte 9"),
-        (b'{"id": "b", "cost": NaN}', "/cost: NaN is not JSON"),
-        (b'{"id": "b", "cost": [1e400]}', "/cost/0: the number 1e400 is too large"),
-        (b'{"id": 1' + b"0" * 5000 + b', "answer": "So."}', "/id: the number 10000000000000000000... has 5001 digits"),
-        (b'{"id": "b", "answer": "So.", "answer": "No."}', "/answer: the key `answer` occurs twice in one object"),
-        (GOOD + b" {}", "unexpected text after the JSON value, at column 51; expected one answer per line"),
-        (b'{"id": "b", "answer": "' + b"x" * 10_000_000 + b'"}', "more than 10 MB, the limit for one entry"),
-        (b"[" * 100_000, "nested too deeply to be read"),
-        (b'["a"]', 'is not an object; expected {"id": ..., "answer": ...}'),
-        (b'{"answer": "So."}', "missing field `id`"),
-        (b'{"id": null, "answer": "So."}', "`id` must be a string or an integer"),
-        (b'{"id": true, "answer": "So."}', "`id` must be a string or an integer"),
-        (b'{"id": "b", "anwser": "So."}', "missing field `answer`; did you misspell it as `anwser`?"),
-        (b'{"id": "b", "answer": ["So."]}', f"`answer` {NO_TEXT}"),
-        (b'{"id": "b", "answer": "So.", "question": 1}', f"`question` {NO_TEXT}"),
-        (b'{"id": "b", "answer": "So.", "qeustion": "Why?"}', MISSPELT),
-        (b'{"id": "b", "answer": "So.", "Question": "Why?"}', MISSPELT.replace("qeustion", "Question")),
-        (b'{"id": "b", "answer": "So.", "score": 1}', TAKEN),
-        (b'{"id": "b", "answer": "So."}', MANY),
-        (b'{"id": "b", "answer": "So.", "rubric": "range"}', 'no rubric is named "range"; did you mean `ranges`?'),
-        (b'{"id": "b", "answer": "So.", "rubric": 5}', f"no rubric is named 5; there are {NAMES}"),
-        (GOOD, 'duplicate id "a", first used in line 1; make ids unique'),
-    ],
-)  # fmt: skip
-def test_a_line_that_is_no_answer_is_refused_with_its_place(line, fault):
+@pytest.mark.parametrize("line", NO_ANSWERS.values(), ids=NO_ANSWERS)
+def test_a_line_that_is_no_answer_is_refused_with_its_place(line, said):
     with pytest.raises(AnswersError) as refused:
         check_answers([GOOD + b"\n\n" + line], RUBRICS)
-    assert refused.value.faults == (f"line 3: {fault}",)
+    (fault,) = refused.value.faults
+    assert fault.startswith("line 3: ")
+    said(fault)
 
 
 @pytest.mark.parametrize("name", ["cafe\u0301", "Café", "CAFE\u0301"], ids=["form", "case", "both"])
@@ -167,10 +162,11 @@ def test_another_file_is_refused_and_left_as_it_is(tmp_path, content, said):
     assert path.read_bytes() == content
 
 
-def test_while_a_run_has_the_file_no_other_one_gets_it(tmp_path):
+def test_while_a_run_has_the_file_no_other_one_gets_it(tmp_path, said):
     path = tmp_path / "results.jsonl"
-    with Journal(path), pytest.raises(JournalError, match="another run is writing to it"):
+    with Journal(path), pytest.raises(JournalError) as refused:
         Journal(path)
+    said(refused.value)
     Journal(path).__exit__(None, None, None)
 
 
@@ -461,6 +457,7 @@ def test_refusals_for_too_many_requests_are_no_failures_in_a_row(tmp_path):
     assert {fault for _, fault in told} == {None}
 
 
-def test_a_device_is_no_results_file():
-    with pytest.raises(JournalError, match="is not a regular file"):
+def test_a_device_is_no_results_file(said):
+    with pytest.raises(JournalError) as refused:
         Journal(Path(os.devnull))
+    said(refused.value)

@@ -12,7 +12,6 @@ from lint_command import BAD, BROKEN, GOOD, OLD, call, folder  # noqa: F401 (a f
 WRONG = read_cases(__file__)["WRONG"]
 
 NAMES = ["file", "rule", "fingerprint"]
-NOTE = "rubric-lint: run with --write-baseline to remove them from the baseline\n"
 
 
 def write(*args):
@@ -65,12 +64,7 @@ def test_what_is_gone_is_told_until_it_is_taken_out(said):
     write()
     Path("bad.yaml").write_text(GOOD, "utf-8")
     Path("old.yaml").unlink()
-    expected = (
-        "rubric-lint: known.json: 1 known finding of overlap no longer in bad.yaml\n"
-        "rubric-lint: known.json: 1 known finding of deprecated-description no longer in old.yaml, which no longer "
-        "exists\n"
-    )
-    assert lint("--baseline=known.json") == ([], expected + NOTE, 0)
+    said(lint("--baseline=known.json"))
     said(write())
     assert json.loads(Path("known.json").read_text("utf-8")) == {"version": 1, "findings": []}
     assert lint("--baseline=known.json") == ([], "", 0)
@@ -122,8 +116,8 @@ def test_the_settings_name_it_from_their_folder(monkeypatch, said):
     assert lint("--isolated", "..")[0] == ["overlap", "deprecated-description"]
     Path("../ci/known.json").unlink()
     out, err, code = call("..")
-    told = "ci/known.json: the baseline does not exist; write it with --write-baseline\n"
-    assert (out, err.endswith(told), code) == ("", True, 2)
+    assert (out, code) == ("", 2)
+    said(err)
 
 
 def test_standard_input_has_the_known_findings_of_its_name():
@@ -168,14 +162,12 @@ def test_none_is_read_or_written_as_a_stream(more, said):
 
 
 def test_one_that_is_missing_or_cannot_be_written(said):
-    told = "rubric-lint: known.json: the baseline does not exist; write it with --write-baseline\n"
-    assert call("--baseline=known.json") == ("", told, 2)
+    said(call("--baseline=known.json"))
     Path("ci").mkdir()
-    told = "rubric-lint: ci: the baseline cannot be read: it is a folder, not a regular file\n"
-    assert [call("--baseline=ci", *more) for more in ([], ["--write-baseline"])] == [("", told, 2)] * 2
-    out, err, code = call("--baseline=no/known.json", "--write-baseline", "-q")
-    assert (out, code) == ("", 2)
-    said(err)
+    done = call("--baseline=ci")
+    said(done)
+    assert call("--baseline=ci", "--write-baseline") == done
+    said(call("--baseline=no/known.json", "--write-baseline", "-q"))
 
 
 def test_its_mode_and_a_link_to_it_stay():
@@ -207,16 +199,14 @@ def test_wrong_use_is_explained(args, said):
 
 
 @pytest.mark.parametrize("has_link", [False, True])
-def test_settings_write_no_baseline_outside_of_the_repository(has_link):
+def test_settings_write_no_baseline_outside_of_the_repository(has_link, said):
     Path("in").mkdir()
     Path("in/a.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: ''\n")
     if has_link:
         Path("in/known.json").symlink_to("../known.json")
     name = "known.json" if has_link else "../known.json"
     Path("in/rubric-lint.toml").write_text(f'baseline = "{name}"\n')
-    shown = "in/" + name
-    told = f"the baseline {shown} is outside the repository; name it with --baseline to write it"
-    assert call("--write-baseline", "in") == ("", f"rubric-lint: in/rubric-lint.toml: {told}\n", 2)
+    said(call("--write-baseline", "in"))
     assert not Path("known.json").exists()
     Path(".git").mkdir()
     assert call("--write-baseline", "-q", "in")[2] == 0

@@ -100,7 +100,7 @@ def test_a_run_goes_on_where_a_batch_ended_and_the_other_way_round(folder, said)
         write(folder, result(requests(folder)[1]))
         code, _, err = judge(*url, "--batch-results", "results.jsonl")
         assert (code, list(records(folder))) == (1, ["a1"])
-        assert "--batch-requests writes only those" in err.splitlines()[-1]
+        said(err)
         judge(*url, "--batch-requests", "rest.jsonl")
         rest = [each["custom_id"] for each in requests(folder, "rest.jsonl")]
         assert rest == [requests(folder)[number]["custom_id"] for number in (0, 2)]
@@ -127,7 +127,7 @@ def test_results_of_a_part_can_be_given_with_the_rest_to_be_written(folder, said
     assert [len(record["outputs"]) for record in records(folder).values()] == [3, 3]
 
 
-def test_every_result_that_is_not_one_is_told(folder):
+def test_every_result_that_is_not_one_is_told(folder, said):
     write_answers(folder, 8)
     judge("--batch-requests", "batch.jsonl")
     asked = requests(folder)
@@ -152,24 +152,8 @@ def test_every_result_that_is_not_one_is_told(folder):
         file.write('{"custom_id": "r-')
     code, _, err = judge("--batch-results", "results.jsonl")
     ids = [each["custom_id"] for each in asked]
-    told = [
-        "rubric-score: results.jsonl: line 11: not a result of a batch: no `custom_id`",
-        "rubric-score: results.jsonl: line 12: not a result of a batch: neither `response` nor `result`",
-        "rubric-score: results.jsonl: line 13: not JSON",
-        'rubric-score: answer "a1": not judged: the batch has several results for it, which differ',
-        'rubric-score: answer "a2": not judged: the batch reports an error: batch_expired: This request could not be',
-        'rubric-score: answer "a3": not judged: the batch reports HTTP 400: context_length_exceeded: Too long.',
-        'rubric-score: answer "a4": invalid after 1 attempt: no JSON object',
-        'rubric-score: answer "a5": not judged: the result of the batch: the response is not a chat completion',
-        'rubric-score: answer "a6": not judged: the batch has an empty result for it',
-        'rubric-score: answer "a7": not judged: the batch has no result for it',
-        "2 of 8 answers judged; 1 with an invalid output; 6 without a reply; 200 input tokens, 20 output tokens",
-        "rubric-score: the answers without a result are still to be judged",
-        "rubric-score: 1 result belongs to no request of this run",
-        "rubric-score: 1 request has several results, which are the same: the first counts",
-        "rubric-score: 1 request has several results, which differ: not used",
-    ]
-    assert (code, [line[: len(start)] for line, start in zip(err.splitlines(), told, strict=True)]) == (1, told)
+    assert code == 1
+    said(err)
     assert [ids[0] in err, ids[1] in err, "r-of-another-run" in err] == [True] * 3
     assert list(records(folder)) == ["a0", "a4"]
 
@@ -215,7 +199,8 @@ def test_what_is_too_much_for_one_file_goes_into_numbered_ones(folder, said):
     said(judge("--batch-requests", "batch.jsonl", "--batch-size", "2")[2])
     assert [len(requests(folder, f"batch{number}.jsonl")) for number in ("", ".2", ".3")] == [2, 2, 1]
     code, _, err = judge("--batch-requests", "batch.jsonl")
-    assert (code, err.startswith("--batch-requests: batch.jsonl exists already; ")) == (2, True)
+    assert code == 2
+    said(err)
     parts = [f"results{number}.jsonl" for number in ("", ".2", ".3")]
     for number, part in zip(("", ".2", ".3"), parts, strict=True):
         write(folder, *map(result, requests(folder, f"batch{number}.jsonl")), name=part)
@@ -234,7 +219,7 @@ def test_each_model_of_a_panel_has_files_of_its_own(folder, said):
     assert (code, [len(record["outputs"]) for record in records(folder).values()]) == (0, [2, 2, 2])
 
 
-def test_no_file_has_more_bytes_than_its_form_allows(folder, monkeypatch):
+def test_no_file_has_more_bytes_than_its_form_allows(folder, monkeypatch, said):
     call = Call("m")
     many = [Request(call, Place(f'"{number}"', 1), (Message("user", "x" * 300),), {}) for number in range(20)]
     form = Form(7, 2000, "<\n", ",\n", "\n>\n")
@@ -243,8 +228,9 @@ def test_no_file_has_more_bytes_than_its_form_allows(folder, monkeypatch):
     files, count = write_batch(iter(many), folder / "b.json", "small")
     sizes = [path.stat().st_size for path in files]
     assert (count, max(sizes) <= 2000, min(sizes[:-1]) > 1000) == (20, True, True)
-    with pytest.raises(BatchError, match=r"a request has \d+ bytes, and a file may have 300"):
+    with pytest.raises(BatchError) as refused:
         write_batch(iter(many), folder / "c.json", "tiny")
+    said(refused.value)
     assert not (folder / "c.json").exists()
 
 
@@ -273,7 +259,7 @@ def test_anthropic_gets_the_parameters_of_its_messages(folder):
     }
 
 
-def test_results_of_anthropic_become_records(folder):
+def test_results_of_anthropic_become_records(folder, said):
     write_answers(folder, 6)
     judge("--batch-requests", "batch.json", *CLAUDE)
     asked = json.loads((folder / "batch.json").read_text("utf-8"))["requests"]
@@ -288,16 +274,8 @@ def test_results_of_anthropic_become_records(folder):
         message(asked[5], stop_reason="refusal", content=[]),
     )
     code, _, err = judge("--batch-results", "results.jsonl", *CLAUDE)
-    told = [
-        'rubric-score: answer "a1": not judged: the batch reports an error: invalid_request_error: Too long.',
-        'rubric-score: answer "a2": not judged: the batch says: expired',
-        'rubric-score: answer "a3": not judged: the batch says: canceled',
-        'rubric-score: answer "a4": invalid after 1 attempt: the output was cut off at the token limit',
-        'rubric-score: answer "a5": invalid after 1 attempt: the model refused: it stopped with `refusal`',
-        "rubric-score: warning: 3 replies came from another model",
-        "3 of 6 answers judged; 2 with an invalid output; 3 without a reply; 300 input tokens (210 cached), 30 output",
-    ]
-    assert (code, [line[: len(start)] for line, start in zip(err.splitlines(), told, strict=False)]) == (1, told)
+    assert code == 1
+    said(err)
     record = records(folder)["a0"]
     assert record["output"] == json.loads(VERDICT)
     about = record["judge"]

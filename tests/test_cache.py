@@ -20,11 +20,12 @@ from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.run.cache import Cache, cache_folder, clear, identify_tool
+from rubric_lint.run.summary import Summary
 from rubric_lint.text.source import Source
 
 ROOT = Path(__file__).parent.parent
 FAULTY = "rubrics:\n  - id: a\n    expected_outcome: ''\n"
-CLEAN = "No findings in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
+CLEAN = f"{Summary(files=1, files_with_rubrics=1, rubrics=1, criteria=1)}\n"
 
 
 @pytest.fixture(autouse=True)

@@ -84,14 +84,12 @@ def test_settings_baselines_and_ignore_files_are_regular_and_capped(tmp_path, mo
 
 @needs_posix
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
-def test_outputs_come_from_files_and_pipes_not_from_devices(tmp_path, monkeypatch):
+def test_outputs_come_from_files_and_pipes_not_from_devices(tmp_path, monkeypatch, said):
     monkeypatch.chdir(tmp_path)
     Path("a.rubric.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: Says it\n")
     done = commands.run("rubric-lint", "score", "a.rubric.yaml", "/dev/zero")
-    assert (done.returncode, done.stderr) == (
-        2,
-        "rubric-lint: /dev/zero: cannot be read: it is a device, neither a file nor a pipe\n",
-    )
+    assert done.returncode == 2
+    said(done.stderr)
     with pytest.raises(RefusedError), open_stream("."):
         pass
 
@@ -105,13 +103,17 @@ def test_a_file_grows_past_its_cap_while_it_is_read(tmp_path):
     assert refused.value.size == 5
 
 
-@pytest.mark.parametrize("key", ["a." * 20_000 + "a = 1", "[" + "a." * 20_000 + "a]", "x = {" + '"a" . ' * 40 + "a=1}"])
-def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path, monkeypatch, key):
+@pytest.mark.parametrize(
+    "key",
+    ["a." * 20_000 + "a = 1", "[" + "a." * 20_000 + "a]", "x = {" + '"a" . ' * 40 + "a=1}"],
+    ids=["a pair", "a table", "in a mapping"],
+)
+def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path, monkeypatch, key, said):
     monkeypatch.chdir(tmp_path)
     Path("pyproject.toml").write_text(f"[tool]\n{key}\n")
     done = commands.run("rubric-lint", ".")
-    told = "rubric-lint: pyproject.toml: cannot be parsed: line 2 has a key of more than 32 parts\n"
-    assert (done.returncode, done.stderr) == (2, told)
+    assert done.returncode == 2
+    said(done.stderr)
 
 
 @pytest.mark.parametrize(

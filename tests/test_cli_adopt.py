@@ -7,6 +7,8 @@ import pytest
 from cases import read_cases
 from lint_command import call
 
+from rubric_lint.run.summary import Summary
+
 pytestmark = pytest.mark.usefixtures("folder")
 
 TONE = """\
@@ -44,26 +46,15 @@ def settings(name="rubric-lint.toml"):
     return tomllib.loads(Path(name).read_text("utf-8"))
 
 
-def test_a_table_is_shown_with_what_it_does_not_use_and_added_to_new_settings():
+def test_a_table_is_shown_with_what_it_does_not_use_and_added_to_new_settings(said):
     write(tone_yaml=TONE)
     report, errors, code = call("adopt", "tone.yaml")
     assert (code, errors, settings()) == (0, "", {"shape": [TABLE]})
-    assert [line.split()[:6] for line in report.splitlines() if line.startswith(("  tone", "  facts"))] == [
-        ["tone", "2", "2/3", "66.7%", ">=", "2"],
-        ["facts", "1", "1/3", "33.3%", ">=", "1"],
-    ]
-    assert [line for line in report.splitlines() if "not used" in line] == [
-        "tone.yaml: not used of the criteria: `owner_team`",
-        "tone.yaml: not used beside them: `/version`",
-    ]
+    said(report)
     report, _, code = call("show", "tone.yaml")
     assert ("levels (tone); pass >= 0.5" in report, code) == (True, 0)
     assert call("adopt", "--check", "tone.yaml") == ("", "", 0)
-    assert call("adopt", "tone.yaml") == (
-        "",
-        "rubric-lint: tone.yaml: is read already, as tone; it needs no table\n",
-        0,
-    )
+    said(call("adopt", "tone.yaml"))
 
 
 def test_a_format_whose_files_moved_is_told_where_its_whole_folder_is_searched():
@@ -98,19 +89,11 @@ def test_every_other_byte_of_the_settings_stays(newline):
     assert settings("pyproject.toml")["tool"]["rubric-lint"]["shape"] == [TABLE | {"name": "voice"}]
 
 
-def test_tables_that_cannot_be_added_are_printed_to_be_added_by_hand():
+def test_tables_that_cannot_be_added_are_printed_to_be_added_by_hand(said):
     write(tone_yaml=TONE, pyproject_toml="tool.rubric-lint = {select = ['overlap']}\n")
     _, errors, code = call("adopt", "tone.yaml")
-    assert (code, errors.splitlines()[:2]) == (
-        2,
-        [
-            (
-                "rubric-lint: pyproject.toml: the tables cannot be added, or replace what was edited by hand; "
-                "write them yourself:"
-            ),
-            "rubric-lint: [[tool.rubric-lint.shape]]",
-        ],
-    )
+    assert code == 2
+    said(errors)
     assert Path("pyproject.toml").read_text("utf-8") == "tool.rubric-lint = {select = ['overlap']}\n"
 
 
@@ -131,7 +114,8 @@ def test_files_of_one_format_share_a_table_and_a_pattern():
             {"name": "evals", "files": ["/evals/*.json"], "criteria": "/criteria", "id": "name", "levels": "levels"}
         ]
     }
-    assert "3 files with rubrics" in call("--no-cache", "evals")[0]
+    counts = Summary(files=3, files_with_rubrics=3, rubrics=3, criteria=3)
+    assert call("--no-cache", "evals")[0].endswith(f"{counts}\n")
 
 
 def test_two_formats_in_one_file_are_two_tables():
@@ -148,16 +132,11 @@ def test_two_formats_in_one_file_are_two_tables():
 ITEMS = "  - {id: a, weight: 1, text: Names the window}"
 
 
-def test_a_scale_that_nothing_says_is_asked_for_and_can_be_given_later():
+def test_a_scale_that_nothing_says_is_asked_for_and_can_be_given_later(said):
     write(tone_yaml=TONE.replace("scale: [1, 5]\n", ""))
     report, _, code = call("adopt", "tone.yaml")
-    assert (report.splitlines()[-3], code) == (
-        (
-            "tone.yaml: nothing says on which scale its criteria are scored, so gates and thresholds are not used; "
-            "run this again with --scale 1-5 or --scale yes-no"
-        ),
-        0,
-    )
+    assert code == 0
+    said(report)
     assert {*TABLE} - {*settings()["shape"][0]} == {"scale", "gate"}
     assert call("adopt", "tone.yaml", "--scale", "1-5")[2] == 0
     assert settings() == {"shape": [TABLE | {"scale": [1, 5]}]}
@@ -182,29 +161,22 @@ def test_what_no_judge_checks_becomes_no_table(text):
     assert (call("adopt", "a.yaml")[2], [path.name for path in Path().iterdir()]) == (1, ["a.yaml"])
 
 
-def test_check_names_what_the_settings_do_not_describe():
+def test_check_names_what_the_settings_do_not_describe(said):
     write(tone_yaml=TONE, new_yaml=TONE, known_yaml="rubrics:\n  - {id: a, expected_outcome: Names it}\n")
     call("adopt", "tone.yaml")
     write(tone_yaml=TONE.replace("weight: 2", "weight: 2, blocker: true").replace("min_score: 2", "x: 2"))
     Path("tone.yaml").write_text(Path("tone.yaml").read_text() + f"extra_criteria:\n{ITEMS}\n{ITEMS}\n")
-    assert call("adopt", "--check", "tone.yaml", "new.yaml", "known.yaml") == (
-        "",
-        (
-            "rubric-lint: tone.yaml: `blocker` may be a gate, and is not read; in a table of the settings, which "
-            "`rubric-lint adopt FILE` writes, name it under `gate`, or under `unused` if it does not count\n"
-            "rubric-lint: tone.yaml: no table reads the criteria at `/extra_criteria`\n"
-            "rubric-lint: new.yaml: no table of the settings describes it; run `rubric-lint adopt` with this file\n"
-        ),
-        1,
-    )
+    report, errors, code = call("adopt", "--check", "tone.yaml", "new.yaml", "known.yaml")
+    assert (report, code) == ("", 1)
+    said(errors)
 
 
 KNOWN = "rubrics:\n  - {id: a, expected_outcome: Names it}\n"
 WEIGHTS = "criteria: {tone: {weight: 1, good: [Thanks]}, facts: {weight: 2, good: [Right]}}\n"
 
 ODD = {
-    "no criteria": ({"a.yaml": "colors: [red, blue]\n"}, ["a.yaml"], 1, "a.yaml: no criteria found: expected a list"),
-    "no texts": ({"a.yaml": WEIGHTS}, ["a.yaml"], 1, "the table has neither `outcome` nor `levels`"),
+    "no criteria": ({"a.yaml": "colors: [red, blue]\n"}, ["a.yaml"], 1),
+    "no texts": ({"a.yaml": WEIGHTS}, ["a.yaml"], 1),
     "texts without a name": (
         {
             "a.yaml": "criteria:\n"
@@ -213,42 +185,31 @@ ODD = {
         },
         ["a.yaml"],
         1,
-        "the table has neither `outcome` nor `levels`",
     ),
-    "our own format": ({"a.yaml": KNOWN}, ["a.yaml"], 0, "a.yaml: is read already, as rubric-lint's own format"),
+    "our own format": ({"a.yaml": KNOWN}, ["a.yaml"], 0),
     "a known format": (
         {"a.yaml": "tests: [{assert: [{type: llm-rubric, value: Is polite}]}]\nprompts: [x]\n"},
         ["a.yaml"],
         0,
-        "a.yaml: is read already, as promptfoo; it needs no table",
     ),
-    "broken text": (
-        {"a.yaml": "criteria: [\n"},
-        ["a.yaml"],
-        2,
-        "a.yaml:1:11: cannot be read: this `[` is never closed",
-    ),
-    "broken bytes": ({"a.yaml": b"criteria: \xff\n"}, ["a.yaml"], 2, "a.yaml:1:11: cannot be read: "),
-    "broken settings": (
-        {"a.yaml": TONE, "rubric-lint.toml": "select = 1\n"},
-        ["a.yaml"],
-        2,
-        "rubric-lint.toml: select: 1 is not a list",
-    ),
-    "no file": ({}, ["a.yaml"], 2, "a.yaml: does not exist"),
-    "a program": ({"a.py": "x = 1\n"}, ["a.py"], 2, "a.py: is a program; a table describes YAML, JSON and TOML"),
-    "stdin without a name": ({}, ["-"], 2, "- requires --stdin-filename"),
-    "a file outside": ({"a.yaml": TONE}, ["a.yaml", "-o", "b/rubric-lint.toml"], 2, "a.yaml: is outside b"),
-    "a wrong scale": ({"a.yaml": TONE}, ["a.yaml", "--scale", "5-1"], 2, "'5-1' is not a scale"),
+    "broken text": ({"a.yaml": "criteria: [\n"}, ["a.yaml"], 2),
+    "broken bytes": ({"a.yaml": b"criteria: \xff\n"}, ["a.yaml"], 2),
+    "broken settings": ({"a.yaml": TONE, "rubric-lint.toml": "select = 1\n"}, ["a.yaml"], 2),
+    "no file": ({}, ["a.yaml"], 2),
+    "a program": ({"a.py": "x = 1\n"}, ["a.py"], 2),
+    "stdin without a name": ({}, ["-"], 2),
+    "a file outside": ({"a.yaml": TONE}, ["a.yaml", "-o", "b/rubric-lint.toml"], 2),
+    "a wrong scale": ({"a.yaml": TONE}, ["a.yaml", "--scale", "5-1"], 2),
 }
 
 
-@pytest.mark.parametrize(("files", "arguments", "code", "told"), ODD.values(), ids=ODD)
-def test_odd_input_is_refused_with_the_reason_and_nothing_is_written(files, arguments, code, told):
+@pytest.mark.parametrize(("files", "arguments", "code"), ODD.values(), ids=ODD)
+def test_odd_input_is_refused_with_the_reason_and_nothing_is_written(files, arguments, code, said):
     for name, text in files.items():
         Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
     _, errors, exit_code = call("adopt", *arguments)
-    assert (exit_code, told in errors) == (code, True), errors
+    assert exit_code == code
+    said(errors)
     assert {path.name for path in Path().iterdir()} == {*files}
 
 

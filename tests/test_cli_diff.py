@@ -51,16 +51,12 @@ def test_nothing_changed_in_meaning(run, tmp_path, said):
     said(run("old.yaml", "new.yaml"))
 
 
-def test_what_becomes_of_verdicts(run):
-    code, text, said = run("old.yaml", "new.yaml", "--outputs", "outputs.jsonl")
-    assert (code, said) == (1, "")
-    assert text == run("old.yaml", "new.yaml")[1] + (
-        "\n"
-        "3 outputs: 3 verdicts changed: borderline -> invalid 1, fail -> invalid 1, invalid -> pass 1.\n"
-        '  x1: borderline 0.775 -> invalid (the rubric has no criterion "length"; it has "accuracy" and "brevity")\n'
-        '  x2: fail 0.400 -> invalid (the rubric has no criterion "length"; it has "accuracy" and "brevity")\n'
-        '  line 3: invalid -> pass 0.950 (the rubric has no criterion "brevity"; it has "accuracy" and "length")\n'
-    )
+def test_what_becomes_of_verdicts(run, said):
+    code, text, errors = run("old.yaml", "new.yaml", "--outputs", "outputs.jsonl")
+    assert (code, errors) == (1, "")
+    without = run("old.yaml", "new.yaml")[1]
+    assert text.startswith(without)
+    said(text.removeprefix(without))
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
@@ -303,11 +299,12 @@ def test_the_base_is_that_of_the_pull_request(branch, monkeypatch):
     assert "3 changes in meaning in 1 rubric since origin/release." in branch()[1].splitlines()
 
 
-def test_without_a_base_it_says_what_to_do(branch):
+def test_without_a_base_it_says_what_to_do(branch, said):
     git("branch", "-D", "main")
-    assert branch("nosuch")[2].splitlines()[-1].startswith("Error: nosuch is not a commit that git knows here")
+    said(branch("nosuch")[2].splitlines()[-1])
     code, text, errors = branch()
-    assert (code, text, errors.count("no base of this branch found"), errors.count("such as HEAD")) == (2, "", 1, 1)
+    assert (code, text) == (2, "")
+    said(errors)
     Path("old.yaml").write_text(NEW, "utf-8")
     assert branch("HEAD")[0] == 1
 
@@ -343,7 +340,7 @@ def test_renamed_and_deleted_files_in_a_clone_without_tags(is_detached, said):
     if is_detached:
         git("-C", "clone", "checkout", "-q", "--detach")
     said(*(diff_in("clone", "origin/main", "--format", form)[0] for form in ("text", "markdown")))
-    assert "v1 is not a commit that git knows here; fetch it first" in diff_in("clone", "v1")[1]
+    said(diff_in("clone", "v1")[1])
 
 
 def test_where_nothing_could_be_compared_it_does_not_say_that_nothing_changes(branch):

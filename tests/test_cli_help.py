@@ -231,29 +231,27 @@ def test_a_path_that_exists_always_wins(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    "line",
     [
-        ("rubric-lint refunds.yaml", "rubric-lint: refunds.yaml: does not exist"),
-        ("rubric-lint lint.yaml", "rubric-lint: lint.yaml: does not exist"),
-        ("rubric-lint a/lint", "rubric-lint: a/lint: does not exist"),
-        ("rubric-lint nosuch .", "rubric-lint: nosuch: does not exist"),
-        ("rubric-fix nosuch", "rubric-fix: nosuch: does not exist"),
-        ("rubric-lint q*.yaml", "rubric-lint: q*.yaml: no file matches"),
-        ("rubric-lint nosuch", "Error: `nosuch` is neither a command nor an existing path"),
-        ("rubric-lint overlap", "Error: `overlap` is a rule; did you mean `rubric-lint explain overlap`?"),
-        ("rubric-lint nosuch a b", "Error: `nosuch` is neither a command nor an existing path"),
-        ("rubric-lint help nosuch", "Error: `nosuch` is neither a command nor an existing path"),
-        ("rubric-score a.yaml b.jsonl", "rubric-score: a.yaml: does not exist"),
-        (
-            "rubric-lint https://example.org/a.yaml",
-            "rubric-lint: https://example.org/a.yaml: is a URL, and only files are read; download it first",
-        ),
+        "rubric-lint refunds.yaml",
+        "rubric-lint lint.yaml",
+        "rubric-lint a/lint",
+        "rubric-lint nosuch .",
+        "rubric-fix nosuch",
+        "rubric-lint q*.yaml",
+        "rubric-lint nosuch",
+        "rubric-lint overlap",
+        "rubric-lint nosuch a b",
+        "rubric-lint help nosuch",
+        "rubric-score a.yaml b.jsonl",
+        "rubric-lint https://example.org/a.yaml",
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_a_word_that_is_near_to_nothing_is_reported_as_what_it_may_be(line, told):
+def test_a_word_that_is_near_to_nothing_is_reported_as_what_it_may_be(line, said):
     _, errors, code = call(line)
-    assert (errors.splitlines()[-1 if told.startswith("Error") else 0], code) == (told, 2)
+    assert code == 2
+    said(errors)
 
 
 def test_the_first_screen_describes_each_command():

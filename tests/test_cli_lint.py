@@ -15,6 +15,7 @@ from lint_command import (  # noqa: F401 (a fixture)
     BROKEN,
     BROKEN_RULE,
     COUNTED,
+    COUNTS,
     DESCRIPTION,
     FIXABLE,
     OLD,
@@ -30,6 +31,7 @@ from lint_command import (  # noqa: F401 (a fixture)
 from rubric_lint.cli.lint.lint import cli
 from rubric_lint.report import REPORTERS
 from rubric_lint.rules import RULES
+from rubric_lint.run.summary import Summary
 
 ROOT = Path(__file__).parents[1]
 
@@ -70,12 +72,11 @@ warning deprecated-description: criterion `a`: `description` is deprecated; writ
      |     ^^^^^^^^^^^
      = fix: rename `description` to `expected_outcome` (rubric-lint fix)
 
-Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).
-1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose.
+{COUNTS}
 """
 CALM = ["--ignore", "split-band"]
 CONCISE = ["--format=concise", "-q"]
-CLEAN = "No findings in 1 file (1 file with rubrics, 1 rubric, 1 criterion); `split-band` did not run.\n"
+CLEAN = f"{Summary(files=1, files_with_rubrics=1, rubrics=1, criteria=1, idle=('split-band',))}\n"
 
 
 @pytest.mark.parametrize(
@@ -205,10 +206,11 @@ def test_an_end_of_file_inside_the_tool_is_a_crash_and_no_interrupt():
 
 def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
     output, errors, code = call_after(BROKEN_RULE, "--format=concise")
-    summary = "Found 1 warning in 1 of 2 files (2 files with rubrics, 2 rubrics, 2 criteria).\n"
-    notes = "1 fix is safe: rubric-lint fix; 1 file not linted because rubric-lint crashed.\n"
+    counts = COUNTS._replace(
+        files=2, files_with_rubrics=2, files_with_findings=1, rubrics=2, criteria=2, errors=0, choices=0, faults=1
+    )
     first, second = errors.splitlines()
-    assert (DESCRIPTION + summary + notes, 3) == (output, code)
+    assert (f"{DESCRIPTION}{counts}\n", 3) == (output, code)
     assert first.startswith("rubric-lint: bad.yaml: rubric-lint crashed, which is a bug: RuleError: rule broken: ")
     assert "ZeroDivisionError: no rule is perfect" in first
     assert second.startswith("rubric-lint: please report it with this line, the file and: rubric-lint 0.")
@@ -328,8 +330,8 @@ def test_a_long_run_shows_how_far_it_is_and_cleans_up():
         Path(name).write_text(slow, "utf-8")
     written = call_on_terminal("--format=concise", "--color=never", *CALM)
     assert re.search(r"\rlinting \[#*-+\] \d+% [1234] of 6 files[^\r]*\r +\rbad.yaml:6:22 error overlap", written)
-    found = "Found 1 error and 1 warning in 2 of 6 files (6 files with rubrics, 6 rubrics, 120003 criteria).\n"
-    assert screen(written) == OVERLAP + DESCRIPTION + found + FIXABLE
+    counts = COUNTS._replace(files=6, files_with_rubrics=6, rubrics=6, criteria=120_003)
+    assert screen(written) == f"{OVERLAP}{DESCRIPTION}{counts}\n"
 
 
 def complete(*args, incomplete=""):

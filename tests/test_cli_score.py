@@ -140,11 +140,11 @@ def test_the_table_lists_each_output_in_the_width_of_the_terminal(columns, said)
     said(table)
 
 
-def test_the_verdicts_of_21_outputs_are_left_to_json_lines():
-    told = "--format jsonl shows the score and verdict of each output"
+def test_the_verdicts_of_21_outputs_are_left_to_json_lines(said):
     for count, listed in ((20, 20), (21, 0)):
         out, _, _ = call("r.rubric.yaml", "-", "--format", "table", stdin=GOOD * count)
-        assert (out.count("  a       1.000  pass\n"), told in out) == (listed, not listed)
+        assert out.count("  a       1.000  pass\n") == listed
+    said(out)
 
 
 def test_outputs_of_several_rubrics_are_listed_with_their_rubric():
@@ -245,22 +245,22 @@ def test_a_rubric_with_errors_is_refused_before_any_output_is_read(said):
     assert (out, process.returncode) == (b"", 2)
 
 
-def test_what_is_bad_costs_one_error_each_and_the_rest_is_scored():
-    bad = {
-        b'{"output": {"checks": [{"id": "accuracy", "score": NaN}]}}': "NaN is not JSON",
-        b'{"output": {"checks": [{"id": "accuracy", "score": 1e400}]}}': "the number 1e400 is too large",
-        b'{"id": "twice", "id": "twice", "output": {}}': "the key `id` occurs twice",
-        b'{"id": "\xff"}': "byte ff at column 9 is not UTF-8",
-        b'{"id": "long", "output": "' + b"x" * 2 * LIMIT + b'"}': "more than 10 MB, the limit for one entry",
-        b'{"output": {"checks": [{"id": "Accuracy", "score": 7}]}}': 'the rubric has no criterion "Accuracy"',
-        b'{"id": "other", "rubric": "other", "output": {}}': "no rubric is named `other`; there is `r`",
-        b'{"id": "half", "output": {"ch': "not JSON at column 27: this string has no closing quote",
-    }
+def test_what_is_bad_costs_one_error_each_and_the_rest_is_scored(said):
+    bad = [
+        b'{"output": {"checks": [{"id": "accuracy", "score": NaN}]}}',
+        b'{"output": {"checks": [{"id": "accuracy", "score": 1e400}]}}',
+        b'{"id": "twice", "id": "twice", "output": {}}',
+        b'{"id": "\xff"}',
+        b'{"id": "long", "output": "' + b"x" * 2 * LIMIT + b'"}',
+        b'{"output": {"checks": [{"id": "Accuracy", "score": 7}]}}',
+        b'{"id": "other", "rubric": "other", "output": {}}',
+        b'{"id": "half", "output": {"ch',
+    ]
     good = GOOD.encode()
     out, err, code = call("r.rubric.yaml", "-", stdin=good + (b"\n" + good).join(bad))
     found = results(out)
     errors = [line["error"] for line in found[1::2]]
-    assert [error["message"][: len(said)] for error, said in zip(errors, bad.values(), strict=True)] == [*bad.values()]
+    said([error["message"] for error in errors])
     assert found[0::2] == [GOOD_RESULT] * 8
     assert [error["line"] for error in errors] == [2, 4, 6, 8, 10, 12, 14, 16]
     assert (err.splitlines()[-1].split(":")[1], code) == (" 16 outputs", 1)
@@ -301,7 +301,7 @@ def test_more_answers_than_are_remembered_are_counted_all_the_same():
 
 
 @pytest.mark.slow
-def test_results_come_while_input_goes_on_and_an_interrupt_ends_it_cleanly():
+def test_results_come_while_input_goes_on_and_an_interrupt_ends_it_cleanly(said):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with start("r.rubric.yaml", "-", **pipes) as process:
         process.stdin.write((GOOD + BAD + GOOD[:20]).encode())
@@ -310,11 +310,8 @@ def test_results_come_while_input_goes_on_and_an_interrupt_ends_it_cleanly():
         process.send_signal(signal.SIGINT)
         rest, err = process.stdout.read(), process.stderr.read().decode()
     assert [json.loads(line)["id"] for line in first] == ["a", "c"]
-    interrupted = (
-        "rubric-score: interrupted at line 2 of stdin, after 2 outputs: 1 pass, 0 borderline, 1 fail, "
-        "0 invalid; mean score 0.733; the rest was not scored\n"
-    )
-    assert (rest, err, process.returncode) == (b"", interrupted, 130)
+    assert (rest, process.returncode) == (b"", 130)
+    said(err)
 
 
 @pytest.mark.slow

@@ -46,20 +46,22 @@ def write(path, columns, **options):
 ENGINE = ("--engine", "ray", "-o", "out")
 
 
-@pytest.mark.parametrize(("arguments", "told"), TABLES["what cannot work is refused"])
-def test_what_cannot_work_is_refused_before_anything_starts(call, tmp_path, arguments, told):
+@pytest.mark.parametrize("arguments", TABLES["what cannot work is refused"], ids=" ".join)
+def test_what_cannot_work_is_refused_before_anything_starts(call, tmp_path, arguments, said):
     write(tmp_path / "text.parquet", {"text": TEXTS})
     write(tmp_path / "number.parquet", {"output": [7]})
     write(tmp_path / "scored.parquet", {"output": TEXTS, "score": [1.0] * 4})
     write(tmp_path / "empty.parquet", {"output": pa.array([], pa.string())})
     code, complaint = call(*arguments)
-    assert (code, told in complaint) == (2, True), complaint
+    assert code == 2
+    said(complaint)
     assert not (tmp_path / "out").exists()
 
 
-def test_without_ray_it_is_said_what_to_install(call):
-    told = "rubric-score: --engine ray needs Ray; install it with the extra `ray`: rubric-lint[ray]\n"
-    assert call("a.parquet", *ENGINE) == (2, told)
+def test_without_ray_it_is_said_what_to_install(call, said):
+    code, complaint = call("a.parquet", *ENGINE)
+    assert code == 2
+    said(complaint)
 
 
 def run_parts(folder, rubrics, *names, mapping=None):
@@ -135,38 +137,32 @@ def change_input(folder):
 
 
 @pytest.mark.parametrize(
-    ("change", "names", "told"),
-    [
-        (change_rubric, ["a"], "its results are by another rubric or another meaning of it (`rubric_hash` differs)"),
-        (change_input, ["a"], "a.parquet has changed since"),
-        (lambda _: RUBRICS, ["a", "b"], "b.parquet was not an input then"),
-        (lambda _: RUBRICS, ["b"], "b.parquet was not an input then"),
-    ],
+    ("change", "names"),
+    [(change_rubric, ["a"]), (change_input, ["a"]), (lambda _: RUBRICS, ["a", "b"]), (lambda _: RUBRICS, ["b"])],
+    ids=["another rubric", "another input", "one more input", "an input for another"],
 )
-def test_a_folder_of_another_run_is_refused(tmp_path, change, names, told):
-
+def test_a_folder_of_another_run_is_refused(tmp_path, change, names, said):
     for name in "ab":
         write(tmp_path / f"{name}.parquet", {"output": TEXTS})
     run_parts(tmp_path / "out", RUBRICS, tmp_path / "a.parquet")
     rubrics = change(tmp_path)
     with pytest.raises(FolderError) as refused:
         run_parts(tmp_path / "out", rubrics, *[tmp_path / f"{name}.parquet" for name in names])
-    found = str(refused.value).replace(f"{tmp_path}/", "")
-    assert found == f"holds the results of another run: {told}; name a new folder, or delete this one"
+    said(refused.value)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="locks with flock")
-def test_two_runs_do_not_write_one_folder(tmp_path):
-
+def test_two_runs_do_not_write_one_folder(tmp_path, said):
     write(tmp_path / "a.parquet", {"output": TEXTS})
     plan = make_plan([str(tmp_path / "a.parquet")], map_batches(RUBRICS), RUBRICS, reading=DEFAULT_READING, mapping={})
     with Folder(tmp_path / "out", plan) as first, Folder(tmp_path / "out", plan) as second:
         first.prepare()
-        with pytest.raises(FolderError, match="is in use by another run; wait for it to end"):
+        with pytest.raises(FolderError) as refused:
             second.prepare()
+    said(refused.value)
 
 
-def test_a_worker_says_what_is_wrong_with_a_file(tmp_path):
+def test_a_worker_says_what_is_wrong_with_a_file(tmp_path, said):
     write(tmp_path / "a.parquet", {"output": TEXTS * 100}, compression=None, use_dictionary=False)
 
     path = tmp_path / "a.parquet"
@@ -176,25 +172,22 @@ def test_a_worker_says_what_is_wrong_with_a_file(tmp_path):
     work = Worker(score, str(tmp_path / "out"), plan.key, {})
     (part,) = plan.parts
     no_folder = work({"part": json.dumps(part)})
-    assert no_folder["fault"].endswith(
-        "part-00000.parquet: the folder " + f"{tmp_path}/out does not exist; create it first"
-    )
     (tmp_path / "out").mkdir()
     assert work({"part": json.dumps(part)})["fault"].startswith(f"{path}: cannot be read: ")
     path.unlink()
-    assert work({"part": json.dumps(part)})["fault"] == f"{path}: cannot be read: No such file or directory"
+    no_file = work({"part": json.dumps(part)})
+    said([each["fault"] for each in (no_folder, no_file)])
     assert [*(tmp_path / "out").iterdir()] == []
 
 
-def test_a_part_that_kills_its_workers_is_given_up(tmp_path):
+def test_a_part_that_kills_its_workers_is_given_up(tmp_path, said):
     write(tmp_path / "a.parquet", {"output": TEXTS})
     (tmp_path / "out").mkdir()
     score = map_batches(RUBRICS)
     (part,) = make_plan([str(tmp_path / "a.parquet")], score, RUBRICS, reading=DEFAULT_READING, mapping={}).parts
     for number in range(5):
         (tmp_path / f"out/.part-00000.parquet.{number}.rubric-lint").write_bytes(b"half")
-    told = "a.parquet: 5 workers died while they scored part-00000.parquet, perhaps for lack of memory"
-    assert Worker(score, str(tmp_path / "out"), "", {})({"part": json.dumps(part)})["fault"] == f"{tmp_path}/{told}"
+    said(Worker(score, str(tmp_path / "out"), "", {})({"part": json.dumps(part)})["fault"])
 
 
 @given(st.data())

@@ -289,21 +289,15 @@ def test_many_hunks_are_read_line_by_line():
     assert read_changes("HEAD").files == {"b.yaml": ChangedLines(((1, 1), (6, 6), (21, 21), (30, 30)), (10,))}
 
 
-REFUSALS = {
-    "no revision": ("nix", "nix is not a commit that git knows here; fetch it first, or name another"),
-    "an option": ("--all", "--all is not a commit that git knows here; fetch it first, or name another"),
-}
-
-
 def refusal(*args):
     out, err, code = call(*args)
     assert (out, code) == ("", 2)
     return err.partition("Error: --diff-base: ")[2].rstrip("\n")
 
 
-@pytest.mark.parametrize(("revision", "told"), REFUSALS.values(), ids=REFUSALS)
-def test_an_unknown_revision(revision, told):
-    assert refusal(f"--diff-base={revision}") == told
+@pytest.mark.parametrize("revision", ["nix", "--all"], ids=["no revision", "an option"])
+def test_an_unknown_revision(revision, said):
+    said(refusal(f"--diff-base={revision}"))
 
 
 def test_a_branch_that_only_the_remote_has(tmp_path, said):
@@ -344,10 +338,10 @@ def test_no_repository(tmp_path, said):
     said(refusal("--diff-base=main"))
 
 
-def test_no_git(tmp_path):
+def test_no_git(tmp_path, said):
     out, err, code = call("--diff-base=main", PATH=str(tmp_path))
-    told = "Error: --diff-base: it needs the program git, which is not in any folder of PATH"
-    assert (out, err.splitlines()[-1], code) == ("", told, 2)
+    assert (out, code) == ("", 2)
+    said(err.splitlines()[-1])
 
 
 def test_standard_input_has_no_history():

@@ -13,6 +13,7 @@ import pytest
 from found import message
 from once import make_once
 
+from rubric_lint.run.summary import Summary
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES, kind_of
 
 ROOT = Path(__file__).parent.parent
@@ -48,8 +49,8 @@ error overlap: criterion `a`: {SHARED}
 |                       ^^^^^^^
 = choose: end [0, 5] at 4 (rubric-lint fix --choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
 """
-FIXABLE = "1 fix needs your choice: rubric-lint fix --choose.\n"
-FOUND_ONE = f"Found 1 error in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n{FIXABLE}"
+ONE = Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=1, errors=1, choices=1)
+FOUND_ONE = f"{ONE}\n"
 FIXED = """\
 {0}: fixed 1 finding
 1 x rename `description` to `expected_outcome` (deprecated-description)
@@ -185,7 +186,7 @@ def test_try_repo(manager, hooks):
     write("b.yaml", GOOD)
     git("add", "--all")
     code, text = run(manager, "try-repo", str(hooks), "rubric-lint", "--all-files")
-    counts = f"Found 1 error in 1 of 3 files (2 files with rubrics, 2 rubrics, 2 criteria).\n{FIXABLE}"
+    counts = f"{ONE._replace(files=3, files_with_rubrics=2, rubrics=2, criteria=2)}\n"
     counts += "rubric-lint: .pre-commit-config.yaml: no rubrics found: no field of a known format found\n"
     assert (1, LINT_FAILED + FINDING.format("a.yaml") + counts) == (code, text[text.index(LINT_FAILED) :])
 

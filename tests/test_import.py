@@ -157,12 +157,9 @@ def test_tables_of_a_document_are_named_after_their_headings():
 STRANGE = "# A\n\n| id | outcome |\n|--|--|\n| x | Says x |\n\n## Authors\n\n| who | mail |\n|--|--|\n| y | z |\n"
 
 
-def test_a_table_that_belongs_to_nothing_is_refused_unless_another_is_chosen():
-    where = "r.md:9:1: "
-    told = "this table is under `Authors`, below `A`, and no criterion there has that id"
-    assert import_file("r.md", STRANGE) == (1, "", f"{where}{told}; name the table to import with --rubric\n")
-    expected = "  - id: x\n    expected_outcome: Says x\n"
-    assert import_file("r.md", STRANGE, "--rubric", "A") == (0, expected, f"{where}not read: {told}\n")
+def test_a_table_that_belongs_to_nothing_is_refused_unless_another_is_chosen(said):
+    said(import_file("r.md", STRANGE))
+    said(import_file("r.md", STRANGE, "--rubric", "A"))
 
 
 OLD_EXCEL, HTML, PDF = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"<html><table>", b"%PDF-1.7"
@@ -190,11 +187,12 @@ def test_a_file_of_another_kind_is_refused_by_what_it_is(name, content, said):
     said(told)
 
 
-def test_stdin_has_the_kind_that_its_name_says():
+def test_stdin_has_the_kind_that_its_name_says(said):
     text = "id,expected_outcome\na,Says it\n"
     assert import_file("-", text, "--stdin-filename", "x.csv") == (0, "  - id: a\n    expected_outcome: Says it\n", "")
     code, written, told = import_file("-", text)
-    assert (code, written, told.startswith("<stdin>: is not a file with tables; ")) == (2, "", True)
+    assert (code, written) == (2, "")
+    said(told)
 
 
 PROGRAM = "from rubric_lint.cli.start import lint; lint()"
@@ -202,14 +200,14 @@ PROGRAM = "from rubric_lint.cli.start import lint; lint()"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("import", "r.xlsx"), ("convert", "r.rubric.yaml", "--to", "xlsx")])
-def test_without_the_package_it_says_what_to_install(tmp_path, arguments):
+def test_without_the_package_it_says_what_to_install(tmp_path, arguments, said):
     Path(tmp_path / "r.xlsx").write_bytes(b"PK\x03\x04")
     Path(tmp_path / "r.rubric.yaml").write_text("rubrics: [Says it]\n", "utf-8")
     program = f"import sys; sys.modules['openpyxl'] = None; {PROGRAM}"
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    told = "needs the openpyxl package; install it with: pip install 'rubric-lint[excel]'\n"
-    assert (done.returncode, done.stdout, done.stderr.endswith(told)) == (2, "", True)
+    assert (done.returncode, done.stdout) == (2, "")
+    said(done.stderr)
 
 
 @pytest.mark.parametrize("text", TABLES["every cell may be in quotes"])
@@ -219,15 +217,16 @@ def test_every_cell_may_be_in_quotes(text):
 
 
 TABLE = "| id | outcome |\n|---|---|\n| a | Says it |\n"
-UNREAD = "not read: a table inside a quote or a list; move it to the left margin\n"
 
 
 @pytest.mark.parametrize(("more", "place"), TABLES["a table inside a quote"])
-def test_a_table_inside_a_quote_or_a_list_is_told_as_not_read(more, place):
-    written = "  - id: a\n    expected_outcome: Says it\n"
-    assert import_file("r.md", f"{TABLE}\n{more}") == (0, written, f"r.md:{place}: {UNREAD}")
+def test_a_table_inside_a_quote_or_a_list_is_told_as_not_read(more, place, said):
+    code, written, told = import_file("r.md", f"{TABLE}\n{more}")
+    assert (code, written) == (0, "  - id: a\n    expected_outcome: Says it\n")
+    said(told)
     line, column = map(int, place.split(":"))
-    assert import_file("r.md", more) == (1, "", f"r.md:{line - 4}:{column}: {UNREAD}")
+    again = told.replace(f"r.md:{place}:", f"r.md:{line - 4}:{column}:")
+    assert import_file("r.md", more) == (1, "", again)
 
 
 def test_a_criterion_beside_an_id_says_what_is_judged():
@@ -249,9 +248,8 @@ def test_a_pass_mark_above_a_table_and_weights_of_more_than_the_whole_are_told()
     assert ("`Pass: 4`" in told, "110%" in told) == (True, True)
 
 
-def test_a_table_in_html_is_told_as_not_read():
-    said = "r.md:1:1: not read: a table in HTML; write it with `|`, or save it as .csv\n"
-    assert import_file("r.md", "<table><tr><th>id</th></tr></table>\n") == (1, "", said)
+def test_a_table_in_html_is_told_as_not_read(said):
+    said(import_file("r.md", "<table><tr><th>id</th></tr></table>\n"))
     assert import_file("r.md", f"```\n<table>\n> {TABLE}```\n\n{TABLE}")[2] == ""
 
 

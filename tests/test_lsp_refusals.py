@@ -36,14 +36,15 @@ async def begin(*paths, answers=None, capabilities=EDITOR):
     return client
 
 
-@pytest.mark.parametrize(("method", "params", "code", "message"), TABLES["a refusal is the answer"])
-async def test_a_refusal_is_the_answer_and_nothing_else(file, method, params, code, message):
+@pytest.mark.parametrize(("method", "params", "code"), TABLES["a refusal is the answer"])
+async def test_a_refusal_is_the_answer_and_nothing_else(file, method, params, code, said):
     client = await begin(file)
     place = {"line": params.get("line", 1), "character": params.get("character", 8)}
     answer = await client.ask(method, {"textDocument": {"uri": file.as_uri()}, "position": place, **params})
     error = answer["error"]
     await client.end()
-    assert (error["code"], error["message"], client.logged, client.told) == (code, message, [], [])
+    assert (error["code"], client.logged, client.told) == (code, [], [])
+    said(error["message"])
 
 
 @pytest.mark.parametrize(

@@ -184,17 +184,18 @@ def test_a_wrong_call_is_told_in_a_line(tool, said, tmp_path):
     assert Path("../secret.yaml").read_text("utf-8") == BAD
 
 
-def test_a_text_that_is_too_long_is_refused():
-    told = "`text`: it has 1,000,001 characters, and the limit is 1,000,000; save it as a file and pass its path"
-    assert refusal("lint", text="x" * 1_000_001, name="x.yaml") == told
+def test_a_text_that_is_too_long_is_refused(said):
+    said(refusal("lint", text="x" * 1_000_001, name="x.yaml"))
 
 
-def test_a_link_in_a_folder_that_leaves_it_is_not_followed():
+def test_a_link_in_a_folder_that_leaves_it_is_not_followed(said):
     subprocess.run(["git", "init", "-q", ".."], check=True)  # the commands follow links in their repository
     Path("link.yaml").symlink_to("../secret.yaml")
-    left = "link.yaml: is a symlink that leaves the allowed folders; not followed\n"
     text, data = ask("lint")
     assert {each["file"] for each in data["findings"]} == {"bad.yaml", "old.yaml"}
+    left = text.splitlines(keepends=True)[-1]
+    assert left.startswith("link.yaml: ")
+    said(left)
     assert text.endswith(left)
     assert ask("show")[0].endswith(left)
     text, data = ask("fix", unsafe=True, write=True)
@@ -228,11 +229,12 @@ def test_a_revision_is_read_however_git_names_the_file(name):
 
 @pytest.mark.skipif(os.name == "nt", reason="no file of Windows has such a name")
 @pytest.mark.parametrize("tool", ["lint", "fix", "show"])
-def test_a_name_cannot_break_a_line(tool):
+def test_a_name_cannot_break_a_line(tool, said):
     subprocess.run(["git", "init", "-q", ".."], check=True)  # the commands follow links in their repository
     Path("a\n::error::x.yaml").symlink_to("../secret.yaml")
-    left = r"a\n::error::x.yaml: is a symlink that leaves the allowed folders; not followed"
-    assert ask(tool)[0].splitlines()[-1] == left
+    left = ask(tool)[0].splitlines()[-1]
+    assert left.startswith(r"a\n::error::x.yaml: ")
+    said(left)
     assert refusal(tool, paths=["a\n::error::x.yaml"]).startswith(r"a\n::error::x.yaml: is outside ")
 
 
@@ -243,17 +245,18 @@ def _crash(rubric):
 
 
 @pytest.mark.parametrize("tool", ["lint", "fix", "show"])
-def test_a_crash_names_its_file_and_is_never_a_clean_answer(tool, monkeypatch):
+def test_a_crash_names_its_file_and_is_never_a_clean_answer(tool, monkeypatch, said):
     known = engine.checks_for
     monkeypatch.setattr(engine, "checks_for", lambda signs: (*known(signs), ("broken", _crash)))
     Path("crash.yaml").write_text(OLD.replace("States the result.", "crash now"), "utf-8")
-    why = "rubric-lint crashed, which is a bug, please report it: "
-    why += "RuleError: rule broken: ZeroDivisionError: no rule is perfect"
-    assert refusal(tool, paths=["crash.yaml"]) == f"crash.yaml: {why}"
+    told = refusal(tool, paths=["crash.yaml"])
+    said(told)
     text = ask(tool)[0]
-    assert text.splitlines()[-1] == f"crash.yaml: {why}"
+    assert text.splitlines()[-1] == told
     assert "because rubric-lint crashed" in text
-    assert refusal(tool, text=Path("crash.yaml").read_text("utf-8"), name="x.yaml").endswith(why)
+    assert refusal(tool, text=Path("crash.yaml").read_text("utf-8"), name="x.yaml").endswith(
+        told.removeprefix("crash.yaml: ")
+    )
 
 
 def test_other_roots_are_allowed_where_they_are_named():
@@ -306,9 +309,8 @@ def test_import_makes_a_rubric_of_a_table():
     assert refusal("import", file="../r.csv").startswith("../r.csv: is outside ")
 
 
-def test_without_the_package_the_command_says_how_to_install_it():
-    told = "the MCP server needs the mcp package, version 2; install it with: pip install 'rubric-lint[mcp]'"
-    assert call_after("import sys; sys.modules['mcp'] = None\n", "mcp") == ("", f"rubric-lint: {told}\n", 2)
+def test_without_the_package_the_command_says_how_to_install_it(said):
+    said(call_after("import sys; sys.modules['mcp'] = None\n", "mcp"))
 
 
 CALLS = [

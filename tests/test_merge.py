@@ -162,7 +162,7 @@ def test_checklists_of_suites_merge_from_parquet():
     assert merged[1:] == ("2 outputs: 0 pass, 1 borderline, 1 fail, 0 invalid; mean score 0.475\n", 1)
 
 
-def test_results_of_another_version_are_told_by_file_and_never_counted():
+def test_results_of_another_version_are_told_by_file_and_never_counted(said):
     split(3)
     Path("old").mkdir()
     Path("old/r.rubric.yaml").write_text(RUBRIC.replace("required_min_score: 3", "required_min_score: 7"), "utf-8")
@@ -176,17 +176,14 @@ def test_results_of_another_version_are_told_by_file_and_never_counted():
     assert old in error["message"]
     assert lines[0]["rubric_hash"] in error["message"]
     assert (lines[3]["notes"], lines[3]["judge"], "score" in lines[3]) == ("kept\u2026", {"model": "m"}, False)
-    warning, _, counts = err.splitlines()[-3:]
-    assert warning.endswith("shards/1.jsonl (5, the first in line 1)")
-    assert (counts, code) == ("10 outputs: 1 pass, 1 borderline, 1 fail, 7 invalid; mean score 0.706", 1)
+    assert code == 1
+    said(err)
 
 
-def test_ids_that_two_shards_have_are_told():
+def test_ids_that_two_shards_have_are_told(said):
     split(3)
     Path("shards/1.jsonl").write_bytes(Path("shards/0.jsonl").read_bytes())
-    _, err, _ = call("merge", "shards", "--format", "jsonl")
-    told = "3 records have the id of an earlier one, and all are counted: shards/0.jsonl:1 and shards/1.jsonl:1; "
-    assert told in err.splitlines()[0]
+    said(call("merge", "shards", "--format", "jsonl")[1])
 
 
 @pytest.mark.parametrize("suffix", TABLES["a shard that is cut off is told"])
@@ -202,13 +199,13 @@ def test_a_shard_that_is_cut_off_is_told(suffix, said):
     assert code == 1
 
 
-def test_what_a_run_did_not_complete_is_refused():
+@pytest.mark.parametrize("names", [["shards"], ["shards/0.jsonl", "shards/1.jsonl.part"], ["shards/*"]], ids=" ".join)
+def test_what_a_run_did_not_complete_is_refused(names, said):
     split(3, 4)
     Path("shards/1.jsonl").rename("shards/1.jsonl.part")
-    expected = "shards/1.jsonl.part: not complete, as its run was interrupted; run it again, or delete the file"
-    for names in (["shards"], ["shards/0.jsonl", "shards/1.jsonl.part"], ["shards/*"]):
-        out, err, code = call("merge", *names, "-o", "all.jsonl")
-        assert (out, err.splitlines()[-1], code) == ("", expected, 2)
+    out, err, code = call("merge", *names, "-o", "all.jsonl")
+    assert (out, code) == ("", 2)
+    said(err)
     assert not Path("all.jsonl").exists()
 
 
@@ -247,10 +244,11 @@ def test_what_is_not_a_result_is_told(line, said):
     said(found[1]["error"]["message"])
 
 
-def test_tables_of_text_are_refused():
+def test_tables_of_text_are_refused(said):
     split(3, suffix=".csv")
     out, err, code = call("merge", "shards/0.csv")
-    assert (out, err.startswith("shards/0.csv: CSV does not keep results as they are"), code) == ("", True, 2)
+    assert (out, code) == ("", 2)
+    said(err)
 
 
 def test_weights_in_another_notation_are_the_same_version():
@@ -278,7 +276,7 @@ def test_several_processes_merge_the_same():
     assert one[0].count("\n") == 7_000
 
 
-def test_a_folder_of_an_engine_is_merged_when_all_parts_are_there():
+def test_a_folder_of_an_engine_is_merged_when_all_parts_are_there(said):
     texts = [json.dumps(output(number, 7)) for number in range(4)]
     for number, name in enumerate(("a.parquet", "b.parquet")):
         pq.write_table(pa.table({"id": [f"{number}a", f"{number}b"], "output": texts[2 * number :][:2]}), name)
@@ -289,13 +287,12 @@ def test_a_folder_of_an_engine_is_merged_when_all_parts_are_there():
         kept.prepare()
         work = Worker(score, "out", plan.key, plan.mapping)
         work({"part": json.dumps(plan.parts[0])})
-        told = "out: not complete, 2 of 4 outputs are scored; run rubric-lint score --engine again to score the others"
         out, err, code = call("merge", "out")
-        assert (out, err.splitlines()[-1], code) == ("", told, 2)
+        assert (out, code) == ("", 2)
+        said(err)
         work({"part": json.dumps(plan.parts[1])})
     merged = call("merge", "out", "--format", "jsonl")
     whole = call("a.parquet", "b.parquet", "--format", "jsonl")
     assert (merged[0], merged[1].splitlines()[-1], merged[2]) == (whole[0], whole[1].splitlines()[-1], whole[2])
     Path("out/_rubric-score.json").write_text("{", "utf-8")
-    told = "out/_rubric-score.json: cannot be read, so it is unknown whether all parts are there"
-    assert call("merge", "out")[1].splitlines()[-1] == told
+    said(call("merge", "out")[1])

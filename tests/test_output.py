@@ -87,24 +87,25 @@ def test_python_values_that_stand_for_json_are_read(output):
 
 
 @pytest.mark.parametrize(
-    ("output", "path", "message"),
+    ("output", "path"),
     [
-        ({"score": 10**5000}, "/score", "score an integer with more than 300 digits is outside 0..10"),
-        ({"score": 7, "reasoning": 10**5000}, "/reasoning", "`reasoning` is an integer with more than 300 digits"),
-        ({"score": (7,)}, "/score", "`score` is a list, expected an integer"),
-        ({"score": float("nan")}, "/score", "`score` is nan"),
-        ({"score": 7, 1: 2}, "", "a key is 1, expected a string"),
-        ({"score": Fraction(7)}, "/score", "found a Python value of the type Fraction"),
-        ({"score": 7j}, "/score", "found a Python value of the type complex"),
-        ({"score": 7, "reasoning": b"x"}, "/reasoning", "found a Python value of the type bytes"),
-        (b'{"score": 7}', "", "found a Python value of the type bytes"),
-        (None, "", "the judge output is null"),
-        ({"score": Decimal("6.9999999999999999")}, "/score", "`score` is a Python value of the type Decimal"),
+        ({"score": 10**5000}, "/score"),
+        ({"score": 7, "reasoning": 10**5000}, "/reasoning"),
+        ({"score": (7,)}, "/score"),
+        ({"score": float("nan")}, "/score"),
+        ({"score": 7, 1: 2}, ""),
+        ({"score": Fraction(7)}, "/score"),
+        ({"score": 7j}, "/score"),
+        ({"score": 7, "reasoning": b"x"}, "/reasoning"),
+        (b'{"score": 7}', ""),
+        (None, ""),
+        ({"score": Decimal("6.9999999999999999")}, "/score"),
     ],
 )
-def test_python_values_that_are_no_json_are_refused(output, path, message):
-    found, told = refusal("holistic", output)
-    assert (found, told[: len(message)]) == (path, message)
+def test_python_values_that_are_no_json_are_refused(output, path, said):
+    found, message = refusal("holistic", output)
+    assert found == path
+    said(message)
 
 
 def test_json_is_read_strictly_up_to_its_end():

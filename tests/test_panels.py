@@ -271,11 +271,10 @@ def test_an_invalid_output_of_one_model_makes_the_record_invalid_and_names_it(fo
 
     with serving(behave) as server:
         code, _, told = judge(server, "--max-attempts", "2", models=("one", "two", "three"))
-    fault = 'no JSON object in this text: "8/10"'
     assert code == 1
-    said(told[1])
     (record,) = (each for each in results(folder) if each["id"] == "a1")
-    assert (len(record["outputs"]), record["judge"]["fault"]) == (2, f"`two`: {fault}")
+    assert len(record["outputs"]) == 2
+    said(told[1], record["judge"]["fault"])
     assert [(each["model"], each["outputs"]) for each in record["judge"]["panel"]] == [
         ("one", 1),
         ("two", 1),
@@ -353,22 +352,22 @@ def test_a_model_that_refuses_every_request_ends_the_run_at_once(folder, said):
 
 
 CHANGED = {
-    "a model less": (("one",), [], "model"),
-    "another model": (("one", "three"), [], "model"),
-    "a model more": (("one", "two", "three"), [], "model"),
-    "per criterion": (("one", "two"), ["--per-criterion"], "--per-criterion"),
-    "shuffled": (("one", "two"), ["--shuffle"], "--shuffle"),
-    "samples": (("one", "two"), ["--samples", "2"], "number of samples"),
+    "a model less": (("one",), []),
+    "another model": (("one", "three"), []),
+    "a model more": (("one", "two", "three"), []),
+    "per criterion": (("one", "two"), ["--per-criterion"]),
+    "shuffled": (("one", "two"), ["--shuffle"]),
+    "samples": (("one", "two"), ["--samples", "2"]),
 }
 
 
-@pytest.mark.parametrize(("models", "options", "cause"), CHANGED.values(), ids=CHANGED)
-def test_a_run_with_other_models_or_requests_is_not_resumed(models, options, cause):
+@pytest.mark.parametrize(("models", "options"), CHANGED.values(), ids=CHANGED)
+def test_a_run_with_other_models_or_requests_is_not_resumed(models, options, said):
     with serving(Models()) as server:
         judge(server)
         code, _, told = judge(server, *options, models=models)
-    cannot = f'cannot resume: 2 answers ("a0" is the first) were judged with another {cause};'
-    assert (code, len(server.asked), cannot in told[0]) == (2, 4, True)
+    assert (code, len(server.asked)) == (2, 4)
+    said(told)
 
 
 def test_another_seed_is_not_resumed():
@@ -479,8 +478,8 @@ def member(name, outputs=1):
 LOW, HIGH = dict.fromkeys(IDS, 6), dict.fromkeys(IDS, 9)
 
 
-@pytest.mark.parametrize(("panel", "outputs", "path", "message"), TABLES["a record without the votes"])
-def test_a_record_without_the_votes_of_its_panel_is_invalid(panel, outputs, path, message):
+@pytest.mark.parametrize(("panel", "outputs", "path"), TABLES["a record without the votes"])
+def test_a_record_without_the_votes_of_its_panel_is_invalid(panel, outputs, path, said):
     given = [*map(as_output, outputs)]
     record = {
         "id": "x",
@@ -488,7 +487,8 @@ def test_a_record_without_the_votes_of_its_panel_is_invalid(panel, outputs, path
         "judge": {"panel": panel},
     }
     error = Scorer(RUBRICS).tell(json.dumps(record).encode(), 1).to_json()["error"]
-    assert (error["path"], error["message"][: len(message)]) == (path, message)
+    assert error["path"] == path
+    said(error["message"])
 
 
 SAME = {

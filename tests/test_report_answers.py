@@ -314,22 +314,24 @@ def test_results_of_another_version_of_the_rubric_are_compared_as_they_are(run, 
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"score": 2}, "`score` must be a number from 0 to 1"),
-        ({"score": True}, "`score` must be a number from 0 to 1"),
-        ({"verdict": "great"}, "`verdict` must be pass, borderline or fail"),
-        ({"criteria": {}}, "`criteria` must be a list"),
-        ({"criteria": [{"id": "a"}]}, "a criterion of a result needs `id`, `raw`, `score` and `gate_met`"),
-        ({"rubric": 3}, "`rubric` must be a string"),
-        ({"error": "no reply"}, "`error` must be an object"),
+        {"score": 2},
+        {"score": True},
+        {"verdict": "great"},
+        {"criteria": {}},
+        {"criteria": [{"id": "a"}]},
+        {"rubric": 3},
+        {"error": "no reply"},
     ],
+    ids=str,
 )
-def test_what_only_looks_like_a_result_is_told(run, change, message, said):
+def test_what_only_looks_like_a_result_is_told(run, change, said):
     records = lines(tower("a", 6, 9))
     _, results, _ = run(ONE, "one.jsonl", one=records)
     page, _, told = run(ONE, "one.jsonl", "--compare", "was.jsonl", one=records, was=lines(results[0] | change))
-    assert f"1 record of the other run without a score: line 1: {message}" in part(page, "comparison")
+    place, _, message = told.splitlines()[0].partition("line 1: ")
+    assert (place.count("was.jsonl: "), f"line 1: {message}" in part(page, "comparison")) == (1, True)
     said(told)
 
 

@@ -1,7 +1,8 @@
+import ast
 import importlib
 import json
 import re
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import pytest
@@ -183,25 +184,50 @@ def test_the_cure_of_an_ambiguous_scalar_suits_its_place(entry, said):
     said([each.values["cure"] for each in result.findings if each.rule == "ambiguous-scalar"])
 
 
-def list_pieces():
-    """The pieces of the messages of rules that no other sentence has by chance, by the messages."""
-    pieces = {}
-    for rule in RULES:
-        for code, text in rule.messages.items():
-            for piece in re.split(r"\{[^{}]*\}|; ", text):
-                if len(re.findall(r"[a-z]{2,}", piece)) >= 4:
-                    pieces.setdefault(piece.strip(), f"{rule.name}.{code}")
-    return pieces
+def cut(text):
+    """The pieces of a text between its values that no other sentence has by chance."""
+    pieces = (piece.strip() for piece in re.split(r"\{[^{}]*\}|; ", text))
+    return [piece for piece in pieces if len(re.findall(r"[a-z]{2,}", piece)) >= 4]
 
 
-@pytest.mark.repository
-def test_no_words_of_a_message_stand_in_a_test():
+def read_tests():
+    """The texts of tests, of what they share and of their tables, by the files; a string in parts is one."""
     folder = Path(__file__).parent
     # What another language server makes of our schemas stands in a table, as it runs only where Node.js is.
     tables = {*folder.glob("cases/*.yaml")} - {folder / "cases/yaml_language_server.yaml"}
     paths = [*folder.glob("*.py"), *folder.glob("support/*.py"), *tables]
-    texts = {path.name: re.sub(r'"\s*f?"', "", path.read_text("utf-8")) for path in paths}
-    found = [
-        (name, code, piece) for piece, code in list_pieces().items() for name, text in texts.items() if piece in text
-    ]
+    return {path: re.sub(r'"\s*f?"', "", path.read_text("utf-8")) for path in paths}
+
+
+@pytest.mark.repository
+def test_no_words_of_a_message_stand_in_a_test():
+    messages = {f"{rule.name}.{code}": text for rule in RULES for code, text in rule.messages.items()}
+    pieces = {piece: code for code, text in messages.items() for piece in cut(text)}
+    texts = read_tests()
+    found = [(path.name, code, piece) for piece, code in pieces.items() for path in texts if piece in texts[path]]
     assert found == [], "assert the code and the values, or use `said`; `make renew` then renews the words"
+
+
+def raised(path):
+    """The strings that a module raises, in pieces."""
+    blocks = [ast.parse(path.read_bytes())]
+    for block in blocks:  # which grow: expressions hold no statements, and are most of a module
+        inner = ast.iter_child_nodes(block)
+        blocks += [node for node in inner if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case)]
+        if isinstance(block, ast.Raise):
+            strings = (node.value for node in ast.walk(block) if isinstance(node, ast.Constant))
+            yield from chain.from_iterable(cut(string) for string in strings if isinstance(string, str))
+
+
+@pytest.mark.repository
+def test_no_words_of_an_error_stand_in_a_test_whose_snapshot_has_them():
+    """Other words of errors are too short, or too common, to be told from what a test gives."""
+    pieces = {piece for path in Path(rules.__file__).parents[1].rglob("*.py") for piece in raised(path)}
+    found = []
+    for path, text in read_tests().items():
+        snapshot = Path(__file__).parent / f"snapshots/said/{path.stem.removeprefix('test_')}.txt"
+        # SQL that says what the scorer says, and results that hold its errors, are compared with these words.
+        if snapshot.exists() and snapshot.stem not in ("compile", "score_outputs"):
+            said = snapshot.read_text("utf-8")
+            found += [(path.name, piece) for piece in pieces if piece in text and piece in said]
+    assert found == [], "use `said` for them, too; `make renew` then renews the words"

@@ -79,11 +79,13 @@ def test_one_sample_is_the_result():
     assert "verdicts" not in whole(7).to_json()
 
 
-@pytest.mark.parametrize(("record", "path", "message"), TABLES["samples that cannot be scored are told"])
-def test_samples_that_cannot_be_scored_are_told(record, path, message):
+@pytest.mark.parametrize(("record", "path"), TABLES["samples that cannot be scored are told"])
+def test_samples_that_cannot_be_scored_are_told(record, path, said):
     entry = json.dumps({"id": "x", **record}).encode()
     outcome = Scorer(WHOLE).tell(entry, 3)
-    assert outcome.to_json() == {"id": "x", "rubric": "r", "error": {"line": 3, "path": path, "message": message}}
+    found = outcome.to_json()
+    said(found["error"].pop("message"))
+    assert found == {"id": "x", "rubric": "r", "error": {"line": 3, "path": path}}
 
 
 def test_no_samples_are_an_error():

@@ -60,15 +60,13 @@ class Stream:
         return self._data.__arrow_c_stream__(requested_schema)
 
 
-def test_a_column_of_structs_has_null_for_what_an_output_does_not_have():
+def test_a_column_of_structs_has_null_for_what_an_output_does_not_have(said):
     values = [{"score": 7}, {"score": None}, {"score": 6, "reasoning": "Fine."}, None]
     reasons = pa.array(values, pa.struct([("score", pa.int16()), ("reasoning", pa.string())]))
     table = pa.table({"id": range(4), "output": reasons})
     batch = score_batch(LENGTH, table)
     assert (batch.id, batch.points) == ([0, 1, 2, 3], [7, None, 6, None])
-    assert [error and error.message.split(";")[0].split(" (")[0] for error in batch.error] == [
-        *(None, "missing field `score`", None, "the record has no field `output`")
-    ]
+    said([error.message for error in batch.error if error])
     assert score_batch(LENGTH, reasons).points == score_batch(LENGTH, table["output"]).points == [7, None, 6, None]
     assert score_batch(LENGTH, pa.table({"score": [7, 11], "reasoning": [None, "No."]})).points == [7, None]
     several = pa.table({"outputs": [[{"score": 2}, {"score": 6}], None, [{"score": 7}]]})
@@ -223,10 +221,11 @@ def test_structs_with_strings_and_lists_of_any_kind_are_scored(kind, make_list):
 @pytest.mark.parametrize(
     ("names", "told"), [(["output", "output", "id"], "output"), (["id", "output", "id"], "id"), (["a", "a", "b"], "a")]
 )
-def test_a_column_that_is_there_twice_is_refused(names, told):
+def test_a_column_that_is_there_twice_is_refused(names, told, said):
     for table in (pa.table([["a"]] * 3, names=names), pd.DataFrame([["a"] * 3], columns=names)):
-        with pytest.raises(ValueError, match=f"the table has `{told}` more than once; rename one of the columns"):
+        with pytest.raises(ValueError, match=f"`{told}`") as refused:
             score_batch(LENGTH, table)
+        said(refused.value)
 
 
 def test_columns_that_are_not_read_may_have_any_name():

@@ -4,6 +4,7 @@ import gc
 import io
 import json
 import pickle
+import re
 from fractions import Fraction
 from random import Random
 
@@ -112,12 +113,11 @@ def test_bytes_and_a_binary_file_are_json_lines_or_json(form, cut):
     for batch in (score_batch(RUBRICS, given), score_batch(RUBRICS, Dripping(given))):
         rows = [*rows_in_short(batch)]
         assert rows[:10] == results
-        assert [row["error"]["message"] for row in rows[10:]] == (
-            ["not JSON at column 13: this string has no closing quote"] if form == "broken lines" else []
-        )
+        columns = [re.findall(r"\d+", row["error"]["message"]) for row in rows[10:]]
+        assert columns == ([["13"]] if form == "broken lines" else [])
 
 
-def test_each_item_of_a_list_is_one_output():
+def test_each_item_of_a_list_is_one_output(said):
     whole = JudgeOutput((False, True), (None, None))
     outputs = [
         tower("year", "cost"),
@@ -141,20 +141,7 @@ def test_each_item_of_a_list_is_one_output():
     batch = score_batch(TOWER, iter(outputs))
     assert batch.points == [4, 3, 1, 4, 4, 3, *[None] * 11]
     assert batch.id == [None, None, None, "d", None, None, "g", *[None] * 8, "q", ["r"]]
-    told = (
-        "missing field `satisfied`",
-        "not an output for the rubric `tower`: 1 answers and 1 reasons",
-        "not an output for the rubric `tower`: an answer that the rubric does not allow",
-        "no JSON object in this text",
-        "found null",
-        "found null",
-        "found a Python value of the type int",
-        "not JSON at column 1",
-        "unexpected text after the JSON value, at column 12",
-        "the record has no field `output` (found: id, x)",
-        "`rubric` must be a string",
-    )
-    assert all(error.message.startswith(start) for error, start in zip(batch.error[6:], told, strict=True))
+    said([error.message for error in batch.error[6:]])
     assert {error.line for error in batch.error if error} == {None}
 
 
@@ -171,21 +158,23 @@ def test_what_of_a_text_is_the_verdict_can_be_chosen():
 
 
 @pytest.mark.parametrize(
-    ("rubrics", "outputs", "message"),
+    ("rubrics", "outputs"),
     [
-        ({}, [], "rubrics is an empty mapping"),
-        ("r.yaml", [], "rubrics is a value of the type str"),
-        ({"a": 1}, [], "rubrics is a value of the type dict"),
-        ({"a": TOWER}, [], r"rubrics has the keys \['a'\]"),
-        (TOWER, "{}", "outputs is a single value of the type str"),
-        (TOWER, {}, "outputs is a single value of the type dict"),
-        (TOWER, None, "outputs is a single value of the type NoneType"),
-        (TOWER, io.StringIO("{}"), "outputs is a file opened as text; open it in binary mode"),
+        ({}, []),
+        ("r.yaml", []),
+        ({"a": 1}, []),
+        ({"a": TOWER}, []),
+        (TOWER, "{}"),
+        (TOWER, {}),
+        (TOWER, None),
+        (TOWER, io.StringIO("{}")),
     ],
+    ids=["no rubric", "a name", "a number", "another key", "a text", "one output", "nothing", "a file of text"],
 )
-def test_a_wrong_argument_is_an_exception(rubrics, outputs, message):
-    with pytest.raises(TypeError, match=f"^{message}"):
+def test_a_wrong_argument_is_an_exception(rubrics, outputs, said):
+    with pytest.raises(TypeError) as refused:
         score_batch(rubrics, outputs)
+    said(refused.value)
     if not isinstance(outputs, io.StringIO):
         with pytest.raises(TypeError):
             score_batches(rubrics, outputs)
@@ -208,21 +197,21 @@ def test_a_key_that_is_not_a_string_is_an_error_of_its_row():
     assert told == ["neither", None, "the", "a"]
 
 
-def test_an_object_that_holds_itself_is_an_error_of_its_row():
+def test_an_object_that_holds_itself_is_an_error_of_its_row(said):
     circle = {"id": "a"}
     circle["output"] = circle
     batch = score_batch(LENGTH, [circle, {"score": 7}])
     assert (batch.id, batch.rubric, batch.score) == (["a", None], ["length", "length"], [None, 0.7])
-    assert batch.error[0].message == "nested too deeply to be read"
+    said(batch.error[0].message)
 
 
-def test_true_is_not_the_answer_1():
-    for rubric, answers, told in ((LENGTH, (True,), "integers"), (TOWER, (1, True), "true or false")):
+def test_true_is_not_the_answer_1(said):
+    for rubric, answers in ((LENGTH, (True,)), (TOWER, (1, True))):
         output = JudgeOutput(answers, (None,) * len(answers), None)
-        message = f"not an output for the rubric `{rubric.name}`: expected {told} as answers"
         with pytest.raises(OutputError) as caught:
             score(rubric, output)
-        assert caught.value.message == score_batch(rubric, [output]).error[0].message == message
+        assert caught.value.message == score_batch(rubric, [output]).error[0].message
+        said(caught.value.message)
 
 
 def test_points_that_no_column_of_integers_holds_are_refused():

@@ -295,18 +295,15 @@ def test_columns_are_mapped_to_fields(name):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["output=respones"], "(--map output=respones); did you mean `response`?"),
-        (["output=x.y"], "(--map output=x.y); there are `uid`, `response` and `id`"),
-        ([], "no column `output` (there are `uid`, `response` and `id`)"),
-        (["output=response", "id=uid"], "the column `id` is not read, because --map id=uid names another"),
-    ],
+    "options",
+    [["output=respones"], ["output=x.y"], [], ["output=response", "id=uid"]],
+    ids=["misspelt", "a field of a column", "none", "another column for `id`"],
 )
-def test_columns_that_are_not_there_are_refused(options, told):
+def test_columns_that_are_not_there_are_refused(options, said):
     Path("a.csv").write_bytes(b"uid,response,id\n1,x,2\n")
-    results, said, code = call("a.csv", *(arg for option in options for arg in ("--map", option)))
-    assert (results, said[0].startswith("a.csv: "), told in said[0], code) == ([], True, True, 2)
+    results, told, code = call("a.csv", *(arg for option in options for arg in ("--map", option)))
+    assert (results, code) == ([], 2)
+    said(told)
 
 
 def test_records_without_a_mapped_field_are_invalid(said):
@@ -372,10 +369,11 @@ def test_a_column_that_is_there_twice_is_refused(said):
 
 def test_line_ends_of_old_macs_are_named(said):
     Path("a.csv").write_bytes(b"id,output\ra,1\r")
-    told = "a carriage return alone ends a line; save the file with LF or CRLF at the ends of lines"
     said(call("a.csv")[1][0])
     Path("b.csv").write_bytes(b'id,output\na,"{""score"": 7}"\nb\r,1\n')
-    assert errors(call("b.csv")[0]) == [(3, told)]
+    ((line, message),) = errors(call("b.csv")[0])
+    assert line == 3
+    said(message)
 
 
 def test_damage_in_parquet_with_checksums_is_told(said):

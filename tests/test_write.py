@@ -138,24 +138,16 @@ def test_a_read_only_file_is_left_alone_even_by_the_superuser(file, said):
 
 
 @pytest.mark.parametrize(
-    ("make", "expected"),
+    "make",
     [
-        pytest.param(lambda path: path.unlink(), "cannot be written: No such file or directory", id="gone"),
-        pytest.param(
-            lambda path: (path.unlink(), path.mkdir()),
-            "is not a regular file; only regular files can be written",
-            id="folder",
-        ),
-        pytest.param(
-            lambda path: (path.unlink(), os.mkfifo(path)),
-            "is not a regular file; only regular files can be written",
-            id="pipe",
-        ),
+        pytest.param(lambda path: path.unlink(), id="gone"),
+        pytest.param(lambda path: (path.unlink(), path.mkdir()), id="folder"),
+        pytest.param(lambda path: (path.unlink(), os.mkfifo(path)), id="pipe"),
     ],
 )
-def test_what_is_no_file_is_not_written(file, make, expected):
+def test_what_is_no_file_is_not_written(file, make, said):
     make(file)
-    assert refuse(file) == expected
+    said(refuse(file))
 
 
 def test_a_link_in_a_circle_is_not_written(file):
@@ -284,19 +276,15 @@ def test_the_defaults_of_a_folder_do_not_open_a_file_that_lacks_them(with_attrib
 
 
 @needs_attributes
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [("user.note", "extended attribute user.note"), ("system.posix_acl_access", "access control list")],
-)
-def test_a_file_whose_attributes_cannot_be_kept_is_left_alone(file, monkeypatch, name, what):
+@pytest.mark.parametrize("name", ["user.note", "system.posix_acl_access"])
+def test_a_file_whose_attributes_cannot_be_kept_is_left_alone(file, monkeypatch, name, said):
     def refuse_all(_path, _name, _value):
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
     monkeypatch.setattr(os, "listxattr", lambda path: [name] if Path(path) == file else [])
     monkeypatch.setattr(os, "getxattr", lambda _path, _name: b"x")
     monkeypatch.setattr(os, "setxattr", refuse_all)
-    message = f"has another {what} than a new file gets: Operation not permitted; change it by hand"
-    assert refuse(file) == message
+    said(refuse(file))
     assert (file.read_bytes(), names(file.parent)) == (OLD, ["suite.yaml"])
 
 

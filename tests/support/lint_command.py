@@ -10,6 +10,8 @@ import commands
 import pytest
 from found import message
 
+from rubric_lint.run.summary import Summary
+
 with suppress(ImportError):  # not on Windows
     import pty
 
@@ -96,9 +98,18 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-COUNTED = "Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).\n"
-
-FIXABLE = "1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose.\n"
+COUNTS = Summary(
+    files=3,
+    files_with_rubrics=3,
+    files_with_findings=2,
+    rubrics=3,
+    criteria=3,
+    errors=1,
+    warnings=1,
+    safe_fixes=1,
+    choices=1,
+)
+COUNTED, FIXABLE = f"{COUNTS}\n".splitlines(keepends=True)
 
 BROKEN_RULE = """
 from rubric_lint.lint import engine
