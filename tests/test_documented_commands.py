@@ -134,12 +134,14 @@ def test_dots_on_a_line_of_their_own_stand_for_any_lines(shown, written, is_same
 @pytest.mark.parametrize(
     ("shown", "written", "renewed"),
     [
-        ("old\n", "new\n", "new\n"),
+        ("...\n", "new\n", "...\n"),
+        ("old and ...\n", "new\nand more\n", "new\nand more\n"),
         ("old\n", "", ""),
         ("one\n...\nold end\n", "one\ntwo\nnew end\n", "one\n...\nnew end\n"),
         ("...\nold, it fits\n...\n", "a\nnew, it fits\nb\n", "...\nnew, it fits\n...\n"),
         ("one\n...\ntwo\n", "new\n", "new\n"),
         ("...\n", "new\n", "...\n"),
+        ("old and ...\n", "new\nand more\n", "new\nand more\n"),
     ],
 )
 @pytest.mark.parametrize("indent", ["", "   "])

@@ -114,7 +114,7 @@ def renew_page(page: str, runs: list[tuple[Command, Ran]]) -> str:
         if agrees(command.output, ran.output):
             continue
         output = ran.output.rstrip("\n")
-        if "...\n" in command.output:
+        if _DOTS.search(command.output):
             output = shorten_alike(command.output, ran.output).rstrip("\n")
         first = lines[command.line - 1]
         indent = first[: len(first) - len(first.lstrip())]
