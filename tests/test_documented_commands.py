@@ -134,8 +134,7 @@ def test_dots_on_a_line_of_their_own_stand_for_any_lines(shown, written, is_same
 @pytest.mark.parametrize(
     ("shown", "written", "renewed"),
     [
-        ("...\n", "new\n", "...\n"),
-        ("old and ...\n", "new\nand more\n", "new\nand more\n"),
+        ("old\n", "new\n", "new\n"),
         ("old\n", "", ""),
         ("one\n...\nold end\n", "one\ntwo\nnew end\n", "one\n...\nnew end\n"),
         ("...\nold, it fits\n...\n", "a\nnew, it fits\nb\n", "...\nnew, it fits\n...\n"),

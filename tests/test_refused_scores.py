@@ -38,7 +38,8 @@ def ask(name, text, table=None):
     (loaded, *_) = load_examined(name, examined).values()
     with pytest.raises(RubricError) as refused:
         loaded.prepare()
-    place, _, reason = refused.value.faults[0].partition(": the rubric cannot be scored: ")
+    place, reason = refused.value.faults[0].split(": the rubric cannot be ", 1)
+    reason = reason.removeprefix("scored: ")
     with pytest.raises(ExportError) as kept:
         make_sound("x", loaded.rubric, has_deductions=True)
     return noted, (place, reason), (loaded.place_of_field(kept.value.path), kept.value.message)

@@ -22,35 +22,37 @@ _WORSE = r"worse|worst|bad|poor"
 _GOOD = r"best|perfect|ideal|excellent|flawless|optimal|very good"
 _BAD = r"worst|terrible|awful|unacceptable|very poor|very bad|poor|fails?|failing|failed|failure"
 _NUMBER = r"(?<![\w.,])(-?\d{1,4})(?![\w%]|[.,]\d)"
-_IS = r"(?:\s*(?:=|:|->|\N{RIGHTWARDS ARROW}|\()|\s+(?:-|\N{EN DASH}|is|are|being|means?)(?=\s))\s*(?:the\s+)?"
-_ENDED = r"(?=\s*(?:\Z|[.,;:!?)\]/|&\n]|(?:and|score|level|possible)\b|to\s+-?\d))"
+# Between words of a text whose runs of blanks are one blank or one line break each: repeated, they would read it again.
+_IS = r"(?:\s?(?:=|:|->|\N{RIGHTWARDS ARROW}|\()|\s(?:-|\N{EN DASH}|is|are|being|means?)(?=\s))\s?(?:the\s)?"
+_ENDED = r"(?=\s?(?:\Z|[.,;:!?)\]/|&\n]|(?:and|score|level|possible)\b|to\s-?\d))"
 """What follows a word that says how good a score is: no object, as in "5: fails to name it"."""
-_ARE = r"(?:\s*=\s*|\s+(?:is|are|means?|indicates?)\s+)(?:the\s+)?"
+_ARE = r"(?:\s?=\s?|\s(?:is|are|means?|indicates?)\s)(?:the\s)?"
 
 _PHRASES = re.compile(
     rf"""(?:
     # A clause of its own, or one that says what is lower: "Lower is better", "a lower score is better".
-    (?: (?: (?:\A|[.;:,!?(\[\N{{EN DASH}}\N{{EM DASH}}\n-])\s* | \b(?:as|since|because|so|where|note\ that)\s+ )
-        (?:the\s+|a\s+)? (?: (?:{_LOW}){_ARE}(?:{_BETTER}) | (?:{_HIGH}){_ARE}(?:{_WORSE}) )\b )
-    | \b(?:{_LOW})\s+{_SCORES}{_ARE}(?:{_BETTER})\b
-    | \b(?:{_HIGH})\s+{_SCORES}{_ARE}(?:{_WORSE})\b
-    | \bthe\s+(?:lower|smaller|fewer)\b(?:\s+the\s+{_SCORES})?,?\s+the\s+better\b
-    | \bthe\s+(?:higher|larger|greater)\b(?:\s+the\s+{_SCORES})?,?\s+the\s+worse\b
+    (?: (?: (?:\A|[.;:,!?(\[\N{{EN DASH}}\N{{EM DASH}}\n-])\s? | \b(?:as|since|because|so|where|note\ that)\s )
+        (?:the\s|a\s)? (?: (?:{_LOW}){_ARE}(?:{_BETTER}) | (?:{_HIGH}){_ARE}(?:{_WORSE}) )\b )
+    | \b(?:{_LOW})\s{_SCORES}{_ARE}(?:{_BETTER})\b
+    | \b(?:{_HIGH})\s{_SCORES}{_ARE}(?:{_WORSE})\b
+    | \bthe\s(?:lower|smaller|fewer)\b(?:\sthe\s{_SCORES})?,?\sthe\sbetter\b
+    | \bthe\s(?:higher|larger|greater)\b(?:\sthe\s{_SCORES})?,?\sthe\sworse\b
     | \b(?:reverse|inverse|inverted|reversed)[\ -](?:scor(?:ed|ing)|scale|score)\b
-    | \bscale\s+is\s+(?:inverted|reversed)\b
-    )(?!\s+than\b)""",
+    | \bscale\sis\s(?:inverted|reversed)\b
+    )(?!\sthan\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SIGNS = re.compile(rf"{_BETTER}|{_WORSE}|{_GOOD}|{_BAD}|revers|invers|invert", re.IGNORECASE)
 _NUMBERED = re.compile(rf"{_NUMBER}{_IS}(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\b{_ENDED}", re.IGNORECASE)
-_FAILS = re.compile(rf"{_NUMBER}\s+fails{_ENDED}", re.IGNORECASE)
-_NAMED = re.compile(rf"\b(?:(?P<good>best|perfect)|(?P<bad>worst))(?:\s+score)?{_IS}{_NUMBER}", re.IGNORECASE)
+_FAILS = re.compile(rf"{_NUMBER}\sfails{_ENDED}", re.IGNORECASE)
+_NAMED = re.compile(rf"\b(?:(?P<good>best|perfect)|(?P<bad>worst))(?:\sscore)?{_IS}{_NUMBER}", re.IGNORECASE)
 
 
 def find_reversal(text: str, scales: Collection[Ends]) -> str:
     """Return the words of a text that say that a low score of one of some scales is good, or a high one bad."""
     if not _SIGNS.search(text):
         return ""
+    text = "\n".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
     if found := _PHRASES.search(text):
         return found[0].strip(" \n.;:,!?([\N{EN DASH}\N{EM DASH}-")
     if not scales:

@@ -65,7 +65,8 @@ _GRADES = frozenset(
 _SUMS = frozenset({"sum", "summed", "total", "additive", "cumulative"})
 _OF_CRITERIA = frozenset({"criteria", "criterion", "dimension", "dimensions", "rubric", "score", "scores", "scoring"})
 _OF_OUTPUTS = frozenset({"field", "fields", "key", "keys", "column", "columns", "inputs", "files", "tools"})
-_RANGE = re.compile(r"\s*[<>]?=?\s*\d[\d.]*\s*%?\s*(?:(?:-|\u2013|to)\s*\d[\d.]*\s*%?|\+)?\s*")
+_RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
+"""A score or a range of scores, in a text without its blanks."""
 
 
 class Doubt(NamedTuple):
@@ -442,7 +443,7 @@ def _are_grades(value: Any) -> bool:
         return all(isinstance(each, dict) and any(map(_is_bound, each.values())) for each in value)
     pairs = value.items()
     return all(_is_bound(each) for _, each in pairs) or all(
-        _RANGE.fullmatch(key) and (isinstance(each, str) or _is_bound(each)) for key, each in pairs
+        _is_range(key) and (isinstance(each, str) or _is_bound(each)) for key, each in pairs
     )
 
 
@@ -450,4 +451,8 @@ def _is_bound(value: Any) -> bool:
     """Return whether a value is a score, or a range of scores."""
     if isinstance(value, dict | list):
         return bool(value) and all(map(is_number, value.values() if isinstance(value, dict) else value))
-    return is_number(value) or (isinstance(value, str) and _RANGE.fullmatch(value) is not None)
+    return is_number(value) or (isinstance(value, str) and _is_range(value))
+
+
+def _is_range(text: str) -> bool:
+    return _RANGE.fullmatch("".join(text.split())) is not None
