@@ -180,7 +180,7 @@ class Shown(NamedTuple):
 class Writer(NamedTuple):
     """All that a model needs to write a criterion anew, and what its proposals are checked against.
 
-    `faults` says what is to be mended; `shown` are some answers, none of which a proposal is judged on.
+    `faults` says what is to be fixed; `shown` are some answers, none of which a proposal is judged on.
     """
 
     base: Base

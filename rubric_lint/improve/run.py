@@ -97,7 +97,7 @@ class Tried(NamedTuple):
 
 @dataclass
 class Outcome:
-    """A criterion to mend: what was found, what was tried, and why nothing more was.
+    """A criterion to fix: what was found, what was tried, and why nothing more was.
 
     `proposals` is the number of tests that share the level of error, 0 if it came to none. `contradicting` counts the
     answers to prove on for which as many people say one thing as another.
@@ -119,7 +119,7 @@ class Outcome:
 
 @dataclass
 class Improvement:
-    """What came of one rubric: the answers to write from, those to prove on, and each criterion to mend."""
+    """What came of one rubric: the answers to write from, those to prove on, and each criterion to fix."""
 
     assessment: Assessment
     written_from: int
@@ -182,7 +182,7 @@ class Improver:
         self.found = Improvement(assessment, len(writing), len(proving), mend, unasked)
 
     def run(self, tries: int) -> None:
-        """Try to mend each criterion, with at most `tries` proposals of a model for each."""
+        """Try to fix each criterion, with at most `tries` proposals of a model for each."""
         outcomes = self.found.outcomes
         for number, outcome in enumerate(outcomes):
             try:

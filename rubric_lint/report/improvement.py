@@ -34,7 +34,7 @@ class Page(NamedTuple):
 
     @property
     def could_say(self) -> bool:
-        """Whether every rubric has answers enough to find something to mend."""
+        """Whether every rubric has answers enough to find something to fix."""
         return all(each.assessment.review.answers >= NEEDED for each in self.several)
 
 
@@ -43,7 +43,7 @@ def word_headline(found: Improvement) -> str:
     if not found.outcomes:
         judged = counted(found.assessment.review.answers, "answer")
         few = f"; fewer than {NEEDED} show little" if found.assessment.review.answers < NEEDED else ""
-        return f"no criterion to mend in {judged}{few}"
+        return f"no criterion to fix in {judged}{few}"
     offered = sum(each.offered is not None for each in found.outcomes)
     return f"a wording that measures better for {offered} of {counted(len(found.outcomes), 'criterion', 'criteria')}"
 
@@ -66,7 +66,7 @@ _LEFT = {
         "no other wording is tried: only {detail} answers had valid outputs, and the next one would have as few; "
         "another --model may do better"
     ),
-    Left.FIX_FIRST: "fix {detail} first, which no wording mends: rubric-lint check says how, and fix does what it can",
+    Left.FIX_FIRST: "fix {detail} first, which no wording fixes: rubric-lint check says how, and fix does what it can",
     Left.NOT_WRITABLE: "no other wording can be written: {detail}",
     Left.LIMIT: "not tried, or not all of it: stopped at {detail}",
     Left.NO_REPLY: "not tried, or not all of it: {detail}",

@@ -195,7 +195,7 @@ def _take_half(answers: Sequence[Answer]) -> Sequence[Answer]:
 
 
 def _say_most(left: Sequence[Answer], trials: Sequence[_Trials], given: Given, access: Access) -> None:
-    """Say how many requests there can be: to judge answers, and for each proposal for a criterion to mend."""
+    """Say how many requests there can be: to judge answers, and for each proposal for a criterion to fix."""
     plan, models = make_plan({**vars(given), "shuffle": SEED}), len(given.models)
     trials = [each for each in trials if each.answers]
     asked = [*left, *chain.from_iterable(chain.from_iterable(repeat(each.answers, each.proposals)) for each in trials)]

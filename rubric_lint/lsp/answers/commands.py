@@ -105,7 +105,7 @@ def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]
 
 
 def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
-    """Yield above each criterion with recorded outputs whether to keep or mend it, or what would decide that."""
+    """Yield above each criterion with recorded outputs whether to keep or fix it, or what would decide that."""
     if not any(review.answers for review in analysis.reviews):
         return
     # The statistics take a while to load, and few projects name judge outputs.
