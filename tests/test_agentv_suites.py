@@ -53,7 +53,7 @@ SUITES = read_cases(__file__)["suites"]
 SKIPPED = re.compile("skips a test without|skips what has no `name`|the test has no `input`|so only the prompt")
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("kind", SUITES)
 def test_a_suite_is_rewritten_whole_or_what_is_in_the_way_is_told(kind, target, said):
@@ -225,7 +225,7 @@ def test_a_doubt_has_the_place_of_its_cause(said):
     said(told)
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("kind", SUITES)
 def test_a_suite_goes_to_the_other_release_and_back_again_and_again(kind, target):

@@ -63,6 +63,7 @@ def test_another_name_is_none_of_the_package():
         rubric_lint.scores  # noqa: B018
 
 
+@pytest.mark.slow
 def test_the_page_lists_the_names_as_they_are():
     page = PAGE.read_text("utf-8")
     assert renew(page) == page, "run `make renew`"

@@ -61,6 +61,7 @@ def test_a_request_asks_for_the_schema_in_strict_mode():
     assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "expected"), TABLES["a request asks for less"].values(), ids=TABLES["a request asks for less"]
 )

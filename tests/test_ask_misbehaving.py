@@ -244,6 +244,7 @@ def test_an_answer_gets_the_verdict_that_the_judge_gave(outcomes, name):
     assert outcomes[0][name][0] == ("judged", {"reasoning": reasoning, "score": 8})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOST | TRIED | INVALID)
 def test_an_answer_without_a_verdict_gets_the_reason(outcomes, name):
     (kind, what), _, _ = outcomes[0][name]

@@ -211,6 +211,7 @@ def test_several_processes_at_once_leave_it_whole(folder):
     assert run(".") == run(".", "--no-cache")
 
 
+@pytest.mark.slow
 def test_large_runs_by_several_processes_are_kept_too(folder, said):
     for number in range(250):
         (folder / f"{number}.yaml").write_text(FAULTY.replace("id: a", f"id: a{number}"))

@@ -145,6 +145,7 @@ def apply(result, repair):
     return result.source._replace(text=splice(result.source.text, repair.edits))
 
 
+@pytest.mark.slow
 @given(faulty_rubrics())
 def test_each_fix_mends_its_finding_and_leaves_all_other_criteria_alone(faulty):
     result = lint(faulty.name, faulty.data, OURS)

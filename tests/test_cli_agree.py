@@ -314,6 +314,7 @@ def test_twice_the_rubrics_are_twice_the_work():
     assert many < 2.2 * few
 
 
+@pytest.mark.slow
 def test_twice_the_answers_are_twice_the_work_to_compare():
     def compare(count):
         people = (records("B", f"p{rater}", (HUMAN * count)[rater:]) for rater in range(3))

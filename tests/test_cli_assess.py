@@ -632,6 +632,7 @@ def fill_in(sheet, cases):
     return [row["id"] for row in rows]
 
 
+@pytest.mark.slow
 def test_following_the_advice_to_label_more_labels_others_that_are_judged_and_decides():
     cases = prepare(60, GOOD)
     records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text("utf-8").splitlines()]
@@ -660,6 +661,7 @@ def test_with_few_judged_answers_left_these_are_labelled_before_more_are_collect
     assert (code, report["labels_needed"]) == (4, None)  # far too few to say
 
 
+@pytest.mark.slow
 def test_two_judges_are_assessed_by_themselves_and_the_worst_decides(said):
     cases = prepare(200, GOOD, labels=200)
     Path("lenient.jsonl").write_text(played.record(cases, LENIENT, 2))
@@ -736,6 +738,7 @@ def write_judged(judged, labels, *, answers=None):
     write_lines("labels.jsonl", given)
 
 
+@pytest.mark.slow
 def test_the_shares_are_those_of_one_run_unless_a_verdict_rests_on_several(said):
     """Of 30 bad answers, 12 are caught by one of two outputs, of which the worse one counts in `score`."""
     write_judged([(False, True)] * 12 + [(False, False)] * 18 + [(True, True)] * 30, [False] * 30 + [True] * 30)
@@ -781,6 +784,7 @@ def test_score_agree_and_assess_draw_one_line_between_good_and_bad():
     assert caught == [(0, 0, 30, 0), (30, 30, 30, 1)]
 
 
+@pytest.mark.slow
 def test_a_group_in_which_the_judge_fails_is_named_although_the_whole_is_trusted(said):
     """251 bad answers, of which 41 are in another language; the judge catches 13 of these and 206 of the others."""
     judged = [(number >= 206,) for number in range(210)] + [(number >= 13,) for number in range(41)] + [(True,)] * 349
@@ -866,6 +870,7 @@ def read_sentences(page):
     return re.sub(r"\s+", " ", page.partition("\n\n")[2].partition("\n\n")[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", [GOOD, LENIENT, NOISY])
 @pytest.mark.parametrize("count", [40, 120])
 def test_each_figure_on_the_page_is_one_of_the_report(judge, count):

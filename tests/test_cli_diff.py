@@ -235,6 +235,7 @@ def test_an_old_file_with_errors_says_how_to_compare_all_the_same(run, tmp_path,
     assert run(name, "new.yaml")[2].splitlines()[-1] == told.format(mend)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("run")
 def test_a_reader_that_stops_early_is_no_fault(tmp_path):
     command = ["sh", "-c", '"$0" diff old.yaml new.yaml | head -1', PROGRAM]

@@ -340,6 +340,7 @@ def test_what_a_found_link_leads_to_outside_is_not_rewritten_and_counted(program
     assert outside.read_text() == NEW
 
 
+@pytest.mark.slow
 def test_what_became_of_the_suites_of_a_folder_is_counted(program):
     program.write("old.eval.yaml", "tests:\n  - {id: a, input: Why?, assertions: [Names it]}\n")
     program.write("kept.eval.yaml", "workspace: {}\ntests:\n  - {id: a, input: Why?, assertions: [Names it]}\n")

@@ -217,6 +217,7 @@ def test_a_wrong_key_ends_the_run_and_is_not_shown(said):
     said(first, counts, command)
 
 
+@pytest.mark.slow
 def test_one_cause_is_told_a_few_times_and_then_summed_up(folder, said):
     write_answers(folder, 40)
 

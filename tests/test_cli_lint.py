@@ -204,6 +204,7 @@ def test_an_end_of_file_inside_the_tool_is_a_crash_and_no_interrupt():
     assert (output, "crashed, which is a bug: EOFError" in errors, code) == ("", True, 3)
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
     output, errors, code = call_after(BROKEN_RULE, "--format=concise")
     counts = COUNTS._replace(
@@ -281,6 +282,7 @@ def test_what_the_encoding_of_the_output_lacks_is_escaped(said):
 COLORED = "\x1b[1mold.yaml:3:5\x1b[0m \x1b[33m\x1b[1mwarning\x1b[0m" + DESCRIPTION.removeprefix("old.yaml:3:5 warning")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "variables", "expected"),
     [

@@ -144,6 +144,7 @@ def test_the_page_shows_a_row_for_each_probe(said):
     assert [line for line in prose if len(line) > 80] == []
 
 
+@pytest.mark.slow
 def test_few_answers_decide_nothing_and_the_page_says_how_many_would():
     write_usual(3)
     _, kinds, report, _ = run(notice, "--probe")
@@ -190,6 +191,7 @@ def test_a_second_run_asks_nothing_and_more_answers_are_probed_beside_the_first(
     assert counts == [20 + 56, 20 + 56, 20 + 112]
 
 
+@pytest.mark.slow
 def test_the_rubric_of_each_answer_is_probed():
     suite = "tests:\n" + "".join(
         f"  - id: {name}\n    criteria: Is good\n    input: Why?\n    assertions:\n      - type: rubrics\n"
@@ -219,6 +221,7 @@ def test_what_it_refuses(arguments, message):
     assert (done.returncode, message in commands.complaint(done)) == (2, True)
 
 
+@pytest.mark.slow
 def test_variants_of_another_text_are_not_taken_for_those_of_the_answers():
     write_usual(2)
     with serving(played.play(notice)) as chat:

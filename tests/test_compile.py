@@ -207,6 +207,7 @@ def test_many_criteria_are_scored(database):
     assert check(rubric, outputs, ask(database, rubric, outputs)) == {("valid", "valid"): 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("extract", "told"),
     [
@@ -247,6 +248,7 @@ def test_random_outputs_score_as_by_score_batch(database, seed, extract):
     assert counted["unread", "valid"] + counted["unread", "invalid"] < 200
 
 
+@pytest.mark.slow
 @pytest.mark.spread(3)
 @pytest.mark.parametrize("extract", Extract)
 def test_texts_of_random_pieces_score_as_by_score_batch(database, extract):
@@ -255,6 +257,7 @@ def test_texts_of_random_pieces_score_as_by_score_batch(database, extract):
     assert min(counted["valid", "valid"], counted["invalid", "invalid"], counted["unread", "valid"]) > 20
 
 
+@pytest.mark.slow
 def test_random_structs_score_as_by_score_batch(database):
     counted = Counter()
     for rubric, structs in make_structs(9, 6, 40):

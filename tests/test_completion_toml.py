@@ -107,6 +107,7 @@ def test_no_offer_breaks_the_settings(tmp_path, name, begun):
             assert label == "labels", str(error)  # noqa: PT017 (these need `judged`, which is written next)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "label", "inserted"),
     [

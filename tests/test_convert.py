@@ -57,6 +57,7 @@ def run(folder):
     return converted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_each_target_gets_what_its_snapshot_shows(run, target, snapshot):
     if target == "xlsx":
@@ -607,6 +608,7 @@ mixed_cases = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn=st.lists(mixed_cases, min_size=1, max_size=3), rubric=graders)
 def test_whatever_is_written_for_agentv_5_loads_there(run, drawn, rubric):

@@ -96,6 +96,7 @@ def test_what_has_not_changed_is_not_even_read(said):
     said(out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "expected"), CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("state", ["unsaved", "staged", "committed"])
 def test_what_touches_a_change(old, new, expected, state):
@@ -401,6 +402,7 @@ def test_a_repository_cannot_have_git_start_programs(tmp_path):
     assert (sorted(changes.files), list(marks.iterdir())) == (["a.yaml", "c.yml", "sub/b.yaml"], [])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
 def test_git_is_never_taken_from_the_current_folder(monkeypatch):
     code = "from rubric_lint.run.git import ask; print(ask('--version')[1][:11])"

@@ -137,6 +137,7 @@ def test_named_files_of_other_kinds_are_not_read_unless_the_settings_include_the
     ]
 
 
+@pytest.mark.slow
 def test_folders_nested_deeper_than_calls():
     deep = "/".join(["d"] * 1100)
     here = Path.cwd()

@@ -139,6 +139,7 @@ def test_the_way_to_a_file_does_not_matter(folder, monkeypatch):
     assert [whole] * 5 == [*same, marks(text, "x.yaml"), marks(text, "../b/x.yaml")]
 
 
+@pytest.mark.slow
 def test_no_process_has_fingerprints_of_its_own(folder):
     text = "rubrics:\n  - expected_outcome: Good\n"
     (folder / "x.yaml").write_text(text, "utf-8")

@@ -1,5 +1,6 @@
 """Records that share an id (A12), however many there are and wherever they stand."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ blocks = st.lists(st.tuples(st.integers(0, 2), st.lists(names, max_size=9)), max
 """How many lines are left out before the records of a block, and their ids; None for none."""
 
 
+@pytest.mark.slow
 @settings(max_examples=40)  # each makes 256 arrays
 @given(st.lists(blocks, min_size=1, max_size=3), st.integers(0, 5))
 def test_the_first_repeated_ids_are_found_in_order(files, most):

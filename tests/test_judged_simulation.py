@@ -13,11 +13,13 @@ ANSWERS = 30_000
 """The answers that are drawn for a case of each size; `make false-alarms` draws more, for the guide."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_a_rule_hardly_ever_reports_what_is_not_there(case):
     assert simulate(case, 100, 8) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", RULES, ids=[case.name for case in RULES])
 def test_a_rule_finds_a_clear_effect(case):
     assert simulate(case, 200, 5, effect=True) >= 2

@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+import pytest
 from cases import read_cases
 from embedded import Client
 
@@ -74,6 +75,7 @@ def without_ids(answer):
     return {name: value for name, value in answer.items() if name != "id"}
 
 
+@pytest.mark.slow
 def test_requests_that_come_with_the_file_are_answered_as_later(tmp_path):
     (tmp_path / "strict.toml").write_text('ignore = ["unknown-field"]\n')
 

@@ -60,6 +60,7 @@ def test_lint_reports_what_the_command_reports():
     assert text == call("--format=agent")[0]
 
 
+@pytest.mark.slow
 def test_lint_of_a_text_reports_what_the_command_reports_of_stdin():
     text, data = ask("lint", text=BAD, name="sub/x.yaml")
     command = ("-", "--stdin-filename=sub/x.yaml")

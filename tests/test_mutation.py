@@ -165,6 +165,7 @@ def test_the_cost_of_a_sum_does_not_grow_with_its_bounds():
     assert sums.highest(10**4_000, 10**5_000) is None
 
 
+@pytest.mark.slow
 def test_numbers_without_a_common_measure_are_listed_one_by_one():
     far = [{0, 10**40 + 1}, {0, 10**20}, {0, 7}]
     sums = Sums(far)

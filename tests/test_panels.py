@@ -239,6 +239,7 @@ def test_a_run_says_its_requests_and_how_many_votes_are_independent(said):
     assert len(told) == 2
 
 
+@pytest.mark.slow
 def test_the_requests_of_a_resumed_run_are_those_that_are_left(folder, said):
     with serving(Models()) as server:
         judge(server, "--per-criterion")

@@ -386,6 +386,7 @@ def test_the_same_criteria_are_dropped_on_every_machine():
     assert len(can_earn) > 30
 
 
+@pytest.mark.slow
 def test_a_criterion_that_earns_points_stays_and_each_is_dropped_as_often_as_said():
     dropout, seeds = 0.6, 800
     kept = [*drawn_subsets(dropout, range(seeds)).values()]

@@ -116,6 +116,7 @@ def test_a_criterion_that_costs_points_gets_worse_upward(run):
     ]
 
 
+@pytest.mark.slow
 def test_the_answers_that_lost_most_come_first_and_the_others_are_counted(run):
     was = [answer(f"a{number}", 9, 9) for number in range(1100)]
     now = [answer(f"a{number}", 9, 8 if number != 1050 else 0) for number in range(1100)]

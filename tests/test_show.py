@@ -91,6 +91,7 @@ def test_no_release_of_agentv_reads_files_of_several_documents_json_or_lines_wit
     assert {each["name"]: each["loads"] for each in shown(name, text)["releases"]} == loads
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
 @pytest.mark.parametrize("path", sorted((Path(__file__).parent / "agentv").iterdir()), ids=lambda path: path.name)
 def test_what_is_rewritten_for_a_release_is_read_whole_by_it(path, target):

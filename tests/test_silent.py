@@ -292,6 +292,7 @@ def test_a_file_that_is_only_named_like_a_rubric_is_told_once(said):
 RUBRIC, SUITE = (f"https://rubric-lint.github.io/schemas/{name}-v2.schema.json" for name in ("rubric", "suite"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "text", "new", "done"), ADVICE.values(), ids=ADVICE)
 def test_advice_that_is_followed_ends_in_a_rubric_or_a_finding(name, text, new, done, said):
     Path(name).write_text(text, "utf-8")

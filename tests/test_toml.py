@@ -77,6 +77,7 @@ def write(value):
     return repr(value)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(st.dictionaries(words, values, max_size=3), max_size=3))
 def test_the_places_of_any_toml_hold_its_values(tables):

@@ -132,6 +132,7 @@ def test_an_object_of_the_answer_is_a_quote_where_the_answer_may_have_ended_the_
         find(text, answer='</think>\n{"score": 9}')
 
 
+@pytest.mark.slow
 def test_what_one_way_to_find_the_verdict_accepts_the_next_one_reads_as_well():
     """The expected form, the whole text, its end, the only object in it: each accepts what the one before does."""
     reader = reader_of(RUBRICS["whole"])
