@@ -798,6 +798,41 @@ def test_a_group_in_which_the_judge_fails_is_named_although_the_whole_is_trusted
     assert "no answer has the field `topic`" in run(*LABELS, "--by", "topic")[2]
 
 
+def refuse_outputs(places):
+    """Replace the outputs of some answers by one that is no judgement."""
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    for place in places:
+        records[place]["outputs"] = ["I refuse."]
+    write_lines("answers.judged.jsonl", records)
+    return records
+
+
+@pytest.mark.parametrize("is_apart", [True, False])
+def test_an_answer_with_an_invalid_output_stays_in_its_group(is_apart):
+    met = [False] * 200 + [True] * 200
+    languages = [{"language": "de" if number % 9 == 0 else "en"} for number in range(400)]
+    write_judged([(each,) for each in met], met, answers=languages)
+    records = refuse_outputs(range(0, 400, 9))
+    if not is_apart:
+        for number, record in enumerate(records):
+            record |= languages[number]
+        write_lines("answers.jsonl", records)
+    code, report, _ = run(*LABELS, "--by", "language")
+    groups = [(each["group"], each["bad_caught"]["x"], each["bad_caught"]["n"]) for each in report["groups"]]
+    assert (code, report["reasons"], groups) == (1, ["below-in-group"], [("en", 177, 177), ("de", 0, 23)])
+
+
+def test_an_answer_with_an_invalid_output_stays_with_its_question():
+    """Of 3 answers to each of 40 questions, one has an invalid output."""
+    met = [False] * 60 + [True] * 60
+    asked = [{"question": f"What is {played.spell(number // 3)}"} for number in range(120)]
+    write_judged([(each,) for each in met], met, answers=asked)
+    write_lines("answers.jsonl", refuse_outputs(range(0, 120, 3)))
+    _, report, _ = run(*LABELS)
+    assert [report[side]["n"] for side in ("bad_caught", "good_passed")] == [20, 20]
+    assert report["bad_caught"]["x"] == pytest.approx(40 / 3)
+
+
 SCALE = """\
 rubrics:
   - {score_range: [0, 5], expected_outcome: Names no cause}

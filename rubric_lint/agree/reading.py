@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -59,12 +60,12 @@ def read_rater(record: Mapping[str, Any]) -> str | None:
     return (str(rater).strip() or None) if type(rater) in {str, int} else None
 
 
-def _find_source_of_text(text: bytes | OutputError, file: str) -> Source:
-    """Return where an invalid record is from, as far as it can be read."""
+def _read_as_far_as_possible(text: bytes | OutputError) -> dict[str, Any]:
+    """Return the fields of an invalid record; none if it cannot be read."""
     try:
-        return find_source(decode_entry(text), file)
+        return decode_entry(text)
     except OutputError:
-        return Source(None, file)
+        return {}
 
 
 def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
@@ -272,9 +273,15 @@ class Reader:
                 error, name = outcome.error or fault, outcome.head.get("id")
                 self.invalid.append(Invalid(file, line, name, error.path, error.message))
                 if name is not None and not labels:
-                    self._failed.setdefault(_find_source_of_text(text, file), set()).add(make_id_key(name))
+                    self._take_failed(_read_as_far_as_possible(text), make_id_key(name), file)
         self._labels += count if labels else 0
         return count
+
+    def _take_failed(self, value: dict[str, Any], key: Key, file: str) -> None:
+        """Keep that an answer has an invalid output; what its record says of the answer is true all the same."""
+        self._failed.setdefault(find_source(value, file), set()).add(key)
+        with suppress(OutputError):
+            self._describe(value, find_rubric(value, self._rubrics), key)
 
     def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, Flat] | None:
         """Return a label that has a field for each criterion or for the verdict, and may lack some; else None.
