@@ -833,6 +833,27 @@ def test_an_answer_with_an_invalid_output_stays_with_its_question():
     assert report["bad_caught"]["x"] == pytest.approx(40 / 3)
 
 
+def test_an_answer_with_fewer_outputs_than_a_run_is_not_wrong(said):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) * (2 + number % 2) for number, each in enumerate(met)], met)
+    code, report, _ = run(*LABELS, "--runs", "3")
+    assert (code, report["reasons"], report["unscored"]) == (4, ["few-labels"], 30)
+    assert [report[side]["high"] for side in ("bad_caught", "good_passed")] == [1, 1]
+    said(run(*LABELS, "--runs", "3", form="full")[1].partition("\nDetails")[0])
+
+
+@pytest.mark.parametrize(("runs", "caught"), [(1, 20 + 5), (2, 20)])
+def test_an_invalid_output_is_a_run_that_is_not_right_and_others_of_its_answer_count(runs, caught):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each, each) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    for record in records[:10]:
+        record["outputs"][1] = "I refuse."
+    write_lines("answers.judged.jsonl", records)
+    _, report, _ = run(*LABELS, "--runs", str(runs))
+    assert (report["bad_caught"]["x"], report["bad_caught"]["n"]) == (caught, 30)
+
+
 SCALE = """\
 rubrics:
   - {score_range: [0, 5], expected_outcome: Names no cause}

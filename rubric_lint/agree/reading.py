@@ -9,7 +9,17 @@ from typing import Any, NamedTuple
 from rubric_lint.agree.analysis import LABEL
 from rubric_lint.agree.label_scale import rescale
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, find_middle, make_id_key, name_key
+from rubric_lint.agree.ratings import (
+    Judgement,
+    Judgements,
+    Key,
+    Outputs,
+    Ratings,
+    find_middle,
+    make_id_key,
+    name_key,
+)
+from rubric_lint.agree.scales import Signature
 from rubric_lint.agree.units import About, describe
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
@@ -221,7 +231,7 @@ class Reader:
         self.passed_over = ReadingTotals()
         self._label_scale = label_scale
         self._about: dict[str, dict[Key, About]] = {name: {} for name in rubrics}
-        self._failed: dict[Source, set[Key]] = {}
+        self._failed: dict[str, dict[Source, dict[Key, Outputs]]] = {name: {} for name in rubrics}
         known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
         self._known = frozenset(known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning"})
         self._rubrics = rubrics
@@ -279,9 +289,30 @@ class Reader:
 
     def _take_failed(self, value: dict[str, Any], key: Key, file: str) -> None:
         """Keep that an answer has an invalid output; what its record says of the answer is true all the same."""
-        self._failed.setdefault(find_source(value, file), set()).add(key)
+        outputs: Outputs = (None,)
+        rubrics = [*self._rubrics.values()]
         with suppress(OutputError):
-            self._describe(value, find_rubric(value, self._rubrics), key)
+            rubric = find_rubric(value, self._rubrics)
+            self._describe(value, rubric, key)
+            rubrics, outputs = [rubric], tuple(self._list_outputs(value)) or outputs
+        for rubric in rubrics:
+            self._failed[rubric.name].setdefault(find_source(value, file), {})[key] = outputs
+
+    def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Signature | None]:
+        """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
+        given, about = record.get("outputs"), record.get("judge")
+        about = about if isinstance(about, dict) else {}
+        if not isinstance(given, list) or "output" in record or "panel" in about:
+            return
+        head = {name: value for name, value in record.items() if name not in {"outputs", "judge"}}
+        for number, output in enumerate(given, 1):
+            if number == len(given) and "fault" in about:  # the run ended with the output that it found invalid
+                yield None
+                continue
+            try:
+                yield _judge_samples(self._scorer.score_value({**head, "output": output}).result).given
+            except OutputError:
+                yield None
 
     def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, Flat] | None:
         """Return a label that has a field for each criterion or for the verdict, and may lack some; else None.
@@ -445,13 +476,13 @@ class Reader:
         labels: dict[str, list[_Found]] = {}
         for record in self._people:
             labels.setdefault(record.rubric.name, []).append(record)
-        failed = {names[source]: frozenset(keys) for source, keys in self._failed.items() if source in names}
         found = []
         for name, rubric in self._rubrics.items():
             if name in of_rubric:
                 judged, labelled = of_rubric[name]
                 together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
                 single = {rater: given for rater, given in judged.items() if rater not in panels}
+                failed = {names[each]: outputs for each, outputs in self._failed[name].items() if each in names}
                 ratings = Ratings(rubric, single, labelled, None, together, self._about[name], failed)
                 found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
                 self._list_labels_without_result(ratings)

@@ -274,7 +274,8 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     if invalid:
         yield f"{counted(invalid, 'labelled answer')} without a valid output: they count as wrong."
     if shares.unasked:
-        yield f"{counted(shares.unasked, 'labelled answer')} without any output: lower bounds count them as wrong."
+        lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
+        yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
     if shares.slips and not find_void(found):
         slips = f"1 label in 20 may be a slip of `{people.main}`"
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
