@@ -814,9 +814,7 @@ def test_an_answer_with_an_invalid_output_stays_in_its_group(is_apart):
     write_judged([(each,) for each in met], met, answers=languages)
     records = refuse_outputs(range(0, 400, 9))
     if not is_apart:
-        for number, record in enumerate(records):
-            record |= languages[number]
-        write_lines("answers.jsonl", records)
+        write_lines("answers.jsonl", [{**one, **more} for one, more in zip(records, languages, strict=True)])
     code, report, _ = run(*LABELS, "--by", "language")
     groups = [(each["group"], each["bad_caught"]["x"], each["bad_caught"]["n"]) for each in report["groups"]]
     assert (code, report["reasons"], groups) == (1, ["below-in-group"], [("en", 177, 177), ("de", 0, 23)])
