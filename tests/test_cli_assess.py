@@ -852,6 +852,15 @@ def test_an_invalid_output_is_a_run_that_is_not_right_and_others_of_its_answer_c
     assert (report["bad_caught"]["x"], report["bad_caught"]["n"]) == (caught, 30)
 
 
+def test_answers_without_the_field_are_said_to_be_in_no_group(said):
+    met = [False] * 30 + [True] * 30
+    fields = [{"new": True}, {"new": 1}, {"new": "1"}, {}]
+    write_judged([(each,) for each in met], met, answers=[fields[number % 4] for number in range(60)])
+    _, report, _ = run(*LABELS, "--by", "new")
+    assert [(each["group"], each["labelled"]) for each in report["groups"]] == [('"1"', 15), ("1", 15), ("true", 15)]
+    said(run(*LABELS, "--by", "new", form="full")[1].partition("\nDetails")[0])
+
+
 SCALE = """\
 rubrics:
   - {score_range: [0, 5], expected_outcome: Names no cause}

@@ -179,6 +179,11 @@ def word_shares(found: Assessment) -> Iterator[str]:
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
         yield _word_group(found, group)
+    if found.groups:
+        grouped = sum(each.shares.people.labelled for each in found.groups if each.judge == found.worst.judge)
+        rest = found.worst.shares.people.labelled - grouped
+        if rest:
+            yield f"{counted(rest, 'labelled answer')} without `{found.asked.by}`, in no group."
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
     see = "sees" if len(found.review.people) == 1 else "see"
     people = f"{list_names(found.review.people, 3)} {see} them"
