@@ -861,6 +861,34 @@ def test_answers_without_the_field_are_said_to_be_in_no_group(said):
     said(run(*LABELS, "--by", "new", form="full")[1].partition("\nDetails")[0])
 
 
+@pytest.mark.parametrize(("refused", "reasons"), [(3, ["shares-reached"]), (4, ["labels-refused"])])
+def test_labels_that_are_refused_for_their_value_are_a_selection(refused, reasons):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    lines = Path("labels.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    for record in records[:refused]:
+        record["output"] = "perhaps"
+    write_lines("labels.jsonl", records)
+    assert run(*LABELS)[1]["reasons"] == reasons
+
+
+def test_labels_whose_verdict_is_not_that_of_their_criteria_are_counted(said):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    rows = [[f"a{n:03}", "ann", "random", *[each] * 4, each or n < 4] for n, each in enumerate(met)]
+    words = {True: "yes", False: "no"}
+    lines = [",".join([*row[:3], *(words[each] for each in row[3:7]), "pass" if row[7] else "fail"]) for row in rows]
+    head = f"id,rater,chosen,{','.join(played.CRITERIA)},verdict"
+    Path("labels.csv").write_text("\n".join([head, *lines]))
+    code, report, _ = run("--labels", "labels.csv")
+    assert (code, report["good_passed"]["x"], report["good_passed"]["n"]) == (4, 30, 34)
+    page = run("--labels", "labels.csv", form="full")[1]
+    said(page.partition("\nDetails")[0])
+    agree = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", "--labels", "labels.csv")
+    said(agree.stderr)
+
+
 SCALE = """\
 rubrics:
   - {score_range: [0, 5], expected_outcome: Names no cause}

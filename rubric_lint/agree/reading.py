@@ -240,7 +240,20 @@ class Reader:
         self._left_out: dict[str, LeftOut] = {}
         self._judges: list[_Found] = []
         self._people: list[_Found] = []
-        self._labels = 0
+        self._labels = self._refused = self._contradictions = 0
+
+    @property
+    def refused(self) -> tuple[int, int]:
+        """How many labels are invalid, and how many there are."""
+        return self._refused, self._labels
+
+    def word_contradictions(self) -> str:
+        """Return how many labels have a verdict that is not that of their criteria; empty if none has."""
+        n = self._contradictions
+        if not n:
+            return ""
+        labels = "1 label has" if n == 1 else f"{n:,} labels have"
+        return f"{labels} a verdict that the criteria in the same row do not come to: the verdict counts"
 
     @property
     def left_out(self) -> list[LeftOut]:
@@ -282,6 +295,7 @@ class Reader:
                 outcome = self._scorer.explain(text, fault, line)
                 error, name = outcome.error or fault, outcome.head.get("id")
                 self.invalid.append(Invalid(file, line, name, error.path, error.message))
+                self._refused += 1 if labels else 0
                 if name is not None and not labels:
                     self._take_failed(_read_as_far_as_possible(text), make_id_key(name), file)
         self._labels += count if labels else 0
@@ -336,8 +350,11 @@ class Reader:
             return
         flat = flat._replace(answers=self._rescale(flat.answers, rubric))
         verdict = flat.verdict
-        if verdict is None and None not in flat.answers:
-            verdict = rubric.grade(read_whole(flat, rubric)).verdict
+        if None not in flat.answers:
+            own = rubric.grade(read_whole(flat, rubric)).verdict
+            verdict = verdict or own
+            if verdict is not own:
+                self._contradictions += 1
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
         self._describe({"question": value.get("question"), "answer": value.get("answer")}, rubric, make_id_key(name))

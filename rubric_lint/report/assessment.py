@@ -219,6 +219,8 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
         yield Step(
             "Say on which scale the labels are.", shlex.join([*labelled, "--label-scale", found.doubted.proposed])
         )
+    elif Reason.LABELS_REFUSED in reasons:
+        yield Step("Correct the labels that are refused, then run this again.", shlex.join(labelled))
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
         names = worst.name_all(worst.shares.people.split)
         yield Step(f"Read these {len(names)} answers together first: {list_names(names, 5)}.", agree)

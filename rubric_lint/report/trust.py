@@ -63,6 +63,7 @@ _REASONS = {
     Reason.UNUSABLE: "the results cannot be used ({fault})",
     Reason.NO_LABELS: "{faults} in {answers}; without human labels nobody can say more",
     Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
+    Reason.LABELS_REFUSED: "{refused} labels are refused for what is in them, and the others do not stand for these",
     Reason.LABEL_SCALE: "the labels of `{person}` seem to be on another scale than the rubric's",
     Reason.PEOPLE_DISAGREE: "your people disagree: two of them agree on {agree} of answers",
     Reason.FEW_LABELS: "{more}",
@@ -93,6 +94,7 @@ def _word_reasons(found: Assessment) -> str:
         "judge": _name_judge(found),
         "groups": " or ".join(groups),
         "invalid": f"{len(review.invalid):,}",
+        "refused": "{:,} of {:,}".format(*review.refused),
         "fault": review.fault,
         "faults": faults,
         "answers": counted(review.answers, "answer"),
@@ -245,6 +247,8 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
     if review.invalid:
         yield f"{counted(len(review.invalid), 'record')} not counted: {word_causes(review)}."
+    if review.contradictions:
+        yield f"{review.contradictions}."
     for each in review.left_out:
         yield f"{counted(each.count, each.noun)} left out: {each.reason}."
     missing = list_unlabelled(found)
@@ -358,6 +362,7 @@ def word_faults(evidence: Iterable[Evidence]) -> str:
 _VOID = {
     Reason.NO_LABELS: "no human labels",
     Reason.BY_VERDICT: "the labels were chosen by the judge's verdict",
+    Reason.LABELS_REFUSED: "too many labels are refused",
     Reason.LABEL_SCALE: "the labels seem to be on another scale",
     Reason.PEOPLE_DISAGREE: "people disagree with each other",
 }
