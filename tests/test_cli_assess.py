@@ -889,6 +889,15 @@ def test_labels_whose_verdict_is_not_that_of_their_criteria_are_counted(said):
     said(agree.stderr)
 
 
+def test_an_invalid_output_is_no_answer_on_which_people_and_the_judge_differ(said):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in [True, *met[1:]]], met)
+    refuse_outputs([*range(1, 20), *range(30, 50)])
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["to_label_again"]) == (1, ["misses-bad", "fails-good"], ["a000"])
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
 SCALE = """\
 rubrics:
   - {score_range: [0, 5], expected_outcome: Names no cause}

@@ -78,8 +78,9 @@ class Shares(NamedTuple):
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
     `unscored` labelled answers have no valid run, of these `unasked` not even enough outputs for one. `single` has the
-    positions of the answers on which the judge differs from the only person who labelled them; while there are any, so
-    many answers of each class as `slips` says may be slips of that person, and the upper bounds leave them out.
+    positions of the answers on which the judge differs from the only person who labelled them, without those that have
+    no valid run. So many answers of each class as `slips` says may be slips of that person, and the upper bounds leave
+    them out.
     """
 
     bad_caught: Bounded
@@ -139,8 +140,9 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
     bad, good = (
         _bound_class(answers, is_good, people.main, slips, level, is_double=is_double) for is_good in (False, True)
     )
+    differing = [place for place in single if answers[place].has_valid_run]
     unscored, unasked = sum(not each.has_valid_run for each in answers), sum(not each.was_asked for each in answers)
-    return Shares(bad, good, people, unscored, unasked, slips, tuple(single))
+    return Shares(bad, good, people, unscored, unasked, slips, tuple(differing))
 
 
 def _bound_class(

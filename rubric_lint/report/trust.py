@@ -70,6 +70,12 @@ _REASONS = {
     Reason.SHARES_REACHED: "{judge} catches at least {target} of bad answers and passes at least {target} of good ones",
 }
 
+_WITH_INVALID = {
+    Reason.MISSES_BAD: "{judge} catches too few bad answers",
+    Reason.FAILS_GOOD: "{judge} passes too few good answers",
+}
+"""The same of a judge with invalid outputs, which neither let an answer pass nor stop it."""
+
 _OF_DATA = frozenset({Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.FEW_LABELS, Reason.NO_LABELS})
 """The reasons that a judge gives that does not tell answers apart."""
 
@@ -103,7 +109,10 @@ def _word_reasons(found: Assessment) -> str:
         "more": _word_needed(found) if worst else "",
         "target": word_target(found),
     }
-    return "; ".join(_REASONS[each].format_map(values) for each in found.reasons)
+    words = _REASONS
+    if worst and review.ratings and review.ratings.failed.get(worst.judge):
+        words = {**_REASONS, **_WITH_INVALID}
+    return "; ".join(words[each].format_map(values) for each in found.reasons)
 
 
 def _name_judge(found: Assessment) -> str:
