@@ -111,9 +111,11 @@ def test_units(about, units):
 
 def test_what_a_record_says_of_its_answer():
     record = {"id": "a", "question": "Why?", "answer": [{"role": "user", "content": "Hm."}], "output": {}}
-    record |= {"language": "de", "metadata": {"topic": "pump", "tags": []}, "turns": 3}
+    record |= {"language": "de", "metadata": {"topic": "pump", "tags": []}, "turns": 3, "is_new": True, "year": "3"}
     assert describe(record, frozenset({"id", "output", "question", "answer"})) == About(
-        "Why?", '[{"role": "user", "content": "Hm."}]', {"language": "de", "metadata.topic": "pump", "turns": "3"}
+        "Why?",
+        '[{"role": "user", "content": "Hm."}]',
+        {"language": "de", "metadata.topic": "pump", "turns": "3", "is_new": "true", "year": '"3"'},
     )
 
 

@@ -802,6 +802,106 @@ def test_a_group_in_which_the_judge_fails_is_named_although_the_whole_is_trusted
     assert "no answer has the field `topic`" in run(*LABELS, "--by", "topic")[2]
 
 
+def refuse_outputs(places):
+    """Replace the outputs of some answers by one that is no judgement."""
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    for place in places:
+        records[place]["outputs"] = ["I refuse."]
+    write_lines("answers.judged.jsonl", records)
+    return records
+
+
+@pytest.mark.parametrize("is_apart", [True, False])
+def test_an_answer_with_an_invalid_output_stays_in_its_group(is_apart):
+    met = [False] * 200 + [True] * 200
+    languages = [{"language": "de" if number % 9 == 0 else "en"} for number in range(400)]
+    write_judged([(each,) for each in met], met, answers=languages)
+    records = refuse_outputs(range(0, 400, 9))
+    if not is_apart:
+        write_lines("answers.jsonl", [{**one, **more} for one, more in zip(records, languages, strict=True)])
+    code, report, _ = run(*LABELS, "--by", "language")
+    groups = [(each["group"], each["bad_caught"]["x"], each["bad_caught"]["n"]) for each in report["groups"]]
+    assert (code, report["reasons"], groups) == (1, ["below-in-group"], [("en", 177, 177), ("de", 0, 23)])
+
+
+def test_an_answer_with_an_invalid_output_stays_with_its_question():
+    """Of 3 answers to each of 40 questions, one has an invalid output."""
+    met = [False] * 60 + [True] * 60
+    asked = [{"question": f"What is {played.spell(number // 3)}"} for number in range(120)]
+    write_judged([(each,) for each in met], met, answers=asked)
+    write_lines("answers.jsonl", refuse_outputs(range(0, 120, 3)))
+    _, report, _ = run(*LABELS)
+    assert [report[side]["n"] for side in ("bad_caught", "good_passed")] == [20, 20]
+    assert report["bad_caught"]["x"] == pytest.approx(40 / 3)
+
+
+def test_an_answer_with_fewer_outputs_than_a_run_is_not_wrong(said):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) * (2 + number % 2) for number, each in enumerate(met)], met)
+    code, report, _ = run(*LABELS, "--runs", "3")
+    assert (code, report["reasons"], report["unscored"]) == (4, ["few-labels"], 30)
+    assert [report[side]["high"] for side in ("bad_caught", "good_passed")] == [1, 1]
+    said(run(*LABELS, "--runs", "3", form="full")[1].partition("\nDetails")[0])
+
+
+@pytest.mark.parametrize(("runs", "caught"), [(1, 20 + 5), (2, 20)])
+def test_an_invalid_output_is_a_run_that_is_not_right_and_others_of_its_answer_count(runs, caught):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each, each) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    for record in records[:10]:
+        record["outputs"][1] = "I refuse."
+    write_lines("answers.judged.jsonl", records)
+    _, report, _ = run(*LABELS, "--runs", str(runs))
+    assert (report["bad_caught"]["x"], report["bad_caught"]["n"]) == (caught, 30)
+
+
+def test_answers_without_the_field_are_said_to_be_in_no_group(said):
+    met = [False] * 30 + [True] * 30
+    fields = [{"new": True}, {"new": 1}, {"new": "1"}, {}]
+    write_judged([(each,) for each in met], met, answers=[fields[number % 4] for number in range(60)])
+    _, report, _ = run(*LABELS, "--by", "new")
+    assert [(each["group"], each["labelled"]) for each in report["groups"]] == [('"1"', 15), ("1", 15), ("true", 15)]
+    said(run(*LABELS, "--by", "new", form="full")[1].partition("\nDetails")[0])
+
+
+@pytest.mark.parametrize(("refused", "reasons"), [(3, ["shares-reached"]), (4, ["labels-refused"])])
+def test_labels_that_are_refused_for_their_value_are_a_selection(refused, reasons):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    lines = Path("labels.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    for record in records[:refused]:
+        record["output"] = "perhaps"
+    write_lines("labels.jsonl", records)
+    assert run(*LABELS)[1]["reasons"] == reasons
+
+
+def test_labels_whose_verdict_is_not_that_of_their_criteria_are_counted(said):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    rows = [[f"a{n:03}", "ann", "random", *[each] * 4, each or n < 4] for n, each in enumerate(met)]
+    words = {True: "yes", False: "no"}
+    lines = [",".join([*row[:3], *(words[each] for each in row[3:7]), "pass" if row[7] else "fail"]) for row in rows]
+    head = f"id,rater,chosen,{','.join(played.CRITERIA)},verdict"
+    Path("labels.csv").write_text("\n".join([head, *lines]))
+    code, report, _ = run("--labels", "labels.csv")
+    assert (code, report["good_passed"]["x"], report["good_passed"]["n"]) == (4, 30, 34)
+    page = run("--labels", "labels.csv", form="full")[1]
+    said(page.partition("\nDetails")[0])
+    agree = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", "--labels", "labels.csv")
+    said(agree.stderr)
+
+
+def test_an_invalid_output_is_no_answer_on_which_people_and_the_judge_differ(said):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in [True, *met[1:]]], met)
+    refuse_outputs([*range(1, 20), *range(30, 50)])
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["to_label_again"]) == (1, ["misses-bad", "fails-good"], ["a000"])
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
 SCALE = """\
 rubrics:
   - {score_range: [0, 5], expected_outcome: Names no cause}

@@ -21,7 +21,7 @@ from rubric_lint.agree.needed import Seen, count_labels
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Judgements, Ratings
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
-from rubric_lint.agree.shares import Shares, measure_shares
+from rubric_lint.agree.shares import SLIPS, Shares, measure_shares
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.format.criterion import Shape
 from rubric_lint.rules import JUDGED_RULES
@@ -69,6 +69,7 @@ class Reason(StrEnum):
     UNUSABLE = "unusable"
     NO_LABELS = "no-labels"
     BY_VERDICT = "by-verdict"
+    LABELS_REFUSED = "labels-refused"
     LABEL_SCALE = "label-scale"
     PEOPLE_DISAGREE = "people-disagree"
     FEW_LABELS = "few-labels"
@@ -435,6 +436,9 @@ def find_void(found: Assessment) -> Reason | None:
         return Reason.NO_LABELS
     if chosen is Chosen.BY_VERDICT or (chosen is None and found.skew is not None):
         return Reason.BY_VERDICT
+    refused, given = found.review.refused
+    if refused * SLIPS > given:
+        return Reason.LABELS_REFUSED
     if found.doubted:
         return Reason.LABEL_SCALE
     return Reason.PEOPLE_DISAGREE if worst.shares.people.disagree(found.asked.target) else None

@@ -1,12 +1,12 @@
 """Lay out judged answers and their labels as what shares are measured of: units, sides of people, runs of a judge."""
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.agree.bounds import lower_bound
-from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, combine_people, find_middle, sort_keys
+from rubric_lint.agree.ratings import Judgements, Key, Outputs, Ratings, combine_people, find_middle, sort_keys
 from rubric_lint.agree.scales import Measure, Signature, find_cut
 from rubric_lint.agree.shares import LabelledAnswer
 from rubric_lint.agree.units import QUESTION, About, group_units
@@ -61,7 +61,7 @@ def lay_out(
     """
     given = list_judges(ratings)[judge]
     runs = 1 if judge in ratings.panels else runs  # a panel judges once
-    failed = ratings.failed.get(judge, frozenset())
+    failed = ratings.failed.get(judge, {})
     values = {key: _list_labels(ratings, measure, key) for key in units}
     criteria = ratings.rubric.criteria if ratings.rubric else ()
     positions = [at for labels in values.values() for at in labels.values()]
@@ -72,11 +72,15 @@ def lay_out(
     for key, labels in values.items():
         if not labels:
             continue
-        outcomes = [measure.find(each) for each in _list_runs(given.get(key), runs, criteria)]
+        outputs = failed.get(key, ())
+        if key in given:
+            outputs = given[key].samples or (given[key].given,)
+        outcomes = list(_list_runs(outputs, runs, criteria))
         keys.append(key)
         sides = {person: good[at] for person, at in labels.items()}
-        known = tuple(good[at] for at in outcomes if at is not None)
-        answers.append(LabelledAnswer(units[key], sides, known, key in given or key in failed))
+        found = [None if each is None else measure.find(each) for each in outcomes]
+        known = [None if at is None else good[at] for at in found]
+        answers.append(LabelledAnswer(units[key], sides, tuple(known), was_asked=bool(outcomes)))
     return Labelled(tuple(keys), tuple(answers))
 
 
@@ -94,13 +98,18 @@ def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringC
     return None if cut is None else tuple((at < cut) is costs for at in range(size))
 
 
-def _list_runs(judgement: Judgement | None, runs: int, criteria: Sequence[ScoringCriterion]) -> list[Signature]:
-    """Return what each group of `runs` outputs comes to, in their order; outputs left over are of no group."""
-    if judgement is None:
-        return []
-    outputs = judgement.samples or (judgement.given,)
-    groups = [outputs[at : at + runs] for at in range(0, len(outputs) - runs + 1, runs)]
-    return [find_middle(group, criteria) if len(group) > 1 else group[0] for group in groups]
+def _list_runs(outputs: Outputs, runs: int, criteria: Sequence[ScoringCriterion]) -> Iterator[Signature | None]:
+    """Yield what each group of `runs` outputs comes to, in their order, None for one with an invalid output.
+
+    Valid outputs left over are of no group.
+    """
+    for at in range(0, len(outputs), runs):
+        group = outputs[at : at + runs]
+        valid = [each for each in group if each is not None]
+        if len(valid) < len(group):
+            yield None
+        elif len(group) == runs:
+            yield find_middle(valid, criteria) if runs > 1 else valid[0]
 
 
 _BY_CHANCE = Fraction(1, 100)

@@ -43,13 +43,16 @@ class Judgement(NamedTuple):
 
 Judgements = Mapping[Key, Judgement]
 
+Outputs = tuple[Signature | None, ...]
+"""What each output for an answer comes to, in their order; None for an invalid one."""
+
 
 class Ratings(NamedTuple):
     """All judgements for one rubric, by rater: those of RESULTS are judges, those of LABELS are people.
 
     `panels` are models that judged together: what they came to, beside the judgements of each as a judge.
     Without a rubric they are the verdicts of several rubrics. `about` has what records say of an answer besides, and
-    `failed` the answers of which a judge has only invalid outputs.
+    `failed` the outputs for answers of which a judge has an invalid one.
     """
 
     rubric: ScoringRubric | None
@@ -58,7 +61,7 @@ class Ratings(NamedTuple):
     chosen: Chosen | None = None
     panels: Mapping[str, Judgements] = MappingProxyType({})
     about: Mapping[Key, About] = MappingProxyType({})
-    failed: Mapping[str, frozenset[Key]] = MappingProxyType({})
+    failed: Mapping[str, Mapping[Key, Outputs]] = MappingProxyType({})
 
     @property
     def raters(self) -> dict[str, Judgements]:

@@ -2,13 +2,24 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.analysis import LABEL
 from rubric_lint.agree.label_scale import rescale
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, find_middle, make_id_key, name_key
+from rubric_lint.agree.ratings import (
+    Judgement,
+    Judgements,
+    Key,
+    Outputs,
+    Ratings,
+    find_middle,
+    make_id_key,
+    name_key,
+)
+from rubric_lint.agree.scales import Signature
 from rubric_lint.agree.units import About, describe
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
@@ -59,12 +70,12 @@ def read_rater(record: Mapping[str, Any]) -> str | None:
     return (str(rater).strip() or None) if type(rater) in {str, int} else None
 
 
-def _find_source_of_text(text: bytes | OutputError, file: str) -> Source:
-    """Return where an invalid record is from, as far as it can be read."""
+def _read_as_far_as_possible(text: bytes | OutputError) -> dict[str, Any]:
+    """Return the fields of an invalid record; none if it cannot be read."""
     try:
-        return find_source(decode_entry(text), file)
+        return decode_entry(text)
     except OutputError:
-        return Source(None, file)
+        return {}
 
 
 def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
@@ -220,7 +231,7 @@ class Reader:
         self.passed_over = ReadingTotals()
         self._label_scale = label_scale
         self._about: dict[str, dict[Key, About]] = {name: {} for name in rubrics}
-        self._failed: dict[Source, set[Key]] = {}
+        self._failed: dict[str, dict[Source, dict[Key, Outputs]]] = {name: {} for name in rubrics}
         known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
         self._known = frozenset(known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning"})
         self._rubrics = rubrics
@@ -229,7 +240,20 @@ class Reader:
         self._left_out: dict[str, LeftOut] = {}
         self._judges: list[_Found] = []
         self._people: list[_Found] = []
-        self._labels = 0
+        self._labels = self._refused = self._contradictions = 0
+
+    @property
+    def refused(self) -> tuple[int, int]:
+        """How many labels are invalid, and how many there are."""
+        return self._refused, self._labels
+
+    def word_contradictions(self) -> str:
+        """Return how many labels have a verdict that is not that of their criteria; empty if none has."""
+        n = self._contradictions
+        if not n:
+            return ""
+        labels = "1 label has" if n == 1 else f"{n:,} labels have"
+        return f"{labels} a verdict that the criteria in the same row do not come to: the verdict counts"
 
     @property
     def left_out(self) -> list[LeftOut]:
@@ -271,10 +295,38 @@ class Reader:
                 outcome = self._scorer.explain(text, fault, line)
                 error, name = outcome.error or fault, outcome.head.get("id")
                 self.invalid.append(Invalid(file, line, name, error.path, error.message))
+                self._refused += 1 if labels else 0
                 if name is not None and not labels:
-                    self._failed.setdefault(_find_source_of_text(text, file), set()).add(make_id_key(name))
+                    self._take_failed(_read_as_far_as_possible(text), make_id_key(name), file)
         self._labels += count if labels else 0
         return count
+
+    def _take_failed(self, value: dict[str, Any], key: Key, file: str) -> None:
+        """Keep that an answer has an invalid output; what its record says of the answer is true all the same."""
+        outputs: Outputs = (None,)
+        rubrics = [*self._rubrics.values()]
+        with suppress(OutputError):
+            rubric = find_rubric(value, self._rubrics)
+            self._describe(value, rubric, key)
+            rubrics, outputs = [rubric], tuple(self._list_outputs(value)) or outputs
+        for rubric in rubrics:
+            self._failed[rubric.name].setdefault(find_source(value, file), {})[key] = outputs
+
+    def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Signature | None]:
+        """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
+        given, about = record.get("outputs"), record.get("judge")
+        about = about if isinstance(about, dict) else {}
+        if not isinstance(given, list) or "output" in record or "panel" in about:
+            return
+        head = {name: value for name, value in record.items() if name not in {"outputs", "judge"}}
+        for number, output in enumerate(given, 1):
+            if number == len(given) and "fault" in about:  # the run ended with the output that it found invalid
+                yield None
+                continue
+            try:
+                yield _judge_samples(self._scorer.score_value({**head, "output": output}).result).given
+            except OutputError:
+                yield None
 
     def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, Flat] | None:
         """Return a label that has a field for each criterion or for the verdict, and may lack some; else None.
@@ -298,8 +350,11 @@ class Reader:
             return
         flat = flat._replace(answers=self._rescale(flat.answers, rubric))
         verdict = flat.verdict
-        if verdict is None and None not in flat.answers:
-            verdict = rubric.grade(read_whole(flat, rubric)).verdict
+        if None not in flat.answers:
+            own = rubric.grade(read_whole(flat, rubric)).verdict
+            verdict = verdict or own
+            if verdict is not own:
+                self._contradictions += 1
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
         self._describe({"question": value.get("question"), "answer": value.get("answer")}, rubric, make_id_key(name))
@@ -438,13 +493,13 @@ class Reader:
         labels: dict[str, list[_Found]] = {}
         for record in self._people:
             labels.setdefault(record.rubric.name, []).append(record)
-        failed = {names[source]: frozenset(keys) for source, keys in self._failed.items() if source in names}
         found = []
         for name, rubric in self._rubrics.items():
             if name in of_rubric:
                 judged, labelled = of_rubric[name]
                 together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
                 single = {rater: given for rater, given in judged.items() if rater not in panels}
+                failed = {names[each]: outputs for each, outputs in self._failed[name].items() if each in names}
                 ratings = Ratings(rubric, single, labelled, None, together, self._about[name], failed)
                 found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
                 self._list_labels_without_result(ratings)

@@ -22,14 +22,19 @@ SLIPS = 20
 class LabelledAnswer(NamedTuple):
     """An answer that people labelled: its unit, and whether each person and each run of the judge finds it good.
 
-    An answer whose outputs are all invalid has no run. `was_asked` is False where nothing is recorded at all, so that
-    nobody knows whether the judge saw the answer.
+    A run with an invalid output finds nothing (None), so it is never right. `was_asked` is False where fewer outputs
+    are recorded than make a run, so that nobody knows what the judge finds.
     """
 
     unit: Hashable
     labels: Mapping[str, bool]
-    runs: Sequence[bool] = ()
+    runs: Sequence[bool | None] = ()
     was_asked: bool = True
+
+    @property
+    def has_valid_run(self) -> bool:
+        """Whether a run of the judge has only valid outputs."""
+        return any(run is not None for run in self.runs)
 
     @property
     def side(self) -> bool | None:
@@ -72,9 +77,10 @@ class People(NamedTuple):
 class Shares(NamedTuple):
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
-    `unscored` labelled answers have no valid output, of these `unasked` no record at all. `single` has the positions
-    of the answers on which the judge differs from the only person who labelled them; while there are any, so many
-    answers of each class as `slips` says may be slips of that person, and the upper bounds leave them out.
+    `unscored` labelled answers have no valid run, of these `unasked` not even enough outputs for one. `single` has the
+    positions of the answers on which the judge differs from the only person who labelled them, without those that have
+    no valid run. So many answers of each class as `slips` says may be slips of that person, and the upper bounds leave
+    them out.
     """
 
     bad_caught: Bounded
@@ -134,8 +140,9 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
     bad, good = (
         _bound_class(answers, is_good, people.main, slips, level, is_double=is_double) for is_good in (False, True)
     )
-    unscored, unasked = sum(not each.runs for each in answers), sum(not each.was_asked for each in answers)
-    return Shares(bad, good, people, unscored, unasked, slips, tuple(single))
+    differing = [place for place in single if answers[place].has_valid_run]
+    unscored, unasked = sum(not each.has_valid_run for each in answers), sum(not each.was_asked for each in answers)
+    return Shares(bad, good, people, unscored, unasked, slips, tuple(differing))
 
 
 def _bound_class(

@@ -18,7 +18,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 class About(NamedTuple):
-    """What records say of an answer besides judgements: its question, its text, and its other fields as strings."""
+    """What records say of an answer besides judgements: its question, its text, and its other fields as JSON."""
 
     question: str | None = None
     answer: str | None = None
@@ -36,9 +36,19 @@ def describe(record: Mapping[str, Any], known: frozenset[str]) -> About:
         inner = {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, dict) else {name: value}
         if name not in known:
             fields |= {
-                key: str(each) for key, each in inner.items() if isinstance(each, str | int | float) and each != ""
+                key: _name(each) for key, each in inner.items() if isinstance(each, str | int | float) and each != ""
             }
     return About(_as_text(record.get("question")), _as_text(record.get("answer")), fields)
+
+
+def _name(value: str | float) -> str:
+    """Return a value as JSON writes it; a text that cannot be mistaken for another value needs no quotes."""
+    if isinstance(value, str):
+        try:
+            json.loads(value)
+        except ValueError:
+            return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _as_text(value: object) -> str | None:

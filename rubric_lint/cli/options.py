@@ -305,7 +305,7 @@ function, of this module or at `module:function`. What is `eager` acts at once a
 """
 
 _TYPES: dict[str, tuple[click.ParamType, str]] = {
-    "<share>": (click.FloatRange(0, 1, min_open=True, max_open=True), "SHARE"),
+    "<share>": (Finite(0, 1, min_open=True, max_open=True), "SHARE"),
     "<positive>": (Finite(0, min_open=True), "N"),
     "<temperature>": (Finite(0, 2), "N"),
     "<page>": (click.Path(dir_okay=False), "FILE.html"),

@@ -189,7 +189,8 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         if any(each.file in given.results for each in review.invalid):
             yield _ask_again(given)
         if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
-            yield Step("Have the labelled answers judged that have no output.", judge_all)
+            lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
+            yield Step(f"Have the labelled answers judged that have {lacking}.", judge_all)
         if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
             yield Step("Fix what is listed above, then judge the answers again.")
         yield from _list_steps_of_labels(found, given, again)
@@ -218,6 +219,8 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
         yield Step(
             "Say on which scale the labels are.", shlex.join([*labelled, "--label-scale", found.doubted.proposed])
         )
+    elif Reason.LABELS_REFUSED in reasons:
+        yield Step("Correct the labels that are refused, then run this again.", shlex.join(labelled))
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
         names = worst.name_all(worst.shares.people.split)
         yield Step(f"Read these {len(names)} answers together first: {list_names(names, 5)}.", agree)

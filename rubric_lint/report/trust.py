@@ -63,11 +63,18 @@ _REASONS = {
     Reason.UNUSABLE: "the results cannot be used ({fault})",
     Reason.NO_LABELS: "{faults} in {answers}; without human labels nobody can say more",
     Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
+    Reason.LABELS_REFUSED: "{refused} labels are refused for what is in them, and the others do not stand for these",
     Reason.LABEL_SCALE: "the labels of `{person}` seem to be on another scale than the rubric's",
     Reason.PEOPLE_DISAGREE: "your people disagree: two of them agree on {agree} of answers",
     Reason.FEW_LABELS: "{more}",
     Reason.SHARES_REACHED: "{judge} catches at least {target} of bad answers and passes at least {target} of good ones",
 }
+
+_WITH_INVALID = {
+    Reason.MISSES_BAD: "{judge} catches too few bad answers",
+    Reason.FAILS_GOOD: "{judge} passes too few good answers",
+}
+"""The same of a judge with invalid outputs, which neither let an answer pass nor stop it."""
 
 _OF_DATA = frozenset({Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.FEW_LABELS, Reason.NO_LABELS})
 """The reasons that a judge gives that does not tell answers apart."""
@@ -93,6 +100,7 @@ def _word_reasons(found: Assessment) -> str:
         "judge": _name_judge(found),
         "groups": " or ".join(groups),
         "invalid": f"{len(review.invalid):,}",
+        "refused": "{:,} of {:,}".format(*review.refused),
         "fault": review.fault,
         "faults": faults,
         "answers": counted(review.answers, "answer"),
@@ -101,7 +109,10 @@ def _word_reasons(found: Assessment) -> str:
         "more": _word_needed(found) if worst else "",
         "target": word_target(found),
     }
-    return "; ".join(_REASONS[each].format_map(values) for each in found.reasons)
+    words = _REASONS
+    if worst and review.ratings and review.ratings.failed.get(worst.judge):
+        words = {**_REASONS, **_WITH_INVALID}
+    return "; ".join(words[each].format_map(values) for each in found.reasons)
 
 
 def _name_judge(found: Assessment) -> str:
@@ -179,6 +190,11 @@ def word_shares(found: Assessment) -> Iterator[str]:
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
         yield _word_group(found, group)
+    if found.groups:
+        grouped = sum(each.shares.people.labelled for each in found.groups if each.judge == found.worst.judge)
+        rest = found.worst.shares.people.labelled - grouped
+        if rest:
+            yield f"{counted(rest, 'labelled answer')} without `{found.asked.by}`, in no group."
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
     see = "sees" if len(found.review.people) == 1 else "see"
     people = f"{list_names(found.review.people, 3)} {see} them"
@@ -240,6 +256,8 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
     if review.invalid:
         yield f"{counted(len(review.invalid), 'record')} not counted: {word_causes(review)}."
+    if review.contradictions:
+        yield f"{review.contradictions}."
     for each in review.left_out:
         yield f"{counted(each.count, each.noun)} left out: {each.reason}."
     missing = list_unlabelled(found)
@@ -274,7 +292,8 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     if invalid:
         yield f"{counted(invalid, 'labelled answer')} without a valid output: they count as wrong."
     if shares.unasked:
-        yield f"{counted(shares.unasked, 'labelled answer')} without any output: lower bounds count them as wrong."
+        lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
+        yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
     if shares.slips and not find_void(found):
         slips = f"1 label in 20 may be a slip of `{people.main}`"
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
@@ -352,6 +371,7 @@ def word_faults(evidence: Iterable[Evidence]) -> str:
 _VOID = {
     Reason.NO_LABELS: "no human labels",
     Reason.BY_VERDICT: "the labels were chosen by the judge's verdict",
+    Reason.LABELS_REFUSED: "too many labels are refused",
     Reason.LABEL_SCALE: "the labels seem to be on another scale",
     Reason.PEOPLE_DISAGREE: "people disagree with each other",
 }

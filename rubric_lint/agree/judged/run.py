@@ -175,7 +175,8 @@ class Review(NamedTuple):
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has what
     is untested once more, and what found nothing, by criterion. The labels were `chosen` in one way (None: unknown).
     `joined` has records under another name that can only be its own, each with its file. `ratings` are what was read,
-    and `passed_over` says what of it was not.
+    and `passed_over` says what of it was not. `refused` are the labels that are invalid, and all that there are;
+    `contradictions` says how many do not agree with themselves.
     """
 
     rubric: str
@@ -195,6 +196,8 @@ class Review(NamedTuple):
     joined: frozenset[tuple[str, bytes]] = frozenset()
     ratings: Ratings | None = None
     passed_over: tuple[str, ...] = ()
+    refused: tuple[int, int] = (0, 0)
+    contradictions: str = ""
 
     def to_json(self, file: str) -> dict[str, Any]:
         """Return the review as in the JSON report; `file` has the rubric."""
@@ -236,6 +239,7 @@ def _review(
     left_out = (*([others] if others.count else ()), *reader.left_out)
     head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out, joined=frozenset(joined))
     head = head._replace(passed_over=tuple(reader.passed_over.word()))
+    head = head._replace(refused=reader.refused, contradictions=reader.word_contradictions())
     if ratings is None or not ratings.judges:
         return head._replace(fault=fault or NO_RESULTS)
     about = {key: basis.about.get(key, About()).or_else(ratings.about.get(key, About())) for key in ratings.known}
