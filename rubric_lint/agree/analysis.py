@@ -300,6 +300,9 @@ def _word_gate(gate: Gate, people: People, doubted: Doubted | None, *, are_quest
     if gate.reasons == (Reason.NO_LABELS,):
         return "no judged answer has a label that says it"
     if gate.reasons == (Reason.FEW_LABELS,):
+        for share, kind in ((gate.shares.bad_caught, "bad"), (gate.shares.good_passed, "good")):
+            if not share.n:
+                return f"no labelled answer is {kind}, so nothing shows how the judge treats {kind} answers"
         if gate.needed is None:
             return f"not settled; even {MOST_LABELS} labels would probably not settle it"
         more = gate.needed - gate.shares.bad_caught.n - gate.shares.good_passed.n
