@@ -17,7 +17,8 @@ from raters import CHECK, SCORES, measure, records
 from rubric_lint.agree.bounds import bound, lower_tail, upper_tail
 from rubric_lint.agree.coefficients import alpha, kappa
 from rubric_lint.agree.comparison import Plan
-from rubric_lint.agree.intervals import ERROR, Share, Sides, find_needed, limit_alpha, measure_mean
+from rubric_lint.agree.decision import Reason
+from rubric_lint.agree.intervals import ERROR, Share, Sides, limit_alpha, measure_mean
 from rubric_lint.agree.pass_rate import Chosen, PassCounts, correct_pass_rate
 from rubric_lint.agree.scales import Kind, Scale
 
@@ -195,7 +196,7 @@ def test_what_cannot_be_told_says_why(said):
     said(*(figure.reason for figure in (*same.values(), *equal.values(), opposite)))
     constant = figures("A", CHECK, [1] * 6 + [0] * 6, [1] * 12)
     assert (constant.figures["kappa"].value, constant.figures["kappa"].reason) == (0, "one rater never varies")
-    assert constant.pair.gate.bad_caught == Share(0, 6)
+    assert constant.pair.gate.shares.bad_caught[:2] == (0, 6)
 
 
 @pytest.mark.parametrize("samples", [1, 2, 3, 4])
@@ -237,36 +238,9 @@ def test_the_limits_of_a_share_are_where_the_tails_have_their_error(x, more):
         assert high == 1 or lower_tail(x, share.n, high) == pytest.approx(ERROR)
 
 
-@given(st.integers(0, 12), st.sampled_from(["0.5", "0.8", "0.9", "0.95"]))
-def test_the_needed_number_is_the_smallest(missed, target):
-    target = Fraction(target)
-    needed = find_needed(target, missed)
-    limits = [Share(n - missed, n).interval[0] >= target for n in (needed - 1, needed) if n > missed or not missed]
-    assert limits[-1]
-    assert not any(limits[:-1])
-
-
-def test_nothing_is_needed_without_end():
-    assert find_needed(Fraction("0.99999999"), 0) is None
-
-
-def test_more_bad_answers_are_asked_for_until_the_share_of_those_caught_is_settled(said):
-    def gate(caught, bad, good=20):
-        people = [0] * bad + [1] * good
-        judge = [0] * caught + [1] * (bad - caught + good)
-        return figures("A", CHECK, people, judge).pair.gate
-
-    assert (gate(5, 5).more_bad, gate(5, 5).more_labels) == (12, 60)
-    said(gate(5, 5).reason)
-    assert gate(17, 17).more_bad == 0
-    said(gate(17, 17).reason, gate(0, 20).reason)
-    assert (gate(0, 1).more_bad, gate(0, 2).more_bad, gate(0, 3).more_bad) == (25, 32, None)
-    assert (gate(0, 0).more_bad, gate(0, 0).more_labels) == (17, None)
-
-
 @pytest.mark.parametrize("target", [Fraction(4, 5), Fraction(9, 10), Fraction(1, 2)])
 def test_a_judge_that_catches_enough_is_said_to_catch_too_few_in_one_of_forty_at_most(target):
-    for bad in (1, 2, 3, 4, 9, 10, 20):
+    for bad in (1, 2, 3, 4, 9, 10, 19):  # from 20 on a label may be a slip
         chance = Fraction(0)
         for caught in range(bad + 1):
             people = [0] * bad
@@ -275,7 +249,7 @@ def test_a_judge_that_catches_enough_is_said_to_catch_too_few_in_one_of_forty_at
             agreement = measure(CHECK, records("A", "judge", judge), records("A", "ana", people), plan=plan)
             found = agreement.comparisons[0].measures[0].pair.gate
             chance += math.comb(bad, caught) * target**caught * (1 - target) ** (bad - caught)
-            assert (found.more_bad is None) == (chance <= Fraction(1, 40)), (bad, caught)
+            assert (Reason.MISSES_BAD in found.reasons) == (chance < Fraction(1, 40)), (bad, caught)
 
 
 LABELS = {(True, True): 12, (True, False): 2, (False, True): 3, (False, False): 13}

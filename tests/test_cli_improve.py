@@ -14,7 +14,7 @@ import commands
 import pytest
 from cases import as_tuples, read_cases
 from chat_server import completion, serving
-from played_judges import call
+from played_judges import call, spell
 
 from rubric_lint.cli.lint import improve as improving
 from rubric_lint.improve.proposals import Base, Refusal, RefusedError, Writer
@@ -63,7 +63,7 @@ def prepare(count, *, labels=False, more=""):
     lines = [
         {
             "id": f"a{n:03}",
-            "answer": f"Case {n}: " + " ".join(f"{name}={int(met)}" for name, met in case.items()) + more,
+            "answer": f"Case {spell(n)}: " + " ".join(f"{name}={int(met)}" for name, met in case.items()) + more,
         }
         for n, case in enumerate(cases)
     ]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -12,18 +13,24 @@ from rubric_lint.agree.comparison import (
     Comparison,
     Contest,
     Flips,
+    Gate,
     Plan,
     Units,
     compare,
     compare_samples,
     contend,
 )
-from rubric_lint.agree.groups import JudgeShares, measure_groups
+from rubric_lint.agree.decision import OF_LABELS, Doubts, Reason, count_needed, decide_shares
+from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, measure_groups
 from rubric_lint.agree.intervals import Share
-from rubric_lint.agree.labelled import find_units, lay_out, list_judges
+from rubric_lint.agree.judged.outcomes import at_most
+from rubric_lint.agree.label_scale import Doubted, find_doubted
+from rubric_lint.agree.labelled import Labelled, find_skew, find_units, lay_out, list_judges
+from rubric_lint.agree.needed import MOST_LABELS
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
 from rubric_lint.agree.ratings import Judgements, Ratings, combine_people, name_key, pool, sort_keys
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
+from rubric_lint.agree.shares import People, Shares, measure_shares
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
 
 
@@ -188,13 +195,16 @@ class Agreement(NamedTuple):
 def analyse_all(several: Sequence[Ratings], plan: Plan) -> list[Agreement]:
     """Measure the agreement on each rubric; of several, first that on all verdicts together."""
     together = [pool(several)] if len(several) > 1 else []
-    return [analyse(ratings, plan) for ratings in (*together, *several)]
+    doubted = next(filter(None, (_find_doubted(ratings, plan) for ratings in several)), None)
+    found = [analyse(ratings, plan, doubted) for ratings in together]
+    return found + [analyse(ratings, plan) for ratings in several]
 
 
-def analyse(ratings: Ratings, plan: Plan) -> Agreement:
+def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agreement:
     """Measure the agreement of judges with people, of people and of judges, and of the samples of each.
 
-    A panel is compared only with people: it consists of judges.
+    A panel is compared only with people: it consists of judges. Of several rubrics together, `doubted` are labels of
+    one of them.
     """
     measures = (
         list(measures_of(ratings.rubric, plan.line)) if ratings.rubric else [measure_verdicts(TOGETHER, plan.line)]
@@ -204,11 +214,13 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
     labels = {name_of_labels: combine_people(people, ratings.rubric)} if people else {}
     labelled = {**judges, **panels} if labels else {}
     units = find_units(ratings, ratings.known)
+    gates = _measure_gates(ratings, measures, plan, doubted) if labelled else {}
     comparisons = [
-        compare(Between.LABEL, {**labels, name: judge}, measures, plan, units) for name, judge in labelled.items()
+        compare(Between.LABEL, {**labels, name: judge}, measures, units, gates[name])
+        for name, judge in labelled.items()
     ]
-    comparisons += _compare_side(Between.PEOPLE, people, measures, plan, units)
-    comparisons += _compare_side(Between.JUDGES, judges, measures, plan, units)
+    comparisons += _compare_side(Between.PEOPLE, people, measures, units)
+    comparisons += _compare_side(Between.JUDGES, judges, measures, units)
     label = next(iter(labels.values()), {})
     pairs = [({**labels, name: judge}, True) for name, judge in (judges or panels).items() if labels]
     pairs = pairs or [({name: side[name] for name in two}, False) for side in (people, judges) for two in _pairs(side)]
@@ -237,6 +249,80 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
     )
 
 
+def _find_doubted(ratings: Ratings, plan: Plan) -> Doubted | None:
+    if plan.is_scale_known or ratings.rubric is None:
+        return None
+    return find_doubted(ratings.people, list_judges(ratings), list(measures_of(ratings.rubric)))
+
+
+def _measure_gates(
+    ratings: Ratings, measures: Sequence[Measure], plan: Plan, doubted: Doubted | None
+) -> dict[str, dict[int, Gate]]:
+    """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
+    names, units = {**ratings.judges, **ratings.panels}, find_units(ratings)
+    looked_at, doubts = len(list_judges(ratings)), Doubts(ratings.chosen)
+    if ratings.has_joined_labels:
+        doubts = Doubts(ratings.chosen, find_skew(ratings, plan.line), doubted or _find_doubted(ratings, plan))
+    found = dict[str, dict[int, Gate]]()
+    for name in names:
+        laid_out = {}
+        for number, measure in enumerate(measures):
+            if measure.meets is not None:
+                labelled = lay_out(ratings, name, measure, units) if ratings.has_joined_labels else None
+                laid_out[number] = labelled or Labelled((), ())
+        shares = {number: measure_shares(each.answers, find_level(1, looked_at)) for number, each in laid_out.items()}
+        verdict = shares[len(measures) - 1].people
+        found[name] = {}
+        for number, own in shares.items():
+            level = find_level(2, looked_at) if measures[number].place is None else float(ERROR)
+            people = verdict if doubts.find_void(verdict, plan.target) else own.people
+            gate = _decide(own, people, doubts, plan.target, level)
+            reason = _word_gate(gate, people, doubts.doubted, are_questions=laid_out[number].are_questions)
+            found[name][number] = gate._replace(reason=reason)
+    return found
+
+
+def _decide(shares: Shares, people: People, doubts: Doubts, target: Fraction, level: float) -> Gate:
+    """Return what the shares of a judge show, by labels of these people."""
+    if not shares.people.labelled:
+        return Gate(shares, target, (Reason.NO_LABELS,), "", is_void=True)
+    void = doubts.find_void(people, target)
+    if void:
+        return Gate(shares, target, (void,), "", is_void=True)
+    reasons = decide_shares(shares, target)
+    needed = count_needed(shares, target, level) if Reason.FEW_LABELS in reasons else None
+    return Gate(shares, target, reasons, "", needed=needed)
+
+
+def _word_gate(gate: Gate, people: People, doubted: Doubted | None, *, are_questions: bool) -> str:
+    """Return what the shares show in words."""
+    bounds = {Reason.MISSES_BAD: gate.shares.bad_caught, Reason.FAILS_GOOD: gate.shares.good_passed}
+    if gate.reasons == (Reason.NO_LABELS,):
+        return "no judged answer has a label that says it"
+    if gate.reasons == (Reason.FEW_LABELS,):
+        for share, kind in ((gate.shares.bad_caught, "bad"), (gate.shares.good_passed, "good")):
+            if not share.n:
+                return f"no labelled answer is {kind}, so nothing shows how the judge treats {kind} answers"
+        if gate.needed is None:
+            return f"not settled; even {MOST_LABELS} labels would probably not settle it"
+        more = gate.needed - gate.shares.bad_caught.n - gate.shares.good_passed.n
+        what = f"labels of answers to {more:,} more questions" if are_questions else f"{more:,} more labels"
+        return f"not settled; if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
+    values = {
+        "judge": "the judge",
+        "target": f"{float(gate.target):.4g}" if gate.target * 100 % 1 else f"{float(gate.target):.0%}",
+        "person": doubted.person if doubted else "",
+        "agree": "" if people.agree is None else f"{float(people.agree):.0%}",
+    }
+    words = []
+    for reason in gate.reasons:
+        bound = f" ({at_most(bounds[reason].high)})" if reason in bounds else ""
+        words.append(OF_LABELS[reason].format_map(values) + bound)
+    if Reason.LABEL_SCALE in gate.reasons and doubted:
+        words.append(f"say --label-scale {doubted.proposed} or, if that is wrong, {doubted.own}")
+    return "; ".join(words)
+
+
 def _measure_groups(ratings: Ratings, plan: Plan) -> Iterator[JudgeShares]:
     """Yield how each judge treats the answers of each group, by the verdict."""
     measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
@@ -251,13 +337,13 @@ def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:
 
 
 def _compare_side(
-    between: Between, side: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan, units: Units
+    between: Between, side: Mapping[str, Judgements], measures: Sequence[Measure], units: Units
 ) -> Iterator[Comparison]:
     """Compare the raters of one side: all together if there are more than two, and each two of them."""
     if len(side) > 2:
-        yield compare(between, side, measures, plan, units)
+        yield compare(between, side, measures, units)
     for two in _pairs(side):
-        yield compare(between, {name: side[name] for name in two}, measures, plan, units)
+        yield compare(between, {name: side[name] for name in two}, measures, units)
 
 
 def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | None, *, is_alone: bool) -> PassRate:
@@ -366,6 +452,8 @@ def _measure(compared: Compared, statistic: str) -> tuple[float | None, str | No
         return pair.exact.value, "no answer has two ratings"
     if not pair or not pair.gate:
         return None
+    if pair.gate.is_void:
+        return None, pair.gate.reason
     if statistic == "bad-caught":
-        return pair.gate.bad_caught.value, "no bad answer by the labels"
-    return pair.gate.good_passed.value, "no good answer by the labels"
+        return pair.gate.shares.bad_caught.value, "no bad answer by the labels"
+    return pair.gate.shares.good_passed.value, "no good answer by the labels"

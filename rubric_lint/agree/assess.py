@@ -11,16 +11,15 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rubric_lint.agree.decision import Doubts, Reason, count_needed, decide_shares, list_against
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.judged.run import NO_RESULTS, Review
 from rubric_lint.agree.label_scale import Doubted, find_doubted
 from rubric_lint.agree.labelled import Labelled, Skew, count_indistinct, find_skew, find_units, lay_out, list_judges
-from rubric_lint.agree.needed import Seen, count_labels
-from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Judgements, Ratings
-from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
+from rubric_lint.agree.scales import Kind, measure_verdicts, measures_of
 from rubric_lint.agree.shares import SLIPS, Shares, measure_shares
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.format.criterion import Shape
@@ -55,25 +54,6 @@ class Trust(StrEnum):
     TRUSTED = "trusted"
     NOT_TRUSTED = "not trusted"
     UNDECIDED = "undecided"
-
-
-class Reason(StrEnum):
-    """Why the answer for a rubric is what it is."""
-
-    ERRORS = "errors"
-    MISSES_BAD = "misses-bad"
-    FAILS_GOOD = "fails-good"
-    BELOW_IN_GROUP = "below-in-group"
-    NOT_JUDGED = "not-judged"
-    INVALID = "invalid"
-    UNUSABLE = "unusable"
-    NO_LABELS = "no-labels"
-    BY_VERDICT = "by-verdict"
-    LABELS_REFUSED = "labels-refused"
-    LABEL_SCALE = "label-scale"
-    PEOPLE_DISAGREE = "people-disagree"
-    FEW_LABELS = "few-labels"
-    SHARES_REACHED = "shares-reached"
 
 
 class Asked(NamedTuple):
@@ -327,16 +307,8 @@ def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: 
     needed = None
     if Reason.FEW_LABELS in reasons and found.worst:
         level = find_level(asked.look + 1, len(found.judges))
-        needed = _count_needed(found.worst.shares, asked.target, level)
+        needed = count_needed(found.worst.shares, asked.target, level)
     return found._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)
-
-
-def _count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
-    bad, good = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
-    if not bad.n + good.n:
-        return None
-    may_slip = 2 * shares.people.double < shares.people.labelled
-    return count_labels(bad, good, target, level, may_slip=may_slip)
 
 
 def _measure(found: Assessment, ratings: Ratings) -> Assessment:
@@ -368,17 +340,12 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
         level=level,
         has_questions=any(each.are_questions for each in laid_out.values()),
         skew=find_skew(ratings, asked.line),
-        doubted=None if asked.label_scale else _find_doubted(ratings, own),
+        doubted=None if asked.label_scale else find_doubted(ratings.people, judges, own),
     )
 
 
 def _find_least(shares: Shares) -> float:
     return min(shares.bad_caught.low, shares.good_passed.low)
-
-
-def _find_doubted(ratings: Ratings, measures: Sequence[Measure]) -> Doubted | None:
-    found = (find_doubted(ratings.people, judge, measures) for judge in list_judges(ratings).values())
-    return next(filter(None, found), None)
 
 
 def _count_verdicts(given: Judgements) -> Counter[Verdict]:
@@ -401,7 +368,7 @@ def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], found: Assess
         standing, needed = _stand(own, shares, found), None
         worst = min(shares, key=_find_least, default=None)
         if standing is Standing.INCONCLUSIVE and worst and not find_void(found):
-            needed = _count_needed(worst, TARGET, float(ERROR))
+            needed = count_needed(worst, TARGET, float(ERROR))
         line, column, _ = loaded.document.source.position(loaded.document.span(path).start)
         quiet, untested = (outcome.quiet, outcome.untested) if outcome else ((), ())
         yield Assessed(name, line, column, standing, own, untested, quiet, worst, needed)
@@ -431,17 +398,11 @@ def is_against(evidence: Evidence, found: Assessment) -> bool:
 
 def find_void(found: Assessment) -> Reason | None:
     """Return why labels say nothing about a judge, if they do not."""
-    worst, chosen = found.worst, found.review.chosen
-    if worst is None:
+    if found.worst is None:
         return Reason.NO_LABELS
-    if chosen is Chosen.BY_VERDICT or (chosen is None and found.skew is not None):
-        return Reason.BY_VERDICT
     refused, given = found.review.refused
-    if refused * SLIPS > given:
-        return Reason.LABELS_REFUSED
-    if found.doubted:
-        return Reason.LABEL_SCALE
-    return Reason.PEOPLE_DISAGREE if worst.shares.people.disagree(found.asked.target) else None
+    doubts = Doubts(found.review.chosen, found.skew, found.doubted, are_refused=refused * SLIPS > given)
+    return doubts.find_void(found.worst.shares.people, found.asked.target)
 
 
 def _decide(evidence: Sequence[Evidence], found: Assessment) -> tuple[Trust, tuple[Reason, ...]]:
@@ -455,9 +416,8 @@ def _decide(evidence: Sequence[Evidence], found: Assessment) -> tuple[Trust, tup
     void = find_void(found)
     if worst is None or void is not None:
         return Trust.UNDECIDED, (void or Reason.NO_LABELS,)
-    against = [Reason.MISSES_BAD] if worst.shares.bad_caught.high < target else []
-    against += [Reason.FAILS_GOOD] if worst.shares.good_passed.high < target else []
+    against = list_against(worst.shares, target)
     if against or found.below:
         return Trust.NOT_TRUSTED, tuple(against) or (Reason.BELOW_IN_GROUP,)
-    is_enough = worst.shares.reaches(target)
-    return (Trust.TRUSTED, (Reason.SHARES_REACHED,)) if is_enough else (Trust.UNDECIDED, (Reason.FEW_LABELS,))
+    reasons = decide_shares(worst.shares, target)
+    return (Trust.TRUSTED if worst.shares.reaches(target) else Trust.UNDECIDED), reasons

@@ -5,14 +5,17 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.agree import coefficients
 from rubric_lint.agree.bounds import lower_bound, upper_bound
 from rubric_lint.agree.coefficients import Row
-from rubric_lint.agree.intervals import ERROR, Share, Sides, find_needed, limit_alpha, measure_mean
+from rubric_lint.agree.decision import Reason
+from rubric_lint.agree.intervals import ERROR, Share, Sides, limit_alpha, measure_mean
 from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Key, Rated
 from rubric_lint.agree.scales import Kind, Measure
+from rubric_lint.agree.shares import Shares
 from rubric_lint.scoring.grading import Verdict
 
 LEAST, FIRM, LEAST_OFF = 10, 60, 10
@@ -37,13 +40,15 @@ class Figure(NamedTuple):
 class Plan(NamedTuple):
     """What to compute: the share of bad answers to catch, and the disagreements to list.
 
-    Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped.
+    Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped. `is_scale_known`
+    if somebody said which scale labels are on.
     """
 
     target: Fraction = Fraction(4, 5)
     worst: int | None = None
     line: Verdict = Verdict.FAIL
     by: str = ""
+    is_scale_known: bool = False
 
 
 def measure_figures(rated: Rated, *, is_pair: bool) -> dict[str, Figure]:
@@ -152,23 +157,22 @@ class Between(StrEnum):
 class Gate(NamedTuple):
     """How a judge decides what the label decides: whether an answer is good or bad, as the `meets` of a measure says.
 
-    `target` is the share of bad ones that the judge should catch, `more_bad` how many more bad answers would show it if
-    the judge caught all of them, `more_labels` how many more labels that takes at the share of bad ones so far.
+    `reasons` say what the shares show if `target` is asked for, `reason` the same in words. If nothing, `is_void`.
+    `needed` is the least number of units in all that decides with a chance of 4 in 5, if any does.
     """
 
-    bad_caught: Share
-    good_passed: Share
+    shares: Shares
     target: Fraction
-    more_bad: int | None
-    more_labels: int | None
-    reason: str | None
+    reasons: tuple[Reason, ...]
+    reason: str
+    is_void: bool = False
+    needed: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the gate as in the JSON report."""
-        caught, passed, target, *_ = self
-        shares = {"bad_caught": caught, "good_passed": passed}
-        wrong = {"false_passes": caught.n - caught.x, "false_fails": passed.n - passed.x}
-        return {**shares, **wrong, **self._asdict(), "target": float(target)}
+        shares = {"bad_caught": self.shares.bad_caught, "good_passed": self.shares.good_passed}
+        asked = {"target": float(self.target), "reasons": self.reasons, "reason": self.reason}
+        return {**shares, **asked, "labels_needed": self.needed}
 
 
 class PairCounts(NamedTuple):
@@ -220,20 +224,24 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    between: Between, raters: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan, units: Units = None
+    between: Between,
+    raters: Mapping[str, Judgements],
+    measures: Sequence[Measure],
+    units: Units = None,
+    gates: Mapping[int, Gate] = MappingProxyType({}),
 ) -> Comparison:
-    """Compare raters on each scale."""
+    """Compare raters on each scale; `gates` are those of scales by their number."""
     joined = Joined(list(raters.values()), units)
     is_pair = len(raters) == 2
     found = []
-    for measure in measures:
+    for number, measure in enumerate(measures):
         rated = joined.rate(measure)
-        pair = _count_pair(rated, plan.target if between is Between.LABEL else None) if is_pair else None
+        pair = _count_pair(rated, gates.get(number)) if is_pair else None
         found.append(Compared(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair))
     return Comparison(between, tuple(raters), tuple(found))
 
 
-def _count_pair(rated: Rated, target: Fraction | None) -> PairCounts:
+def _count_pair(rated: Rated, gate: Gate | None) -> PairCounts:
     measure = rated.measure
     size = len(measure.scale.values)
     confusion = [[0] * size for _ in range(size)]
@@ -244,34 +252,7 @@ def _count_pair(rated: Rated, target: Fraction | None) -> PairCounts:
     above = sum(each is not None and each > 0 for each in distances)
     below = sum(each is not None and each < 0 for each in distances)
     exact = Share(sum(confusion[place][place] for place in range(size)), len(rated.rows))
-    gate = None
-    if target is not None and (meets := measure.meets):
-        times: Counter[tuple[bool, bool]] = Counter()
-        for first, row in enumerate(confusion):
-            for second, count in enumerate(row):
-                times[meets[first], meets[second]] += count
-        caught = Share(times[False, False], times[False, False] + times[False, True])
-        passed = Share(times[True, True], times[True, True] + times[True, False])
-        more, reason = _find_more(caught, target)
-        total = caught.n + passed.n
-        labels = math.ceil(Fraction(more * total, caught.n)) if more is not None and caught.n else None
-        gate = Gate(caught, passed, target, more, labels, reason)
     return PairCounts(exact, confusion, above, below, Sides(above, below).exact, gate)
-
-
-def _find_more(caught: Share, target: Fraction) -> tuple[int | None, str | None]:
-    """Return how many more bad answers would show that the judge catches enough of them, or why that is settled."""
-    goal = f"{float(target):.0%}"
-    if caught.interval and caught.interval[0] >= target:
-        return 0, f"the judge catches at least {goal} of the bad answers"
-    if caught.n and (most := upper_bound(*caught, ERROR)) < target:
-        return None, f"the judge catches fewer than {goal} of the bad answers (at most {most:.1%})"
-    needed = find_needed(target, caught.n - caught.x)
-    if needed is None:
-        return None, f"over a million bad answers would be needed to show {goal}"
-    more = needed - caught.n
-    bad = "answer" if more == 1 else "answers"
-    return more, f"{more:,} more bad {bad}, all caught, would show that the judge catches at least {goal}"
 
 
 class Contest(NamedTuple):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.bounds import lower_bound, t_quantile, upper_bound, upper_tail
+from rubric_lint.agree.bounds import lower_bound, t_quantile, upper_bound
 
 ERROR = 0.025
 """The probability with which each end of an interval of 95% may be wrong."""
@@ -33,21 +33,6 @@ class Share(NamedTuple):
         low, high = self.interval or (None, None)
         reason = None if self.n else "no such answer"
         return {"x": self.x, "n": self.n, "value": self.value, "low": low, "high": high, "reason": reason}
-
-
-_MOST_NEEDED = 1_000_000
-
-
-def find_needed(target: Fraction, missed: int) -> int | None:
-    """Return the smallest n with which n - `missed` of n has a lower limit of at least `target`; None above a million.
-
-    The limit rises with n, so a search by halves finds it.
-    """
-
-    def is_enough(n: int) -> bool:
-        return upper_tail(n - missed, n, float(target)) <= ERROR
-
-    return find_least(is_enough, missed, missed + 1, _MOST_NEEDED)
 
 
 def find_least(is_enough: Callable[[int], bool], low: int, high: int, most: int) -> int | None:

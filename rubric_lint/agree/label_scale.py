@@ -66,7 +66,14 @@ def suspect(labels: Sequence[int], judged: Sequence[int], scale: tuple[int, int]
     return Suspicion.REVERSED if t >= t_quantile(_LEVEL, n - 2) else None
 
 
-def find_doubted(people: Mapping[str, Judgements], judge: Judgements, measures: Sequence[Measure]) -> Doubted | None:
+def find_doubted(
+    people: Mapping[str, Judgements], judges: Mapping[str, Judgements], measures: Sequence[Measure]
+) -> Doubted | None:
+    """Return the first person whose labels seem, by one of the judges, to be on another scale than the rubric's."""
+    return next(filter(None, (_find_doubted(people, judge, measures) for judge in judges.values())), None)
+
+
+def _find_doubted(people: Mapping[str, Judgements], judge: Judgements, measures: Sequence[Measure]) -> Doubted | None:
     """Return the first person whose labels seem to be on another scale, in all criteria of one scale together."""
     scales: dict[tuple[int, ...], list[Measure]] = {}
     for measure in measures:

@@ -59,7 +59,7 @@ def lay_out(
     None if nothing tells good from bad: no gate, and all labels are equal. Without a gate scores are cut where the
     labels are halved.
     """
-    given = list_judges(ratings)[judge]
+    given = {**ratings.judges, **ratings.panels}[judge]
     runs = 1 if judge in ratings.panels else runs  # a panel judges once
     failed = ratings.failed.get(judge, {})
     values = {key: _list_labels(ratings, measure, key) for key in units}

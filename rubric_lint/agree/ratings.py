@@ -90,18 +90,29 @@ def pool(several: Sequence[Ratings]) -> Ratings:
     judges: dict[str, dict[Key, Judgement]] = {}
     people: dict[str, dict[Key, Judgement]] = {}
     panels: dict[str, dict[Key, Judgement]] = {}
+    about: dict[Key, About] = {}
+    failed: dict[str, dict[Key, Outputs]] = {}
     for ratings in several:
         rubric = ratings.rubric.name if ratings.rubric else ""
+        about |= {_place_in(rubric, key): each for key, each in ratings.about.items()}
+        for judge, answers in ratings.failed.items():
+            partly = failed.setdefault(judge, {})
+            for key, outputs in answers.items():
+                partly[_place_in(rubric, key)] = tuple(None if each is None else ((), each[1]) for each in outputs)
         for side, given in ((judges, ratings.judges), (people, ratings.people), (panels, ratings.panels)):
             for rater, judgements in given.items():
                 verdicts = side.setdefault(rater, {})
                 for key, judgement in judgements.items():
-                    place = f"{rubric}/{name_key(key)}", rubric, type(key).__name__
                     (_, verdict), (_, higher) = judgement.ends
                     samples = tuple(((), each) for _, each in judgement.samples)
-                    verdicts[place] = Judgement(((), verdict), None, samples, higher=((), higher))
+                    verdicts[_place_in(rubric, key)] = Judgement(((), verdict), None, samples, higher=((), higher))
     ways = {ratings.chosen for ratings in several if ratings.has_joined_labels}
-    return Ratings(None, judges, people, ways.pop() if len(ways) == 1 else None, panels)
+    return Ratings(None, judges, people, ways.pop() if len(ways) == 1 else None, panels, about, failed)
+
+
+def _place_in(rubric: str, key: Key) -> Key:
+    """Return the key of an answer among those of several rubrics."""
+    return f"{rubric}/{name_key(key)}", rubric, type(key).__name__
 
 
 def make_id_key(name: object) -> Key:

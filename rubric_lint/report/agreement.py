@@ -1,6 +1,7 @@
 """Write the agreement of raters: as tables for a terminal, as JSON, and as an HTML page."""
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
 from rubric_lint.agree.scales import Kind, Measure
+from rubric_lint.agree.shares import SLIPS, Shares
 from rubric_lint.messages import join_words, to_data, visible_json
 from rubric_lint.report.terminal import Column, draw, name_answer, shorten_name, wrap
 
@@ -33,8 +35,9 @@ VERSION = 1
 
 LEGEND = (
     "alpha and kappa: equal or not on checks; elsewhere, near misses count as partial agreement (squared distances).",
-    "95%: of alpha, bias and samples, answers to one question count as one, as do near-copies.",
+    "95%: answers to one question count as one, as do near-copies, but not in pass rates.",
     f"rough: fewer than {FIRM} of these, or fewer than {LEAST_OFF} off the commonest value.",
+    "bad caught and good passed: by the same rules as in assess; several judges share the 5%.",
 )
 """What the figures of all sections are."""
 
@@ -111,8 +114,8 @@ def _count(comparison: Comparison, notes: Sequence[str]) -> Section:
     gates = [pair.gate for pair in pairs]
     if any(gates):
         columns += [
-            Column("bad caught", [_counted_share(gate.bad_caught) if gate else "" for gate in gates]),
-            Column("good passed", [_counted_share(gate.good_passed) if gate else "" for gate in gates]),
+            Column("bad caught", [_bounded(gate.shares.bad_caught) if gate else "" for gate in gates]),
+            Column("good passed", [_bounded(gate.shares.good_passed) if gate else "" for gate in gates]),
         ]
     return Section(_title(comparison), columns, notes)
 
@@ -150,17 +153,33 @@ def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
 
 def _count_caught(measures: Sequence[Compared]) -> Section:
     gates = [compared.pair.gate for compared in measures if compared.pair and compared.pair.gate]
-    caught, passed = [gate.bad_caught for gate in gates], [gate.good_passed for gate in gates]
+    caught, passed = [gate.shares.bad_caught for gate in gates], [gate.shares.good_passed for gate in gates]
+    are_known = [not gate.is_void for gate in gates]
     names = [compared.measure.name for compared in measures]
     columns = [
         Column("criterion", names),
-        Column("bad caught", list(map(_counted_share, caught))),
-        Column(INTERVAL, list(map(_limits, caught)), 1),
-        Column("good passed", list(map(_counted_share, passed))),
-        Column(INTERVAL, list(map(_limits, passed)), 2),
+        Column("bad caught", list(map(_bounded, caught))),
+        Column(INTERVAL, [_bounds(each) if known else "" for each, known in zip(caught, are_known, strict=True)], 1),
+        Column("good passed", list(map(_bounded, passed))),
+        Column(INTERVAL, [_bounds(each) if known else "" for each, known in zip(passed, are_known, strict=True)], 2),
     ]
-    notes = [f"{shorten_name(name)}: {gate.reason}" for name, gate in zip(names, gates, strict=True) if gate.reason]
-    return Section("", columns, notes)
+    reasons: dict[str, list[str]] = {}
+    for name, gate in zip(names, gates, strict=True):
+        reasons.setdefault(gate.reason, []).append(shorten_name(name))
+    notes = [f"{join_words(several)}: {reason}" for reason, several in reasons.items()]
+    return Section("", columns, [*notes, *_word_labels(gates[-1].shares)])
+
+
+def _word_labels(shares: Shares) -> Iterator[str]:
+    """Yield how labels count in the shares of the verdict."""
+    people = shares.people
+    if people.tied:
+        yield f"Verdict: people are tied on {count_answers(people.tied)}, which count as neither bad nor good."
+    if shares.unscored:
+        yield f"Verdict: {count_answers(shares.unscored)} without a valid output count as judged wrong."
+    if shares.slips:
+        slip = f"1 label in {SLIPS} may be a slip of `{shorten_name(people.main)}`"
+        yield f"Verdict: {slip}: upper bounds leave out up to {shares.slips:,} of each class."
 
 
 def _show_groups(groups: Sequence[JudgeShares]) -> Section:
@@ -182,7 +201,9 @@ def _bounded(share: Bounded) -> str:
 
 
 def _bounds(share: Bounded) -> str:
-    return f"[{share.low:.1%}, {share.high:.1%}]" if share.n else ""
+    """Return the bounds, rounded outward: no bound is said to be closer than it is."""
+    low, high = math.floor(1000 * share.low) / 10, math.ceil(1000 * share.high) / 10
+    return f"[{low:.1f}%, {high:.1f}%]" if share.n else ""
 
 
 def _explain(figures: Iterable[tuple[Measure, Sequence[Figure]]]) -> Iterator[str]:

@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.assess import MOST_LOOKS, Assessment, Evidence, Reason, Standing, Trust, is_against
+from rubric_lint.agree.assess import MOST_LOOKS, Assessment, Evidence, Standing, Trust, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
+from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.judged.outcomes import Untested

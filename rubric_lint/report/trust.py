@@ -8,12 +8,12 @@ from rubric_lint.agree.assess import (
     Assessed,
     Assessment,
     Evidence,
-    Reason,
     Standing,
     find_void,
     is_against,
 )
 from rubric_lint.agree.bounds import Bounded, upper_tail
+from rubric_lint.agree.decision import OF_LABELS, Reason
 from rubric_lint.agree.groups import ERROR, JudgeShares
 from rubric_lint.agree.intervals import find_least
 from rubric_lint.agree.judged.outcomes import at_least, at_most
@@ -53,21 +53,15 @@ class Given(NamedTuple):
     unread: Sequence[str] = ()
 
 
-_REASONS = {
+_REASONS = OF_LABELS | {
     Reason.ERRORS: "{errors} to fix first",
-    Reason.MISSES_BAD: "{judge} lets bad answers pass",
-    Reason.FAILS_GOOD: "{judge} stops good answers",
     Reason.BELOW_IN_GROUP: "{judge} is not good enough where {groups}",
     Reason.NOT_JUDGED: "nothing is judged yet",
     Reason.INVALID: "no judge output could be used ({invalid} of {invalid})",
     Reason.UNUSABLE: "the results cannot be used ({fault})",
     Reason.NO_LABELS: "{faults} in {answers}; without human labels nobody can say more",
-    Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
     Reason.LABELS_REFUSED: "{refused} labels are refused for what is in them, and the others do not stand for these",
-    Reason.LABEL_SCALE: "the labels of `{person}` seem to be on another scale than the rubric's",
-    Reason.PEOPLE_DISAGREE: "your people disagree: two of them agree on {agree} of answers",
     Reason.FEW_LABELS: "{more}",
-    Reason.SHARES_REACHED: "{judge} catches at least {target} of bad answers and passes at least {target} of good ones",
 }
 
 _WITH_INVALID = {

@@ -190,7 +190,7 @@ def agree(given: Given) -> int:
             complain(str(unusable))
             return Exit.USAGE
         listed = given.worst if given.worst is not None or form == "json" else ON_A_PAGE if page else _IN_A_TABLE
-        plan = Plan(target, listed, read_line(given.fail_on), given.by or "")
+        plan = Plan(target, listed, read_line(given.fail_on), given.by or "", given.label_scale is not None)
         if given.by:
             check_field(given.by, [about for each in ratings for about in each.about.values()])
         agreements = analyse_all(ratings, plan)

@@ -1,0 +1,81 @@
+"""Decide what the shares of a judge show, by the rules that `agree` and `assess` have in common."""
+
+from enum import StrEnum
+from fractions import Fraction
+from typing import NamedTuple
+
+from rubric_lint.agree.label_scale import Doubted
+from rubric_lint.agree.labelled import Skew
+from rubric_lint.agree.needed import Seen, count_labels
+from rubric_lint.agree.pass_rate import Chosen
+from rubric_lint.agree.shares import People, Shares
+
+
+class Reason(StrEnum):
+    """Why the answer for a rubric is what it is."""
+
+    ERRORS = "errors"
+    MISSES_BAD = "misses-bad"
+    FAILS_GOOD = "fails-good"
+    BELOW_IN_GROUP = "below-in-group"
+    NOT_JUDGED = "not-judged"
+    INVALID = "invalid"
+    UNUSABLE = "unusable"
+    NO_LABELS = "no-labels"
+    BY_VERDICT = "by-verdict"
+    LABELS_REFUSED = "labels-refused"
+    LABEL_SCALE = "label-scale"
+    PEOPLE_DISAGREE = "people-disagree"
+    FEW_LABELS = "few-labels"
+    SHARES_REACHED = "shares-reached"
+
+
+OF_LABELS = {
+    Reason.MISSES_BAD: "{judge} lets bad answers pass",
+    Reason.FAILS_GOOD: "{judge} stops good answers",
+    Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
+    Reason.LABEL_SCALE: "the labels of `{person}` seem to be on another scale than the rubric's",
+    Reason.PEOPLE_DISAGREE: "your people disagree: two of them agree on {agree} of answers",
+    Reason.SHARES_REACHED: "{judge} catches at least {target} of bad answers and passes at least {target} of good ones",
+}
+"""The reasons that labels give, in words."""
+
+
+class Doubts(NamedTuple):
+    """What may make labels say nothing about a judge: how they were chosen, that many are refused, and their scale."""
+
+    chosen: Chosen | None = None
+    skew: Skew | None = None
+    doubted: Doubted | None = None
+    are_refused: bool = False
+
+    def find_void(self, people: People, target: Fraction) -> Reason | None:
+        """Return why labels of these people say nothing about a judge, if they do not."""
+        if self.chosen is Chosen.BY_VERDICT or (self.chosen is None and self.skew is not None):
+            return Reason.BY_VERDICT
+        if self.are_refused:
+            return Reason.LABELS_REFUSED
+        if self.doubted:
+            return Reason.LABEL_SCALE
+        return Reason.PEOPLE_DISAGREE if people.disagree(target) else None
+
+
+def list_against(shares: Shares, target: Fraction) -> list[Reason]:
+    """Return which shares are surely below the target."""
+    against = [Reason.MISSES_BAD] if shares.bad_caught.high < target else []
+    return against + ([Reason.FAILS_GOOD] if shares.good_passed.high < target else [])
+
+
+def decide_shares(shares: Shares, target: Fraction) -> tuple[Reason, ...]:
+    """Return what the shares of a judge show."""
+    against = list_against(shares, target)
+    return tuple(against) or ((Reason.SHARES_REACHED,) if shares.reaches(target) else (Reason.FEW_LABELS,))
+
+
+def count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
+    """Return how many units in all decide with a chance of 4 in 5, None if no number can be said."""
+    bad, good = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
+    if not bad.n + good.n:
+        return None
+    may_slip = 2 * shares.people.double < shares.people.labelled
+    return count_labels(bad, good, target, level, may_slip=may_slip)
