@@ -74,7 +74,7 @@ _LOW_WORDS = frozenset(
         *("reverse", "reversed", "avoid", "exclude", "negative", "worse", "worst"),
     }
 )
-_HIGH_WORDS = frozenset(
+HIGH_WORDS = frozenset(
     {
         *("high", "higher", "highest", "max", "maximum", "maximize", "maximise", "up", "upward", "asc", "ascending"),
         *("increasing", "increase", "more", "greater", "larger", "positive", "include", "included", "good", "normal"),
@@ -102,12 +102,12 @@ def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
     if words & _TURNED and words <= _TURNED | _OF_SCALES:
         return not is_off(value)
     if "better" in words:
-        is_high = bool(words & (_HIGH_WORDS - {"better"}))
+        is_high = bool(words & (HIGH_WORDS - {"better"}))
         return is_off(value) if is_high else (bool(words & _LOW_WORDS) and not is_off(value)) or _says_low(value)
     if words & {"best", "worst"} and words <= _ENDS and is_number(value):
         return any(value != (high if "best" in words else low) for low, high in scales)
     if words & _DIRECTIONS:
-        is_open = bool(_split_word(value)) and not _split_word(value) & _HIGH_WORDS  # a word that nobody here knows
+        is_open = bool(_split_word(value)) and not _split_word(value) & HIGH_WORDS  # a word that nobody here knows
         return value <= 0 if is_number(value) else is_open or _says_low(value)
     return bool(words & _AIMS) and _says_low(value)
 

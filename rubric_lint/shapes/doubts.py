@@ -4,6 +4,7 @@ The words in a key say what it may be, and its value whether it does anything. A
 scored nor converted until a table says what the key is.
 """
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from rubric_lint.format.criterion import is_number
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View
 from rubric_lint.messages import shorten
-from rubric_lint.shapes.direction import Ends, find_reversal, is_off, is_reversed
+from rubric_lint.shapes.direction import HIGH_WORDS, Ends, find_reversal, is_off, is_reversed
 from rubric_lint.shapes.shape import SHARE, Shape, is_star, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -54,6 +55,7 @@ _WANTED = frozenset(
         *("expected", "correct"),
     }
 )
+_BAD = PENALTY | _AVOIDED
 _COUNTED = frozenset({"enabled", "active", "counted", "counts"})
 _LEFT_OUT = frozenset({"disabled", "skip", "skipped", "ignore", "ignored", "deprecated", "excluded"})
 _GRADES = frozenset(
@@ -86,6 +88,12 @@ class Doubt(NamedTuple):
         return isinstance(self.value, list | dict)
 
     @property
+    def is_mark(self) -> bool:
+        """Whether only its value marks a criterion, not that it is there: `polarity: avoid`, `expected: false`."""
+        is_word = self.value is False or (isinstance(self.value, str) and not _is_amount(self.value))
+        return self.setting in ("gate", "negative") and is_word
+
+    @property
     def reason(self) -> str:
         """What is said of it."""
         steps = [step for step in self.place if isinstance(step, str) and not re.fullmatch(r"-?\d+", step)]
@@ -102,6 +110,10 @@ class Doubt(NamedTuple):
             how = "name it under `unused` if it does not count"
         elif self.is_beside:
             how = "write it into the criteria, or name it under `unused` if it does not count"
+        elif self.is_mark:
+            key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
+            mark = f"`{self.setting} = {{ {key} = {shorten(json.dumps(self.value, ensure_ascii=False))} }}`"
+            how = f"write {mark}, or name it under `unused` if it does not count"
         else:
             how = f"name it under `{self.setting}`, or under `unused` if it does not count"
         return f"{found}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, {how}"
@@ -223,6 +235,7 @@ class _Search:
         self.used = _first_steps((*shape.outcome, *marks, *(end for end in ends if isinstance(end, str))))
         """The fields that are read, but may say more."""
         self.gates = {name for name, values in shape.gate if values is None}
+        self.penalties = {name: values for name, values in shape.negative if name not in shape.unused}
         self.stars = [star_pattern(name) for name in shape.levels if is_star(name)]
 
     def find_in_criteria(self, entries: Sequence[Entry]) -> Iterator[Doubt]:
@@ -244,6 +257,8 @@ class _Search:
             own = (*place, key)
             if key in self.gates and isinstance(value, str) and not (is_off(value) or _is_amount(value)):
                 yield Doubt(own, "gate", value)
+            elif key in self.penalties and _is_unknown_mark(key, value, self.penalties[key]):
+                yield Doubt(own, "negative", value)
             elif key in self.used:
                 yield from self._find_reversals(own, value)
             elif key not in self.known and not any(re.search(star, key) for star in self.stars):
@@ -340,7 +355,7 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
     said = split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset[str]()
     if words & _WEIGHTS and not has_weight and (_is_amount(value) or said):
         return "weight"
-    if said & (PENALTY | _AVOIDED):
+    if said & _BAD:
         return "negative"
     if value is False or (said and is_off(value)):
         return "negative" if words & _WANTED else "weight" if words & _COUNTED else ""
@@ -348,6 +363,24 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
         is_gate = said & GATE or (words & (GATE | _MARK) and "type" not in words)
         return "gate" if is_gate else ""
     return _read_number_or_flag(words, value, is_scale=key.replace("min", "max") in entry and "min" in words)
+
+
+def _is_unknown_mark(key: str, value: Any, values: Collection[Any] | None) -> bool:
+    """Return whether nothing says if a value of a field that marks penalties marks one; `values` are those that do."""
+    if values is None:
+        return isinstance(value, str) and not (is_off(value) or _is_amount(value) or _is_positive(value))
+    if value is None or any(type(value) is type(known) and value == known for known in values):
+        return False
+    if isinstance(value, bool):
+        return not any(isinstance(known, bool) for known in values)
+    if not isinstance(value, str):
+        return is_number(value)
+    is_of_kinds = bool(split_words(key) & {"type", "kind", "category"}) and not split_words(value) & _BAD
+    return not (is_of_kinds or _is_positive(value))
+
+
+def _is_positive(text: str) -> bool:
+    return bool(split_words(text) & (_WANTED | HIGH_WORDS)) or text.strip() == "+"
 
 
 def _read_number_or_flag(words: frozenset[str], value: Any, *, is_scale: bool) -> str:
