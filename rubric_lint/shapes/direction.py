@@ -81,7 +81,7 @@ HIGH_WORDS = frozenset(
         *("standard", "forward", "better", "best", "plus", "reward"),
     }
 )
-_DIRECTIONS = frozenset({"direction", "polarity", "orientation", "valence", "sense"})
+DIRECTIONS = frozenset({"direction", "polarity", "orientation", "valence", "sense"})
 _AIMS = frozenset({"goal", "objective", "optimize", "optimise", "optimization", "order", "trend", "preference"})
 _TURNED = frozenset({"reverse", "reversed", "inverse", "inverted", "invert", "flip", "flipped"})
 _OF_SCALES = frozenset({"is", "score", "scores", "scored", "scoring", "scale", "coded"})
@@ -106,7 +106,7 @@ def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
         return is_off(value) if is_high else (bool(words & _LOW_WORDS) and not is_off(value)) or _says_low(value)
     if words & {"best", "worst"} and words <= _ENDS and is_number(value):
         return any(value != (high if "best" in words else low) for low, high in scales)
-    if words & _DIRECTIONS:
+    if words & DIRECTIONS:
         is_open = bool(_split_word(value)) and not _split_word(value) & HIGH_WORDS  # a word that nobody here knows
         return value <= 0 if is_number(value) else is_open or _says_low(value)
     return bool(words & _AIMS) and _says_low(value)

@@ -14,7 +14,7 @@ from rubric_lint.format.criterion import is_number
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View
 from rubric_lint.messages import shorten
-from rubric_lint.shapes.direction import HIGH_WORDS, Ends, find_reversal, is_off, is_reversed
+from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, Ends, find_reversal, is_off, is_reversed
 from rubric_lint.shapes.shape import SHARE, Shape, is_star, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -46,16 +46,19 @@ _AVOIDED = frozenset(
     {
         *("avoid", "avoided", "avoidance", "exclude", "excluded", "bad", "forbidden", "forbid", "prohibited"),
         *("undesired", "undesirable", "unwanted", "disallowed", "unacceptable", "harmful"),
+        *("absent", "absence", "mustnt", "shouldnt", "disallow", "prohibit"),
     }
 )
 """Words in a field of a criterion which say that an answer is better without what it describes."""
 _WANTED = frozenset(
     {
         *("positive", "should", "allowed", "desirable", "desired", "wanted", "good", "acceptable", "include"),
-        *("expected", "correct"),
+        *("expected", "correct", "want", "expect", "present", "include", "met"),
     }
 )
 _BAD = PENALTY | _AVOIDED
+_NOT = frozenset({"not", "never", "no"})
+_DONE = frozenset({"must", "should", "shall", "may", "can", "do", "does", "contain", "contains", "mention", "mentions"})
 _COUNTED = frozenset({"enabled", "active", "counted", "counts"})
 _LEFT_OUT = frozenset({"disabled", "skip", "skipped", "ignore", "ignored", "deprecated", "excluded"})
 _GRADES = frozenset(
@@ -153,9 +156,8 @@ def is_way(key: str) -> bool:
 def is_gate(key: str) -> bool:
     """Return whether a flag of a criterion says that it must be met: `hard_fail`, `is_gate`, `must_pass`."""
     words = split_words(key)
-    return bool(words & (GATE | _MUST) or (words & {"pass", "fail"} and words & {"hard", "must", "auto"})) and not (
-        words & PENALTY
-    )
+    is_must = words & (GATE | _MUST) or (words & {"pass", "fail"} and words & {"hard", "must", "auto"})
+    return bool(is_must) and not _is_bad(words)
 
 
 def says_penalty(key: str, value: Any) -> bool:
@@ -355,7 +357,7 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
     said = split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset[str]()
     if words & _WEIGHTS and not has_weight and (_is_amount(value) or said):
         return "weight"
-    if said & _BAD:
+    if _is_bad(said) or _is_bad_kind(key, value):
         return "negative"
     if value is False or (said and is_off(value)):
         return "negative" if words & _WANTED else "weight" if words & _COUNTED else ""
@@ -380,7 +382,22 @@ def _is_unknown_mark(key: str, value: Any, values: Collection[Any] | None) -> bo
 
 
 def _is_positive(text: str) -> bool:
-    return bool(split_words(text) & (_WANTED | HIGH_WORDS)) or text.strip() == "+"
+    words = split_words(text)
+    is_good = words & (_WANTED | HIGH_WORDS) and not words & (_BAD | _NOT)
+    return bool(is_good) or text.strip() == "+"
+
+
+def _is_bad(words: frozenset[str]) -> bool:
+    """Return whether words say that an answer is better without what a criterion describes: `avoid`, `must_not`."""
+    return bool(words & _BAD or (words & _NOT and words & (_DONE | _WANTED)))
+
+
+def _is_bad_kind(key: str, value: Any) -> bool:
+    """Return whether a field says that its criterion is a penalty: `polarity: "-"`, `kind: not allowed`."""
+    if not isinstance(value, str) or not split_words(key) & (_KINDS | DIRECTIONS):
+        return False
+    is_sign = value.strip() in {"-", "\N{EN DASH}", "\N{MINUS SIGN}"}
+    return is_sign or (len(value.split()) < _FEW and _is_bad(split_words(value)))
 
 
 def _read_number_or_flag(words: frozenset[str], value: Any, *, is_scale: bool) -> str:
@@ -390,7 +407,8 @@ def _read_number_or_flag(words: frozenset[str], value: Any, *, is_scale: bool) -
         return "weight"
     if is_scale:
         return ""
-    return "negative" if words & PENALTY else _read_gate(words)
+    is_penalty = words & PENALTY or (value is True and _is_bad(words))
+    return "negative" if is_penalty else _read_gate(words)
 
 
 def _are_equal(key: str, entries: Sequence[Entry]) -> bool:
