@@ -33,8 +33,9 @@ _PHRASES = re.compile(
     # A clause of its own, or one that says what is lower: "Lower is better", "a lower score is better".
     (?: (?: (?:\A|[.;:,!?(\[\N{{EN DASH}}\N{{EM DASH}}\n-])\s? | \b(?:as|since|because|so|where|note\ that)\s )
         (?:the\s|a\s)? (?: (?:{_LOW}){_ARE}(?:{_BETTER}) | (?:{_HIGH}){_ARE}(?:{_WORSE}) )\b )
-    | \b(?:{_LOW})\s{_SCORES}{_ARE}(?:{_BETTER})\b
-    | \b(?:{_HIGH})\s{_SCORES}{_ARE}(?:{_WORSE})\b
+    # An answer that "notes that high scores are bad" is none of these.
+    | \b(?<!(?:tes|ins|ons|ays)\ that\ )(?:{_LOW})\s{_SCORES}{_ARE}(?:{_BETTER})\b
+    | \b(?<!(?:tes|ins|ons|ays)\ that\ )(?:{_HIGH})\s{_SCORES}{_ARE}(?:{_WORSE})\b
     | \bthe\s(?:lower|smaller|fewer)\b(?:\sthe\s{_SCORES})?,?\sthe\sbetter\b
     | \bthe\s(?:higher|larger|greater)\b(?:\sthe\s{_SCORES})?,?\sthe\sworse\b
     | \b(?:reverse|inverse|inverted|reversed)[\ -](?:scor(?:ed|ing)|scale|score)\b

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import is_number
@@ -15,7 +16,7 @@ from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View
 from rubric_lint.messages import shorten
 from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, Ends, find_reversal, is_off, is_reversed
-from rubric_lint.shapes.shape import SHARE, Shape, is_star, split_words, star_pattern
+from rubric_lint.shapes.shape import SHARE, Shape, is_star, list_words, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 
@@ -29,17 +30,34 @@ GATE = frozenset(
     {
         *("gate", "gates", "gating", "gated", "veto", "vetoes", "vetos", "knockout", "knockouts", "ko", "hard"),
         *("blocker", "blockers", "blocking", "fatal", "dealbreaker", "dealbreakers", "disqualify", "disqualifies"),
-        *("disqualifying", "disqualifier", "disqualifiers", "autofail"),
+        *("disqualifying", "disqualifier", "disqualifiers", "autofail", "redflag", "redflags", "showstopper"),
     }
 )
 _BONUS = frozenset({"bonus", "bonuses"})
 _MUST = frozenset({"must", "required", "require", "requires", "mandatory", "critical", "essential"})
 _MARK = frozenset({"pass", "passing", "threshold", "thresholds", "cutoff", "cutoffs", "acceptance", "accept"})
 _LESS = frozenset({"fail", "fails", "failing", "borderline", "warn", "warning"})
-_LEAST = frozenset({"min", "mins", "minimum", "minimums", "required", "lowest"})
+_LEAST = frozenset({"least", "min", "mins", "minimum", "minimums", "required", "lowest"})
 _OF_SCORES = frozenset({"score", "scores", "grade", "mark", "marks", "total", "overall", "points", "rating", "average"})
 _WAYS = frozenset({"combine", "combination", "aggregate", "aggregation", "aggregator"})
 _MEANS = frozenset({"mean", "average", "avg", "weighted", "sum", "total"})
+_OTHER_MEANS = frozenset(
+    {
+        *("geometric", "harmonic", "trimmed", "median", "minimum", "min", "lowest", "worst", "maximum", "max"),
+        *("highest", "best", "product", "multiply", "multiplicative", "majority", "strictest", "weakest"),
+    }
+)
+_CAPS = frozenset({"cap", "caps", "capped", "ceiling"})
+_PARTS = frozenset(
+    {"half", "all", "most", "majority", "every", "third", "thirds", "quarter", "quarters", "two", "three"}
+)
+_NOTES = frozenset(
+    {
+        *("note", "notes", "rationale", "reason", "reasons", "comment", "comments", "description", "explanation"),
+        *("guidance", "why", "label", "title", "source", "url", "link", "retry", "retries", "timeout", "latency"),
+    }
+)
+"""Words in a key that is about something else than a score."""
 _KINDS = frozenset({"type", "kind", "polarity", "sign"})
 _WEIGHTS = frozenset({"weight", "weights", "weighting", "weightage", "importance", "points", "pts", "multiplier"})
 _AVOIDED = frozenset(
@@ -113,6 +131,8 @@ class Doubt(NamedTuple):
             how = "name it under `unused` if it does not count"
         elif self.is_beside:
             how = "write it into the criteria, or name it under `unused` if it does not count"
+        elif self.setting == "pass" and not _is_amount(self.value):
+            how = "write it as a number and name it under `pass`, or name it under `unused` if it does not count"
         elif self.is_mark:
             key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
             mark = f"`{self.setting} = {{ {key} = {shorten(json.dumps(self.value, ensure_ascii=False))} }}`"
@@ -131,15 +151,21 @@ _NAMES = {
     "combine": ("be how scores combine", "how scores combine"),
     "direction": ("say which scores are better", "directions"),
     "grades": ("be a grade", "grade bands"),
+    "change": ("change scores", "what changes scores"),
 }
-_WITHOUT_SETTING = frozenset({"direction", "grades"})
+_WITHOUT_SETTING = frozenset({"direction", "grades", "change"})
 
 
 def is_pass_mark(key: str) -> bool:
     """Return whether a key beside criteria says which score passes: `pass_mark`, `cutoff`, `minimum_score`."""
     words = split_words(key)
     is_least = bool(words & _LEAST) and words <= _LEAST | _OF_SCORES and bool(words & _OF_SCORES)
-    return bool(words & _MARK or is_least) and not words & (_LESS | PENALTY | GATE)
+    return bool(words & _MARK or is_least) and not words & (_LESS | PENALTY | GATE | _NOTES)
+
+
+def is_of_model(key: str, settings: Collection[str]) -> bool:
+    """Return whether a key in some settings is about a model, not about scores: `judge: {model: x, threshold: 0.1}`."""
+    return key == "threshold" and "model" in settings
 
 
 def is_total(key: str) -> bool:
@@ -156,7 +182,7 @@ def is_way(key: str) -> bool:
 def is_gate(key: str) -> bool:
     """Return whether a flag of a criterion says that it must be met: `hard_fail`, `is_gate`, `must_pass`."""
     words = split_words(key)
-    is_must = words & (GATE | _MUST) or (words & {"pass", "fail"} and words & {"hard", "must", "auto"})
+    is_must = _is_named(key, GATE | _MUST) or (words & {"pass", "fail"} and words & {"hard", "must", "auto"})
     return bool(is_must) and not _is_bad(words)
 
 
@@ -339,6 +365,8 @@ class _Search:
             own = (*place, key)
             if own in self.read or _is_unused(own, self.shape):
                 continue
+            if is_of_model(key, value):
+                continue
             if _is_amount(each) and each and words & (_MARK | _LESS):
                 yield Doubt(own, "pass", each)
             elif setting := _read_beside(key, each, self.shape):
@@ -354,6 +382,8 @@ def _first_steps(names: Iterable[str]) -> set[str]:
 def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> str:
     """Return the setting that may say what a field of a criterion is, empty if nothing suggests one."""
     words = split_words(key)
+    if words & _NOTES:
+        return ""
     said = split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset[str]()
     if words & _WEIGHTS and not has_weight and (_is_amount(value) or said):
         return "weight"
@@ -364,7 +394,7 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
     if said and not _is_amount(value):
         is_gate = said & GATE or (words & (GATE | _MARK) and "type" not in words)
         return "gate" if is_gate else ""
-    return _read_number_or_flag(words, value, is_scale=key.replace("min", "max") in entry and "min" in words)
+    return _read_number_or_flag(key, value, is_scale=key.replace("min", "max") in entry and "min" in words)
 
 
 def _is_unknown_mark(key: str, value: Any, values: Collection[Any] | None) -> bool:
@@ -400,7 +430,8 @@ def _is_bad_kind(key: str, value: Any) -> bool:
     return is_sign or (len(value.split()) < _FEW and _is_bad(split_words(value)))
 
 
-def _read_number_or_flag(words: frozenset[str], value: Any, *, is_scale: bool) -> str:
+def _read_number_or_flag(key: str, value: Any, *, is_scale: bool) -> str:
+    words = split_words(key)
     if not value or not (value is True or _is_amount(value)):
         return ""
     if words & _LEFT_OUT and value is True:
@@ -408,7 +439,7 @@ def _read_number_or_flag(words: frozenset[str], value: Any, *, is_scale: bool) -
     if is_scale:
         return ""
     is_penalty = words & PENALTY or (value is True and _is_bad(words))
-    return "negative" if is_penalty else _read_gate(words)
+    return "negative" if is_penalty else _read_gate(key)
 
 
 def _are_equal(key: str, entries: Sequence[Entry]) -> bool:
@@ -444,9 +475,10 @@ def _list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[t
                 yield from _list_entries(entry.get(name), (*path, step, name), parts)
 
 
-def _read_gate(words: frozenset[str]) -> str:
-    is_least = bool(words & _LEAST) and words <= _LEAST | _OF_SCORES
-    return "gate" if words & (GATE | _MUST | _MARK | (_LESS - {"warning"})) or is_least else ""
+def _read_gate(key: str) -> str:
+    words = split_words(key)
+    is_least = bool(words & _LEAST) and words <= _LEAST | _OF_SCORES | {"at"}
+    return "gate" if _is_named(key, GATE | _MUST | _MARK | (_LESS - {"warning"})) or is_least else ""
 
 
 def _is_count(document: Document, path: Path, doubt: Doubt) -> bool:
@@ -471,21 +503,58 @@ def holds_mappings(value: Any) -> bool:
     return any(isinstance(each, dict) for each in parts)
 
 
+def _is_named(key: str, names: Collection[str]) -> bool:
+    """Return whether a word of a key is one of some names, or two of them in a row: `deal_breaker`, `redFlags`."""
+    words = list_words(key)
+    return not {*words, *map("".join, pairwise(words))}.isdisjoint(names)
+
+
 def _read_beside(key: str, value: Any, shape: Shape) -> str:
     """Return the setting that may say what a key beside criteria is, empty if nothing suggests one."""
     words = split_words(key)
+    if words & _NOTES or not value:
+        return ""
     if isinstance(value, dict | list):
-        is_list = holds_mappings(value) or all(isinstance(each, str) for each in value)
-        is_held = bool(value) and (isinstance(value, dict) or is_list)
-        points = "negative" if words & PENALTY else "bonus" if words & _BONUS else ""
-        is_gate = words & (GATE | _MUST) and not words & _OF_OUTPUTS
-        setting = points or ("gate" if is_gate else "")
-        return (setting or ("grades" if words & _GRADES and _are_grades(value) else "")) if is_held else ""
+        return _read_several(key, value)
     if value is True:
-        return "gate" if words & (GATE | _MUST) and shape.combine != "all" else ""
-    if isinstance(value, str) and words & _WAYS:
-        return "combine" if not (split_words(value) & _MEANS or shape.combine == "all") else ""
-    return "pass" if value and _is_amount(value) and (is_pass_mark(key) or words & _LESS) else ""
+        return "gate" if is_gate(key) and shape.combine != "all" else ""
+    if not _is_amount(value):
+        return _read_text_beside(key, str(value), is_all=shape.combine == "all")
+    if words & (PENALTY | _BONUS | _CAPS):
+        return "change"
+    return "pass" if is_pass_mark(key) or words & _LESS else ""
+
+
+def _read_text_beside(key: str, text: str, *, is_all: bool) -> str:
+    """Return the setting that may say what a text beside criteria is; with `is_all`, each criterion must be met."""
+    words, said = split_words(key), split_words(text)
+    is_unlike = bool(said & _OTHER_MEANS) and len(text.split()) < _FEW and bool(words & {"scoring", "method"})
+    if is_unlike or (words & _WAYS and (said & _OTHER_MEANS or not said & _MEANS)):
+        return "" if is_all else "combine"
+    return "pass" if is_pass_mark(key) and _says_part(text) else ""
+
+
+def _says_part(text: str) -> bool:
+    """Return whether a short text says how much passes: `2/4`, `half`, `at least 2 points`."""
+    is_short = len(text.split()) <= 2 * _FEW
+    return is_short and (re.search(r"\d", text) is not None or bool(split_words(text) & _PARTS))
+
+
+def _read_several(key: str, value: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Return the setting that may say what a list or a mapping beside criteria is."""
+    words = split_words(key)
+    if isinstance(value, dict) or holds_mappings(value) or all(isinstance(each, str) for each in value):
+        if words & (PENALTY | _BONUS):
+            return "negative" if words & PENALTY else "bonus"
+        if is_gate(key) and not words & _OF_OUTPUTS:
+            return "gate"
+    if isinstance(value, list) and is_pass_mark(key) and all(_is_amount(each) or _says_mark(each) for each in value):
+        return "pass"
+    return "grades" if words & _GRADES and _are_grades(value) else ""
+
+
+def _says_mark(value: Any) -> bool:
+    return isinstance(value, str) and _says_part(value)
 
 
 def _are_grades(value: Any) -> bool:
