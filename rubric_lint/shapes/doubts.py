@@ -58,6 +58,28 @@ _NOTES = frozenset(
     }
 )
 """Words in a key that is about something else than a score."""
+_COUNTS = frozenset(
+    {
+        *(
+            "id",
+            "ids",
+            "line",
+            "lines",
+            "row",
+            "column",
+            "page",
+            "index",
+            "order",
+            "position",
+            "number",
+            "no",
+            "version",
+        ),
+        *("year", "month", "day", "date", "time", "timestamp", "tokens", "seconds", "ms", "seed", "temperature"),
+        *("count", "length", "section", "chapter", "step", "phase", "group"),
+    }
+)
+"""Words in the key of a number that says where or when, or how many."""
 _KINDS = frozenset({"type", "kind", "polarity", "sign"})
 _WEIGHTS = frozenset({"weight", "weights", "weighting", "weightage", "importance", "points", "pts", "multiplier"})
 _AVOIDED = frozenset(
@@ -246,6 +268,12 @@ def find_doubts_of_view(view: View) -> View:
 _THRESHOLD = "threshold"
 """The name of what each system with a pass mark of its own reads, in the mapping around its criteria."""
 
+_MOST = 100
+"""No number above it is taken for a weight."""
+
+_WHOLES = (1, 100)
+"""What weights add up to."""
+
 _FEW = 4
 """A label of a score has fewer words."""
 
@@ -269,14 +297,28 @@ class _Search:
     def find_in_criteria(self, entries: Sequence[Entry]) -> Iterator[Doubt]:
         """Find the fields of criteria that are not read, each where it may decide first."""
         firsts: dict[str, Doubt] = {}
+        shares = set(self._find_shares(entries))
         for place, entry in entries:
-            for doubt in self._find_in_entry(place, entry):
-                key = str(doubt.place[len(place)])
+            for found in self._find_in_entry(place, entry):
+                key = str(found.place[len(place)])
+                doubt = found._replace(setting="weight") if not found.setting and key in shares else found
                 if key not in firsts or (doubt.setting and not firsts[key].setting):
                     firsts[key] = doubt
         for key, doubt in firsts.items():
             if doubt.setting != "weight" or not _are_equal(key, entries):
                 yield doubt
+
+    def _find_shares(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """Find the unread fields whose values may be weights by what they are, where nothing else is the weight."""
+        holders: dict[Path, list[Mapping[str, Any]]] = {}
+        for place, entry in entries:
+            holders.setdefault(place[:-1], []).append(entry)
+        for held in holders.values() if self.shape.combine != "all" else ():
+            keys = dict.fromkeys(key for entry in held for key in entry)
+            read = [key for key in keys if key in self.known and split_words(key) & (_WEIGHTS | {"score", "max"})]
+            if not read and not any(key in self.shape.weight for key in keys):
+                unread = [key for key in keys if key not in self.known | self.used and not split_words(key) & _COUNTS]
+                yield from (key for key in unread if _are_shares([entry[key] for entry in held if key in entry], held))
 
     def _find_in_entry(self, place: Path, entry: Mapping[str, Any]) -> Iterator[Doubt]:
         """Find the fields of a criterion that are a number, true or false, a telling word, or a text about scores."""
@@ -302,7 +344,7 @@ class _Search:
             setting = "direction"
         if setting:
             yield Doubt(place, setting, value)
-        elif isinstance(value, bool | int | float):
+        elif isinstance(value, bool | int | float) or _is_amount(value):
             yield Doubt(place, "", value)
         else:
             yield from self._find_reversals(place, value)
@@ -373,6 +415,21 @@ class _Search:
                 yield Doubt(own, setting, each)
             elif isinstance(each, dict):
                 yield from self._find_in_settings(own, each)
+
+
+def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
+    """Return whether the values of a field of some criteria may be weights: no order, no lines of a file, no ids."""
+    if len(values) < 2 or len(values) * 4 < len(entries) * 3 or not all(map(_is_amount, values)):
+        return False
+    numbers = [float(str(value).strip().rstrip("%")) for value in values]
+    if len({*numbers}) == 1 or min(numbers) < 0 or max(numbers) > _MOST:
+        return False
+    if sum(numbers) in _WHOLES or any("%" in str(value) for value in values):
+        return True
+    steps = {round(after - before, 6) for before, after in pairwise(numbers)}
+    is_order = steps in ({1}, {-1}) or (len(numbers) > 2 and len(steps) == 1)
+    is_rising = len(numbers) > 2 and min(steps) > 0
+    return not is_order and not is_rising
 
 
 def _first_steps(names: Iterable[str]) -> set[str]:
