@@ -33,6 +33,8 @@ GATE = frozenset(
         *("disqualifying", "disqualifier", "disqualifiers", "autofail", "redflag", "redflags", "showstopper"),
     }
 )
+_STOPS = GATE - {"hard", "blocker", "blockers", "blocking", "fatal", "ko", "gated", "gating"}
+"""What is a gate whatever its value: the other words are also grades of severity or difficulty."""
 _BONUS = frozenset({"bonus", "bonuses"})
 _MUST = frozenset({"must", "required", "require", "requires", "mandatory", "critical", "essential"})
 _MARK = frozenset({"pass", "passing", "threshold", "thresholds", "cutoff", "cutoffs", "acceptance", "accept"})
@@ -48,13 +50,28 @@ _OTHER_MEANS = frozenset(
     }
 )
 _CAPS = frozenset({"cap", "caps", "capped", "ceiling"})
+_CHANGES = PENALTY | _BONUS | _CAPS
 _PARTS = frozenset(
     {"half", "all", "most", "majority", "every", "third", "thirds", "quarter", "quarters", "two", "three"}
 )
 _NOTES = frozenset(
     {
         *("note", "notes", "rationale", "reason", "reasons", "comment", "comments", "description", "explanation"),
-        *("guidance", "why", "label", "title", "source", "url", "link", "retry", "retries", "timeout", "latency"),
+        *(
+            "guidance",
+            "why",
+            "example",
+            "examples",
+            "label",
+            "title",
+            "source",
+            "url",
+            "link",
+            "retry",
+            "retries",
+            "timeout",
+            "latency",
+        ),
     }
 )
 """Words in a key that is about something else than a score."""
@@ -271,6 +288,9 @@ _THRESHOLD = "threshold"
 _MOST = 100
 """No number above it is taken for a weight."""
 
+_LAST = 10
+"""Numbers that rise beyond it may be lines of a file."""
+
 _WHOLES = (1, 100)
 """What weights add up to."""
 
@@ -426,10 +446,11 @@ def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
         return False
     if sum(numbers) in _WHOLES or any("%" in str(value) for value in values):
         return True
-    steps = {round(after - before, 6) for before, after in pairwise(numbers)}
-    is_order = steps in ({1}, {-1}) or (len(numbers) > 2 and len(steps) == 1)
-    is_rising = len(numbers) > 2 and min(steps) > 0
-    return not is_order and not is_rising
+    if any(isinstance(value, str) and "." not in value for value in values):
+        return False  # ids
+    is_order = sorted(numbers) in ([*range(1, len(numbers) + 1)], [*range(len(numbers))])
+    is_rising = len(numbers) > 2 and all(before < after for before, after in pairwise(numbers))
+    return not is_order and not (is_rising and max(numbers) > _LAST and all(map(float.is_integer, numbers)))
 
 
 def _first_steps(names: Iterable[str]) -> set[str]:
@@ -577,8 +598,8 @@ def _read_beside(key: str, value: Any, shape: Shape) -> str:
         return "gate" if is_gate(key) and shape.combine != "all" else ""
     if not _is_amount(value):
         return _read_text_beside(key, str(value), is_all=shape.combine == "all")
-    if words & (PENALTY | _BONUS | _CAPS):
-        return "change"
+    if words & _CHANGES or _is_named(key, _STOPS):
+        return "change" if words & _CHANGES else "gate"
     return "pass" if is_pass_mark(key) or words & _LESS else ""
 
 
@@ -588,6 +609,10 @@ def _read_text_beside(key: str, text: str, *, is_all: bool) -> str:
     is_unlike = bool(said & _OTHER_MEANS) and len(text.split()) < _FEW and bool(words & {"scoring", "method"})
     if is_unlike or (words & _WAYS and (said & _OTHER_MEANS or not said & _MEANS)):
         return "" if is_all else "combine"
+    if words & _CHANGES and (re.search(r"\d", text) or said & _PARTS):
+        return "change"
+    if _is_named(key, _STOPS) and not is_off(text):
+        return "gate"
     return "pass" if is_pass_mark(key) and _says_part(text) else ""
 
 
@@ -601,7 +626,9 @@ def _read_several(key: str, value: Mapping[str, Any] | Sequence[Any]) -> str:
     """Return the setting that may say what a list or a mapping beside criteria is."""
     words = split_words(key)
     if isinstance(value, dict) or holds_mappings(value) or all(isinstance(each, str) for each in value):
-        if words & (PENALTY | _BONUS):
+        if words & _CAPS:
+            return "change"
+        if words & _CHANGES:
             return "negative" if words & PENALTY else "bonus"
         if is_gate(key) and not words & _OF_OUTPUTS:
             return "gate"
