@@ -33,8 +33,9 @@ _PHRASES = re.compile(
     # A clause of its own, or one that says what is lower: "Lower is better", "a lower score is better".
     (?: (?: (?:\A|[.;:,!?(\[\N{{EN DASH}}\N{{EM DASH}}\n-])\s? | \b(?:as|since|because|so|where|note\ that)\s )
         (?:the\s|a\s)? (?: (?:{_LOW}){_ARE}(?:{_BETTER}) | (?:{_HIGH}){_ARE}(?:{_WORSE}) )\b )
-    | \b(?:{_LOW})\s{_SCORES}{_ARE}(?:{_BETTER})\b
-    | \b(?:{_HIGH})\s{_SCORES}{_ARE}(?:{_WORSE})\b
+    # An answer that "notes that high scores are bad" is none of these.
+    | \b(?<!(?:tes|ins|ons|ays)\ that\ )(?:{_LOW})\s{_SCORES}{_ARE}(?:{_BETTER})\b
+    | \b(?<!(?:tes|ins|ons|ays)\ that\ )(?:{_HIGH})\s{_SCORES}{_ARE}(?:{_WORSE})\b
     | \bthe\s(?:lower|smaller|fewer)\b(?:\sthe\s{_SCORES})?,?\sthe\sbetter\b
     | \bthe\s(?:higher|larger|greater)\b(?:\sthe\s{_SCORES})?,?\sthe\sworse\b
     | \b(?:reverse|inverse|inverted|reversed)[\ -](?:scor(?:ed|ing)|scale|score)\b
@@ -74,14 +75,14 @@ _LOW_WORDS = frozenset(
         *("reverse", "reversed", "avoid", "exclude", "negative", "worse", "worst"),
     }
 )
-_HIGH_WORDS = frozenset(
+HIGH_WORDS = frozenset(
     {
         *("high", "higher", "highest", "max", "maximum", "maximize", "maximise", "up", "upward", "asc", "ascending"),
         *("increasing", "increase", "more", "greater", "larger", "positive", "include", "included", "good", "normal"),
         *("standard", "forward", "better", "best", "plus", "reward"),
     }
 )
-_DIRECTIONS = frozenset({"direction", "polarity", "orientation", "valence", "sense"})
+DIRECTIONS = frozenset({"direction", "polarity", "orientation", "valence", "sense"})
 _AIMS = frozenset({"goal", "objective", "optimize", "optimise", "optimization", "order", "trend", "preference"})
 _TURNED = frozenset({"reverse", "reversed", "inverse", "inverted", "invert", "flip", "flipped"})
 _OF_SCALES = frozenset({"is", "score", "scores", "scored", "scoring", "scale", "coded"})
@@ -102,12 +103,12 @@ def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
     if words & _TURNED and words <= _TURNED | _OF_SCALES:
         return not is_off(value)
     if "better" in words:
-        is_high = bool(words & (_HIGH_WORDS - {"better"}))
+        is_high = bool(words & (HIGH_WORDS - {"better"}))
         return is_off(value) if is_high else (bool(words & _LOW_WORDS) and not is_off(value)) or _says_low(value)
     if words & {"best", "worst"} and words <= _ENDS and is_number(value):
         return any(value != (high if "best" in words else low) for low, high in scales)
-    if words & _DIRECTIONS:
-        is_open = bool(_split_word(value)) and not _split_word(value) & _HIGH_WORDS  # a word that nobody here knows
+    if words & DIRECTIONS:
+        is_open = bool(_split_word(value)) and not _split_word(value) & HIGH_WORDS  # a word that nobody here knows
         return value <= 0 if is_number(value) else is_open or _says_low(value)
     return bool(words & _AIMS) and _says_low(value)
 

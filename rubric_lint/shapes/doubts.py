@@ -4,17 +4,19 @@ The words in a key say what it may be, and its value whether it does anything. A
 scored nor converted until a table says what the key is.
 """
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import is_number
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View
 from rubric_lint.messages import shorten
-from rubric_lint.shapes.direction import Ends, find_reversal, is_off, is_reversed
-from rubric_lint.shapes.shape import SHARE, Shape, is_star, split_words, star_pattern
+from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, Ends, find_reversal, is_off, is_reversed
+from rubric_lint.shapes.shape import SHARE, Shape, is_star, list_words, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 
@@ -28,32 +30,92 @@ GATE = frozenset(
     {
         *("gate", "gates", "gating", "gated", "veto", "vetoes", "vetos", "knockout", "knockouts", "ko", "hard"),
         *("blocker", "blockers", "blocking", "fatal", "dealbreaker", "dealbreakers", "disqualify", "disqualifies"),
-        *("disqualifying", "disqualifier", "disqualifiers", "autofail"),
+        *("disqualifying", "disqualifier", "disqualifiers", "autofail", "redflag", "redflags", "showstopper"),
     }
 )
+_STOPS = GATE - {"hard", "blocker", "blockers", "blocking", "fatal", "ko", "gated", "gating"}
+"""What is a gate whatever its value: the other words are also grades of severity or difficulty."""
 _BONUS = frozenset({"bonus", "bonuses"})
 _MUST = frozenset({"must", "required", "require", "requires", "mandatory", "critical", "essential"})
 _MARK = frozenset({"pass", "passing", "threshold", "thresholds", "cutoff", "cutoffs", "acceptance", "accept"})
 _LESS = frozenset({"fail", "fails", "failing", "borderline", "warn", "warning"})
-_LEAST = frozenset({"min", "mins", "minimum", "minimums", "required", "lowest"})
+_LEAST = frozenset({"least", "min", "mins", "minimum", "minimums", "required", "lowest"})
 _OF_SCORES = frozenset({"score", "scores", "grade", "mark", "marks", "total", "overall", "points", "rating", "average"})
 _WAYS = frozenset({"combine", "combination", "aggregate", "aggregation", "aggregator"})
 _MEANS = frozenset({"mean", "average", "avg", "weighted", "sum", "total"})
+_OTHER_MEANS = frozenset(
+    {
+        *("geometric", "harmonic", "trimmed", "median", "minimum", "min", "lowest", "worst", "maximum", "max"),
+        *("highest", "best", "product", "multiply", "multiplicative", "majority", "strictest", "weakest"),
+    }
+)
+_CAPS = frozenset({"cap", "caps", "capped", "ceiling"})
+_CHANGES = PENALTY | _BONUS | _CAPS
+_PARTS = frozenset(
+    {"half", "all", "most", "majority", "every", "third", "thirds", "quarter", "quarters", "two", "three"}
+)
+_NOTES = frozenset(
+    {
+        *("note", "notes", "rationale", "reason", "reasons", "comment", "comments", "description", "explanation"),
+        *(
+            "guidance",
+            "why",
+            "example",
+            "examples",
+            "label",
+            "title",
+            "source",
+            "url",
+            "link",
+            "retry",
+            "retries",
+            "timeout",
+            "latency",
+        ),
+    }
+)
+"""Words in a key that is about something else than a score."""
+_COUNTS = frozenset(
+    {
+        *(
+            "id",
+            "ids",
+            "line",
+            "lines",
+            "row",
+            "column",
+            "page",
+            "index",
+            "order",
+            "position",
+            "number",
+            "no",
+            "version",
+        ),
+        *("year", "month", "day", "date", "time", "timestamp", "tokens", "seconds", "ms", "seed", "temperature"),
+        *("count", "length", "section", "chapter", "step", "phase", "group"),
+    }
+)
+"""Words in the key of a number that says where or when, or how many."""
 _KINDS = frozenset({"type", "kind", "polarity", "sign"})
 _WEIGHTS = frozenset({"weight", "weights", "weighting", "weightage", "importance", "points", "pts", "multiplier"})
 _AVOIDED = frozenset(
     {
         *("avoid", "avoided", "avoidance", "exclude", "excluded", "bad", "forbidden", "forbid", "prohibited"),
         *("undesired", "undesirable", "unwanted", "disallowed", "unacceptable", "harmful"),
+        *("absent", "absence", "mustnt", "shouldnt", "disallow", "prohibit"),
     }
 )
 """Words in a field of a criterion which say that an answer is better without what it describes."""
 _WANTED = frozenset(
     {
         *("positive", "should", "allowed", "desirable", "desired", "wanted", "good", "acceptable", "include"),
-        *("expected", "correct"),
+        *("expected", "correct", "want", "expect", "present", "include", "met"),
     }
 )
+_BAD = PENALTY | _AVOIDED
+_NOT = frozenset({"not", "never", "no"})
+_DONE = frozenset({"must", "should", "shall", "may", "can", "do", "does", "contain", "contains", "mention", "mentions"})
 _COUNTED = frozenset({"enabled", "active", "counted", "counts"})
 _LEFT_OUT = frozenset({"disabled", "skip", "skipped", "ignore", "ignored", "deprecated", "excluded"})
 _GRADES = frozenset(
@@ -86,6 +148,12 @@ class Doubt(NamedTuple):
         return isinstance(self.value, list | dict)
 
     @property
+    def is_mark(self) -> bool:
+        """Whether only its value marks a criterion, not that it is there: `polarity: avoid`, `expected: false`."""
+        is_word = self.value is False or (isinstance(self.value, str) and not _is_amount(self.value))
+        return self.setting in ("gate", "negative") and is_word
+
+    @property
     def reason(self) -> str:
         """What is said of it."""
         steps = [step for step in self.place if isinstance(step, str) and not re.fullmatch(r"-?\d+", step)]
@@ -102,6 +170,12 @@ class Doubt(NamedTuple):
             how = "name it under `unused` if it does not count"
         elif self.is_beside:
             how = "write it into the criteria, or name it under `unused` if it does not count"
+        elif self.setting == "pass" and not _is_amount(self.value):
+            how = "write it as a number and name it under `pass`, or name it under `unused` if it does not count"
+        elif self.is_mark:
+            key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
+            mark = f"`{self.setting} = {{ {key} = {shorten(json.dumps(self.value, ensure_ascii=False))} }}`"
+            how = f"write {mark}, or name it under `unused` if it does not count"
         else:
             how = f"name it under `{self.setting}`, or under `unused` if it does not count"
         return f"{found}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, {how}"
@@ -116,15 +190,21 @@ _NAMES = {
     "combine": ("be how scores combine", "how scores combine"),
     "direction": ("say which scores are better", "directions"),
     "grades": ("be a grade", "grade bands"),
+    "change": ("change scores", "what changes scores"),
 }
-_WITHOUT_SETTING = frozenset({"direction", "grades"})
+_WITHOUT_SETTING = frozenset({"direction", "grades", "change"})
 
 
 def is_pass_mark(key: str) -> bool:
     """Return whether a key beside criteria says which score passes: `pass_mark`, `cutoff`, `minimum_score`."""
     words = split_words(key)
     is_least = bool(words & _LEAST) and words <= _LEAST | _OF_SCORES and bool(words & _OF_SCORES)
-    return bool(words & _MARK or is_least) and not words & (_LESS | PENALTY | GATE)
+    return bool(words & _MARK or is_least) and not words & (_LESS | PENALTY | GATE | _NOTES)
+
+
+def is_of_model(key: str, settings: Collection[str]) -> bool:
+    """Return whether a key in some settings is about a model, not about scores: `judge: {model: x, threshold: 0.1}`."""
+    return key == "threshold" and "model" in settings
 
 
 def is_total(key: str) -> bool:
@@ -141,9 +221,8 @@ def is_way(key: str) -> bool:
 def is_gate(key: str) -> bool:
     """Return whether a flag of a criterion says that it must be met: `hard_fail`, `is_gate`, `must_pass`."""
     words = split_words(key)
-    return bool(words & (GATE | _MUST) or (words & {"pass", "fail"} and words & {"hard", "must", "auto"})) and not (
-        words & PENALTY
-    )
+    is_must = _is_named(key, GATE | _MUST) or (words & {"pass", "fail"} and words & {"hard", "must", "auto"})
+    return bool(is_must) and not _is_bad(words)
 
 
 def says_penalty(key: str, value: Any) -> bool:
@@ -206,6 +285,15 @@ def find_doubts_of_view(view: View) -> View:
 _THRESHOLD = "threshold"
 """The name of what each system with a pass mark of its own reads, in the mapping around its criteria."""
 
+_MOST = 100
+"""No number above it is taken for a weight."""
+
+_LAST = 10
+"""Numbers that rise beyond it may be lines of a file."""
+
+_WHOLES = (1, 100)
+"""What weights add up to."""
+
 _FEW = 4
 """A label of a score has fewer words."""
 
@@ -223,19 +311,34 @@ class _Search:
         self.used = _first_steps((*shape.outcome, *marks, *(end for end in ends if isinstance(end, str))))
         """The fields that are read, but may say more."""
         self.gates = {name for name, values in shape.gate if values is None}
+        self.penalties = {name: values for name, values in shape.negative if name not in shape.unused}
         self.stars = [star_pattern(name) for name in shape.levels if is_star(name)]
 
     def find_in_criteria(self, entries: Sequence[Entry]) -> Iterator[Doubt]:
         """Find the fields of criteria that are not read, each where it may decide first."""
         firsts: dict[str, Doubt] = {}
+        shares = set(self._find_shares(entries))
         for place, entry in entries:
-            for doubt in self._find_in_entry(place, entry):
-                key = str(doubt.place[len(place)])
+            for found in self._find_in_entry(place, entry):
+                key = str(found.place[len(place)])
+                doubt = found._replace(setting="weight") if not found.setting and key in shares else found
                 if key not in firsts or (doubt.setting and not firsts[key].setting):
                     firsts[key] = doubt
         for key, doubt in firsts.items():
             if doubt.setting != "weight" or not _are_equal(key, entries):
                 yield doubt
+
+    def _find_shares(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """Find the unread fields whose values may be weights by what they are, where nothing else is the weight."""
+        holders: dict[Path, list[Mapping[str, Any]]] = {}
+        for place, entry in entries:
+            holders.setdefault(place[:-1], []).append(entry)
+        for held in holders.values() if self.shape.combine != "all" else ():
+            keys = dict.fromkeys(key for entry in held for key in entry)
+            read = [key for key in keys if key in self.known and split_words(key) & (_WEIGHTS | {"score", "max"})]
+            if not read and not any(key in self.shape.weight for key in keys):
+                unread = [key for key in keys if key not in self.known | self.used and not split_words(key) & _COUNTS]
+                yield from (key for key in unread if _are_shares([entry[key] for entry in held if key in entry], held))
 
     def _find_in_entry(self, place: Path, entry: Mapping[str, Any]) -> Iterator[Doubt]:
         """Find the fields of a criterion that are a number, true or false, a telling word, or a text about scores."""
@@ -244,6 +347,8 @@ class _Search:
             own = (*place, key)
             if key in self.gates and isinstance(value, str) and not (is_off(value) or _is_amount(value)):
                 yield Doubt(own, "gate", value)
+            elif key in self.penalties and _is_unknown_mark(key, value, self.penalties[key]):
+                yield Doubt(own, "negative", value)
             elif key in self.used:
                 yield from self._find_reversals(own, value)
             elif key not in self.known and not any(re.search(star, key) for star in self.stars):
@@ -259,7 +364,7 @@ class _Search:
             setting = "direction"
         if setting:
             yield Doubt(place, setting, value)
-        elif isinstance(value, bool | int | float):
+        elif isinstance(value, bool | int | float) or _is_amount(value):
             yield Doubt(place, "", value)
         else:
             yield from self._find_reversals(place, value)
@@ -322,12 +427,30 @@ class _Search:
             own = (*place, key)
             if own in self.read or _is_unused(own, self.shape):
                 continue
+            if is_of_model(key, value):
+                continue
             if _is_amount(each) and each and words & (_MARK | _LESS):
                 yield Doubt(own, "pass", each)
             elif setting := _read_beside(key, each, self.shape):
                 yield Doubt(own, setting, each)
             elif isinstance(each, dict):
                 yield from self._find_in_settings(own, each)
+
+
+def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
+    """Return whether the values of a field of some criteria may be weights: no order, no lines of a file, no ids."""
+    if len(values) < 2 or len(values) * 4 < len(entries) * 3 or not all(map(_is_amount, values)):
+        return False
+    numbers = [float(str(value).strip().rstrip("%")) for value in values]
+    if len({*numbers}) == 1 or min(numbers) < 0 or max(numbers) > _MOST:
+        return False
+    if sum(numbers) in _WHOLES or any("%" in str(value) for value in values):
+        return True
+    if any(isinstance(value, str) and "." not in value for value in values):
+        return False  # ids
+    is_order = sorted(numbers) in ([*range(1, len(numbers) + 1)], [*range(len(numbers))])
+    is_rising = len(numbers) > 2 and all(before < after for before, after in pairwise(numbers))
+    return not is_order and not (is_rising and max(numbers) > _LAST and all(map(float.is_integer, numbers)))
 
 
 def _first_steps(names: Iterable[str]) -> set[str]:
@@ -337,27 +460,64 @@ def _first_steps(names: Iterable[str]) -> set[str]:
 def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> str:
     """Return the setting that may say what a field of a criterion is, empty if nothing suggests one."""
     words = split_words(key)
+    if words & _NOTES:
+        return ""
     said = split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset[str]()
     if words & _WEIGHTS and not has_weight and (_is_amount(value) or said):
         return "weight"
-    if said & (PENALTY | _AVOIDED):
+    if _is_bad(said) or _is_bad_kind(key, value):
         return "negative"
     if value is False or (said and is_off(value)):
         return "negative" if words & _WANTED else "weight" if words & _COUNTED else ""
     if said and not _is_amount(value):
         is_gate = said & GATE or (words & (GATE | _MARK) and "type" not in words)
         return "gate" if is_gate else ""
-    return _read_number_or_flag(words, value, is_scale=key.replace("min", "max") in entry and "min" in words)
+    return _read_number_or_flag(key, value, is_scale=key.replace("min", "max") in entry and "min" in words)
 
 
-def _read_number_or_flag(words: frozenset[str], value: Any, *, is_scale: bool) -> str:
+def _is_unknown_mark(key: str, value: Any, values: Collection[Any] | None) -> bool:
+    """Return whether nothing says if a value of a field that marks penalties marks one; `values` are those that do."""
+    if values is None:
+        return isinstance(value, str) and not (is_off(value) or _is_amount(value) or _is_positive(value))
+    if value is None or any(type(value) is type(known) and value == known for known in values):
+        return False
+    if isinstance(value, bool):
+        return not any(isinstance(known, bool) for known in values)
+    if not isinstance(value, str):
+        return is_number(value)
+    is_of_kinds = bool(split_words(key) & {"type", "kind", "category"}) and not split_words(value) & _BAD
+    return not (is_of_kinds or _is_positive(value))
+
+
+def _is_positive(text: str) -> bool:
+    words = split_words(text)
+    is_good = words & (_WANTED | HIGH_WORDS) and not words & (_BAD | _NOT)
+    return bool(is_good) or text.strip() == "+"
+
+
+def _is_bad(words: frozenset[str]) -> bool:
+    """Return whether words say that an answer is better without what a criterion describes: `avoid`, `must_not`."""
+    return bool(words & _BAD or (words & _NOT and words & (_DONE | _WANTED)))
+
+
+def _is_bad_kind(key: str, value: Any) -> bool:
+    """Return whether a field says that its criterion is a penalty: `polarity: "-"`, `kind: not allowed`."""
+    if not isinstance(value, str) or not split_words(key) & (_KINDS | DIRECTIONS):
+        return False
+    is_sign = value.strip() in {"-", "\N{EN DASH}", "\N{MINUS SIGN}"}
+    return is_sign or (len(value.split()) < _FEW and _is_bad(split_words(value)))
+
+
+def _read_number_or_flag(key: str, value: Any, *, is_scale: bool) -> str:
+    words = split_words(key)
     if not value or not (value is True or _is_amount(value)):
         return ""
     if words & _LEFT_OUT and value is True:
         return "weight"
     if is_scale:
         return ""
-    return "negative" if words & PENALTY else _read_gate(words)
+    is_penalty = words & PENALTY or (value is True and _is_bad(words))
+    return "negative" if is_penalty else _read_gate(key)
 
 
 def _are_equal(key: str, entries: Sequence[Entry]) -> bool:
@@ -393,9 +553,10 @@ def _list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[t
                 yield from _list_entries(entry.get(name), (*path, step, name), parts)
 
 
-def _read_gate(words: frozenset[str]) -> str:
-    is_least = bool(words & _LEAST) and words <= _LEAST | _OF_SCORES
-    return "gate" if words & (GATE | _MUST | _MARK | (_LESS - {"warning"})) or is_least else ""
+def _read_gate(key: str) -> str:
+    words = split_words(key)
+    is_least = bool(words & _LEAST) and words <= _LEAST | _OF_SCORES | {"at"}
+    return "gate" if _is_named(key, GATE | _MUST | _MARK | (_LESS - {"warning"})) or is_least else ""
 
 
 def _is_count(document: Document, path: Path, doubt: Doubt) -> bool:
@@ -420,21 +581,64 @@ def holds_mappings(value: Any) -> bool:
     return any(isinstance(each, dict) for each in parts)
 
 
+def _is_named(key: str, names: Collection[str]) -> bool:
+    """Return whether a word of a key is one of some names, or two of them in a row: `deal_breaker`, `redFlags`."""
+    words = list_words(key)
+    return not {*words, *map("".join, pairwise(words))}.isdisjoint(names)
+
+
 def _read_beside(key: str, value: Any, shape: Shape) -> str:
     """Return the setting that may say what a key beside criteria is, empty if nothing suggests one."""
     words = split_words(key)
+    if words & _NOTES or not value:
+        return ""
     if isinstance(value, dict | list):
-        is_list = holds_mappings(value) or all(isinstance(each, str) for each in value)
-        is_held = bool(value) and (isinstance(value, dict) or is_list)
-        points = "negative" if words & PENALTY else "bonus" if words & _BONUS else ""
-        is_gate = words & (GATE | _MUST) and not words & _OF_OUTPUTS
-        setting = points or ("gate" if is_gate else "")
-        return (setting or ("grades" if words & _GRADES and _are_grades(value) else "")) if is_held else ""
+        return _read_several(key, value)
     if value is True:
-        return "gate" if words & (GATE | _MUST) and shape.combine != "all" else ""
-    if isinstance(value, str) and words & _WAYS:
-        return "combine" if not (split_words(value) & _MEANS or shape.combine == "all") else ""
-    return "pass" if value and _is_amount(value) and (is_pass_mark(key) or words & _LESS) else ""
+        return "gate" if is_gate(key) and shape.combine != "all" else ""
+    if not _is_amount(value):
+        return _read_text_beside(key, str(value), is_all=shape.combine == "all")
+    if words & _CHANGES or _is_named(key, _STOPS):
+        return "change" if words & _CHANGES else "gate"
+    return "pass" if is_pass_mark(key) or words & _LESS else ""
+
+
+def _read_text_beside(key: str, text: str, *, is_all: bool) -> str:
+    """Return the setting that may say what a text beside criteria is; with `is_all`, each criterion must be met."""
+    words, said = split_words(key), split_words(text)
+    is_unlike = bool(said & _OTHER_MEANS) and len(text.split()) < _FEW and bool(words & {"scoring", "method"})
+    if is_unlike or (words & _WAYS and (said & _OTHER_MEANS or not said & _MEANS)):
+        return "" if is_all else "combine"
+    if words & _CHANGES and (re.search(r"\d", text) or said & _PARTS):
+        return "change"
+    if _is_named(key, _STOPS) and not is_off(text):
+        return "gate"
+    return "pass" if is_pass_mark(key) and _says_part(text) else ""
+
+
+def _says_part(text: str) -> bool:
+    """Return whether a short text says how much passes: `2/4`, `half`, `at least 2 points`."""
+    is_short = len(text.split()) <= 2 * _FEW
+    return is_short and (re.search(r"\d", text) is not None or bool(split_words(text) & _PARTS))
+
+
+def _read_several(key: str, value: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Return the setting that may say what a list or a mapping beside criteria is."""
+    words = split_words(key)
+    if isinstance(value, dict) or holds_mappings(value) or all(isinstance(each, str) for each in value):
+        if words & _CAPS:
+            return "change"
+        if words & _CHANGES:
+            return "negative" if words & PENALTY else "bonus"
+        if is_gate(key) and not words & _OF_OUTPUTS:
+            return "gate"
+    if isinstance(value, list) and is_pass_mark(key) and all(_is_amount(each) or _says_mark(each) for each in value):
+        return "pass"
+    return "grades" if words & _GRADES and _are_grades(value) else ""
+
+
+def _says_mark(value: Any) -> bool:
+    return isinstance(value, str) and _says_part(value)
 
 
 def _are_grades(value: Any) -> bool:

@@ -18,6 +18,7 @@ from rubric_lint.shapes.doubts import (
     find_doubts,
     holds_mappings,
     is_gate,
+    is_of_model,
     is_pass_mark,
     is_total,
     is_way,
@@ -581,7 +582,11 @@ def _find_holders(document: Document, found: Criteria) -> list[tuple[Path, Entry
 
 def _are_settings(part: Entry) -> bool:
     """Return whether a mapping holds the pass mark of all criteria, and no criteria."""
-    marks = [key for key, value in part.items() if is_pass_mark(key) and _BESIDE["pass"](value)]
+    marks = [
+        key
+        for key, value in part.items()
+        if is_pass_mark(key) and _BESIDE["pass"](value) and not is_of_model(key, part)
+    ]
     return len(marks) == 1 and not any(map(holds_mappings, part.values()))
 
 

@@ -109,8 +109,13 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 @lru_cache(maxsize=1 << 12)  # criteria repeat their keys
 def split_words(key: str) -> frozenset[str]:
     """Return the words of a key: `passMark`, `pass_mark`, `hard-fail`."""
+    return frozenset(list_words(key))
+
+
+def list_words(key: str) -> tuple[str, ...]:
+    """Return the words of a key in their order."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()
-    return frozenset(filter(None, re.split(r"[\W_]+", spaced)))
+    return tuple(filter(None, re.split(r"[\W_]+", spaced)))
 
 
 def is_plain(name: str) -> bool:
