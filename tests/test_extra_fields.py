@@ -312,3 +312,12 @@ def test_an_error_that_is_empty_says_nothing_about_an_output(error):
     record = {"id": "a", "output": {"score": 7}, "error": error}
     assert Scorer({"r": RUBRICS["holistic"]}).tell(json.dumps(record).encode(), 1).result.score == Fraction(7, 10)
     assert score_batch(RUBRICS["holistic"], [record]).points == [7]
+
+
+@pytest.mark.parametrize("extract", ["last", "only"])
+@pytest.mark.parametrize(("name", "one", "other"), TABLES["TWO"])
+def test_a_second_verdict_in_a_text_is_refused_in_whatever_form(name, one, other, extract):
+    for text in (f"{one}\n{other}", f"{other}\n\n{one}", f"First:\n```json\n{one}\n```\nThen:\n{other}"):
+        with pytest.raises(OutputError):
+            score(RUBRICS[name], text, extract=extract)
+    assert score(RUBRICS[name], f"Fine.\n{other}", extract=extract) == score(RUBRICS[name], other)

@@ -141,6 +141,14 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
     return {**rest, "checks": checks}
 
 
+def is_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
+    """Return whether an object has an answer to each criterion in a field of its own."""
+    try:
+        return unfold(value, rubric) is not value
+    except OutputError:
+        return False
+
+
 def list_check(name: str, check: Any) -> Any:
     """Return a check that stands under its id as one of a list of checks; what is not an object stays as it is.
 
