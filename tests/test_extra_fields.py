@@ -321,3 +321,20 @@ def test_a_second_verdict_in_a_text_is_refused_in_whatever_form(name, one, other
         with pytest.raises(OutputError):
             score(RUBRICS[name], text, extract=extract)
     assert score(RUBRICS[name], f"Fine.\n{other}", extract=extract) == score(RUBRICS[name], other)
+
+
+@pytest.mark.parametrize("value", [False, 3, 0.5, "FALSE", "3"])
+def test_a_number_in_another_column_is_named_or_refused(value):
+    record = {"id": "a", "score": 9, "accepted": value, "topic": "rivers"}
+    only = {"holistic": RUBRICS["holistic"]}
+    text = json.dumps(record).encode()
+    entry = Scorer(only).score(text)
+    reader = Reader(only)
+    reader.read_texts("f", [(1, text)])
+    totals = [score_batch(only, given).totals.reading for given in ([record], text)]
+    assert [note.unread_fields for note in entry.notes] == [("accepted",)]
+    assert [found.unread_fields for found in (reader.passed_over, *totals)] == [{"accepted": 1}] * 3
+    refused = Scorer(only, Reading(Extract.LAST, ExtraFields.REFUSE)).tell(text, 1)
+    assert refused.error.path == "/accepted"
+    (row,) = score_batch(only, [record], extra_fields="refuse")
+    assert row.error.path == "/accepted"

@@ -13,11 +13,12 @@ from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.decoding import OutputError, decode_entry, keys_twice, read_entry, refuse_flaws
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
 from rubric_lint.outputs.reply import explain, shorten
-from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, read_quotable
-from rubric_lint.scoring.flat import OF_TABLE, Flat, read_flat, read_whole, unfold
+from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
+from rubric_lint.scoring.flat import OF_TABLE, Flat, list_values, read_flat, read_whole, unfold
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ReadingNotes, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.output import JUDGEMENTS, MOST_KNOWN, Judged, Known, Reader, Seen, list_notes, render
+from rubric_lint.text.path import pointer
 
 
 def make_key(rubric: str, name: object) -> int:
@@ -294,7 +295,11 @@ def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Entr
     if is_result:
         others = {name: item for name, item in others.items() if name not in COVERING and name not in OF_TABLE}
     form_of(rubric.shape).check_record(others, is_single=len(rubric.criteria) == 1)
-    return Entry(others, "id" in value, rubric, Judged(known, whole))
+    extra = list_values(others)
+    if extra and reading.extra_fields is ExtraFields.REFUSE:
+        raise OutputError(f"unknown field `{extra[0]}` is a number or a boolean", pointer((extra[0],)))
+    notes = [ReadingNotes(tuple(extra))] if extra else []
+    return Entry(others, "id" in value, rubric, Judged(known, whole), None, notes)
 
 
 def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *, is_result: bool) -> None:
