@@ -179,7 +179,8 @@ def test_what_every_request_would_get_is_asked_once_and_marked(failure):
 REFUSED_FORMATS = TABLES["REFUSED_FORMATS"]
 STRICT = {"type": "json_schema", "json_schema": {"name": "judge_output", "strict": True, "schema": SCHEMA}}
 IN_OBJECT = {"type": "json_object", "schema": SCHEMA}
-FORMS = {"json_schema": [STRICT, IN_OBJECT], "json_object": [{"type": "json_object"}]}
+PLAIN = {"type": "json_object"}
+FORMS = {"json_schema": [STRICT, IN_OBJECT, PLAIN], "json_object": [PLAIN]}
 
 
 @pytest.mark.parametrize("form", ["json_schema", "json_object"])
@@ -193,12 +194,20 @@ def test_an_endpoint_that_takes_no_schema_is_asked_once_in_each_form_and_the_way
     said(message)
 
 
+@pytest.mark.parametrize(
+    ("accepted", "named", "asked_as"),
+    [
+        (IN_OBJECT, "json_object with schema", [STRICT, IN_OBJECT, IN_OBJECT]),
+        (PLAIN, "json_object", [STRICT, IN_OBJECT, PLAIN, PLAIN]),
+    ],
+    ids=["schema", "plain"],
+)
 @pytest.mark.parametrize("failure", REFUSED_FORMATS)
-def test_an_endpoint_that_takes_a_schema_only_in_json_object_gets_it_there_from_then_on(failure):
+def test_an_endpoint_that_takes_less_than_a_strict_schema_gets_that_from_then_on(failure, accepted, named, asked_as):
     body, status = REFUSED_FORMATS[failure]
 
     def behave(asked):
-        return FINE if asked.body["response_format"] == IN_OBJECT else Response(body, status)
+        return FINE if asked.body["response_format"] == accepted else Response(body, status)
 
     async def ask_twice():
         async with Endpoint(Call("judge-1", server.url), KEY) as endpoint:
@@ -207,9 +216,9 @@ def test_an_endpoint_that_takes_a_schema_only_in_json_object_gets_it_there_from_
 
     with serving(behave) as server:
         replies, form, refusal = asyncio.run(ask_twice())
-    assert (replies, form) == ([REPLY, REPLY], "json_object with schema")
+    assert (replies, form) == ([REPLY, REPLY], named)
     assert (refusal.startswith(f"HTTP {status}: "), "--response-format" in refusal) == (True, False)
-    assert [asked.body["response_format"] for asked in server.asked] == [STRICT, IN_OBJECT, IN_OBJECT]
+    assert [asked.body["response_format"] for asked in server.asked] == asked_as
 
 
 TOO_LONG = Response({"error": {"message": "Requested tokens (2100) exceed context window of 2048"}}, 400)

@@ -272,14 +272,19 @@ def test_an_invalid_output_whose_correction_is_refused_is_kept_and_not_paid_for_
 
 
 @pytest.mark.parametrize("status", [401, 500])
-def test_a_correction_that_may_get_a_reply_later_is_asked_for_by_the_next_run(tmp_path, status):
+def test_an_invalid_output_whose_correction_gets_no_reply_is_kept_too(tmp_path, status, said):
     def behave(asked):
         failure = Response({"error": {"message": "Down."}}, status)
         return failure if len(asked.body["messages"]) > 2 else completion('{"reasoning": "Right.", "score": 11}')
 
     with serving(behave) as server:
-        tally, _, results = judge(server, tmp_path, answer(1))
-    assert (tally.judged, tally.unanswered, results) == (0, 1, [])
+        tally, told, results = judge(server, tmp_path, answer(1), answer(2), concurrency=1)
+    kept = 2 if status == 500 else 1  # the other one stops the run
+    assert (tally.judged, tally.invalid, tally.unanswered) == (kept, kept, 0)
+    assert tally.tokens == Tokens(100 * kept, 10 * kept)
+    assert [json.loads(result["output"])["score"] for result in results] == [11] * kept
+    assert [result["judge"]["attempts"] for result in results] == [[1]] * kept
+    said(told)
 
 
 def test_an_invalid_output_is_asked_for_again_with_what_is_wrong(tmp_path):

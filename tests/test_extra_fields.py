@@ -284,3 +284,57 @@ def test_a_judge_that_adds_a_field_is_asked_again_and_told_why(tmp_path, said):
     said(asked[1:])
     outcome = Scorer(rubrics).tell((tmp_path / "results.jsonl").read_bytes(), 1)
     assert float(outcome.result.score) == 0.2
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"error": "content filter"}, "content filter"),
+        ({"output": None, "error": "content filter"}, "content filter"),
+        ({"output": "", "error": {"code": 7, "message": "content filter"}}, "content filter"),
+        ({"outputs": [], "error": {"code": 7}}, '{"code": 7}'),
+    ],
+)
+def test_a_record_that_says_why_it_has_no_output_keeps_its_reason(record, reason):
+    value = {"id": "a", **record}
+    only = {"holistic": RUBRICS["holistic"]}
+    text = json.dumps(value).encode()
+    outcome = Scorer(only).tell(text, 1)
+    reader = Reader(only)
+    reader.read_texts("f", [(1, text)])
+    (row,), (line,) = score_batch(only, [value]), score_batch(only, text)
+    found = [outcome.error.message, reader.invalid[0].message, row.error.message, line.error.message]
+    assert (outcome.head, found) == ({"id": "a"}, [f"a result without a score: {reason}"] * 4)
+
+
+@pytest.mark.parametrize("error", [None, ""])
+def test_an_error_that_is_empty_says_nothing_about_an_output(error):
+    record = {"id": "a", "output": {"score": 7}, "error": error}
+    assert Scorer({"r": RUBRICS["holistic"]}).tell(json.dumps(record).encode(), 1).result.score == Fraction(7, 10)
+    assert score_batch(RUBRICS["holistic"], [record]).points == [7]
+
+
+@pytest.mark.parametrize("extract", ["last", "only"])
+@pytest.mark.parametrize(("name", "one", "other"), TABLES["TWO"])
+def test_a_second_verdict_in_a_text_is_refused_in_whatever_form(name, one, other, extract):
+    for text in (f"{one}\n{other}", f"{other}\n\n{one}", f"First:\n```json\n{one}\n```\nThen:\n{other}"):
+        with pytest.raises(OutputError):
+            score(RUBRICS[name], text, extract=extract)
+    assert score(RUBRICS[name], f"Fine.\n{other}", extract=extract) == score(RUBRICS[name], other)
+
+
+@pytest.mark.parametrize("value", [False, 3, 0.5, "FALSE", "3"])
+def test_a_number_in_another_column_is_named_or_refused(value):
+    record = {"id": "a", "score": 9, "accepted": value, "topic": "rivers"}
+    only = {"holistic": RUBRICS["holistic"]}
+    text = json.dumps(record).encode()
+    entry = Scorer(only).score(text)
+    reader = Reader(only)
+    reader.read_texts("f", [(1, text)])
+    totals = [score_batch(only, given).totals.reading for given in ([record], text)]
+    assert [note.unread_fields for note in entry.notes] == [("accepted",)]
+    assert [found.unread_fields for found in (reader.passed_over, *totals)] == [{"accepted": 1}] * 3
+    refused = Scorer(only, Reading(Extract.LAST, ExtraFields.REFUSE)).tell(text, 1)
+    assert refused.error.path == "/accepted"
+    (row,) = score_batch(only, [record], extra_fields="refuse")
+    assert row.error.path == "/accepted"

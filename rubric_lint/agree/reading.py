@@ -32,7 +32,7 @@ from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat, read_whole
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, Scored, ScoringRubric, combine_samples
-from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by
+from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, refuse_failed
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
 
@@ -112,10 +112,8 @@ def as_record(entry: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) ->
     Raises:
         OutputError: if it is the result of an invalid output, or of several samples, which it does not keep.
     """
-    if "error" in entry and "output" not in entry:
-        error = entry["error"]
-        message = error.get("message") if isinstance(error, dict) else error
-        raise OutputError(f"a result without a score: {message}")
+    if HELD.isdisjoint(entry):
+        refuse_failed(entry)
     criteria = entry.get("criteria")
     if not (isinstance(criteria, list) and {"shape", "score", "verdict"} <= entry.keys()):
         return None

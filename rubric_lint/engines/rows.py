@@ -76,7 +76,7 @@ def _cut(given: Mapping[int, Item], count: int) -> tuple[dict[int, Item], dict[i
     return first, {row - count: item for row, item in given.items() if row >= count}
 
 
-READ = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
+READ = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash", "error")
 """The columns of a table that are read."""
 
 

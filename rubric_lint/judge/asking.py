@@ -75,12 +75,16 @@ class Asker(AbstractAsyncContextManager[Any], Protocol):
 
 
 class Asked(NamedTuple):
-    """The exchanges of one request and its corrections; `fault` describes the last if `output` is None."""
+    """The exchanges of one request and its corrections; `fault` describes the last if `output` is None.
+
+    `is_last` if a correction failed as every other request would.
+    """
 
     rubric: ScoringRubric
     exchanges: tuple[Exchange, ...]
     output: JudgeOutput | None
     fault: str = ""
+    is_last: bool = False
 
 
 class Sample(NamedTuple):

@@ -123,10 +123,7 @@ _LASTING = {HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.NOT
 _ABOUT_FORMAT = re.compile(r"response[_ ]?format|json[_ ](?:schema|object|mode)|structured[_ ]output", re.IGNORECASE)
 """Matches the error of an endpoint that does not support the response format."""
 
-_ADVICE = {
-    "json_schema": "try json_object, or text, which relies on the prompt alone",
-    "json_object": "try text, which relies on the prompt alone",
-}
+_JSON_FORMS = ("json_schema", "json_object")
 
 NO_KEY = "none"
 """The key sent to an endpoint that needs none, such as a local model server."""
@@ -207,7 +204,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
     environment variables of the client, which may hold keys, are sent only if it `takes_variables`.
 
     `form` is how JSON is requested. It changes if the endpoint does not know `json_schema` but takes a schema in
-    another way; then `refusal` is what it said to the first.
+    another way, or JSON without one; then `refusal` is what it said to the first.
     """
 
     def __init__(
@@ -266,14 +263,16 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             if form != "json_schema" or not refusal.is_of_format:
                 raise
             first = refusal
-        try:
-            exchange = await self._complete(self.call.make_body(messages, schema, sample, SCHEMA_IN_OBJECT))
-        except UnansweredError as second:
-            if second.is_of_format or (second.is_refused and not second.of_answer):
-                raise first from None  # it takes no schema at all
-            raise
-        self.form, self.refusal = SCHEMA_IN_OBJECT, str(first).removesuffix(first.advice).rstrip()
-        return exchange
+        for less in (SCHEMA_IN_OBJECT, "json_object"):
+            try:
+                exchange = await self._complete(self.call.make_body(messages, schema, sample, less))
+            except UnansweredError as other:
+                if other.is_of_format or (other.is_refused and not other.of_answer):
+                    continue
+                raise
+            self.form, self.refusal = less, str(first).removesuffix(first.advice).rstrip()
+            return exchange
+        raise first
 
     async def _complete(self, body: dict[str, Any]) -> Exchange:
         size = len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
@@ -361,8 +360,10 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             advice = "(no API key was sent; name its variable with --api-key-env)" if no_key else ""
             return UnansweredError(message, lasting=True, advice=advice)
         form = self.call.response_format
-        if form in _ADVICE and status not in _PASSING and _ABOUT_FORMAT.search(response.text):
-            advice = f"(asked with --response-format {form}; {_ADVICE[form]})"
+        if form in _JSON_FORMS and status not in _PASSING and _ABOUT_FORMAT.search(response.text):
+            advice = (
+                f"(asked with --response-format {form}; try --response-format text, which relies on the prompt alone)"
+            )
             return UnansweredError(message, lasting=True, is_of_format=True, advice=advice)
         if status == HTTPStatus.TOO_MANY_REQUESTS and _TOO_LARGE.search(message):
             return UnansweredError(message, of_answer=True, is_refused=True)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import Any, Never, Protocol, Self
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.judge.answers import Answer
@@ -179,6 +179,11 @@ class StoppedError(Exception):
     """A run that stopped early, and why."""
 
 
+def _stop(model: str) -> Never:
+    """Raise the error of a run that no other request can go on; `model` is the one of a panel."""
+    raise StoppedError(f"all other requests {f'to `{model}` ' if model else ''}would fail too")
+
+
 @dataclass(slots=True)
 class JudgeTally:
     """Count the answers of a run. `skipped` were judged by an earlier run; `stable` have one verdict in all outputs.
@@ -299,10 +304,15 @@ class JudgeRun:
             verdicts = {answer.rubric.grade(output).verdict for output in outputs}
             self.tally.stable += invalid is None and len(outputs) > 1 and len(verdicts) == 1
             message = None
+            is_last, model = False, ""
             if invalid is not None:
-                last = next(samples[-1].asked[-1] for samples in taken if samples and samples[-1].output is None)
+                pairs = zip(self.panel.names, taken, strict=True)
+                model, last = next((name, s[-1].asked[-1]) for name, s in pairs if s and s[-1].output is None)
                 message = f"invalid after {counted(len(last.exchanges), 'attempt')}: {invalid}"
+                is_last = last.is_last
             self._watch(answer.key, message)
+            if is_last:
+                _stop("" if self.panel.is_single else model)
 
     async def _admit(self, needs: Sequence[Need]) -> bool:
         """Return whether requests may be sent; wait while those of other answers may leave room for them.
@@ -330,7 +340,7 @@ class JudgeRun:
         self._lost_in_a_row += not fault.of_answer
         self._watch(answer.key, f"not judged: {f'`{fault.model}`: ' if fault.model else ''}{fault}")
         if fault.lasting:
-            raise StoppedError(f"all other requests {f'to `{fault.model}` ' if fault.model else ''}would fail too")
+            _stop(fault.model)
         if self._lost_in_a_row >= _IN_A_ROW and self.panel.is_live:
             raise StoppedError(f"{_IN_A_ROW} answers in a row got no reply")
 
@@ -385,9 +395,11 @@ class JudgeRun:
             try:
                 exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
             except UnansweredError as refusal:
-                if not (exchanges and refusal.is_refused):
+                if not exchanges:
                     raise
-                return Asked(rubric, tuple(exchanges), None, f"{fault}; the correction was refused: {refusal}")
+                lost = "was refused" if refusal.is_refused else "got no reply"
+                fault = f"{fault}; the correction {lost}: {refusal}"
+                return Asked(rubric, tuple(exchanges), None, fault, is_last=refusal.lasting)
             reply = exchanges[-1].reply
             self._count(model, exchanges[-1])
             try:

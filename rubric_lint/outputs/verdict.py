@@ -304,10 +304,18 @@ class FoundVerdict(NamedTuple):
     has_raw_controls: bool
 
 
-def find_verdict(text: str, field: str, *, answer: str | None = None, extract: Extract = Extract.LAST) -> FoundVerdict:
+def find_verdict(
+    text: str,
+    field: str,
+    *,
+    answer: str | None = None,
+    extract: Extract = Extract.LAST,
+    is_verdict: Callable[[Mapping[str, Any]], bool] = lambda _: False,
+) -> FoundVerdict:
     """Find the object in a text that is the verdict; objects with the answer field `field` compete for it.
 
-    An object that `answer` contains is a quote, unless it is the whole text.
+    So do those that are one in another form, as `is_verdict` says. An object that `answer` contains is a quote, unless
+    it is the whole text.
 
     Raises:
         OutputError: if there is no such object, more than one, or one that is broken, cut off or part of something
@@ -335,7 +343,7 @@ def find_verdict(text: str, field: str, *, answer: str | None = None, extract: E
     except OutputError:
         if extract is Extract.WHOLE:
             raise
-        found = _find_only(rest, begin, end, field, is_quote)
+        found = _find_only(rest, begin, end, field, is_quote, is_verdict=is_verdict)
         if extract is Extract.LAST:
             _refuse_place(rest, begin, end, found)
     else:  # a quote only if the answer may have ended the judge's thoughts
@@ -464,24 +472,34 @@ def _key(field: str) -> re.Pattern[str]:
     )
 
 
-def _find_only(text: str, begin: int, end: int, field: str, is_quote: Callable[[_Object], bool]) -> _Object:
-    """Return the only object with the answer field that is not a quote; a token of a chat template is an error too."""
-    key, found, looks = _key(field), None, 0
+def _find_only(
+    text: str,
+    begin: int,
+    end: int,
+    field: str,
+    is_quote: Callable[[_Object], bool],
+    *,
+    is_verdict: Callable[[Mapping[str, Any]], bool],
+) -> _Object:
+    """Return the only verdict that is not a quote; a token of a chat template is an error too."""
+    key, found, looks, all_have_key = _key(field), None, 0, True
     spans: list[tuple[int, int]] = []
     for each in _find_objects(text, begin, end):
-        if not key.search(text, each.start, each.end):
+        has_key = bool(key.search(text, each.start, each.end))
+        if not has_key and not any(map(is_verdict, _list_objects(each.value))):
             continue
+        all_have_key = all_have_key and has_key
         looks += 1
         if looks > _MOST or not is_quote(each):
             if found:
-                _refuse_another(text, field, found.start, each.start)
+                _refuse_another(text, f"`{field}`" if all_have_key else "a verdict", found.start, each.start)
             found = each
         spans.append((each.start, each.end))
     if not found and spans:
         raise _quoted(text, spans[0][0])
     if not found:
         raise OutputError(f"no JSON object with the field `{field}` in this text: {shorten(text[begin:end])}")
-    if field not in found.value:
+    if field not in found.value and not is_verdict(found.value):
         raise _fault(text, found.start, f"`{field}` is not a field of the JSON object", ", but within it")
     _refuse_beside(text, [(begin, begin), *spans, (end, end)], field, found.start)
     return found
@@ -491,15 +509,27 @@ def _refuse_beside(text: str, spans: list[tuple[int, int]], field: str, start: i
     """Raise an error if there is another answer field, or a token of a chat template, between some spans."""
     for (_, done), (following, _) in pairwise(spans):
         if other := _key(field).search(text, done, following):
-            _refuse_another(text, field, start, other.start())
+            _refuse_another(text, f"`{field}`", start, other.start())
         if token := find_token(text, done, following):
             why = " begins or ends a turn, so the verdict may not be the judge's"
             raise _fault(text, token.start(), f"`{token[0]}`", why)
 
 
-def _refuse_another(text: str, field: str, one: int, other: int) -> Never:
+def _refuse_another(text: str, what: str, one: int, other: int) -> Never:
     lines = sorted([line_of(text, one), line_of(text, other)])
-    raise OutputError(f"2 objects with `{field}`, at lines {lines[0]} and {lines[1]}; expected one", line=lines[1])
+    raise OutputError(f"2 objects with {what}, at lines {lines[0]} and {lines[1]}; expected one", line=lines[1])
+
+
+def _list_objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield an object and all objects in it."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Mapping):
+            yield item
+            pending += item.values()
+        elif isinstance(item, list):
+            pending += item
 
 
 def _quoted(text: str, start: int) -> OutputError:

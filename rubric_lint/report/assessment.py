@@ -299,9 +299,13 @@ def _name_sheet(given: Given) -> str:
 
 
 def _ask_again(given: Given) -> Step:
-    command = ["rubric-lint", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL", "--per-criterion"]
-    text = "Ask again for the invalid outputs, with --per-criterion, a larger --max-tokens, or another model"
-    return Step(f"{text}; asking again the same way will not help.", shlex.join(command))
+    """Return the step for invalid outputs; with other options than before, `judge` needs a new file of results."""
+    text = "Have the answers judged into a new file, with --per-criterion, a larger --max-tokens, or another model"
+    command = ""
+    if given.answers not in given.results:  # `judge` reads no results as answers
+        words = ["rubric-lint", "judge", given.rubric, given.answers, "--output", "again.jsonl"]
+        command = shlex.join([*words, "--model", "MODEL", "--per-criterion"])
+    return Step(f"{text}; asking again the same way will not help.", command)
 
 
 def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:

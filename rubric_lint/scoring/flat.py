@@ -21,6 +21,7 @@ _YES = frozenset({"yes", "y", "true", "1", "pass", "passed", "met"})
 _NO = frozenset({"no", "n", "false", "0", "fail", "failed", "missed", "not met"})
 _WHOLE = re.compile(r"([-+]?[0-9]{1,9})(?:\.0*|,0{1,2})?")
 _FRACTION = re.compile(r"[-+]?[0-9]*[.,][0-9]+")
+_VALUE = re.compile(r"\s*(?:true|false|[-+]?[0-9]{1,9}(?:[.,][0-9]{1,9})?)\s*", re.IGNORECASE)
 _NOTHING = frozenset({"n/a", "na", "n.a.", "-", "--", "?", "none", "null", "unknown"})
 
 OF_TABLE = frozenset({"points", "full", "gates_missed"})
@@ -139,6 +140,23 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
         return {**rest, field: answers[0]}
     checks = [{"id": each.id, field: answer} for each, answer in zip(rubric.criteria, answers, strict=True)]
     return {**rest, "checks": checks}
+
+
+def list_values(others: Mapping[str, Any]) -> list[str]:
+    """Return the fields next to a judgement that hold a number or a boolean, which may contradict it."""
+    return [
+        name
+        for name, item in others.items()
+        if name not in _KNOWN and (isinstance(item, int | float) or (isinstance(item, str) and _VALUE.fullmatch(item)))
+    ]
+
+
+def is_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
+    """Return whether an object has an answer to each criterion in a field of its own."""
+    try:
+        return unfold(value, rubric) is not value
+    except OutputError:
+        return False
 
 
 def list_check(name: str, check: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
-from rubric_lint.scoring.flat import list_check, unfold
+from rubric_lint.scoring.flat import is_flat, list_check, unfold
 from rubric_lint.scoring.form import form_of, read_object
 from rubric_lint.scoring.grading import (
     NO_NOTES,
@@ -187,7 +187,9 @@ class Reader:
             return found
         field = "score" if self._is_holistic else "checks"
         shown = answer() if callable(answer) else answer
-        verdict = find_verdict(output, field, answer=shown, extract=reading.extract)
+        verdict = find_verdict(
+            output, field, answer=shown, extract=reading.extract, is_verdict=lambda value: is_flat(value, self.rubric)
+        )
         judged = self.read_object(verdict.value, reading)
         if not verdict.has_raw_controls:
             return judged

@@ -1,5 +1,6 @@
 """Score the entries of OUTPUTS: judge outputs, and records that hold them."""
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,11 +12,13 @@ from rubric_lint.messages import find_near, join_words, list_names, point_to_kno
 from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.decoding import OutputError, decode_entry, keys_twice, read_entry, refuse_flaws
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
-from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, read_quotable
-from rubric_lint.scoring.flat import OF_TABLE, Flat, read_flat, read_whole, unfold
+from rubric_lint.outputs.reply import explain, shorten
+from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
+from rubric_lint.scoring.flat import OF_TABLE, Flat, list_values, read_flat, read_whole, unfold
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ReadingNotes, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.output import JUDGEMENTS, MOST_KNOWN, Judged, Known, Reader, Seen, list_notes, render
+from rubric_lint.text.path import pointer
 
 
 def make_key(rubric: str, name: object) -> int:
@@ -280,8 +283,8 @@ def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Entr
     if flat is None:
         return None
     is_result = "points" in value and "full" in value
-    if value.get("error") and all(answer is None for answer in flat.answers):
-        raise OutputError(f"a result without a score: {value['error']}")
+    if all(answer is None for answer in flat.answers):
+        refuse_failed(value)
     if fault := _find_fault(value):
         raise OutputError(f"invalid when it was judged: {fault}")
     whole = read_whole(flat, rubric)
@@ -292,7 +295,11 @@ def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Entr
     if is_result:
         others = {name: item for name, item in others.items() if name not in COVERING and name not in OF_TABLE}
     form_of(rubric.shape).check_record(others, is_single=len(rubric.criteria) == 1)
-    return Entry(others, "id" in value, rubric, Judged(known, whole))
+    extra = list_values(others)
+    if extra and reading.extra_fields is ExtraFields.REFUSE:
+        raise OutputError(f"unknown field `{extra[0]}` is a number or a boolean", pointer((extra[0],)))
+    notes = [ReadingNotes(tuple(extra))] if extra else []
+    return Entry(others, "id" in value, rubric, Judged(known, whole), None, notes)
 
 
 def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *, is_result: bool) -> None:
@@ -373,6 +380,7 @@ class Scorer:
             reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
             if reader and (entry := _score_flat(value, reader, self._reading)):
                 return entry
+        refuse_failed(value)
         if is_record:
             found = ", ".join([*map(str, value)][:6])
             advice = 'expected {"id": ..., "output": {...}}'
@@ -449,7 +457,10 @@ class Scorer:
         return Outcome(line, file, head, name, rest, error=flaw or fault)
 
     def _score_record(self, record: dict[str, Any]) -> Entry:
-        if name := next((name for name in record if name in COVERING), None):
+        # An `error` that is null or empty says that there is none.
+        if name := next((name for name in record if name in COVERING and (name != "error" or record[name])), None):
+            if not any(map(record.get, HELD)):
+                refuse_failed(record)
             raise OutputError(f"the record's `{name}` would overwrite that of the result; rename it", f"/{name}")
         reader = self.only if self.only and "rubric" not in record else find_rubric(record, self._readers)
         output = record.get("output")
@@ -533,6 +544,19 @@ class Scorer:
                     yield known
                     known.count = 0
         self.forget()
+
+
+def refuse_failed(record: Mapping[str, Any]) -> None:
+    """Refuse a record that says in `error` why it has no output.
+
+    Raises:
+        OutputError: with that reason.
+    """
+    error = record.get("error")
+    if not error:
+        return
+    message = explain(error) or (error if isinstance(error, str) else json.dumps(error, default=str))
+    raise OutputError(f"a result without a score: {shorten(message)}")
 
 
 def _find_fault(record: Mapping[str, Any]) -> str | None:
