@@ -332,7 +332,7 @@ def test_an_output_that_a_run_left_invalid_is_not_hidden():
         code, report, _ = run("--model", f"m@{chat.url}", "--max-attempts", "1")
     assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 2)
     assert [each["command"] for each in report["next"]] == [
-        "rubric-lint judge refund.rubric.yaml answers.judged.jsonl --again --model MODEL --per-criterion"
+        "rubric-lint judge refund.rubric.yaml answers.jsonl --output again.jsonl --model MODEL --per-criterion"
     ]
 
 

@@ -274,6 +274,8 @@ def test_notations_do_not_change_what_is_marked(file):
     for name, text in notations_for(data):
         result = lint(name, text.encode(), settings)
         assert repr([document.data for document in read_documents(Source(name, text))[0]]) == repr(data), name
+        if name.endswith(".jsonl") and not result.rubrics:
+            continue  # a home-made rubric is the whole of a file, and no line of one
         assert meanings(result, documents) == expected, name
 
 
