@@ -97,7 +97,12 @@ def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
         title = titles[source.file]
         model = source.model or title
         is_shared = models[model] > 1 or model in written
-        names[source] = model if not is_shared else title if of_file[source.file] == 1 else f"{title}/{model}"
+        if not is_shared:
+            names[source] = model
+        elif of_file[source.file] == 1:
+            names[source] = title
+        else:
+            names[source] = f"{title}/{model}"
     for source in panels:
         title = f"{titles[source.file]}/{PANEL}"
         numbered = (f"{title} {number}" for number in range(2, len(names) + 3))

@@ -321,7 +321,10 @@ def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
     rare = ""
     if found.worst and found.worst.shares.people.labelled:
         caught, passed = found.worst.shares.bad_caught, found.worst.shares.good_passed
-        rare = "" if caught.n and passed.n else "pass" if caught.n else "fail"
+        if not caught.n:
+            rare = "fail"
+        elif not passed.n:
+            rare = "pass"
     warning = f" Of those labelled so far people {rare} none, so the draw may hold none either." if rare else ""
     return Step(f"{text}.{warning}", command)
 
