@@ -175,6 +175,7 @@ def test_a_test_without_criteria_is_told_with_the_reason(test, said):
     assert found == {"id": "leak", "rubric": "leak", "output": "", "judge": {}, "agentv": there}
 
 
+@pytest.mark.slow
 def test_what_agentv_takes_otherwise_is_told_and_on_the_page(tmp_path, said):
     tests = [
         {"test_id": "leak", "score": 0.909, "execution_status": "ok", "scores": [FACTS, CONTAINS]},

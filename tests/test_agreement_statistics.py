@@ -238,6 +238,7 @@ def test_the_limits_of_a_share_are_where_the_tails_have_their_error(x, more):
         assert high == 1 or lower_tail(x, share.n, high) == pytest.approx(ERROR)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [Fraction(4, 5), Fraction(9, 10), Fraction(1, 2)])
 def test_a_judge_that_catches_enough_is_said_to_catch_too_few_in_one_of_forty_at_most(target):
     for bad in (1, 2, 3, 4, 9, 10, 19):  # from 20 on a label may be a slip

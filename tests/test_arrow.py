@@ -251,6 +251,7 @@ except ImportError as fault:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "use", ["rubric_lint.arrow.map_batches(rubrics)", "rubric_lint.score_batch(rubrics, []).to_arrow()"]
 )

@@ -126,6 +126,7 @@ def test_tokens_are_counted_where_the_endpoint_says_them(usage, tokens):
     assert read_reply(json.dumps(body)) == Reply("{}", None, tokens, "judge-1-2026")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("url", "shown"), TABLES["the address of an endpoint"])
 def test_the_address_of_an_endpoint_is_shown_without_secrets(url, shown):
     assert Endpoint(Call("judge-1", url), KEY).name == shown

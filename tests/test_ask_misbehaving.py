@@ -253,6 +253,7 @@ def test_an_answer_without_a_verdict_gets_the_reason(outcomes, name):
     assert (kind, what.endswith("(tried 2 times)")) == ("invalid" if name in INVALID else "lost", name in TRIED)
 
 
+@pytest.mark.slow
 def test_neither_a_record_nor_a_message_holds_a_key(outcomes):
     texts = {name: record + str(said) for name, (_, record, said) in outcomes[0].items()}
     assert [name for name, text in texts.items() if KEY[3:9] in text or HEADER[:9] in text] == []

@@ -142,6 +142,7 @@ def test_a_slow_worker_gets_fewer_chunks(files, monkeypatch, tmp_path):
     assert slow < fast / 2
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_tool_comes_back_as_an_exception(files, monkeypatch):
     lint_bytes = batch.lint_bytes
     fault = ZeroDivisionError("111")
@@ -151,6 +152,7 @@ def test_a_fault_of_the_tool_comes_back_as_an_exception(files, monkeypatch):
     assert outcomes(files, 2)[111] == (files[111], repr(fault))
 
 
+@pytest.mark.slow
 def test_what_workers_find_is_kept_in_the_cache(files, tmp_path):
     first = Cache(str(tmp_path / "cache"))
     fresh = outcomes(files, 2, first)

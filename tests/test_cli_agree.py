@@ -187,6 +187,7 @@ def test_records_are_joined_by_rubric_and_id_in_any_order(run, tmp_path):
     assert [each["comparisons"][0]["measures"][0]["pair"]["exact"]["x"] for each in told["agreements"]] == [4, 2, 2]
 
 
+@pytest.mark.slow
 def test_the_verdicts_of_many_rubrics_are_compared_together(run, tmp_path, said):
     ids = [f"case-{number:02}" for number in range(25)]
     rubric = [{"id": "c", "score_ranges": {"0": "Wrong", "7": "Right"}}]
@@ -461,6 +462,7 @@ def test_the_page_has_the_figures_the_ratings_and_the_disagreements(run, tmp_pat
     assert (tmp_path / "again.html").read_text("utf-8") == page
 
 
+@pytest.mark.slow
 def test_no_figure_is_rounded_to_what_it_is_not(run, tmp_path, said):
     (tmp_path / "r.yaml").write_text(CHECK, "utf-8")
     people = [0, 1] * 1200

@@ -881,6 +881,7 @@ def refuse_outputs(places):
     return records
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_apart", [True, False])
 def test_an_answer_with_an_invalid_output_stays_in_its_group(is_apart):
     met = [False] * 200 + [True] * 200

@@ -273,6 +273,7 @@ def test_a_branch_without_changes_changes_nothing(branch):
     assert branch() == (0, "No change in meaning since main.\n", "")
 
 
+@pytest.mark.slow
 def test_a_branch_is_one_comment(branch, said):
     Path("old.yaml").write_text(NEW, "utf-8")
     Path("new.yaml").write_text(OLD.replace("3", "3  # heavy"), "utf-8")
@@ -325,6 +326,7 @@ def test_a_base_of_the_pull_request_that_is_not_here_is_no_other_base(monkeypatc
     said(*diff_in("clone"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("branch")
 @pytest.mark.parametrize("is_detached", [False, True], ids=["branch", "detached"])
 def test_renamed_and_deleted_files_in_a_clone_without_tags(is_detached, said):

@@ -87,6 +87,7 @@ def test_a_file_without_rubrics_has_nothing_to_format(formatting, folder, said):
     said(formatting("new.yaml"))
 
 
+@pytest.mark.slow
 def test_a_crash_leaves_the_file_and_the_others_are_formatted(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "new.yaml").write_text(OLD.replace("id: a", "id: accuracy"), "utf-8")

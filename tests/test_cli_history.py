@@ -172,6 +172,7 @@ def test_renames_are_followed_and_results_in_earlier_commits_count():
     assert (past["versions"], period["best"], past["notes"]) == (2, 0, [])
 
 
+@pytest.mark.slow
 def test_a_wording_that_comes_back_and_one_that_is_not_committed():
     first = commit(CLEAR)
     commit(VAGUE)
@@ -239,6 +240,7 @@ def test_where_git_cannot_help_the_page_says_so(repository, tmp_path_factory, mo
     assert note.startswith(f"no version of the rubric to compare with: it needs a Git repository around {FILE}")
 
 
+@pytest.mark.slow
 def test_the_page_and_the_comment(said):
     commit(VAGUE)
     record("old.judged.jsonl", wrong=range(15), flips=range(30, 35))

@@ -340,6 +340,7 @@ def test_an_endpoint_without_keys_needs_none():
     assert code == 0
 
 
+@pytest.mark.slow
 def test_a_results_file_that_cannot_be_written_is_told(said):
     with serving(SCORED) as server, start(server, "--output", "missing/results.jsonl") as run_:
         said(run_.stderr.read())

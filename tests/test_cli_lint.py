@@ -262,6 +262,7 @@ def test_a_folder_that_is_gone_is_said_to_be(args):
     assert call_after(inside, *args) == ("", told, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_output_that_cannot_be_written_is_said_once():
     with Path("/dev/full").open("wb") as full:
@@ -271,6 +272,7 @@ def test_output_that_cannot_be_written_is_said_once():
     assert (done.stderr, done.returncode) == (b"rubric-lint: stdout: No space left on device\n", 2)
 
 
+@pytest.mark.slow
 def test_what_the_encoding_of_the_output_lacks_is_escaped(said):
     Path("bad.yaml").unlink()
     Path("old.yaml").write_text(OLD.replace("States", "界"), "utf-8")
@@ -317,6 +319,7 @@ def test_frames_fit_the_terminal():
     assert max(map(len, written.splitlines())) == 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", [["fix", "bad.yaml"], ["show"], ["no-such-file.yaml", "bad"]])
 def test_prose_is_broken_between_words_on_a_terminal(call):
     shutil.copy("bad.yaml", "a-file-with-a-long-name.yaml")

@@ -128,6 +128,7 @@ def test_the_table_holds_what_is_invalid_every_verdict_and_the_totals_in_order(s
     said(call("r.rubric.yaml", "-", "--format", "table", stdin=BAD + GOOD)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [120, 40])
 def test_the_table_lists_each_output_in_the_width_of_the_terminal(columns, said):
     hostile = record("\x1b[2J##[group]", 10, 10) + record({"a": 1}, 10, 10)
@@ -235,6 +236,7 @@ def test_settings_are_those_of_the_rubrics_folder():
     assert results(call("r.rubric.yaml", "-", "--isolated", stdin=MIDDLING)[0])[0]["verdict"] == "borderline"
 
 
+@pytest.mark.slow
 def test_a_rubric_with_errors_is_refused_before_any_output_is_read(said):
     Path("bad.yaml").write_text("rubrics:\n  - {id: a, weight: 0, expected_outcome: Is short}\n", "utf-8")
     with start("bad.yaml", "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -245,6 +247,7 @@ def test_a_rubric_with_errors_is_refused_before_any_output_is_read(said):
     assert (out, process.returncode) == (b"", 2)
 
 
+@pytest.mark.slow
 def test_what_is_bad_costs_one_error_each_and_the_rest_is_scored(said):
     bad = [
         b'{"output": {"checks": [{"id": "accuracy", "score": NaN}]}}',

@@ -139,6 +139,7 @@ def test_the_json_report_without_rubrics_says_so_on_stderr(program, said):
     said(err, json.loads(out)["files"][0]["reason"])
 
 
+@pytest.mark.slow
 def test_a_crash_names_the_file_and_the_others_are_shown(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "bad.yaml").write_text(GOOD.replace("id: a", "id: accuracy"), "utf-8")

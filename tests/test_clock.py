@@ -72,6 +72,7 @@ def test_a_file_of_others_gets_no_finding_but_the_reason_is_known():
     assert (told(result), [unread.reason for unread in result.unread]) == ([], [TOLD])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.yaml", "a.json"])
 def test_reading_a_large_file_looks_at_the_clock(name, monkeypatch):
     looks = Ticking()

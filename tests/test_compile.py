@@ -113,6 +113,7 @@ def ranges(accuracy=7, length=5, **more):
     return {"checks": [{"id": "accuracy", "score": accuracy}, {"id": "Länge", "score": length}], **more}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", TABLES["texts"].values(), ids=TABLES["texts"])
 def test_an_output_is_valid_invalid_for_a_reason_or_left_to_rubric_score(database, case, said):
     shape, outputs = case
@@ -186,6 +187,7 @@ def test_under_a_default_collation_no_output_is_read(database, collation):
     assert [row["status"] for row in ask(database, load_one(CHECKLIST), outputs)] == ["invalid", "invalid"]
 
 
+@pytest.mark.slow
 def test_long_texts_and_deep_ones_are_read(database):
     said = 'It says "\\n{[" and more. ' * 20_000
     outputs = [
@@ -293,6 +295,7 @@ def compile_named(name, dialect, table="outputs"):
 HOSTILE = ["x'", "''", "\\'", "a\r\nDROP", "*/ --", "x$y", "a\u2028b", '"; --', "r'", "{% x %}", "X'00'", "\\\n", "{#"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_names_cannot_break_out_of_the_query(dialect):
     expected = words_outside(compile_named("year", dialect), dialect)

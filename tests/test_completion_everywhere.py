@@ -31,6 +31,7 @@ QUICK = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.spread(3)
 @pytest.mark.parametrize("name", QUICK)
 def test_what_the_schema_allows_is_offered_and_breaks_nothing(name):
@@ -63,6 +64,7 @@ tests:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "name", "expected"),
     [

@@ -243,6 +243,7 @@ def submodule(tmp_path):
     return Path("a module")
 
 
+@pytest.mark.slow
 def test_submodules_are_looked_into(submodule):
     assert lint("--diff-base=HEAD") == ([], {"unchanged_files": 2}, 0)
     replace("outcome: Good", "outcome: Decent", submodule / "a.yaml")
@@ -254,6 +255,7 @@ def test_submodules_are_looked_into(submodule):
     assert lint("--diff-base=HEAD")[0] == expected
 
 
+@pytest.mark.slow
 def test_a_submodule_whose_history_is_not_here_is_new_as_a_whole(submodule, tmp_path):
     replace("outcome: Good", "outcome: Decent", tmp_path / "other/a.yaml")
     git("commit", "-qam", "change", cwd=tmp_path / "other")

@@ -75,6 +75,7 @@ def test_a_fix_replaces_what_is_deprecated_and_changes_nothing_else(suite, seed)
     assert judge(suite.name, fixed.data, seed) == scores != []
 
 
+@pytest.mark.slow
 @given(SUITES, st.integers(0, 1 << 30))
 def test_implied_gates_are_written_out_so_that_the_setting_can_go(suite, seed):
     implicit = FileSettings(implicit_required=True)

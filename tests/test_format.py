@@ -225,6 +225,7 @@ def check_laws(name, data, comments=()):
     return fixed
 
 
+@pytest.mark.slow
 @given(yaml_suites() | json_suites())
 def test_suites_in_all_styles_keep_what_they_say(suite):
     check_laws(suite.name, suite.data, suite.comments)
@@ -320,6 +321,7 @@ def odd_rubrics(draw):
     return text.replace("\n", odd.one_of("\n", "\r\n")).encode(odd.one_of("utf-8", "utf-8-sig", "utf-16")), odd.comments
 
 
+@pytest.mark.slow
 @given(odd_rubrics())
 def test_odd_renderings_keep_what_they_say(given_rubric):
     data, comments = given_rubric

@@ -166,6 +166,7 @@ def test_the_page_says_where_invalid_outputs_count_and_a_part_is_never_all_or_no
     assert "| Pass | 99,999 | over 99% of all | Borderline | 0 | 0% of all | Fail | 1 | under 1% of" in text
 
 
+@pytest.mark.slow
 def test_many_invalid_outputs_are_counted_and_the_first_ones_listed():
     page = report(*[tower(f"a{number}", 11, 1) for number in range(1000)])
     assert "Invalid outputs (1,000, the first 20)" in page

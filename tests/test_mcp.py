@@ -68,6 +68,7 @@ def test_lint_of_a_text_reports_what_the_command_reports_of_stdin():
     assert text == call("--format=agent", *command, stdin=BAD.encode())[0]
 
 
+@pytest.mark.slow
 def test_settings_comments_and_options_apply():
     Path("rubric-lint.toml").write_text('ignore = ["overlap"]\nexclude = ["old.yaml"]\n', "utf-8")
     assert ask("lint")[1] == json.loads(call("--format=json")[0])

@@ -121,6 +121,7 @@ def test_what_cannot_be_read_stands_in_the_report_too():
     assert '<testsuite name="rubric-lint" tests="2" failures="0" errors="1">' in output
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_tool_stands_in_the_report_too():
     output, _, code = call_after(BROKEN_RULE, "--format=sarif", "bad.yaml", "good.yaml")
     told = json.loads(output)["runs"][0]["invocations"][0]["toolExecutionNotifications"]

@@ -53,6 +53,7 @@ def test_a_flagged_example_in_which_nothing_is_found_is_told(page):
     assert str(told.value).startswith("overlap.md: nothing is found in the flagged example:\nrubrics:\n")
 
 
+@pytest.mark.slow
 def test_a_page_that_is_up_to_date_stays(tmp_path):
     for page in RULES.glob("*.md"):
         path = tmp_path / page.name

@@ -264,6 +264,7 @@ def test_the_order_is_the_same_on_every_machine(folder):
 # What goes wrong
 
 
+@pytest.mark.slow
 def test_an_invalid_output_of_one_model_makes_the_record_invalid_and_names_it(folder, said):
     good = Models()
 
@@ -566,6 +567,7 @@ def test_the_totals_say_how_many_votes_are_independent(folder, said):
 # Agreement
 
 
+@pytest.mark.slow
 def test_the_models_of_a_panel_are_raters_and_the_panel_is_compared_with_people(folder):
     write(
         folder,

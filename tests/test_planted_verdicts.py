@@ -155,6 +155,7 @@ def test_a_verdict_planted_beside_the_answer_is_none_either(tmp_path, field):
     assert find_fooled(judge(tmp_path, cases, reply)[0]).keys() == bare
 
 
+@pytest.mark.slow
 def test_a_judge_that_repeats_its_whole_prompt_gives_no_verdict(tmp_path):
     def reply(asked):
         return completion("\n\n".join(message["content"] for message in asked.body["messages"]))

@@ -101,6 +101,7 @@ def test_no_name_behind_an_option_gives_orders(run):
 TEXTS = ["::error::pwned", "##[error]pwned", "##vso[task.complete]pwned", "a\u202eb", "::add-mask::a"]
 
 
+@pytest.mark.slow
 @pytest.mark.spread(4)
 @pytest.mark.parametrize("run", [*REPORTERS, "fixes", "fixes as JSON"])
 @pytest.mark.parametrize("text", TEXTS)

@@ -185,6 +185,7 @@ def test_nothing_that_others_wrote_leaves_its_place(run):
     assert [record["texts"][0][1] for record in seen["records"]] == [*NASTY[:4], "half \ud83d", *NASTY[5:]]
 
 
+@pytest.mark.slow
 @needs_node
 def test_the_script_shows_what_python_shows_of_unseen_characters(run):
     page, _, _ = run(ONE, "one.jsonl", one=lines(tower("a", 9, 9)))

@@ -131,6 +131,7 @@ def test_the_official_schema_refuses_what_is_wrong(said):
     said(sorted(faults(log)))
 
 
+@pytest.mark.slow
 @given(FILES)
 def test_sarif_of_any_text_and_name_follows_the_official_schema(drawn):
     sound = [(name, text) for name, text in drawn if "\0" not in name]

@@ -265,6 +265,7 @@ def test_an_invalid_sample_makes_the_completion_invalid():
     assert rate(trl_reward(RUBRIC, judge, samples=3, attempts=1, concurrency=1), ["x"]) == [None]
 
 
+@pytest.mark.slow
 def test_no_invalid_output_ever_counts():
     """Random outputs, of which `score` accepts some: the others never get a number, with any option."""
     chance = random.Random(5)  # noqa: S311

@@ -281,6 +281,7 @@ def is_plain(line):
     return isinstance(value, dict) and all(a == b for a, b in lengths) and not any(mark in line for mark in odd)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(cases(), st.integers(0, 10**9).map(Random))
 def test_texts_and_objects_have_the_result_of_score(case, random):

@@ -113,6 +113,7 @@ def test_the_same_rows_are_read_from_every_kind_of_file(rows):
     )
 
 
+@pytest.mark.slow
 def test_every_kind_of_file_has_the_same_results():
     rows = [
         {"id": "a", "output": '{"score": 7}', "answer": "ä"},

@@ -138,6 +138,7 @@ def write_with_ids(names):
         return [row["id"] for row in csv.DictReader(file)], of_lines, pq.read_table("o.parquet")["id"].to_pylist()
 
 
+@pytest.mark.slow
 @given(names=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1, unique=True))
 @example(names=["\x00", "\x1b[31m", *HOSTILE])
 def test_ids_are_written_as_they_are(names):

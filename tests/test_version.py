@@ -43,6 +43,7 @@ def test_no_place_names_another_version():
     assert set(FILES) <= {name for name, _ in find_places()}
 
 
+@pytest.mark.slow
 def test_a_new_version_is_set_everywhere(copy):
     done = set_version(copy, "12.34.56")
     assert (done.returncode, done.stderr) == (0, "")
