@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
@@ -13,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator, FormatChecker
 from lxml import etree
-from once import make_once
+from node import install_package
 from pages import read_pages
 
 from rubric_lint.finding import Finding, Severity
@@ -72,15 +70,7 @@ def finding(message, text="x", severity=Severity.ERROR):
 @cache
 def sarif_schema():
     """The official schema of SARIF 2.1.0, from a package of Microsoft, which edits the standard."""
-    if not shutil.which("npm"):
-        pytest.skip("the schema of SARIF comes from npm, which is missing")
-
-    def install(folder):
-        npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-save", "--ignore-scripts"]
-        subprocess.run([*npm, "--prefix", folder, SARIF], check=True, stdin=subprocess.DEVNULL)
-
-    folder = make_once(ROOT / ".cache/sarif", SARIF, install)
-    path = folder / "node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json"
+    path = install_package(SARIF) / "lib/schemas/sarif-2.1.0-rtm.5.json"
     schema = json.loads(path.read_text("utf-8"))
     Draft4Validator.check_schema(schema)
     checker = FormatChecker()
@@ -116,6 +106,7 @@ def test_sarif_of_every_example_follows_the_official_schema():
     assert {result["ruleId"] for result in log["runs"][0]["results"]} == {rule.name for rule in RULES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failures", [(), (Failure("a b.yaml", "does not exist"), Failure("/x.yaml", "oops", True))])  # noqa: FBT003
 def test_sarif_without_results_follows_the_official_schema(failures):
     log = json.loads(render("sarif", failures=failures))
@@ -123,6 +114,7 @@ def test_sarif_without_results_follows_the_official_schema(failures):
     assert log["runs"][0]["results"] == []
 
 
+@pytest.mark.slow
 def test_the_official_schema_refuses_what_is_wrong(said):
     log = json.loads(render("sarif", lint("x.yaml", ENCODINGS["LF"])))
     place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
@@ -286,7 +278,13 @@ BY_FILE = [("a.yaml", 2), ("a.yaml", 3), ("c.yaml", 2), ("c.yaml", 3)]
 
 
 @pytest.mark.parametrize(
-    ("form", "places"), [("sarif", BY_REASON), ("github", BY_REASON), ("gitlab", BY_FILE), ("junit", BY_FILE)]
+    ("form", "places"),
+    [
+        pytest.param("sarif", BY_REASON, marks=pytest.mark.slow),
+        ("github", BY_REASON),
+        ("gitlab", BY_FILE),
+        ("junit", BY_FILE),
+    ],
 )
 def test_what_was_not_checked_is_a_note_of_its_own_kind(form, places):
     results = [lint("a.yaml", NEAR), lint("b.yaml", RUBRIC), lint("c.yaml", KNOWN + b"rubric: [{a: b}]\n")]

@@ -11,6 +11,8 @@ from once import make_once
 
 ROOT = Path(__file__).parents[2]
 LOCKED = ROOT / "tests/npm"
+SECONDS = 300
+"""How long npm may install: without a network it tries forever."""
 
 
 def node():
@@ -28,7 +30,7 @@ def install_locked():
         npm = Path(node()).with_name("npm")
         environment = {**os.environ, "PATH": f"{npm.parent}{os.pathsep}{os.environ['PATH']}"}
         command = [npm, "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
-        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, cwd=folder, env=environment)
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, cwd=folder, env=environment, timeout=SECONDS)
 
     return make_once(ROOT / ".cache/npm", lock, install) / "node_modules"
 
@@ -40,7 +42,8 @@ def install_package(package):
 
     def install(folder):
         command = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--omit=peer", "--omit=optional"]
-        subprocess.run([*command, "--ignore-scripts", "--prefix", folder, package], check=True, capture_output=True)
+        command += ["--ignore-scripts", "--prefix", folder, package]
+        subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS)
 
-    name = package.partition("@")[0]
+    name = package.rpartition("@")[0]
     return make_once(ROOT / ".cache/npm" / name, package, install) / "node_modules" / name
