@@ -182,7 +182,7 @@ def ask_ourselves(case):
 WITHOUT_BORDERLINE = FileSettings(borderline_at=Decimal("0.8"))
 """As the page of the dialect says for files of the releases before 4.7, in which the verdict was there."""
 
-ONLY_AGENTV_SCORES = {"empty", "missing", "repeated", "two answers", "unknown"}
+ONLY_AGENTV_SCORES = {"empty", "extra", "missing", "repeated", "two answers", "unknown"}
 ONLY_WE_SCORE = {"braces", "no overall", "no reasoning"}
 """What a reply may be that one of the two takes; docs/architecture.md says so of each, with the reason."""
 
