@@ -333,8 +333,8 @@ describe("in the window", () => {
       await film.take(window, "rename-preview", "The preview of a rename: judge outputs, tests and the rubric change at once.");
       await window.page.getByRole("button", { name: "Apply" }).click();
       for (const name of [RUBRIC, TESTS, OUTPUTS]) {
-        await until(() => (read(name).includes("next-step") ? undefined : true));
-        assert.match(read(name), /way-out/);
+        await until(() => (read(name).includes("way-out") ? true : undefined));
+        assert.doesNotMatch(read(name), /next-step/);
       }
       const report = execFileSync(path.join(PROJECT_VENV, "bin/rubric-test"), [TESTS], { cwd: folder, encoding: "utf8" });
       assert.equal(report, "6 tests passed.\n");
