@@ -230,7 +230,7 @@ def test_a_run_says_its_requests_and_how_many_votes_are_independent(said):
     with serving(Models()) as server:
         code, out, told = judge(server, "--samples", "2", "--per-criterion")
     assert (code, out) == (0, "")
-    said(told)
+    said([re.sub(r"\d(?= with the same verdict)", "N", line) for line in told])  # the draws depend on the order
 
 
 @pytest.mark.slow
