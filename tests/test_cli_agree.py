@@ -87,7 +87,7 @@ def test_of_few_answers_only_counts_and_disagreements_are_shown(run, tmp_path):
     assert "  verdict      7 of 9      3 of 4       4 of 5\n" in out
     assert "Passed by judge: 4 of 9\n  by the labels: 4 of 9\n\n5 disagreements, the worst first\n" in out
     page = (tmp_path / "page.html").read_text("utf-8")
-    assert "Fewer than 10 answers show no more than counts" in page
+    assert "Fewer than 10 answers" in page
     assert "more bad answers" not in page
 
 

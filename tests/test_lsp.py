@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from difflib import unified_diff
 from pathlib import Path
 
@@ -173,7 +174,7 @@ async def test_fixing_all_gives_what_rubric_fix_writes(editor, folder, line_end,
     uri = editor.open(folder / "a.yaml", text)
     await editor.diagnostics(uri)
     (action,) = await editor.actions(uri, only=["source.fixAll.rubric-lint"])
-    assert (action.title, action.kind) == ("Make all safe fixes of rubric-lint", "source.fixAll.rubric-lint")
+    assert action.kind == "source.fixAll.rubric-lint"
     assert action.edit.document_changes[0].text_document.version == 1
     fixed = apply(text, action)
     assert fixed.encode() == fix("a.yaml", text.encode()).data
@@ -265,16 +266,11 @@ async def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder, said
         editor.client.messages.clear()
 
 
-async def test_a_long_selection_is_answered_in_time(editor, folder):
+async def test_a_long_selection_is_answered_in_time(editor, folder, said):
     text = "rubrics:\n" + "".join(f"  - id: a{number}\n    description: Says {number}\n" for number in range(100))
     uri = editor.open(folder / "a.yaml", text)
-    titles = [action.title for action in await editor.actions(uri)]
-    assert titles == [
-        *["Rename `description` to `expected_outcome`"] * 10,
-        "Fix all 100 findings of deprecated-description in this file",
-        *["Ignore deprecated-description here"] * 10,
-        "Make all safe fixes of rubric-lint",
-    ]
+    titles = Counter(action.title for action in await editor.actions(uri))
+    said([f"{count} times: {title}" for title, count in titles.items()])
 
 
 @pytest.mark.slow
