@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import re
 import time
 import zlib
 
@@ -32,7 +33,6 @@ FINE = judged(VERDICT)
 BODY = completion(VERDICT).body
 HUGE = 10_000_001
 WITHOUT_REPLY = {"a byte now and then", "silence"}
-NO_COMPLETION = "the response is not a chat completion: "
 
 
 def error(message, **more):
@@ -88,106 +88,80 @@ AT_LAST = {  # judged from the second reply
     "the connection reset": Reset(),
 }
 LOST = {  # not asked again
-    "400": (http(error("Too long."), "400 Bad Request"), "HTTP 400: Too long."),
-    "401 that shows the key": (
-        http(error(f"Wrong key {KEY} of {HEADER}."), "401 Unauthorized"),
-        "HTTP 401: Wrong key *** of ***.",
+    "400": http(error("Too long."), "400 Bad Request"),
+    "401 that shows the key": http(error(f"Wrong key {KEY} of {HEADER}."), "401 Unauthorized"),
+    "402": http(error("No credit."), "402 Payment Required"),
+    "403": http("<html>Forbidden</html>", "403 Forbidden"),
+    "404": http(error("No such model."), "404 Not Found"),
+    "413": http("<html>Too large</html>", "413 Payload Too Large"),
+    "422": http({"detail": [{"msg": "wrong"}]}, "422 Unprocessable Entity"),
+    "a redirect to another host": http("", "307 Temporary Redirect", "Location: http://127.0.0.1:9/v1?key=1"),
+    "a redirect that makes a GET": http("", "302 Found", "Location: /login"),
+    "429 for two hours": too_many("Quota.", "Retry-After: 7200"),
+    "429 for a request that alone exceeds the limit": too_many(
+        "Request too large for m on tokens per min: Limit 10, Requested 12."
     ),
-    "402": (http(error("No credit."), "402 Payment Required"), "HTTP 402: No credit."),
-    "403": (http("<html>Forbidden</html>", "403 Forbidden"), "HTTP 403: <html>Forbidden</html>"),
-    "404": (http(error("No such model."), "404 Not Found"), "HTTP 404: No such model."),
-    "413": (http("<html>Too large</html>", "413 Payload Too Large"), "HTTP 413: <html>Too large</html>"),
-    "422": (
-        http({"detail": [{"msg": "wrong"}]}, "422 Unprocessable Entity"),
-        'HTTP 422: {"detail": [{"msg": "wrong"}]}',
-    ),
-    "a redirect to another host": (
-        http("", "307 Temporary Redirect", "Location: http://127.0.0.1:9/v1?key=1"),
-        "HTTP 307: the endpoint redirects to http://127.0.0.1:9/v1, ",
-    ),
-    "a redirect that makes a GET": (
-        http("", "302 Found", "Location: /login"),
-        "HTTP 302: the endpoint redirects to /login, ",
-    ),
-    "429 for two hours": (
-        too_many("Quota.", "Retry-After: 7200"),
-        "HTTP 429: Quota.; the endpoint asks to wait 7200 s",
-    ),
-    "429 for a request that alone exceeds the limit": (
-        too_many("Request too large for m on tokens per min: Limit 10, Requested 12."),
-        "HTTP 429: Request too large",
-    ),
-    "429 without credit": (http(error("Pay.", code="insufficient_quota"), "429 Too Many Requests"), "HTTP 429: Pay."),
+    "429 without credit": http(error("Pay.", code="insufficient_quota"), "429 Too Many Requests"),
 }
 TRIED = {  # asked twice
-    "500 always": (http(error("Oops."), "500 Internal Server Error"), "HTTP 500: Oops."),
-    "502 with a page": (
-        http("<html>\n<h1>Bad gateway</h1>", "502 Bad Gateway"),
-        "HTTP 502: <html> <h1>Bad gateway</h1>",
+    "500 always": http(error("Oops."), "500 Internal Server Error"),
+    "502 with a page": http("<html>\n<h1>Bad gateway</h1>", "502 Bad Gateway"),
+    "an unknown status": http("?", "799 Odd"),
+    "204": b"HTTP/1.1 204 No Content\r\n\r\n",
+    "no body": http(""),
+    "a page with status 200": http("<html>Log in</html>"),
+    "half of the JSON": http(json.dumps(BODY)[:60]),
+    "two JSON values": http(json.dumps(BODY) * 2),
+    "a list": http([BODY]),
+    "deep JSON": http("[" * 100000),
+    "a choice twice": http(json.dumps(BODY)[:-1] + ', "choices": 1}'),
+    "UTF-16": http(json.dumps(BODY).encode("utf-16")),
+    "more than 10 MB": http(b" " * HUGE + json.dumps(BODY).encode()),
+    "gzip that is none": http(b"no gzip at all", "200 OK", "Content-Encoding: gzip"),
+    "gzip that is cut off": zipped(cut=60),
+    "gzip that unpacks to gigabytes": zipped(b" " * HUGE),
+    "an encoding that was not asked for": http(b"\x0b", "200 OK", "Content-Encoding: br"),
+    "a body that is cut short": (http(BODY, length=9999),),
+    "a byte now and then": Drip(FINE),
+    "silence": Silence(),
+    "no HTTP": (b"SSH-2.0-OpenSSH_9.6\r\n",),
+    "broken chunks": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n",),
+    "two lengths": http(BODY, "200 OK", "Content-Length: 3"),
+    "a header of 200 kB": http(BODY, "200 OK", "X-Long: " + "x" * 200000),
+    "no choices": http({**BODY, "choices": []}),
+    "two choices that differ": http(
+        {**BODY, "choices": [*BODY["choices"], {**BODY["choices"][0], "message": {"content": '{"score": 1}'}}]}
     ),
-    "an unknown status": (http("?", "799 Odd"), "HTTP 799: ?"),
-    "204": (b"HTTP/1.1 204 No Content\r\n\r\n", "the response is not a chat completion: it is empty"),
-    "no body": (http(""), "the response is not a chat completion: it is empty"),
-    "a page with status 200": (http("<html>Log in</html>"), "completion: <html>Log in</html>"),
-    "half of the JSON": (http(json.dumps(BODY)[:60]), NO_COMPLETION),
-    "two JSON values": (http(json.dumps(BODY) * 2), NO_COMPLETION),
-    "a list": (http([BODY]), NO_COMPLETION),
-    "deep JSON": (http("[" * 100000), NO_COMPLETION),
-    "a choice twice": (http(json.dumps(BODY)[:-1] + ', "choices": 1}'), NO_COMPLETION),
-    "UTF-16": (http(json.dumps(BODY).encode("utf-16")), NO_COMPLETION),
-    "more than 10 MB": (http(b" " * HUGE + json.dumps(BODY).encode()), "more than 10 MB"),
-    "gzip that is none": (http(b"no gzip at all", "200 OK", "Content-Encoding: gzip"), "not valid gzip"),
-    "gzip that is cut off": (zipped(cut=60), "cut off inside its gzip data"),
-    "gzip that unpacks to gigabytes": (zipped(b" " * HUGE), "more than 10 MB"),
-    "an encoding that was not asked for": (http(b"\x0b", "200 OK", "Content-Encoding: br"), "packed with `br`"),
-    "a body that is cut short": ((http(BODY, length=9999),), "the connection failed: "),
-    "a byte now and then": (Drip(FINE), "no reply within 0.6 s"),
-    "silence": (Silence(), "no reply within 0.6 s"),
-    "no HTTP": ((b"SSH-2.0-OpenSSH_9.6\r\n",), "the connection failed: "),
-    "broken chunks": (
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n",),
-        "the connection failed: ",
-    ),
-    "two lengths": (http(BODY, "200 OK", "Content-Length: 3"), "the connection failed: "),
-    "a header of 200 kB": (http(BODY, "200 OK", "X-Long: " + "x" * 200000), "the connection failed: "),
-    "no choices": (http({**BODY, "choices": []}), NO_COMPLETION),
-    "two choices that differ": (
-        http({**BODY, "choices": [*BODY["choices"], {**BODY["choices"][0], "message": {"content": '{"score": 1}'}}]}),
-        "2 different choices",
-    ),
-    "choices that are an object": (http({**BODY, "choices": BODY["choices"][0]}), NO_COMPLETION),
-    "choices that are null beside an error": (http({"choices": None, **error("Down.")}), "the endpoint failed: Down."),
-    "a choice with an error": (with_choice(error={"message": "Down.", "code": 502}), "the endpoint failed: Down."),
-    "a message that is a text": (with_choice(message=VERDICT), NO_COMPLETION),
-    "the message of the user": (with_choice(message={"role": "user", "content": VERDICT}), "role `user`"),
-    "an error with status 200": (http(error("Down.")), "the endpoint failed: Down."),
-    "an error that is a text": (http({"error": "down"}), 'the endpoint failed: "down"'),
+    "choices that are an object": http({**BODY, "choices": BODY["choices"][0]}),
+    "choices that are null beside an error": http({"choices": None, **error("Down.")}),
+    "a choice with an error": with_choice(error={"message": "Down.", "code": 502}),
+    "a message that is a text": with_choice(message=VERDICT),
+    "the message of the user": with_choice(message={"role": "user", "content": VERDICT}),
+    "an error with status 200": http(error("Down.")),
+    "an error that is a text": http({"error": "down"}),
 }
 INVALID = {  # an answer that is no verdict
-    "content that is a number": (with_message(content=8), "content of the message is 8"),
-    "content that is the verdict as an object": (
-        with_message(content=json.loads(VERDICT)),
-        'content of the message is {"reasoning"',
-    ),
-    "a refusal": (with_message(content=None, refusal="I cannot."), "the model refused: I cannot."),
-    "a refusal beside a verdict": (with_message(content=VERDICT, refusal="I cannot."), "the model refused: I cannot."),
-    "a stop at the length": (with_choice(finish_reason="length"), "cut off"),
-    "a stop at the length in another word": (with_choice(finish_reason="MAX_TOKENS"), "cut off"),
-    "a content filter": (with_choice(finish_reason="content_filter"), "a content filter"),
-    "a stop by an error": (with_choice(finish_reason="error"), "an error in the midst"),
-    "a call of a tool": (with_message(content=None, tool_calls=[{"function": {"name": "grade"}}]), "the tool `grade`"),
-    "reasoning alone": (with_message(content="", reasoning_content=VERDICT), "reasoning but no answer"),
-    "a score out of range": (judged('{"reasoning": "Right.", "score": 11}'), "score 11 is outside 0..10"),
-    "a score that is a text": (judged('{"reasoning": "Right.", "score": "8"}'), 'the string "8"'),
-    "a score that is NaN": (judged('{"reasoning": "Right.", "score": NaN}'), "NaN is not JSON"),
-    "two verdicts": (judged(f"{VERDICT}\n\n{VERDICT}"), "expected one JSON object"),
-    "the key as the verdict": (judged(KEY), 'no JSON object in this text: "***"'),
+    "content that is a number": with_message(content=8),
+    "content that is the verdict as an object": with_message(content=json.loads(VERDICT)),
+    "a refusal": with_message(content=None, refusal="I cannot."),
+    "a refusal beside a verdict": with_message(content=VERDICT, refusal="I cannot."),
+    "a stop at the length": with_choice(finish_reason="length"),
+    "a stop at the length in another word": with_choice(finish_reason="MAX_TOKENS"),
+    "a content filter": with_choice(finish_reason="content_filter"),
+    "a stop by an error": with_choice(finish_reason="error"),
+    "a call of a tool": with_message(content=None, tool_calls=[{"function": {"name": "grade"}}]),
+    "reasoning alone": with_message(content="", reasoning_content=VERDICT),
+    "a score out of range": judged('{"reasoning": "Right.", "score": 11}'),
+    "a score that is a text": judged('{"reasoning": "Right.", "score": "8"}'),
+    "a score that is NaN": judged('{"reasoning": "Right.", "score": NaN}'),
+    "two verdicts": judged(f"{VERDICT}\n\n{VERDICT}"),
+    "the key as the verdict": judged(KEY),
 }
 SAID = {  # judged at once, with these outputs
     "bytes that are not UTF-8": (http(json.dumps(BODY).encode().replace(b"Right", b"R\xefght")), "R�ght."),
     "the keys in the reasoning": (judged(json.dumps({"reasoning": f"{KEY} {HEADER}", "score": 8})), "*** ***"),
 }
-REPLIES = AT_ONCE | AT_LAST | {name: reply for name, (reply, _) in (LOST | TRIED | INVALID | SAID).items()}
+REPLIES = AT_ONCE | AT_LAST | LOST | TRIED | INVALID | {name: reply for name, (reply, _) in SAID.items()}
 
 
 class Kept:
@@ -246,11 +220,10 @@ def test_an_answer_gets_the_verdict_that_the_judge_gave(outcomes, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOST | TRIED | INVALID)
-def test_an_answer_without_a_verdict_gets_the_reason(outcomes, name):
+def test_an_answer_without_a_verdict_gets_the_reason(outcomes, name, said):
     (kind, what), _, _ = outcomes[0][name]
-    _, reason = (LOST | TRIED | INVALID)[name]
-    assert reason in what
     assert (kind, what.endswith("(tried 2 times)")) == ("invalid" if name in INVALID else "lost", name in TRIED)
+    said(re.sub(r"(?<=connection failed: ).*", "...", what)[:150])  # what follows are the words of another package
 
 
 @pytest.mark.slow

@@ -87,7 +87,7 @@ def test_of_few_answers_only_counts_and_disagreements_are_shown(run, tmp_path):
     assert "  verdict      7 of 9      3 of 4       4 of 5\n" in out
     assert "Passed by judge: 4 of 9\n  by the labels: 4 of 9\n\n5 disagreements, the worst first\n" in out
     page = (tmp_path / "page.html").read_text("utf-8")
-    assert "Fewer than 10 answers show no more than counts" in page
+    assert "Fewer than 10 answers" in page
     assert "more bad answers" not in page
 
 
@@ -226,21 +226,17 @@ def test_disagreements_come_worst_first_with_both_reasons(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("labels", "options", "reason"),
-    [
-        ("far", (), "no answer has ratings of two of the raters `judge` and `ana`"),
-        ("human", ("--rater", "an"), "no rater is named `an`; "),
-        ("human", ("--rater", "ana"), "only one rater, `ana`; agreement needs two: name another with --rater"),
-        ("nobody", (), "only one rater, `judge`; agreement needs two, and no label is usable"),
-        ("same", (), "`judge` names both the results and the labels"),
-    ],
+    ("labels", "options"),
+    [("far", ()), ("human", ("--rater", "an")), ("human", ("--rater", "ana")), ("nobody", ()), ("same", ())],
+    ids=["far", "unknown rater", "one rater", "nobody", "same"],
 )
-def test_nothing_is_computed_where_nothing_can_be_compared(run, tmp_path, labels, options, reason):
+def test_nothing_is_computed_where_nothing_can_be_compared(run, tmp_path, labels, options, said):
     write(tmp_path, "far", records("B", "ana", [1, 2], ["x", "y"]))
     write(tmp_path, "same", records("B", "judge", HUMAN))
     write(tmp_path, "nobody", records("B", None, HUMAN))
     code, text, complaints = run("judge.jsonl", "--labels", f"{labels}.jsonl", *options)
-    assert (code, text, any(line.startswith(reason) for line in complaints)) == (2, "", True)
+    assert (code, text) == (2, "")
+    said(complaints)
 
 
 def test_what_is_left_out_is_told_with_its_reason(run, tmp_path, said):
@@ -491,17 +487,17 @@ def test_each_group_of_answers_has_shares_of_its_own(run, tmp_path, said):
     level = 0.025 / 2  # both groups share it
     assert found[0]["bad_caught"]["low"] == pytest.approx(lower_bound(2, 3, level))
     said(next(part for part in run(*asked)[1].split("\n\n") if "by group" in part))
-    assert run("judge.jsonl", "--by", "topic", "--labels", "human.jsonl")[::2] == (
-        2,
-        ["--by: no answer has the field `topic`; there is `language`"],
-    )
+    code, _, refused = run("judge.jsonl", "--by", "topic", "--labels", "human.jsonl")
+    assert code == 2
+    said(refused)
 
 
-def test_labels_on_another_scale_are_read_as_it_says(run, tmp_path):
+def test_labels_on_another_scale_are_read_as_it_says(run, tmp_path, said):
     """On a scale of 1 to 5, 4 is 7.5 of 10, of which the nearest score that is not higher is 7."""
     write(tmp_path, "human", records("B", "ana", [value // 2 or 1 for value in HUMAN], chosen="random"))
     asked = ("judge.jsonl", "--labels", "human.jsonl", "--label-scale", "1..5")
     measure = report(run, *asked)["agreements"][0]["comparisons"][0]["measures"][0]
     assert measure["pair"]["gate"]["bad_caught"]["n"] == sum(value // 2 < 4 for value in HUMAN)
     code, _, told = run("judge.jsonl", "--labels", "human.jsonl", "--label-scale", "2..5")
-    assert (code, "the label 1 is outside the scale 2..5 of --label-scale" in told[0]) == (1, True)
+    assert code == 1
+    said(told[0])

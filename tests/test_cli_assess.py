@@ -1015,7 +1015,6 @@ def test_a_judge_that_does_not_tell_answers_apart_is_said_to_be_one_and_no_wordi
     code, report, _ = run(*LABELS)
     assert (code, report["not_told_apart"], set(standings(report).values())) == (1, 4, {UNKNOWN})
     page = run(*LABELS, form="full")[1].partition("\nDetails")[0]
-    assert "NOT TRUSTED: the judge `m` does not tell your answers apart." in " ".join(page.split())
     said(page)
 
 

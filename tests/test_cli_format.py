@@ -8,7 +8,6 @@ from lint_command import BROKEN_RULE, call_after
 OLD = "# État\nrubrics:\n  - weight: 2  # double\n    id: a\n    required_min_score: 10\n"
 NEW = "# État\nrubrics:\n  - id: a\n    weight: 2  # double\n    required_min_score: 10\n"
 STUCK = "rubrics:\n  - weight: 2\n    # its name\n    id: a\n    required_min_score: 10\n"
-WHY = "the keys cannot be sorted: a comment would come between a dash and its first key; sort them by hand"
 FOREIGN = "tests:\n  - assert: [{value: Names it, type: llm-rubric}]\n"
 
 
@@ -27,11 +26,8 @@ def formatting(program, folder):
     return partial(program, "format")
 
 
-ALONE = "1 rubric of other systems left unchanged.\n"
-
-
 def test_files_are_formatted_in_place(formatting, folder, said):
-    assert formatting() == (0, f"old.yaml: formatted\nFormatted 1 of 3 files.\n{ALONE}", "")
+    said(formatting())
     assert (folder / "old.yaml").read_bytes() == NEW.encode()
     assert (folder / "promptfooconfig.yaml").read_bytes() == FOREIGN.encode()
     said(formatting(), formatting("old.yaml", "new.yaml"))
@@ -47,31 +43,30 @@ def test_check_and_diff_write_nothing_and_exit_with_1_if_a_file_would_change(for
 
 @pytest.mark.parametrize("options", [[], ["--check"], ["--diff"]], ids=" ".join)
 def test_a_file_that_cannot_be_formatted_is_named_with_the_reason_and_the_others_are_formatted(
-    formatting, folder, options
+    formatting, folder, options, said
 ):
     (folder / "new.yaml").write_text(STUCK, "utf-8")
-    code, _, said = formatting(*options, "-q", "new.yaml", "old.yaml")
-    assert (code, said) == (2, f"rubric-lint: new.yaml:2:5: not formatted: {WHY}\n")
+    code, _, errors = formatting(*options, "-q", "new.yaml", "old.yaml")
+    assert code == 2
+    said(errors)
     assert (folder / "new.yaml").read_bytes() == STUCK.encode()
     assert (folder / "old.yaml").read_bytes() == (OLD if options else NEW).encode()
 
 
-def test_a_syntax_error_and_a_missing_file_are_errors(formatting, folder):
+def test_a_syntax_error_and_a_missing_file_are_errors(formatting, folder, said):
     (folder / "new.yaml").write_text(f"{OLD}  - [\n", "utf-8")
-    code, printed, said = formatting("new.yaml", "none.yaml")
-    assert (code, printed.splitlines()[1]) == (2, "1 file has syntax errors; 1 file could not be read or written.")
-    assert said.startswith("rubric-lint: new.yaml: not formatted: 6:5 syntax: ")
-    assert "rubric-lint: none.yaml: " in said
+    said(formatting("new.yaml", "none.yaml"))
 
 
-def test_stdin_is_formatted_to_stdout(formatting):
+def test_stdin_is_formatted_to_stdout(formatting, said):
     assert formatting("-", stdin=OLD) == (0, NEW, "<stdin>: formatted\nFormatted 1 of 1 file.\n")
     assert formatting("-", "-q", stdin=NEW) == (0, NEW, "")
     assert formatting("-", "--check", "-q", stdin=OLD) == (1, "", "")
     of_file = formatting("--diff", "-q", "old.yaml")
     assert formatting("-", "--diff", "-q", "--stdin-filename", "old.yaml", stdin=OLD) == of_file
-    told = f"rubric-lint: b/x.yaml:2:5: not formatted: {WHY}\n"
-    assert formatting("-", "-q", "--stdin-filename", "b/x.yaml", stdin=STUCK) == (2, STUCK, told)
+    code, out, errors = formatting("-", "-q", "--stdin-filename", "b/x.yaml", stdin=STUCK)
+    assert (code, out) == (2, STUCK)
+    said(errors)
 
 
 def test_what_the_settings_exclude_is_left_alone_also_where_it_is_named(formatting, folder):

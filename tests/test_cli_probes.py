@@ -214,11 +214,12 @@ def test_the_rubric_of_each_answer_is_probed():
     assert {each["rubric"]: each["probes"]["answers"] for each in found} == {"one": 2, "two": 2}
 
 
-@pytest.mark.parametrize(("arguments", "message"), TABLES["what it refuses"])
-def test_what_it_refuses(arguments, message):
+@pytest.mark.parametrize("arguments", TABLES["what it refuses"], ids=" ".join)
+def test_what_it_refuses(arguments, said):
     write_usual(1)
     done = commands.run("rubric-lint", "assess", "refund.rubric.yaml", *arguments)
-    assert (done.returncode, message in commands.complaint(done)) == (2, True)
+    assert done.returncode == 2
+    said(commands.complaint(done))
 
 
 @pytest.mark.slow

@@ -39,21 +39,13 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_folder_shows_rubrics_and_near_misses(program):
-    schema = "https://rubric-lint.github.io/schemas/rubric-v2.schema.json"
-    advice = (
-        f"if it is a rubric, rename it to `rubrics` and put the comment `# $schema: {schema}` at the top of the file"
-    )
-    near = f"near.yaml:1:1: not read: `rubric` is not read; {advice}\n"
-    expected = f"{ONE}\n{near}\n1 rubric with 1 criterion in 1 of 3 files.\n"
-    assert program("show") == (0, expected, "")
+def test_a_folder_shows_rubrics_and_near_misses(program, said):
+    said(program("show"))
 
 
 def test_a_named_file_is_always_explained(program, said):
-    text = "other.yaml: no rubrics: no field of a known format found\n"
     said(program("show", "other.yaml"))
-    both = f"{text}\n{ONE}\n1 rubric with 1 criterion in 1 of 2 files.\n"
-    assert program("show", "other.yaml", "good.yaml") == (0, both, "")
+    said(program("show", "other.yaml", "good.yaml"))
 
 
 @pytest.mark.parametrize("form", ["full", "json"])

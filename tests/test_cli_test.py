@@ -241,7 +241,7 @@ def test_a_judge_must_have_seen_exactly_the_texts_of_the_test(texts, shown, chan
 # bad input
 
 
-# What is wrong: the file, its text, the codes of the findings and what a message says.
+# What is wrong: the file, its text and the codes of the findings.
 BROKEN = TABLES["BROKEN"]
 NAMES = {"test": TESTS, "rubric": "refund.rubric.yaml", "judged": "refund.judged.jsonl"}
 
@@ -254,22 +254,23 @@ def test_a_score_that_is_not_finite_is_out_of_bounds(score):
     assert (code, f" {word}," in told) == ("3 bounds.unexpected", True)
 
 
-@pytest.mark.parametrize(("kind", "text", "codes", "said"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize(("kind", "text", "codes"), BROKEN.values(), ids=BROKEN)
 def test_bad_input_says_what_is_missing_and_computes_nothing(kind, text, codes, said):
     Path(NAMES[kind]).unlink() if text is None else write(NAMES[kind], text)
     found, told = findings("--coverage", "--mutate", TESTS)
-    assert (found[: len(codes)], said in told) == (codes, True)
+    assert found[: len(codes)] == codes
     code, out, _ = run("--coverage", "--mutate")
     assert (code, "untested" in out) == (1, False)
-    assert "Coverage: no test has a result.\nMutation: no test has a result.\n" in out
+    said(told, [line for line in out.splitlines() if line.startswith(("Coverage", "Mutation"))])
 
 
-@pytest.mark.parametrize(("own", "recorded", "hint"), [("7", "7", "put this id in quotes"), ("'7'", 7, "remove the")])
-def test_an_id_of_another_type_is_recognized(own, recorded, hint):
+@pytest.mark.parametrize(("own", "recorded"), [("7", "7"), ("'7'", 7)], ids=["number", "string"])
+def test_an_id_of_another_type_is_recognized(own, recorded, said):
     write(TESTS, HEAD + f"  - {{id: {own}, expect: {{verdict: pass}}}}\n")
     write("refund.judged.jsonl", json.dumps({"id": recorded, "output": output(10)}))
     codes, told = findings()
-    assert (codes, hint in told) == (["3 unrecorded-test.missing"], True)
+    assert codes == ["3 unrecorded-test.missing"]
+    said(told)
 
 
 def test_tests_may_be_json():
@@ -343,12 +344,11 @@ def test_mutation_reports_changes_that_no_test_notices_with_an_answer(said):
     said(told, run("--mutate")[1])
 
 
-def test_failing_tests_that_notice_no_change_are_counted():
+def test_failing_tests_that_notice_no_change_are_counted(said):
     write("refund.rubric-test.yaml", HEAD + WRONG.replace("verdict: fail", "verdict: pass") + RIGHT)
     codes, _ = findings("--mutate")
     assert {code.split()[1] for code in codes} == {"unmet-expectation.verdict", "unnoticed-change.survives-passing"}
-    out = run("--mutate", "--format", "concise")[1]
-    assert re.search(r"Mutation: the tests notice \d+ of 14 changes \(\d+%\); 1 failing test left out\.\n\Z", out)
+    said(run("--mutate", "--format", "concise")[1].splitlines()[-1])
     assert [each["failing"] for each in report("--mutate")["review"]["mutation"]] == [1]
 
 
@@ -516,12 +516,12 @@ def test_two_rubrics_of_a_suite_may_share_a_file_of_outputs():
     assert [(each["id"], each["rubric"]) for each in records] == [("t", "a"), ("t", "b")]
 
 
-def test_an_output_that_stays_invalid_leaves_the_test_without_one():
+def test_an_output_that_stays_invalid_leaves_the_test_without_one(said):
     Path("refund.judged.jsonl").unlink()
     with serving(completion("I cannot judge this.")) as chat:
         code, out, err = run("--record", "--model", "m", "--base-url", chat.url, "--max-attempts", "1")
     assert (code, out.count("unrecorded-test")) == (1, 2)
-    assert "2 of 2 answers judged; 2 with an invalid output" in err
+    said(err.splitlines()[-1])
 
 
 def test_a_verdict_alone_and_a_name_for_the_id_say_what_is_meant():
@@ -539,7 +539,7 @@ def test_a_verdict_alone_and_a_name_for_the_id_say_what_is_meant():
     )
 
 
-def test_init_writes_tests_of_recorded_outputs_that_pass_and_reach_each_band():
+def test_init_writes_tests_of_recorded_outputs_that_pass_and_reach_each_band(said):
     Path(TESTS).unlink()
     record("all.jsonl", a=output(10), b=output(9), c=output(2), d=output(7, 3), e=output(6, 8))
     code, _, err = run("init", "refund.rubric.yaml", "all.jsonl")
@@ -547,8 +547,7 @@ def test_init_writes_tests_of_recorded_outputs_that_pass_and_reach_each_band():
     schema, *lines = Path(TESTS).read_text("utf-8").splitlines()
     assert schema == f"# yaml-language-server: $schema={newest('rubric-test').path.as_uri()}"
     assert lines[:4] == ["rubric: refund.rubric.yaml", "outputs: all.jsonl", "tests:", "  - id: a"]
-    out = "3 tests passed.\nCoverage: the tests reach 4 of 4 bands and 2 of 2 sides of gates.\n"
-    assert run("--coverage")[:2] == (0, out)
+    said(run("--coverage")[:2])
 
 
 def test_init_says_what_no_output_reaches(said):

@@ -175,51 +175,28 @@ def test_settings_above_the_current_folder_count(monkeypatch, folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        ("missing.toml", None, "missing.toml: cannot be read: No such file or directory"),
-        ("pyproject.toml", "[tool.black]", "pyproject.toml: has no [tool.rubric-lint] table"),
-        ("own.toml", "selct = []", 'own.toml: "selct" is not a setting; did you mean "select"?'),
-    ],
+    ("name", "text"), [("missing.toml", None), ("pyproject.toml", "[tool.black]"), ("own.toml", "selct = []")]
 )
-def test_a_named_file_that_cannot_be_used_is_an_error_at_once(name, text, expected):
+def test_a_named_file_that_cannot_be_used_is_an_error_at_once(name, text, said):
     if text is not None:
         write(name, text)
     with pytest.raises(SettingsError) as caught:
         SettingsFinder(file=name)
-    assert str(caught.value) == expected
+    said(str(caught.value))
 
 
-@pytest.mark.parametrize(("text", "expected"), TABLES["each mistake is named"])
-def test_each_mistake_is_named(text, expected):
-    assert faults("rubric-lint.toml", text) == [f"rubric-lint.toml: {expected}"]
+@pytest.mark.parametrize("text", TABLES["each mistake is named"])
+def test_each_mistake_is_named(text, said):
+    said(faults("rubric-lint.toml", text))
 
 
-def test_all_mistakes_are_named_at_once():
-    assert faults("pyproject.toml", "[tool.rubric-lint]\nselct = 1\npass = 2\nseverity.coverage = 'warn'\n") == [
-        'pyproject.toml: [tool.rubric-lint]: "selct" is not a setting; did you mean "select"?',
-        'pyproject.toml: [tool.rubric-lint] severity.coverage: "warn" is not one of "error", "warning", "hint", "off"',
-        "pyproject.toml: [tool.rubric-lint] pass: 2 is outside 0..1",
-    ]
+def test_all_mistakes_are_named_at_once(said):
+    said(faults("pyproject.toml", "[tool.rubric-lint]\nselct = 1\npass = 2\nseverity.coverage = 'warn'\n"))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "[tool.rubric-lint\n",
-            "is not valid TOML: Expected ']' at the end of a table declaration (at line 1, column 18)",
-        ),
-        ("a = 1\nb", "is not valid TOML: Expected '=' after a key in a key/value pair (at line 2, column 2)"),
-        (
-            b"a = 1\nb = '\xff'",
-            "line 2, column 6: byte ff at byte offset 11 is not UTF-8 (invalid start byte); save the file as UTF-8",
-        ),
-        ("tool.rubric-lint = 3", "[tool.rubric-lint]: 3 is not a table"),
-    ],
-)
-def test_a_broken_pyproject_is_a_clear_error(text, expected):
-    assert faults("pyproject.toml", text) == [f"pyproject.toml: {expected}"]
+@pytest.mark.parametrize("text", ["[tool.rubric-lint\n", "a = 1\nb", b"a = 1\nb = '\xff'", "tool.rubric-lint = 3"])
+def test_a_broken_pyproject_is_a_clear_error(text, said):
+    said(faults("pyproject.toml", text))
 
 
 @pytest.mark.parametrize("text", ["x = " + "[" * 50_000, "x = " + "9" * 5_000], ids=["brackets", "digits"])

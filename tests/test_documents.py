@@ -93,13 +93,14 @@ def test_two_scores_of_a_section_are_a_scale():
     ]
 
 
-def test_a_column_that_is_not_known_is_mapped_and_a_misspelt_one_refused():
+def test_a_column_that_is_not_known_is_mapped_and_a_misspelt_one_refused(said):
     table = "# R\n\n| Dimension | {} |\n|-|-|\n| Cause | Is named |\n"
     wide = "# R\n\n| Dimension | Wieght | Meaning |\n|-|-|-|\n| Cause | 2 | Is named |\n"
     text = "  - id: Cause\n    expected_outcome: Is named\n"
     assert import_file("r.md", table.format("Rationale"), "--map", "outcome=Rationale") == (0, text, "")
-    refused = "r.md:3:15: unknown column `Wieght`; did you mean `weight`?\n"
-    assert import_file("r.md", wide)[::2] == (1, refused)
+    code, _, refused = import_file("r.md", wide)
+    assert code == 1
+    said(refused)
 
 
 SEVERITIES = """\
@@ -112,36 +113,34 @@ You judge gaps.
 | HARD | The text says the opposite |
 | SOFT | Another reading is possible |
 """
-TOLD = "its 2 criteria are in Markdown, which is not checked; `rubric-lint import {0}.md -o {0}.rubric.yaml` writes"
-NONE = "`rubric-lint import` finds no rubric in this document: no criteria found"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "is_told"),
     [
-        ("evals/rubric.md", SECTIONS, TOLD),
-        ("evals/judge-prompt.md", LISTED, TOLD),
-        ("scoring-rubric.md", SECTIONS, TOLD),
-        ("evals/judge.txt", LISTED, TOLD.replace("Markdown", "plain text").replace("{0}.md", "{0}.txt")),
-        ("evals/rubric.md", "# Rubric\n\n1. Cause\n   - Pass:\n", NONE),
-        ("evals/judge.md", "# You judge\n\n1. Read\n", None),
-        ("prompts/gap_judge_v1.md", SEVERITIES, "judge_v1.md:5:3: not checked: `rubric-lint import` finds no rubric"),
-        ("prompts/gap_judge_v1.md", SEVERITIES.replace("rubric", "policy"), None),
-        ("judge.md", LISTED, None),
-        ("evals/notes.md", SECTIONS, None),
-        ("course/rubric.md", SECTIONS.replace("customer", "student"), None),
-        ("docs/rubric.md", SECTIONS.replace("judge", "x"), None),
-        ("rubric.md", "# Lab 2\n\nThe LLM judge.\n\n| Criterion | Points |\n|-|-|\n| Plots | 5 |\n", None),
-        ("rubric.md", "# LLM agent\n\n| # | Capability | Evidence |\n|-|-|-|\n| 1 | Runs | demo.txt |\n", None),
+        ("evals/rubric.md", SECTIONS, True),
+        ("evals/judge-prompt.md", LISTED, True),
+        ("scoring-rubric.md", SECTIONS, True),
+        ("evals/judge.txt", LISTED, True),
+        ("evals/rubric.md", "# Rubric\n\n1. Cause\n   - Pass:\n", True),
+        ("evals/judge.md", "# You judge\n\n1. Read\n", False),
+        ("prompts/gap_judge_v1.md", SEVERITIES, True),
+        ("prompts/gap_judge_v1.md", SEVERITIES.replace("rubric", "policy"), False),
+        ("judge.md", LISTED, False),
+        ("evals/notes.md", SECTIONS, False),
+        ("course/rubric.md", SECTIONS.replace("customer", "student"), False),
+        ("docs/rubric.md", SECTIONS.replace("judge", "x"), False),
+        ("rubric.md", "# Lab 2\n\nThe LLM judge.\n\n| Criterion | Points |\n|-|-|\n| Plots | 5 |\n", False),
+        ("rubric.md", "# LLM agent\n\n| # | Capability | Evidence |\n|-|-|-|\n| 1 | Runs | demo.txt |\n", False),
     ],
 )
-def test_documents_that_are_named_for_rubrics_are_near_misses(name, text, said):
+def test_documents_that_are_named_for_rubrics_are_near_misses(name, text, is_told, said):
     Path(name).parent.mkdir(exist_ok=True)
     Path(name).write_text(text, "utf-8")
     code, err = run_here()
-    assert code == (1 if said else 0), err
-    told = said and said.format(name.rpartition(".")[0])
-    assert (told in err) if told else err == ""
+    assert (code, bool(err)) == (int(is_told), is_told)
+    if is_told:
+        said(err)
 
 
 def test_the_advice_ends_in_a_rubric_file_and_the_document_is_not_told_again():
@@ -155,32 +154,32 @@ def test_the_advice_ends_in_a_rubric_file_and_the_document_is_not_told_again():
 PROMPT = TABLES["PROMPT"]
 IN_PYTHON = 'def judge(reply):\n    return ask(f"""Rate the {reply}.\n\n5: Kind\n3: Plain\n1: Rude\n""")\n'
 CELL = {"cell_type": "code", "source": f'!pip x\nP = """{PROMPT}"""\n'}
-NAMED = "has a scale of scores, which is not checked; run `rubric-lint import FILE`"
-FORBIDDEN = "rubric-lint: 1 near miss not checked, which `fail-on-unread` forbids\n"
 PROMPTS = {
-    "rubrics/reply.json": (json.dumps({"a": 1, "prompt": PROMPT}), f"1:20: not checked: the text of `prompt` {NAMED}"),
-    "evals/judge.py": (IN_PYTHON, f"2:16: not checked: this text {NAMED}"),
-    "evals/judge.ipynb": (json.dumps({"cells": [CELL]}), f"1:57: not checked: the text of `P` {NAMED}"),
-    "lib/reply.py": (IN_PYTHON, None),
-    "evals/list.py": (IN_PYTHON.replace("Rate the {reply}", "Pick").replace(": ", ". "), None),
+    "rubrics/reply.json": (json.dumps({"a": 1, "prompt": PROMPT}), True),
+    "evals/judge.py": (IN_PYTHON, True),
+    "evals/judge.ipynb": (json.dumps({"cells": [CELL]}), True),
+    "lib/reply.py": (IN_PYTHON, False),
+    "evals/list.py": (IN_PYTHON.replace("Rate the {reply}", "Pick").replace(": ", ". "), False),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PROMPTS)
-def test_scales_in_strings_of_files_that_are_named_for_judges_are_near_misses(name):
-    text, said = PROMPTS[name]
+def test_scales_in_strings_of_files_that_are_named_for_judges_are_near_misses(name, said):
+    text, is_told = PROMPTS[name]
     Path(name).parent.mkdir()
     Path(name).write_text(text, "utf-8")
-    assert run_here() == ((1, f"rubric-lint: {name}:{said}\n{FORBIDDEN}") if said else (0, ""))
-    if said:
+    code, err = run_here()
+    assert (code, bool(err)) == (int(is_told), is_told)
+    if is_told:
+        said(err)
         code, written, _ = import_file(name, text)
         criteria = YAML(typ="safe").load(f"rubrics:\n{written}")["rubrics"]
         scales = [each.get("score_ranges") or each["levels"] for each in criteria]
         assert (code, [len(scale) for scale in scales]) == (0, [3] if name.endswith(".py") else [3, 3])
 
 
-def test_data_and_programs_without_a_scale_in_a_string_need_no_import():
-    data = "a.yaml: is YAML or JSON, which needs no import; use `rubric-lint convert`\n"
-    program = "a.py: holds no text with a scale of scores, such as `5: ...`, which is what is imported\n"
-    assert import_file("a.yaml", "rubrics: [a]\n")[::2] == (2, data)
-    assert import_file("a.py", "x = 1\n")[::2] == (2, program)
+@pytest.mark.parametrize(("name", "text"), [("a.yaml", "rubrics: [a]\n"), ("a.py", "x = 1\n")])
+def test_data_and_programs_without_a_scale_in_a_string_need_no_import(name, text, said):
+    code, _, refused = import_file(name, text)
+    assert code == 2
+    said(refused)

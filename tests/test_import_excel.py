@@ -59,9 +59,10 @@ def style(sheet):
     sheet.parent.create_sheet("Empty")
 
 
-def test_a_sheet_with_styles_is_the_table_in_it():
-    told = "cell D2 of sheet `Answers`: not read: comments on `D2`\n"
-    assert load(with_rows(ROWS, style)) == (0, WRITTEN, told)
+def test_a_sheet_with_styles_is_the_table_in_it(said):
+    code, text, message = load(with_rows(ROWS, style))
+    assert (code, text) == (0, WRITTEN)
+    said(message)
 
 
 def merge(*ranges):
@@ -74,7 +75,7 @@ def test_cells_merged_down_count_for_each_row():
 
 def test_a_title_above_the_header_needs_its_row(said):
     data = with_rows([["Our rubric"], *ROWS], merge("A1:D1"))
-    refused(data, "B2", "this cell is in a column without a header")
+    said(refused(data, "B2"))
     said(load(data, "--header-row", "2"))
 
 
@@ -82,27 +83,28 @@ def change(cell, value):
     return lambda sheet: sheet.__setitem__(cell, value)
 
 
-def refused(data, cell, said):
-    code, text, told = load(data)
-    start = f"cell {cell} of sheet `Answers`: {said}"
-    assert (code, text, told[: len(start)]) == (1, "", start)
+def refused(data, cell):
+    """Import a workbook that is refused at this cell, and return the message."""
+    code, text, message = load(data)
+    assert (code, text, message.startswith(f"cell {cell} of sheet `Answers`: ")) == (1, "", True)
+    return message
 
 
 @pytest.mark.parametrize(
-    ("edit", "cell", "said"),
+    ("edit", "cell"),
     [
-        (merge("C2:D2"), "C2", "C2:D2 is merged across columns"),
-        (change("B2", "=1+1"), "B2", "a formula without a value"),
-        (change("C2", date(2026, 1, 3)), "C2", "a date or time (2026-01-03)"),
-        (change("C1", date(2026, 1, 3)), "C1", "a date or time (2026-01-03)"),
-        (change("B3", "#REF!"), "B3", "the error value #REF!"),
-        (change("B3", "much"), "B3", "`much` differs from `2` (cell B2)"),
-        (change("XFD1048576", "x"), "XFD1048576", "this cell is in a column without a header"),
-        (change("C3", "5-7"), "C3", "error overlap: criterion `facts`: score 5 is in this band [5, 7]"),
+        pytest.param(merge("C2:D2"), "C2", id="merged cells"),
+        pytest.param(change("B2", "=1+1"), "B2", id="formula"),
+        pytest.param(change("C2", date(2026, 1, 3)), "C2", id="date"),
+        pytest.param(change("C1", date(2026, 1, 3)), "C1", id="date in the header"),
+        pytest.param(change("B3", "#REF!"), "B3", id="error"),
+        pytest.param(change("B3", "much"), "B3", id="two weights"),
+        pytest.param(change("XFD1048576", "x"), "XFD1048576", id="no header"),
+        pytest.param(change("C3", "5-7"), "C3", id="overlap"),
     ],
 )
 def test_what_has_no_single_meaning_is_refused_at_its_cell(edit, cell, said):
-    refused(with_rows(ROWS, edit), cell, said)
+    said(refused(with_rows(ROWS, edit), cell))
 
 
 def test_numbers_and_texts_are_read_as_they_show():
@@ -128,14 +130,13 @@ def hide(sheet):
     old.sheet_state = "hidden"
 
 
-def test_what_is_hidden_is_named_and_not_read():
+def test_what_is_hidden_is_named_and_not_read(said):
     rows = [[*row, "x"] for row in ROWS] + [["tone", 1, "0-10", "Polite"]]
-    code, text, said = load(with_rows(rows, hide))
+    code, text, message = load(with_rows(rows, hide))
     assert (code, text) == (0, WRITTEN)
-    places = ["sheet `Old`: not read", "sheet `Answers`: not read: row 5", "sheet `Answers`: not read: column E"]
-    assert [line.startswith(place) for line, place in zip(said.splitlines(), places, strict=True)] == [True] * 3
+    said(message)
     assert load(with_rows(rows, hide), "--rubric", "Old") == (0, "  - id: a\n    expected_outcome: Says it\n", "")
-    assert load(with_rows(rows, hide), "--rubric", "Odl") == (1, "", "no sheet is named `Odl`; did you mean `Old`?\n")
+    said(load(with_rows(rows, hide), "--rubric", "Odl"))
 
 
 def test_each_sheet_is_a_case_of_a_suite():
@@ -155,14 +156,15 @@ def test_cells_without_places_and_with_texts_of_their_own():
     assert load(by_hand(rows)) == (0, "  - id: a\n    expected_outcome: Says it\n", "")
 
 
-def test_shared_strings_rich_texts_and_formulas_with_values():
+def test_shared_strings_rich_texts_and_formulas_with_values(said):
     rows = (
         '<row r="2"><c r="A2" t="s"><v>0</v></c><c r="B2" t="s"><v>1</v></c><c r="C2" t="str"><v>weight</v></c></row>'
         '<row r="4"><c r="A4" t="s"><v>2</v></c><c r="B4" t="s"><v>3</v></c><c r="C4"><f>1+1</f><v>2</v></c></row>'
     )
     strings = ("<t>id</t>", "<t>outcome</t>", "<t>a</t>", "<r><t>Says </t></r><r><rPr><b/></rPr><t>it_x0021_</t></r>")
-    said = "cell C4 of sheet `S`: read with the value that its formula had when saved: C4 (2)\n"
-    assert load(by_hand(rows, *strings)) == (0, "  - id: a\n    expected_outcome: Says it!\n    weight: 2\n", said)
+    code, text, message = load(by_hand(rows, *strings))
+    assert (code, text) == (0, "  - id: a\n    expected_outcome: Says it!\n    weight: 2\n")
+    said(message)
 
 
 def archive(part):
@@ -213,11 +215,11 @@ def test_a_percentage_is_one_in_a_workbook_too(said):
     said(message)
 
 
-def test_a_percentage_is_no_score():
+def test_a_percentage_is_no_score(said):
     def as_percent(sheet):
         sheet["C2"].number_format = '"up to "0%'
 
-    refused(with_rows([ROWS[0], ["facts", 2, 5, "Wrong"]], as_percent), "C2", "`500%` is not a range of scores")
+    said(refused(with_rows([ROWS[0], ["facts", 2, 5, "Wrong"]], as_percent), "C2"))
 
 
 def test_a_format_that_only_writes_a_percent_sign_changes_nothing():
@@ -228,9 +230,10 @@ def test_a_format_that_only_writes_a_percent_sign_changes_nothing():
     assert (code, text) == (0, "  - id: a\n    expected_outcome: Says it\n    weight: 2\n")
 
 
-def test_what_is_struck_through_is_told():
+def test_what_is_struck_through_is_told(said):
     def strike(sheet):
         sheet["C3"].font = Font(strike=True)
 
-    code, _, said = load(with_rows([["id", "weight", "outcome"], ["a", 2, "Says it"], ["b", 1, "Old one"]], strike))
-    assert (code, said) == (0, "cell C3 of sheet `Answers`: read although it is struck through: `C3`\n")
+    code, _, message = load(with_rows([["id", "weight", "outcome"], ["a", 2, "Says it"], ["b", 1, "Old one"]], strike))
+    assert code == 0
+    said(message)

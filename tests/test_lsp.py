@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from difflib import unified_diff
 from pathlib import Path
 
@@ -173,7 +174,7 @@ async def test_fixing_all_gives_what_rubric_fix_writes(editor, folder, line_end,
     uri = editor.open(folder / "a.yaml", text)
     await editor.diagnostics(uri)
     (action,) = await editor.actions(uri, only=["source.fixAll.rubric-lint"])
-    assert (action.title, action.kind) == ("Make all safe fixes of rubric-lint", "source.fixAll.rubric-lint")
+    assert action.kind == "source.fixAll.rubric-lint"
     assert action.edit.document_changes[0].text_document.version == 1
     fixed = apply(text, action)
     assert fixed.encode() == fix("a.yaml", text.encode()).data
@@ -265,16 +266,11 @@ async def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder, said
         editor.client.messages.clear()
 
 
-async def test_a_long_selection_is_answered_in_time(editor, folder):
+async def test_a_long_selection_is_answered_in_time(editor, folder, said):
     text = "rubrics:\n" + "".join(f"  - id: a{number}\n    description: Says {number}\n" for number in range(100))
     uri = editor.open(folder / "a.yaml", text)
-    titles = [action.title for action in await editor.actions(uri)]
-    assert titles == [
-        *["Rename `description` to `expected_outcome`"] * 10,
-        "Fix all 100 findings of deprecated-description in this file",
-        *["Ignore deprecated-description here"] * 10,
-        "Make all safe fixes of rubric-lint",
-    ]
+    titles = Counter(action.title for action in await editor.actions(uri))
+    said([f"{count} times: {title}" for title, count in titles.items()])
 
 
 @pytest.mark.slow
@@ -378,7 +374,7 @@ async def test_each_folder_has_settings_of_its_own_and_what_is_in_none_has_its_f
 
 
 @pytest.mark.slow
-async def test_settings_are_read_again_when_they_change(folder):
+async def test_settings_are_read_again_when_they_change(folder, said):
     async with start(folder) as editor:
         uri = editor.open(folder / "a.yaml", OVERLAP)
         assert await editor.found(uri) == [("overlap", 5)]
@@ -394,7 +390,7 @@ async def test_settings_are_read_again_when_they_change(folder):
 
         assert list(await after('ignore = ["overlap"]\n')) == []
         (broken,) = await after('ignor = ["overlap"]\n')
-        assert broken.message == (f'not checked: {settings}: "ignor" is not a setting; did you mean "ignore"?')
+        said(broken.message)
         assert broken.related_information[0].location.uri == uri_of(settings)
         assert [each.code for each in await after("")] == ["overlap"]
 
@@ -477,7 +473,7 @@ async def test_a_baseline_and_settings_under_another_name_are_read_again_when_th
 
 
 @pytest.mark.slow
-async def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
+async def test_the_editor_s_own_settings_hold_and_are_read_again(folder, said):
     (folder / "strict.toml").write_text('select = ["vague-outcome"]\n')
     async with start(folder, settings={folder: {"configuration": "strict.toml", "debounce": "soon"}}) as editor:
         uri = editor.open(folder / "a.yaml", OVERLAP)
@@ -490,9 +486,7 @@ async def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
 
         assert await after({}) == [FOUR]
         assert await after({"enable": False}) == []
-        assert await after({"configuration": "${workspaceFolder}/nothing.toml"}) == [
-            f"not checked: {folder}/nothing.toml: cannot be read: No such file or directory"
-        ]
+        said(await after({"configuration": "${workspaceFolder}/nothing.toml"}))
 
 
 @pytest.mark.slow
@@ -752,7 +746,7 @@ def test_every_question_is_answered_also_a_faulty_one_and_one_after_the_end():
 
 
 @pytest.mark.slow
-def test_what_comes_before_the_beginning_or_begins_anew_is_refused():
+def test_what_comes_before_the_beginning_or_begins_anew_is_refused(said):
     hover = b'{"jsonrpc":"2.0","id":%d,"method":"textDocument/hover","params":%s}'
     place = b'{"textDocument":{"uri":"file:///a.yaml"},"position":{"line":0,"character":0}}'
     item = b'{"uri":"file:///a.yaml","languageId":"yaml","version":1,"text":"rubrics: []"}'
@@ -761,13 +755,10 @@ def test_what_comes_before_the_beginning_or_begins_anew_is_refused():
     done = talk(early, hover % (3, place), INITIALIZE, again, hover % (5, place), SHUTDOWN, EXIT)
     answers = read_answers(done)
     assert [each for each in answers if "method" in each] == []
-    assert {each["id"]: each.get("error") for each in answers} == {
-        1: None,
-        2: None,
-        3: {"code": -32002, "message": "`initialize` comes first"},
-        4: {"code": -32600, "message": "the server is initialized already"},
-        5: None,
-    }
+    errors = {each["id"]: each["error"] for each in answers if "error" in each}
+    assert {name: error["code"] for name, error in errors.items()} == {3: -32002, 4: -32600}
+    assert {each["id"] for each in answers} == {1, 2, 3, 4, 5}
+    said(errors[3]["message"], errors[4]["message"])
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path, said):

@@ -13,7 +13,6 @@ TABLES = read_cases(__file__)
 
 FAULTY = "rubrics:\n  - id: a\n    expected_outcome: Says so\n    wieght: 2\n"
 UNKNOWN = "criterion `a`: unknown field `wieght`; did you mean `weight`?"
-NO_PATH = "no path has a null character or half a surrogate pair"
 PULL = {
     "workspace": {**EDITOR["workspace"], "diagnostics": {"refreshSupport": True}},
     "textDocument": {**EDITOR["textDocument"], "diagnostic": {}},
@@ -48,19 +47,11 @@ async def test_a_refusal_is_the_answer_and_nothing_else(file, method, params, co
 
 
 @pytest.mark.parametrize(
-    ("settings", "logged"),
-    [
-        ({"debounce": "soon"}, ["the setting rubric-lint.debounce is 'soon', expected an integer; using its default"]),
-        *(
-            (
-                {"configuration": path},
-                [f"the setting rubric-lint.configuration is {path!r}, expected a path; {NO_PATH}; using its default"],
-            )
-            for path in ("a\0b", "a\ud800")
-        ),
-    ],
+    "settings",
+    [{"debounce": "soon"}, {"configuration": "a\0b"}, {"configuration": "a\ud800"}],
+    ids=["debounce", "null character", "half a surrogate pair"],
 )
-async def test_a_setting_that_is_invalid_is_logged_once_until_it_changes(file, settings, logged):
+async def test_a_setting_that_is_invalid_is_logged_once_until_it_changes(file, settings, said):
     given = [settings]
 
     configure = {"workspace/configuration": lambda params: given * len(params["items"])}
@@ -71,10 +62,11 @@ async def test_a_setting_that_is_invalid_is_logged_once_until_it_changes(file, s
         given[:] = [value]
         client.notify(*changed)
         messages.append([each["message"] for each in await client.diagnostics(file.as_uri())])
-    assert (messages, client.logged) == ([[UNKNOWN]] * 4, logged * 2)
+    assert messages == [[UNKNOWN]] * 4
+    said(client.logged)
 
 
-def test_settings_that_name_no_possible_file_are_listed_with_the_reason(file):
+def test_settings_that_name_no_possible_file_are_listed_with_the_reason(file, said):
     (file.parent / "rubric-lint.toml").write_text('judged = ["a\\u0000b"]\nbaseline = "c\\u0000d"\n')
 
     async def session():
@@ -82,10 +74,7 @@ def test_settings_that_name_no_possible_file_are_listed_with_the_reason(file):
         (notice,) = await client.diagnostics(file.as_uri())
         return notice["message"], client.logged
 
-    message, logged = run(session())
-    folder = file.parent
-    assert message == f"not checked: {folder}/c\\x00d: the baseline cannot be read: {NO_PATH}"
-    assert logged == [f"{folder}/a\\x00b: {NO_PATH}; `judged` or `labels` in the settings names it"]
+    said(run(session()))
 
 
 @pytest.mark.parametrize(
@@ -139,15 +128,16 @@ def test_a_file_name_that_is_not_utf_8_hides_no_other_file(file):
     assert run(session()) == [both, both, both[1:], []]
 
 
-def test_an_editor_that_answers_nonsense_is_not_waited_for(file):
+def test_an_editor_that_answers_nonsense_is_not_waited_for(file, said):
     async def session():
         client = await begin(file, answers={"workspace/configuration": lambda _: None})
         async with asyncio.timeout(5):
             messages = [each["message"] for each in await client.diagnostics(file.as_uri())]
         return messages, client.logged
 
-    reason = "invalid value for type, expected Sequence @ $.result"
-    assert run(session()) == ([UNKNOWN], [f"no answer from the editor to workspace/configuration: {reason}"])
+    messages, logged = run(session())
+    assert messages == [UNKNOWN]
+    said(logged)
 
 
 async def test_an_editor_of_a_newer_protocol_is_served(file):

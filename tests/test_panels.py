@@ -230,13 +230,7 @@ def test_a_run_says_its_requests_and_how_many_votes_are_independent(said):
     with serving(Models()) as server:
         code, out, told = judge(server, "--samples", "2", "--per-criterion")
     assert (code, out) == (0, "")
-    said(told[0])
-    assert re.fullmatch(
-        r"2 of 2 answers judged; \d with the same verdict in all 4 outputs; at most 2 independent votes per answer "
-        r".*; 2,400 input tokens, 240 output tokens",
-        told[1],
-    )
-    assert len(told) == 2
+    said([re.sub(r"\d(?= with the same verdict)", "N", line) for line in told])  # the draws depend on the order
 
 
 @pytest.mark.slow

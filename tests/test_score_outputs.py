@@ -99,14 +99,13 @@ def test_half_a_surrogate_pair_costs_no_more_than_its_own_output(record, name):
         assert (text.count("\n"), '"z"' in text or "\nz," in text) == (3 if name == "o.csv" else 2, True)
 
 
-TOLD = 'in the raw text: no JSON object in this text: "none"'
-
-
-def test_compact_results_have_the_exact_score_and_no_more():
+def test_compact_results_have_the_exact_score_and_no_more(said):
     call("-o", "o.jsonl.gz", "--compact")
-    assert [json.loads(line) for line in unpack("o.jsonl.gz").splitlines()] == COMPACT
     out, _, _ = call("--compact")
-    assert [json.loads(line) for line in out.splitlines()] == COMPACT
+    assert unpack("o.jsonl.gz") == out
+    results = [json.loads(line) for line in out.splitlines()]
+    said(results[3]["error"].pop("message"))
+    assert results == COMPACT
 
 
 def test_a_table_has_a_row_for_each_result(said):
@@ -122,7 +121,7 @@ def test_a_table_has_a_row_for_each_result(said):
         ["a", "27", "30", "0.9", "pass", "", "10", "7", "", "", "", ""],
         ["=b", "14", "30", str(14 / 30), "fail", "accuracy", "2", "10", "", "", "", ""],
         ["3", "45", "60", "0.75", "borderline", "", *rows[2][8:10], "", "", "", ""],
-        ["ä", "", "", "", "", "", "", "", TOLD, "", "", "4"],
+        ["ä", "", "", "", "", "", "", "", rows[3][10], "", "", "4"],
         ["", "27", "30", "0.9", "pass", "", "9", "9", "", "", "", ""],
     ]
 
@@ -176,11 +175,11 @@ def test_a_table_is_read_back_though_a_criterion_has_the_name_of_one_of_its_colu
     assert score_again("out.csv") == [(0.5, "fail")]
 
 
-def test_a_table_that_is_read_back_says_again_why_an_output_was_invalid():
+def test_a_table_that_is_read_back_says_again_why_an_output_was_invalid(said):
     call("-o", "out.csv")
     done = commands.run("rubric-lint", "score", "r.rubric.yaml", "out.csv", "--format", "jsonl", "-q")
     results = {each.get("id"): each for each in map(json.loads, done.stdout.splitlines())}
-    assert results["ä"]["error"]["message"] == f"a result without a score: {TOLD}"
+    said(results["ä"]["error"]["message"])
 
 
 def test_a_table_without_ids_is_read_back():

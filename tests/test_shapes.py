@@ -214,35 +214,35 @@ def test_absurd_values_are_findings_and_never_a_crash(value):
         examine_file("a.yaml", text.replace(field, f"{field.split(': ')[0]}: {value}").encode(), settings(GUIDE))
 
 
-@pytest.mark.parametrize(("table", "text", "reason"), TABLES["no score"])
-def test_a_rubric_whose_score_nothing_says_is_refused_with_the_reason(table, text, reason):
+@pytest.mark.parametrize(("table", "text"), TABLES["no score"])
+def test_a_rubric_whose_score_nothing_says_is_refused_with_the_reason(table, text, said):
     with pytest.raises(RubricError) as caught:
         mean(text, table)
-    assert str(caught.value).endswith(f"the rubric cannot be scored: {reason}")
+    said(str(caught.value))
 
 
-@pytest.mark.parametrize(("table", "expected"), TABLES["a table that contradicts itself is an error of the settings"])
-def test_a_table_that_contradicts_itself_is_an_error_of_the_settings(table, expected, tmp_path):
+@pytest.mark.parametrize("table", TABLES["a table that contradicts itself is an error of the settings"])
+def test_a_table_that_contradicts_itself_is_an_error_of_the_settings(table, tmp_path, said):
     (tmp_path / "rubric-lint.toml").write_text(f'[[shape]]\nname = "ours"\n{table}\n')
     with pytest.raises(SettingsError) as caught:
         SettingsFinder().for_file(tmp_path / "a.yaml")
-    places = [fault.removeprefix("shape.ours").removeprefix(".").removeprefix(": ") for fault in caught.value.faults]
-    assert places == expected
+    said(caught.value.faults)
 
 
-def test_levels_that_are_worth_points_are_not_written_as_levels_worth_nothing():
+def test_levels_that_are_worth_points_are_not_written_as_levels_worth_nothing(said):
     (rubric,) = load_models("rubric.yaml", POINTS[1].encode(), settings(POINTS[0])).values()
     with pytest.raises(ExportError) as caught:
         make_sound("a", rubric.rubric)
-    assert caught.value.message == "level 1 of `a` is worth 1 of 2 points; elsewhere the lowest level is worth nothing"
+    said(caught.value.message)
 
 
 @pytest.mark.parametrize("text", TABLES["a field of which the"])
-def test_a_field_of_which_the_table_says_nothing_is_told_wherever_a_criterion_is(text):
+def test_a_field_of_which_the_table_says_nothing_is_told_wherever_a_criterion_is(text, said):
     table = 'criteria = "/c"\noutcome = "text"\nlevels = "grade_*"\nparts = "parts"\nscale = "yes-no"'
     result = examine_file("rubric.yaml", text.encode(), settings(table)).result
     (unread,) = result.unread
-    assert (unread.line, unread.reason) == (1, "fields that ours does not have are not read: `extra` and `more`")
+    assert unread.line == 1
+    said(unread.reason)
 
 
 def test_the_text_of_a_level_that_is_a_number_is_shown_as_it_is_written(tmp_path, monkeypatch):
@@ -252,13 +252,13 @@ def test_the_text_of_a_level_that_is_a_number_is_shown_as_it_is_written(tmp_path
     assert [line.split() for line in shown.splitlines() if line.startswith("    ")] == [["1", "010"], ["2", "yes"]]
 
 
-def test_what_a_table_reads_is_not_reported_as_lost(tmp_path, monkeypatch):
+def test_what_a_table_reads_is_not_reported_as_lost(tmp_path, monkeypatch, said):
     monkeypatch.chdir(tmp_path)
     Path("rubric.yaml").write_text(SCALED.format(scale="1-5", passes=3, gate=2).replace("min: 2, ", "") + "owner: a\n")
     Path("rubric-lint.toml").write_text(f'[[shape]]\nname = "ours"\nfiles = ["rubric.yaml"]\n{GUIDE}')
     _, errors, code = call("convert", "rubric.yaml")
-    lost = [line.split("lost: ")[1] for line in errors.splitlines() if "lost: `" in line]
-    assert (lost, code) == (["`owner`: rubric-lint has no field for it"], 0)
+    assert code == 0
+    said([line for line in errors.splitlines() if "lost: `" in line])
 
 
 def test_a_table_counts_for_its_files_alone(tmp_path):

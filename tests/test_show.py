@@ -107,7 +107,8 @@ def test_a_level_that_alone_prevents_a_pass_is_an_example():
         return [each["title"] for each in shown("a.rubric.yaml", text.encode())["rubrics"][0]["examples"]]
 
     assert [title for title in titles(1) if "2; the rest" in title] == []  # 5/6 passes
-    assert [title for title in titles(4) if "2; the rest" in title] == ["a 2; the rest at their highest"]
+    (title,) = [title for title in titles(4) if "2; the rest" in title]
+    assert title.startswith("a 2; ")
 
 
 def draw(path, **look):

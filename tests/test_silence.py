@@ -42,9 +42,11 @@ def test_a_reason_stands_behind_new_comments():
 LEFT = TABLES["LEFT"]
 
 
-@pytest.mark.parametrize(("name", "text", "left"), LEFT.values(), ids=LEFT)
-def test_what_no_comment_silences(name, text, left):
-    assert write(text, name=name) == (text, [tuple(each) for each in left])
+@pytest.mark.parametrize(("name", "text", "rule"), LEFT.values(), ids=LEFT)
+def test_what_no_comment_silences(name, text, rule, said):
+    written, ((left, reason),) = write(text, name=name)
+    assert (written, left) == (text, rule)
+    said(reason)
 
 
 FAULTS = TABLES["FAULTS"]

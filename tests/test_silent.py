@@ -19,7 +19,6 @@ pytestmark = pytest.mark.usefixtures("folder")
 ADVICE = read_cases(__file__)["ADVICE"]
 
 GOOD = "rubrics:\n  - {id: a, expected_outcome: States the result.}\n"
-NO_FIELD = "no rubrics found: no field of a known format found"
 
 NEAR = "cases:\n  - vars: {q: x}\n    assert:\n      - {type: llm-rubric, value: Says why}\n"
 TEXTS = "tests:\n  - id: a\n    input: x\n    assertions: [Says why]\n"
@@ -90,15 +89,13 @@ def test_what_is_no_near_miss_is_not_told(text):
 
 
 SINGULAR = "rubric: [{criterion: a}]\n"
-ALL = "`rubric-lint show` lists all that was not checked"
 
 
 def test_a_run_without_rubrics_lists_what_nearly_was_one(said):
     write(a=SINGULAR, b=SINGULAR, c="x: 1\n", d=NEAR)
-    summary = "0 rubrics found in 4 files.\n1 rubric not checked, or only in part; 2 near misses not checked.\n"
     output, errors, code = call()
-    assert (output, code) == (summary, 0)
-    said(tell(errors))
+    assert code == 0
+    said(output, tell(errors))
     assert "(1 more like it)" in errors.splitlines()[1]
     assert call("-q") == ("", errors, 0)
     for form in ("sarif", "gitlab", "junit"):
@@ -128,22 +125,22 @@ def test_the_likeliest_rubric_is_named_first_whatever_the_order_of_files():
     assert places == ["z.yaml:4:35", "rubric.yaml:1:1", "d.yaml:1:1", "a.yaml:1:1", "b.yaml:1:1", "e.yaml:1:4"]
 
 
-def test_more_near_misses_than_ten_are_counted():
+def test_more_near_misses_than_ten_are_counted(said):
     for number in range(12):
         Path(f"{number:02}.yaml").write_text(f"x{number}: [{{expected_outcome: It is so}}]\n", "utf-8")
     lines = tell(call("-q")[1])
     assert len(lines) == 12
-    assert lines[-2:] == ["and 2 more reasons", ALL]
+    said(lines[-2:])
 
 
-def test_a_named_file_without_rubrics_is_always_explained():
+def test_a_named_file_without_rubrics_is_always_explained(said):
     write(a=SINGULAR, b=GOOD, c="x: 1\n")
     Path("d.md").write_text("# The rubric\nexpected_outcome: [\n", "utf-8")
-    told = ["d.md: not read, as it is Markdown", "a.yaml:1:1: no rubrics found: `rubric` is not read"]
     for named in (("a.yaml", "b.yaml", "./c.yaml", "d.md"), ("c.yaml", "b.yaml", "a.yaml", "d.md")):
         output, errors, code = call(*named, "-q")
-        assert (output, tell(errors), code) == ("", [*told, f"c.yaml: {NO_FIELD}"], 0)
+        assert (output, code) == ("", 0)
         assert call(*named, "--format=json")[1:] == (errors, 0)
+        said(tell(errors))
 
 
 def test_many_named_files_are_counted(said):
@@ -160,10 +157,11 @@ def test_stdin_without_rubrics_is_explained(stdin, said):
     said(call("-", "--require-rubrics", stdin=stdin))
 
 
-def test_rubrics_can_be_required():
+def test_rubrics_can_be_required(said):
     write(a="x: 1\n")
-    missing = "rubric-lint: no rubrics found, but at least one is required\n"
-    assert call("-q", "--require-rubrics") == ("", missing, 1)
+    output, missing, code = call("-q", "--require-rubrics")
+    assert (output, code) == ("", 1)
+    said(missing)
     assert call("-q", "--require-rubrics", "nowhere.yaml")[2] == 2
     Path("rubric-lint.toml").write_text("require-rubrics = true\n", "utf-8")
     assert call("-q") == ("", missing, 1)
@@ -337,18 +335,15 @@ def test_every_command_reads_what_the_linter_reads(text, program):
     assert f": {first.reason}" in errors.partition(f"a.yaml:{first.line}:{first.column}: ")[2].partition("\n")[0]
 
 
-def test_a_fix_says_that_there_was_nothing_to_fix():
+def test_a_fix_says_that_there_was_nothing_to_fix(said):
     write(a="x: 1\n", b="rubric: [{criterion: a}]\n")
     Path("d.md").write_text("# The rubric\n", "utf-8")
     output, errors, code = call("a.yaml", "b.yaml", "d.md", program="rubric-fix")
-    told = "0 rubrics found in 2 files, so there was nothing to fix.\n"
-    skipped = (
-        "rubric-lint: d.md: not read, as it is Markdown; rubric-lint reads YAML, JSON, JSON Lines, TOML and Python\n"
-    )
-    assert (told in output + errors, skipped.removeprefix("rubric-lint: ") in errors, code) == (True, True, 0)
+    assert code == 0
+    said(output, errors)
 
 
 def test_names_of_files_are_escaped():
     name = "a\x1b[31m\n::error::b.yaml"
     Path(name).write_text("x: 1\n", "utf-8")
-    assert call(name)[1] == f"rubric-lint: a\\x1b[31m\\n::error::b.yaml: {NO_FIELD}\n"
+    assert call(name)[1].startswith("rubric-lint: a\\x1b[31m\\n::error::b.yaml: ")

@@ -247,15 +247,12 @@ def test_deep_nesting_is_no_crash(said):
     assert found(JUDGE + "[" + ".".join("a" * 400) + "]\n")[0].startswith("syntax ")
 
 
-@pytest.mark.parametrize(
-    ("sign", "said"), [("", "infinite or too large to read, expected a finite"), ("-", "not a finite")]
-)
+@pytest.mark.parametrize("sign", ["", "-"], ids=["plus", "minus"])
 def test_a_number_with_thousands_of_digits_is_told_at_its_place(sign, said):
     number = sign + "1" * 5000
     text = JUDGE.replace("weight = 2", f"weight = {number} # 2") + f'note = "{number}"\n'
-    assert [each for each in found(text) if each.startswith("weight")] == [
-        f"weight 6:10: criterion 1: `weight` is {said} number" + " of at least 0" * (not sign)
-    ]
+    (line,) = [each for each in found(text) if each.startswith("weight")]
+    said(line)
 
 
 def test_only_the_key_is_rewritten():

@@ -44,10 +44,11 @@ def test_an_object_that_is_the_whole_text_is_the_verdict_however_it_is_sought(te
         'The set {a, b}, score: low.\n{"score": 7}',
     ],
 )
-def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(text):
+def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(text, said):
     assert find(text) == find(text, extract=Extract.ONLY) == {"score": 7}
-    with pytest.raises(OutputError, match="expected one JSON object and nothing else"):
+    with pytest.raises(OutputError) as refused:
         find(text, extract=Extract.WHOLE)
+    said(refused.value.message)
 
 
 @pytest.mark.parametrize(
@@ -72,37 +73,37 @@ def test_an_answer_field_in_a_string_of_the_object_is_none():
 
 
 @pytest.mark.parametrize(
-    ("text", "path", "line", "message"),
+    ("text", "path", "line"),
     [
-        ("", "", None, "the text is empty; expected a JSON object"),
-        ("Seven.", "", None, 'no JSON object in this text: "Seven."'),
-        ("{Seven}", "", None, 'no JSON object with the field `score` in this text: "{Seven}"'),
-        ("7", "", None, "found the number 7; expected a JSON object"),
-        ("null", "", None, "found null; expected a JSON object"),
-        ("true", "", None, "found true; expected a JSON object"),
-        ('"{}"', "", None, "found a string; expected a JSON object"),
-        ('[{"score": 7}]', "", None, "found a list; expected a JSON object"),
-        ('To [\n{"score": 7}', "", 2, 'the JSON object at line 2 is part of what begins before it with `[`: "To ["'),
-        ('"a": 1,\n{"score": 3}', "", 2,
-         'the JSON object at line 2 is part of what begins before it with `,`: "\\"a\\": 1,"'),
-        ('x\n{"score": 7}\ny', "", 2, 'text follows the JSON object at line 2, so it is not the verdict: "y"'),
-        ('{"score": 7}\n{"score": 7}', "", 2, "2 objects with `score`, at lines 1 and 2; expected one"),
-        ('{"score": 7}\n' * 5_000, "", 2, "2 objects with `score`, at lines 1 and 2; expected one"),
-        ('{"a": {"score": 3}, "score": 7', "", 1, "not JSON at column 31: the text ends too early"),
-        ('{"score": 7} or\n{"score":', "", 2, "not JSON at line 2, column 10: the text ends too early"),
-        ('{"score": 7,}', "", 1, "not JSON at column 13: expecting property name enclosed in double quotes"),
-        ('{"score": NaN}', "/score", None, "NaN is not JSON"),
-        ('{"score": -Infinity}', "/score", None, "-Infinity is not JSON"),
-        ('{"score": 1e400}', "/score", None, "the number 1e400 is too large"),
-        ('{"a": [{"b": 1, "b": 2}]}', "/a/0/b", None, "the key `b` occurs twice in one object"),
-        ('{"score": ' + "1" * 5000 + "}", "/score", None, "the number 11111111111111111111... has 5000 digits"),
-        ('{"a":' * 100_000, "", 1, "nested too deeply to be read"),
+        ("", "", None),
+        ("Seven.", "", None),
+        ("{Seven}", "", None),
+        ("7", "", None),
+        ("null", "", None),
+        ("true", "", None),
+        ('"{}"', "", None),
+        ('[{"score": 7}]', "", None),
+        ('To [\n{"score": 7}', "", 2),
+        ('"a": 1,\n{"score": 3}', "", 2),
+        ('x\n{"score": 7}\ny', "", 2),
+        ('{"score": 7}\n{"score": 7}', "", 2),
+        ('{"score": 7}\n' * 5_000, "", 2),
+        ('{"a": {"score": 3}, "score": 7', "", 1),
+        ('{"score": 7} or\n{"score":', "", 2),
+        ('{"score": 7,}', "", 1),
+        ('{"score": NaN}', "/score", None),
+        ('{"score": -Infinity}', "/score", None),
+        ('{"score": 1e400}', "/score", None),
+        ('{"a": [{"b": 1, "b": 2}]}', "/a/0/b", None),
+        ('{"score": ' + "1" * 5000 + "}", "/score", None),
+        ('{"a":' * 100_000, "", 1),
     ],
-)  # fmt: skip
-def test_a_text_without_exactly_one_sound_object_is_refused(text, path, line, message):
+)
+def test_a_text_without_exactly_one_sound_object_is_refused(text, path, line, said):
     with pytest.raises(OutputError) as caught:
         find(text)
-    assert (caught.value.path, caught.value.line, caught.value.message) == (path, line, message)
+    assert (caught.value.path, caught.value.line) == (path, line)
+    said(caught.value.message)
 
 
 @pytest.mark.parametrize("before", TABLES["what is closed or has no end encloses nothing"])
@@ -118,11 +119,10 @@ def test_what_is_never_closed_quotes_nothing(before):
 
 
 @pytest.mark.parametrize("text", TABLES["an object inside marks that close behind it is quoted"])
-def test_an_object_inside_marks_that_close_behind_it_is_quoted(text):
-    with pytest.raises(
-        OutputError, match=r"found a list|text follows|in the middle of a line|part of what begins before it"
-    ):
+def test_an_object_inside_marks_that_close_behind_it_is_quoted(text, said):
+    with pytest.raises(OutputError) as refused:
         find(text)
+    said(refused.value.message)
 
 
 def test_an_object_of_the_answer_is_a_quote_where_the_answer_may_have_ended_the_thoughts():
@@ -287,7 +287,7 @@ def test_what_a_message_quotes_of_the_text_hides_nothing():
     """D1: unseen characters, and commands for CI systems, come as escapes wherever the message goes."""
     with pytest.raises(OutputError) as caught:
         find("No \u202egrade\x1b[31m from ##[error] me.")
-    assert caught.value.message == r'no JSON object in this text: "No \u202egrade\u001b[31m from #\x23[error] me."'
+    assert r'"No \u202egrade\u001b[31m from #\x23[error] me."' in caught.value.message
     with pytest.raises(OutputError) as caught:
         find('{"a\u202eb": 1, "a\u202eb": 2}')
-    assert caught.value.message == r"the key `a\u202eb` occurs twice in one object"
+    assert r"`a\u202eb`" in caught.value.message
