@@ -15,7 +15,16 @@ from rubric_lint.format.criterion import is_number
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View
 from rubric_lint.messages import shorten
-from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, Ends, find_reversal, is_off, is_reversed
+from rubric_lint.shapes.direction import (
+    DIRECTIONS,
+    ENDS,
+    HIGH_WORDS,
+    Ends,
+    find_reversal,
+    is_below_top,
+    is_off,
+    is_reversed,
+)
 from rubric_lint.shapes.shape import SHARE, Shape, is_star, list_words, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -93,7 +102,7 @@ _COUNTS = frozenset(
             "version",
         ),
         *("year", "month", "day", "date", "time", "timestamp", "tokens", "seconds", "ms", "seed", "temperature"),
-        *("count", "length", "section", "chapter", "step", "phase", "group"),
+        *("count", "length", "section", "chapter", "step", "phase", "group", "increment", "precision", "decimals"),
     }
 )
 """Words in the key of a number that says where or when, or how many."""
@@ -166,7 +175,9 @@ class Doubt(NamedTuple):
             return f"the field `{name}` of the criteria is not read"
         one, many = _NAMES[self.setting]
         found = f"`{name}` may hold {many}" if self.is_beside else f"`{name}{said}` may {one}"
-        if self.setting in _WITHOUT_SETTING:
+        if self.setting == "number":
+            how = "say what it is, or name it under `unused` if it does not count"
+        elif self.setting in _WITHOUT_SETTING:
             how = "name it under `unused` if it does not count"
         elif self.is_beside:
             how = "write it into the criteria, or name it under `unused` if it does not count"
@@ -191,6 +202,7 @@ _NAMES = {
     "direction": ("say which scores are better", "directions"),
     "grades": ("be a grade", "grade bands"),
     "change": ("change scores", "what changes scores"),
+    "number": ("bear on the score", ""),
 }
 _WITHOUT_SETTING = frozenset({"direction", "grades", "change"})
 
@@ -247,9 +259,7 @@ def find_doubts(
     `scales` are those on which criteria are scored.
     """
     search = _Search(document, shape, read, scales)
-    for doubt in search.find_in_criteria(list(_list_entries(document.value(path), path, shape.parts))):
-        if doubt.setting or not _is_count(document, path, doubt):
-            yield doubt
+    yield from search.find_in_criteria(list(_list_entries(document.value(path), path, shape.parts)))
     yield from search.find_beside(path, range(len(path)))
 
 
@@ -325,7 +335,8 @@ class _Search:
                 if key not in firsts or (doubt.setting and not firsts[key].setting):
                     firsts[key] = doubt
         for key, doubt in firsts.items():
-            if doubt.setting != "weight" or not _are_equal(key, entries):
+            is_order = doubt.setting in ("", "number") and _is_order([entry.get(key) for _, entry in entries])
+            if not is_order and (doubt.setting != "weight" or not _are_equal(key, entries)):
                 yield doubt
 
     def _find_shares(self, entries: Sequence[Entry]) -> Iterator[str]:
@@ -351,8 +362,11 @@ class _Search:
                 yield Doubt(own, "negative", value)
             elif key in self.used:
                 yield from self._find_reversals(own, value)
-            elif key not in self.known and not any(re.search(star, key) for star in self.stars):
+            elif key not in self.known and own not in self.read and not self._is_level(key):
                 yield from self._find_in_field(own, value, entry, has_weight=has_weight)
+
+    def _is_level(self, key: str) -> bool:
+        return any(re.search(star, key) for star in self.stars)
 
     def _find_in_field(self, place: Path, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> Iterator[Doubt]:
         """Find what a field that is not read says."""
@@ -362,12 +376,20 @@ class _Search:
             return  # each criterion must be met
         if not setting and is_reversed(key, value, self.scales):
             setting = "direction"
+        if not setting and self._may_be_best(key, value, entry):
+            setting = "number"
         if setting:
             yield Doubt(place, setting, value)
         elif isinstance(value, bool | int | float) or _is_amount(value):
             yield Doubt(place, "", value)
         else:
             yield from self._find_reversals(place, value)
+
+    def _may_be_best(self, key: str, value: Any, holder: Mapping[str, Any]) -> bool:
+        """Return whether a field of a scale or a criterion may say that another score than the highest is the best."""
+        is_end = any(key in pair and all(end in holder for end in pair) for pair in ENDS)
+        is_other = not split_words(key).isdisjoint(_COUNTS | _NOTES | _LEAST | {"worst"})
+        return is_below_top(value, self.scales) and not (is_end or is_other)
 
     def _find_reversals(self, place: Path, value: Any) -> Iterator[Doubt]:
         """Find what says in words, in a value or in it, that lower scores are better, if there are scores at all."""
@@ -377,12 +399,15 @@ class _Search:
             for at, text in enumerate(value):
                 yield from self._find_reversal((*place, at), text, text)
         elif isinstance(value, dict) and not holds_mappings(value):
+            is_scale = any(all(end in value for end in pair) for pair in ENDS)
             for key, text in value.items():
-                if _is_unused((*place, key), self.shape):
+                if _is_unused((*place, key), self.shape) or (*place, key) in self.read:
                     continue
                 is_label = isinstance(text, str) and len(text.split()) < _FEW and re.fullmatch(r"-?\d+", key)
                 if is_reversed(key, text, self.scales):
                     yield Doubt((*place, key), "direction", text)
+                elif is_scale and self._may_be_best(key, text, value):
+                    yield Doubt((*place, key), "number", text)
                 else:
                     yield from self._find_reversal((*place, key), text, f"{key} = {text}" if is_label else text)
 
@@ -442,15 +467,14 @@ def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
     if len(values) < 2 or len(values) * 4 < len(entries) * 3 or not all(map(_is_amount, values)):
         return False
     numbers = [float(str(value).strip().rstrip("%")) for value in values]
-    if len({*numbers}) == 1 or min(numbers) < 0 or max(numbers) > _MOST:
+    if len({*numbers}) == 1 or max(numbers) > _MOST:
         return False
     if sum(numbers) in _WHOLES or any("%" in str(value) for value in values):
         return True
     if any(isinstance(value, str) and "." not in value for value in values):
         return False  # ids
-    is_order = sorted(numbers) in ([*range(1, len(numbers) + 1)], [*range(len(numbers))])
     is_rising = len(numbers) > 2 and all(before < after for before, after in pairwise(numbers))
-    return not is_order and not (is_rising and max(numbers) > _LAST and all(map(float.is_integer, numbers)))
+    return not _is_order(numbers) and not (is_rising and max(numbers) > _LAST and all(map(float.is_integer, numbers)))
 
 
 def _first_steps(names: Iterable[str]) -> set[str]:
@@ -559,12 +583,10 @@ def _read_gate(key: str) -> str:
     return "gate" if _is_named(key, GATE | _MUST | _MARK | (_LESS - {"warning"})) or is_least else ""
 
 
-def _is_count(document: Document, path: Path, doubt: Doubt) -> bool:
-    """Return whether a field counts the criteria: 1, 2, 3."""
-    value = document.value(path)
-    entries = value.values() if isinstance(value, dict) else value
-    found = [entry.get(doubt.place[-1]) for entry in entries if isinstance(entry, dict)]
-    return len(found) > 1 and found in ([*range(1, len(found) + 1)], [*range(len(found))])
+def _is_order(values: Sequence[Any]) -> bool:
+    """Return whether the values of a field are the places of its criteria in their list: 1, 2, 3."""
+    rows = [[*range(1, len(values) + 1)], *([[*range(len(values))]] if len(values) > 2 else ())]
+    return len(values) > 1 and values in rows
 
 
 def _is_unused(place: Path, shape: Shape) -> bool:

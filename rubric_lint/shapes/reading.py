@@ -14,7 +14,7 @@ from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels,
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, name_scores, shorten
 from rubric_lint.rules.inverted_scale import find_fall
-from rubric_lint.shapes.direction import Ends
+from rubric_lint.shapes.direction import ENDS, Ends
 from rubric_lint.shapes.doubts import find_doubts, is_total, says_sum
 from rubric_lint.shapes.shape import (
     SHARE,
@@ -45,7 +45,6 @@ _NUMBERED = re.compile(
 )
 """What a level is called by its score: `3`, `score_3`, `L3`, `3 stars`, `3: Good`; other words may hold any number."""
 _SCALES_OF_TWO = frozenset({"binary", "boolean", "bool", "yes/no", "yes-no", "yes or no", "pass/fail", "pass-fail"})
-_ENDS = (("min", "max"), ("minimum", "maximum"), ("low", "high"), ("lowest", "highest"), ("from", "to"))
 _NOT_MET = Asked("yes or no", 0, is_negated=True)
 _EXACT = Context(prec=20, rounding=ROUND_FLOOR)
 
@@ -922,7 +921,7 @@ def read_ends(value: Any) -> Ends | str | None:
             ends = [Fraction(str(each)) for each in value]
             return (ends[0], ends[1]) if len(ends) == 2 else (min(ends), max(ends))
         case dict():
-            for low, high in _ENDS:
+            for low, high in ENDS:
                 if read_number(value.get(low)) is not None and read_number(value.get(high)) is not None:
                     return Fraction(str(value[low])), Fraction(str(value[high]))
             scores = [Fraction(number) for number in map(_number, value) if number is not None]
