@@ -163,18 +163,27 @@ class Doubt(NamedTuple):
         return self.setting in ("gate", "negative") and is_word
 
     @property
+    def name(self) -> str:
+        """The key in its place that is no score."""
+        steps = [step for step in self.place if isinstance(step, str) and not re.fullmatch(r"-?\d+", step)]
+        return shorten(steps[-1]) if steps else ""
+
+    @property
+    def subject(self) -> str:
+        """What it may be."""
+        one, many = _NAMES[self.setting]
+        said = f": {shorten(self.value)}" if isinstance(self.value, str) else ""
+        return f"`{self.name}` may hold {many}" if self.is_beside else f"`{self.name}{said}` may {one}"
+
+    @property
     def reason(self) -> str:
         """What is said of it."""
-        steps = [step for step in self.place if isinstance(step, str) and not re.fullmatch(r"-?\d+", step)]
-        name = shorten(steps[-1]) if steps else ""
+        name = self.name
         if self.quote:
             says = f'`{name}` says "{shorten(self.quote)}", but the highest score is read as the best'
             return f"{says}; turn the scale around, or name `{name}` under `unused` in a table of the settings"
-        said = f": {shorten(self.value)}" if isinstance(self.value, str) else ""
         if not self.setting:
             return f"the field `{name}` of the criteria is not read"
-        one, many = _NAMES[self.setting]
-        found = f"`{name}` may hold {many}" if self.is_beside else f"`{name}{said}` may {one}"
         if self.setting == "number":
             how = "say what it is, or name it under `unused` if it does not count"
         elif self.setting in _WITHOUT_SETTING:
@@ -189,7 +198,9 @@ class Doubt(NamedTuple):
             how = f"write {mark}, or name it under `unused` if it does not count"
         else:
             how = f"name it under `{self.setting}`, or under `unused` if it does not count"
-        return f"{found}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, {how}"
+        return (
+            f"{self.subject}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, {how}"
+        )
 
 
 _NAMES = {
@@ -261,6 +272,12 @@ def find_doubts(
     search = _Search(document, shape, read, scales)
     yield from search.find_in_criteria(list(_list_entries(document.value(path), path, shape.parts)))
     yield from search.find_beside(path, range(len(path)))
+
+
+def find_doubts_around(document: Document, path: Path) -> list[Doubt]:
+    """Return what may decide the score of a rubric of our format and stands beside it, where nothing is read."""
+    search = _Search(document, Shape("", pointer(path)), (), ())
+    return [doubt for doubt in search.find_beside(path, [len(path) - 1]) if doubt.setting]
 
 
 def find_doubts_of_view(view: View) -> View:
