@@ -133,6 +133,9 @@ def test_all_criteria_must_be_met_where_the_file_says_that_all_combine():
     assert ([each.gate for each in rubric.criteria], result.unread) == ([10, 10], ())
 
 
+HUNDRED = "criteria: [{id: a, weight: 40, text: Names the year}, {id: b, weight: 70, text: Names the day}]"
+TOTALS = ["total", "total_weight", "total_points", "total_score", "weights_sum", "max_total", "sum", "totalWeight"]
+
 # By what the file says: the codes of its findings.
 WRONG = {
     f"total_score: 10\n{ITEMS.replace('weight', 'points')}": ["weight.total"],
@@ -141,6 +144,10 @@ WRONG = {
     ],
     f"scale: 0-5\ntotal_weight: 100%\n{ITEMS}": ["weight.total"],
     f"weights_sum: 8.5\n{ITEMS}": ["weight.total"],
+    **{f"{total}: 100\n{HUNDRED}": ["weight.total"] for total in TOTALS},
+    **{f"scale: 1-5\n{total}: 100\n{HUNDRED}": ["weight.total"] for total in TOTALS},
+    f"scale: 0-5\ntotal: 90\n{HUNDRED}": ["weight.total"],
+    f"total: 100\n{HUNDRED.replace('70', '50')}": ["weight.total"],
     f"scale: 0-5\nfail_threshold: 17\n{ITEMS.replace('weight: ', 'weight: 0.')}": ["bounds.threshold"],
     f"max_score: 5\npass_mark: 12\n{ITEMS}": ["bounds.threshold"],
     f"scale: 1-5\npass_threshold: 1\n{ITEMS}": ["bounds.threshold"],
@@ -151,6 +158,19 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG)
 def test_totals_thresholds_and_texts_that_cannot_be_are_found(text):
     assert codes(examine(text)[1].findings) == WRONG[text]
+
+
+OF_SCORES = [
+    *(f"scale: 1-5\ntotal: {total}\n{ITEMS}" for total in (5, 8, 10, 40)),
+    f"total: 20\n{ITEMS}",
+    f"scale: 0-5\ntotal_score: 100\n{ITEMS.replace('weight: ', 'weight: 0.').replace('0.3', '0.5')}",
+    f"total_points: 110\n{HUNDRED}",
+]
+
+
+@pytest.mark.parametrize("text", OF_SCORES)
+def test_a_total_that_may_be_one_of_scores_is_no_error(text):
+    assert codes(examine(text)[1].findings) == []
 
 
 def test_levels_of_few_criteria_and_a_scale_of_most_leave_the_rest_to_the_scale_of_the_file():

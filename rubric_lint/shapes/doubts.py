@@ -275,9 +275,15 @@ def find_doubts(
 
 
 def find_doubts_around(document: Document, path: Path) -> list[Doubt]:
-    """Return what may decide the score of a rubric of our format and stands beside it, where nothing is read."""
+    """Return what may decide the score of a rubric of our format and stands beside it, where nothing is read.
+
+    What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
+    """
     search = _Search(document, Shape("", pointer(path)), (), ())
-    return [doubt for doubt in search.find_beside(path, [len(path) - 1]) if doubt.setting]
+    found = [doubt for doubt in search.find_beside(path, [len(path) - 1]) if doubt.setting]
+    if document.may_borrow:
+        found = [doubt for doubt in found if len(doubt.place) == len(path) and not doubt.is_beside]
+    return found
 
 
 def find_doubts_of_view(view: View) -> View:

@@ -798,7 +798,7 @@ def _find_total(fields: Fields, beside: Beside, entries: Sequence[Entry], *, is_
         return ""
     if "total" not in beside and "highest" in beside and "lowest" not in beside and _are_points(fields, entries):
         return pointer(beside["highest"][0])
-    if "total" in beside and ("weight" in str(beside["total"][0][-1]) or _are_points(fields, entries)):
+    if "total" in beside:
         return pointer(beside["total"][0])
     return pointer(beside["percent"][0]) if "percent" in beside and all(weight >= 1 for weight in weights) else ""
 

@@ -155,6 +155,8 @@ class _Reading:
         """The weights of criteria that have parts."""
         self.ends: list[Ends | None] = []
         """The ends of the scale of each criterion, None for one that is met or not."""
+        self.weights: dict[int, Fraction] = {}
+        """The weights of criteria by their index."""
         self.points = Fraction(0)
         self.whole = Fraction(0)
         """What the highest scores add up to, each times its weight; at least the sum of the weights."""
@@ -659,7 +661,7 @@ class _Reading:
         pairs = [(index, leaf) for index, leaf in enumerate(leaves) if isinstance(self.data[index], dict)]
         found = {index: self._find_weight(leaf) for index, leaf in pairs if isinstance(leaf.value, dict)}
         weighed = {leaves[index].place[:-1] for index, written in found.items() if written}
-        weights: dict[int, Fraction] = {}
+        weights = self.weights
         is_computed = False  # then integers in the same proportion stand for them
         for (index, leaf), ends in zip(pairs, self.ends, strict=True):
             written = found.get(index)
@@ -765,11 +767,21 @@ class _Reading:
 
     def _check_total(self, whole: Fraction) -> None:
         read = self._read_setting("total", self.shape.total)
-        if read is None or read[0] in (whole, self.points):
+        if read is None or read[0] in (whole, self.points) or self._is_of_scores(*read):
             return
         place, part = (self.path, Part.KEY) if read[1] is None else (read[1], Part.VALUE)
         self.draft.put(("total",), place)
         self._report("weight", "total", place, {"sum": _show(self.points), "total": _show(read[0])}, part)
+
+    def _is_of_scores(self, total: Fraction, place: Path | None) -> bool:
+        """Return whether a total may be what scores come to, and not weights: no name says which."""
+        if self.shape.combine == "share" or place is None or "weight" in split_words(str(place[-1])):
+            return False
+        tops = [ends[1] if ends else Fraction(1) for ends in self.ends]
+        if not self.points or total in {*tops, sum(tops), self.whole}:
+            return True
+        is_small = self.is_unsaid and all(weight <= _LONG for weight in self.weights.values())
+        return total % self.points == 0 or (is_small and total % len(tops) == 0)
 
     def _read_setting(self, name: str, written: object) -> tuple[Fraction, Path | None] | None:
         """Return the number that a setting is or points to, with its place in the document."""
