@@ -185,6 +185,30 @@ def test_levels_of_few_criteria_and_a_scale_of_most_leave_the_rest_to_the_scale_
     assert (rubric.view.threshold, rubric.view.refusal) == (Decimal("0.8"), None)
 
 
+SUM = """\
+max_score: 4
+pass_threshold: 3
+criteria:
+- {id: a, text: Names the year, scale: 0-2}
+- {id: b, text: Names the day, scale: 0-2}
+"""
+WAYS_ON = {
+    "the sum": {"combine": "share"},
+    "the mean": {"combine": "mean", "pass": Decimal("1.5"), "unused": "/pass_threshold"},
+}
+
+
+@pytest.mark.parametrize("way", WAYS_ON)
+def test_what_is_said_of_a_threshold_of_a_sum_leads_on(way):
+    table = {"name": "ours", "files": ["x"], "criteria": "/criteria", "id": "id", "outcome": "text", "scale": "scale"}
+    settings = FileSettings(shapes=(Shape.from_table({"pass": "/pass_threshold", **table, **WAYS_ON[way]}),))
+    reason = examine(SUM)[0].refusal[1]
+    said = [f"`{key} = " if key != "pass" else "a `pass` from 0 to 2" for key in WAYS_ON[way]]
+    rubric, _ = examine(SUM, settings)
+    assert all(each in reason for each in said)
+    assert (rubric.view.threshold, rubric.refusal) == (Decimal("0.75"), None)
+
+
 def test_a_changed_pass_mark_is_a_change_of_the_rubric(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, mark in (("old.yaml", 6), ("new.yaml", 7)):

@@ -186,6 +186,8 @@ class Doubt(NamedTuple):
             return f"the field `{name}` of the criteria is not read"
         if self.setting == "number":
             how = "say what it is, or name it under `unused` if it does not count"
+        elif self.setting == "combine":
+            how = 'write `combine` there as "mean", "share" or "all", and name it under `unused`, if that says the same'
         elif self.setting in _WITHOUT_SETTING:
             how = "name it under `unused` if it does not count"
         elif self.is_beside:

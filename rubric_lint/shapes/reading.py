@@ -29,7 +29,7 @@ from rubric_lint.shapes.shape import (
     star_pattern,
 )
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path, follow, split_pointer
+from rubric_lint.text.path import Part, Path, follow, pointer, split_pointer
 
 _WIDEST = 1000
 """The widest scale of which each score is a level."""
@@ -825,7 +825,8 @@ class _Reading:
         low, high = ends
         if passes > 1 and not self.is_pass_part and self._is_of_whole(passes):
             told = f"the scale ends at {_show(high)}, and all scores add up to {_show(self.whole)}"
-            self._doubt(place, f"nothing says of what {_show(passes)}, the threshold, is a part: {told}")
+            reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {told}"
+            self._doubt(place, f"{reason}; {self._advise_whole(passes, ends, place)}")
             return None, place
         scored = self._read_score(passes, low, high, place, is_part=self.is_pass_part)
         if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
@@ -837,6 +838,17 @@ class _Reading:
             effect = "is never met" if scored > high else "is always met"
             self._report_threshold(place, scored, (low, high), f"threshold {effect}")
         return None, place
+
+    def _advise_whole(self, passes: Fraction, ends: Ends, place: Path | None) -> str:
+        """Say what to write into a table for a threshold that is one of the sum of all scores, or in percent."""
+        most = Fraction(1) if self.shape.combine == "share" else ends[1]
+        advice = [] if self.shape.combine else ['`combine = "mean"`']
+        advice.append(f"a `pass` from {_show(min(ends[0], most))} to {_show(most)}")
+        advice += [] if place is None else [f'`unused = "{pointer(place)}"`']
+        start = "run `rubric-lint adopt FILE`, and write into its table"
+        if passes <= self.whole and not self.shape.combine:
+            start += ' `combine = "share"` if scores are added up, or else'
+        return f"{start} {join_words(advice)}"
 
     def _find_ends(self, passes: Fraction) -> Ends | None:
         """Return the ends of the scale that a threshold is a score of; None if there are several."""
