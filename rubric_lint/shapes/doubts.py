@@ -143,13 +143,15 @@ _RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
 class Doubt(NamedTuple):
     """A key that is not read, with its place; `setting` of a table would say what it is, empty if nothing suggests one.
 
-    `value` is its value. `quote` are the words of a text that contradict what is read.
+    `value` is its value. With `is_around`, the key stands beside criteria, not in one. `quote` are the words of a
+    text that contradict what is read.
     """
 
     place: Path
     setting: str
     value: Any
     quote: str = ""
+    is_around: bool = False
 
     @property
     def is_beside(self) -> bool:
@@ -181,25 +183,30 @@ class Doubt(NamedTuple):
         name = self.name
         if self.quote:
             says = f'`{name}` says "{shorten(self.quote)}", but the highest score is read as the best'
-            return f"{says}; turn the scale around, or name `{name}` under `unused` in a table of the settings"
+            named = f"`{pointer(self.place)}`" if self.is_around else f"`{name}`"
+            return f"{says}; turn the scale around, or name {named} under `unused` in a table of the settings"
         if not self.setting:
             return f"the field `{name}` of the criteria is not read"
+        named = f"`{pointer(self.place)}`" if self.is_around else "it"  # a name there is one of a field of criteria
+        without = f"name {named} under `unused` if it does not count"
         if self.setting == "number":
-            how = "say what it is, or name it under `unused` if it does not count"
+            how = f"say what it is, or {without}"
         elif self.setting == "combine":
-            how = 'write `combine` there as "mean", "share" or "all", and name it under `unused`, if that says the same'
+            how = f'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`'
         elif self.setting in _WITHOUT_SETTING:
-            how = "name it under `unused` if it does not count"
+            how = without
         elif self.is_beside:
-            how = "write it into the criteria, or name it under `unused` if it does not count"
+            how = f"write it into the criteria, or {without}"
         elif self.setting == "pass" and not _is_amount(self.value):
-            how = "write it as a number and name it under `pass`, or name it under `unused` if it does not count"
+            how = f"write it as a number and name {named} under `pass`, or {without}"
+        elif self.is_around and self.setting != "pass":  # which is one of criteria
+            how = without
         elif self.is_mark:
             key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
             mark = f"`{self.setting} = {{ {key} = {shorten(json.dumps(self.value, ensure_ascii=False))} }}`"
-            how = f"write {mark}, or name it under `unused` if it does not count"
+            how = f"write {mark}, or {without}"
         else:
-            how = f"name it under `{self.setting}`, or under `unused` if it does not count"
+            how = f"name {named} under `{self.setting}`, or under `unused` if it does not count"
         return (
             f"{self.subject}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, {how}"
         )
@@ -449,7 +456,8 @@ class _Search:
             for key, value in holder.items() if isinstance(holder, dict) else ():
                 place = (*path[:depth], key)
                 if place != path[: depth + 1] and not _is_unused(place, self.shape):
-                    yield from self._find_in_key(place, value, ids)
+                    found = self._find_in_key(place, value, ids)
+                    yield from (doubt._replace(is_around=True) for doubt in found)
 
     def _find_in_key(self, place: Path, value: Any, ids: set[str]) -> Iterator[Doubt]:
         """Find what a key beside criteria, or in settings there, says about their scores."""
