@@ -88,8 +88,10 @@ def test_an_answer_field_in_a_string_of_the_object_is_none():
         ('x\n{"score": 7}\ny', "", 2, 'text follows the JSON object at line 2, so it is not the verdict: "y"'),
         ('{"score": 7}\n{"score": 7}', "", 2, "2 objects with `score`, at lines 1 and 2; expected one"),
         ('{"score": 7}\n' * 5_000, "", 2, "2 objects with `score`, at lines 1 and 2; expected one"),
-        ('{"a": {"score": 3}, "score": 7', "", 1, "not JSON at column 31: the text ends too early"),
-        ('{"score": 7} or\n{"score":', "", 2, "not JSON at line 2, column 10: the text ends too early"),
+        ('{"a": {"score": 3}, "score": 7', "", 1,
+         "cut off: the text ends inside its JSON, after column 31; if a token limit was reached, raise it"),
+        ('{"score": 7} or\n{"score":', "", 2,
+         "cut off: the text ends inside its JSON, after line 2, column 10; if a token limit was reached, raise it"),
         ('{"score": 7,}', "", 1, "not JSON at column 13: expecting property name enclosed in double quotes"),
         ('{"score": NaN}', "/score", None, "NaN is not JSON"),
         ('{"score": -Infinity}', "/score", None, "-Infinity is not JSON"),
@@ -103,6 +105,30 @@ def test_a_text_without_exactly_one_sound_object_is_refused(text, path, line, me
     with pytest.raises(OutputError) as caught:
         find(text)
     assert (caught.value.path, caught.value.line, caught.value.message) == (path, line, message)
+
+
+FORMS = [
+    *('Example: {"score": N}', 'As {"score": <0-10>, "reasoning": "..."}.', 'A check is {"id": ..., "score": 0-10}.'),
+    '```json\n{"score": int, "reasoning": string}\n```',
+    "{'score': N}".replace("'", '"'),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_with_placeholders_before_the_verdict_holds_no_score(form):
+    assert find(f'{form}\n{{"score": 7}}') == {"score": 7}
+
+
+NO_FORMS = [
+    *('{"score": 7}\n{"score": N}', '{"score": N} {"score": 7}', '{"score": N}', '{"a": {"score": N}, "score": 4}'),
+    *('So {"score": 3, "reasoning": R}\n{"score": 7}', 'So {"score": "N"}\n{"score": 7}'),
+]
+
+
+@pytest.mark.parametrize("text", NO_FORMS)
+def test_a_form_elsewhere_and_an_object_that_holds_a_score_are_no_reason_to_score(text):
+    with pytest.raises(OutputError):
+        find(text)
 
 
 @pytest.mark.parametrize("before", TABLES["what is closed or has no end encloses nothing"])
