@@ -106,6 +106,7 @@ _COUNTS = frozenset(
     }
 )
 """Words in the key of a number that says where or when, or how many."""
+_LADDERS = frozenset({"levels", "ladder"})
 _KINDS = frozenset({"type", "kind", "polarity", "sign"})
 _WEIGHTS = frozenset({"weight", "weights", "weighting", "weightage", "importance", "points", "pts", "multiplier"})
 _AVOIDED = frozenset(
@@ -187,10 +188,19 @@ class Doubt(NamedTuple):
             return f"{says}; turn the scale around, or name {named} under `unused` in a table of the settings"
         if not self.setting:
             return f"the field `{name}` of the criteria is not read"
+        return (
+            f"{self.subject}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, "
+            f"{self._advise()}"
+        )
+
+    def _advise(self) -> str:
+        """Say what to write into a table."""
         named = f"`{pointer(self.place)}`" if self.is_around else "it"  # a name there is one of a field of criteria
         without = f"name {named} under `unused` if it does not count"
         if self.setting == "number":
             how = f"say what it is, or {without}"
+        elif self.setting == "levels":
+            how = f"name it under `levels`, with the score of each in `level-scores`, or {without}"
         elif self.setting == "combine":
             how = f'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`'
         elif self.setting in _WITHOUT_SETTING:
@@ -202,14 +212,12 @@ class Doubt(NamedTuple):
         elif self.is_around and self.setting != "pass":  # which is one of criteria
             how = without
         elif self.is_mark:
-            key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
+            key = self.name if re.fullmatch(r"[\w-]+", self.name, re.ASCII) else json.dumps(self.name)
             mark = f"`{self.setting} = {{ {key} = {shorten(json.dumps(self.value, ensure_ascii=False))} }}`"
             how = f"write {mark}, or {without}"
         else:
             how = f"name {named} under `{self.setting}`, or under `unused` if it does not count"
-        return (
-            f"{self.subject}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, {how}"
-        )
+        return how
 
 
 _NAMES = {
@@ -223,6 +231,7 @@ _NAMES = {
     "grades": ("be a grade", "grade bands"),
     "change": ("change scores", "what changes scores"),
     "number": ("bear on the score", ""),
+    "levels": ("", "levels without scores"),
 }
 _WITHOUT_SETTING = frozenset({"direction", "grades", "change"})
 
@@ -410,6 +419,8 @@ class _Search:
             setting = "direction"
         if not setting and self._may_be_best(key, value, entry):
             setting = "number"
+        if not setting and split_words(key) & _LADDERS and isinstance(value, dict | list) and len(value) > 1:
+            setting = "levels"
         if setting:
             yield Doubt(place, setting, value)
         elif isinstance(value, bool | int | float) or _is_amount(value):

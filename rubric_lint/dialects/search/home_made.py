@@ -215,10 +215,11 @@ def _is_marked(inferred: Inferred) -> bool:
 
 def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
     """Return whether criteria that are not read are worth a note; `is_own`: the file is named for a rubric."""
+    is_told = not signs.beside.keys().isdisjoint(("pass", "scale", "lowest", "highest"))
     if signs.is_foreign:
-        is_told = not signs.beside.keys().isdisjoint(("pass", "scale", "lowest", "highest"))
         return found.is_scored and found.has_text and signs.is_named and is_told
-    is_plain = found.is_scored and found.has_text and len(found.items) > 1 and not signs.is_common
+    is_list = len(found.items) > 1 or is_told  # the scale of a single one shows that it is scored
+    is_plain = found.is_scored and found.has_text and is_list and not signs.is_common
     return is_plain or (is_own and bool(found.path))
 
 
@@ -234,6 +235,8 @@ def _word(found: Criteria, signs: Signs) -> tuple[str, tuple[Step, ...]]:
     told = {"outcome": "texts", "levels": "levels", "weight": "weights", "words": "words as weights", "gate": "gates"}
     fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
     lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"
+    if found.is_scored and len(found.items) == 1:
+        lack = "but only one"
     if found.is_scored and not found.is_told and signs.is_declared and not signs.is_foreign:
         lack = "but most of their texts have one or two words, as the names of prices and sections have"
     if any(add_up(entry[name]) for entry in found.entries for name in found.levels if name in entry):
