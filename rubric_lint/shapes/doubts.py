@@ -28,6 +28,7 @@ from rubric_lint.shapes.direction import (
 from rubric_lint.shapes.shape import SHARE, Shape, is_star, list_words, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
+from rubric_lint.text.tree import parts_of
 
 PENALTY = frozenset(
     {
@@ -643,8 +644,7 @@ def _is_unused(place: Path, shape: Shape) -> bool:
 
 def holds_mappings(value: Any) -> bool:
     """Return whether a list or a mapping holds mappings, as what holds criteria does."""
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(isinstance(each, dict) for each in parts)
+    return any(isinstance(part, dict) for part in parts_of(value))
 
 
 def _is_named(key: str, names: Collection[str]) -> bool:

@@ -28,6 +28,7 @@ from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_s
 from rubric_lint.shapes.shape import Names, Shape, split_words
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
+from rubric_lint.text.tree import parts_of
 
 Entry = Mapping[str, Any]
 
@@ -192,8 +193,7 @@ def _is_statement(value: Any) -> bool:
 
 def _is_statement_in(value: Any) -> bool:
     """Return whether a value is a text of three words, or holds one at any depth."""
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return _is_statement(value) or any(map(_is_statement_in, parts))
+    return _is_statement(value) or any(map(_is_statement_in, parts_of(value)))
 
 
 def _as_texts(path: Path, texts: Iterable[tuple[str | int, str]]) -> Criteria:

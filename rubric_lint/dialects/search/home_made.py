@@ -36,6 +36,7 @@ from rubric_lint.shapes.shape import YES_NO, Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Kind
+from rubric_lint.text.tree import parts_of
 
 TITLE = "home-made rubrics"
 """What messages call the format."""
@@ -87,15 +88,11 @@ def _find_others(document: Document, read: Sequence[Path]) -> Iterator[Path]:
 
 def _holds_criteria(value: Any) -> bool:
     """Return whether a value holds mappings with texts, or lists of some: criteria, perhaps of several kinds."""
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    inner = [each for part in parts if not isinstance(part, str) and holds_mappings(part) for each in _values(part)]
+    parts = parts_of(value)
+    inner = [each for part in parts if holds_mappings(part) for each in parts_of(part)]
     entries = [each for each in (*parts, *inner) if isinstance(each, dict)]
     has_texts = any(isinstance(text, str) and " " in text.strip() for entry in entries for text in entry.values())
     return has_texts and not are_levels(value)
-
-
-def _values(holder: Any) -> Iterable[Any]:
-    return holder.values() if isinstance(holder, dict) else holder
 
 
 @lru_cache(maxsize=1)  # what is read of a document and what is nearly read are asked one after the other

@@ -43,6 +43,7 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, part_of
 from rubric_lint.text.source import DATA, Kind
+from rubric_lint.text.tree import parts_of
 
 if TYPE_CHECKING:
     from rubric_lint.dialects.search.home_made import Near
@@ -300,7 +301,7 @@ def _make_unread(document: Document, path: Path, part: Part, reason: str | _Advi
     if not is_known:
         # Parts like criteria; those of a judge's output have its reasons too.
         value = document.value(path)
-        parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+        parts = parts_of(value)
         reasons = ("reasoning", "reason", "satisfied")
         has_criteria = any(isinstance(part, dict) and part.keys().isdisjoint(reasons) for part in parts)
         if any(isinstance(part, str) for part in parts):
