@@ -114,7 +114,7 @@ def decode(text: str, start: int = 0) -> tuple[Any, int]:
     Raises:
         OutputError: for invalid JSON, a duplicate key, or a number beyond the range of doubles.
     """
-    value, end = decode_leniently(text, start)
+    value, end = _decode_by(_LENIENT, text, start)
     refuse_flaws(value)
     return value, end
 
