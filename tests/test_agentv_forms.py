@@ -192,3 +192,44 @@ SILENT = TABLES["SILENT"]
 def test_files_of_other_tools_that_look_alike_are_not_taken_for_agentv(text):
     rubrics, findings = read(text)
     assert ({dialect for dialect, _ in rubrics} <= {"promptfoo"}, findings) == (True, [])
+
+
+OF_FOUR = """\
+ABOVE
+tests:
+- {id: a, input: x, criteria: It, execution: {INSIDE}, assertions: [{type: rubrics, criteria: [{outcome: Says why}]}]}
+"""
+OF_FIVE = """\
+ABOVE
+prompts: [x]
+tests:
+- {id: a, vars: {v: x}, INSIDE, assert: [{type: llm-rubric, value: [{outcome: Says why}]}]}
+"""
+OURS = """\
+ABOVE
+tests:
+- {id: a, input: x, execution: {INSIDE}, rubrics: [{id: x, expected_outcome: Says why}]}
+"""
+# The suite, what is above its tests, what is in the test, and the pass mark.
+PASS_MARKS = [
+    (OF_FOUR, "", "", 0.8),
+    (OF_FOUR, "execution: {threshold: 0.5}", "", 0.5),
+    (OF_FOUR, "execution: {threshold: 0.9}", "threshold: 0.5", 0.5),
+    (OF_FOUR, "execution: {threshold: 0}", "", 0),
+    (OF_FIVE, "threshold: 0.5", "metadata: {}", 0.5),
+    (OF_FIVE, "{threshold: 0.9, default_test: {threshold: 0.5}}", "metadata: {}", 0.5),
+    (OF_FIVE, "threshold: 0.9", "execution: {threshold: 0.5}", 0.5),
+    (OF_FIVE, "threshold: 0.9", "execution: {threshold: 0.7}, run: {threshold: 0.5}", 0.5),
+    (OF_FIVE, "threshold: 0.5", "threshold: 0.9", 0.5),
+    (OURS, "", "", 0.8),
+    (OURS, "execution: {threshold: 0.5}", "", 0.5),
+    (OURS, "execution: {threshold: 0.9}", "threshold: 0.5", 0.5),
+]
+
+
+@pytest.mark.parametrize(("suite", "above", "inside", "expected"), PASS_MARKS)
+def test_the_threshold_of_a_test_is_its_pass_mark_where_its_release_reads_it(suite, above, inside, expected):
+    above = "\n".join(above[1:-1].split(", ")) if above.startswith("{") else above
+    text = suite.replace("ABOVE", above).replace("INSIDE", inside)
+    (rubric,) = load_rubrics("a.eval.yaml", text.encode()).values()
+    assert float(rubric.model.thresholds.pass_at) == expected

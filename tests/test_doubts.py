@@ -133,6 +133,9 @@ def test_all_criteria_must_be_met_where_the_file_says_that_all_combine():
     assert ([each.gate for each in rubric.criteria], result.unread) == ([10, 10], ())
 
 
+HUNDRED = "criteria: [{id: a, weight: 40, text: Names the year}, {id: b, weight: 70, text: Names the day}]"
+TOTALS = ["total", "total_weight", "total_points", "total_score", "weights_sum", "max_total", "sum", "totalWeight"]
+
 # By what the file says: the codes of its findings.
 WRONG = {
     f"total_score: 10\n{ITEMS.replace('weight', 'points')}": ["weight.total"],
@@ -141,6 +144,10 @@ WRONG = {
     ],
     f"scale: 0-5\ntotal_weight: 100%\n{ITEMS}": ["weight.total"],
     f"weights_sum: 8.5\n{ITEMS}": ["weight.total"],
+    **{f"{total}: 100\n{HUNDRED}": ["weight.total"] for total in TOTALS},
+    **{f"scale: 1-5\n{total}: 100\n{HUNDRED}": ["weight.total"] for total in TOTALS},
+    f"scale: 0-5\ntotal: 90\n{HUNDRED}": ["weight.total"],
+    f"total: 100\n{HUNDRED.replace('70', '50')}": ["weight.total"],
     f"scale: 0-5\nfail_threshold: 17\n{ITEMS.replace('weight: ', 'weight: 0.')}": ["bounds.threshold"],
     f"max_score: 5\npass_mark: 12\n{ITEMS}": ["bounds.threshold"],
     f"scale: 1-5\npass_threshold: 1\n{ITEMS}": ["bounds.threshold"],
@@ -153,6 +160,19 @@ def test_totals_thresholds_and_texts_that_cannot_be_are_found(text):
     assert codes(examine(text)[1].findings) == WRONG[text]
 
 
+OF_SCORES = [
+    *(f"scale: 1-5\ntotal: {total}\n{ITEMS}" for total in (5, 8, 10, 40)),
+    f"total: 20\n{ITEMS}",
+    f"scale: 0-5\ntotal_score: 100\n{ITEMS.replace('weight: ', 'weight: 0.').replace('0.3', '0.5')}",
+    f"total_points: 110\n{HUNDRED}",
+]
+
+
+@pytest.mark.parametrize("text", OF_SCORES)
+def test_a_total_that_may_be_one_of_scores_is_no_error(text):
+    assert codes(examine(text)[1].findings) == []
+
+
 def test_levels_of_few_criteria_and_a_scale_of_most_leave_the_rest_to_the_scale_of_the_file():
     own = "{id: a, weight: 2, text: Names it, levels: {1: No name, 5: A name}}, {id: b, weight: 1, text: Dates it}"
     own += ", {id: c, weight: 1, text: Says why}"
@@ -163,6 +183,30 @@ def test_levels_of_few_criteria_and_a_scale_of_most_leave_the_rest_to_the_scale_
     rubric, _ = examine(f"scale: 0-5\npass_threshold: 80%\ncriteria: [{own}]")
     assert [each.levels[-1].number for each in rubric.criteria] == [5, 10, 10]
     assert (rubric.view.threshold, rubric.view.refusal) == (Decimal("0.8"), None)
+
+
+SUM = """\
+max_score: 4
+pass_threshold: 3
+criteria:
+- {id: a, text: Names the year, scale: 0-2}
+- {id: b, text: Names the day, scale: 0-2}
+"""
+WAYS_ON = {
+    "the sum": {"combine": "share"},
+    "the mean": {"combine": "mean", "pass": Decimal("1.5"), "unused": "/pass_threshold"},
+}
+
+
+@pytest.mark.parametrize("way", WAYS_ON)
+def test_what_is_said_of_a_threshold_of_a_sum_leads_on(way):
+    table = {"name": "ours", "files": ["x"], "criteria": "/criteria", "id": "id", "outcome": "text", "scale": "scale"}
+    settings = FileSettings(shapes=(Shape.from_table({"pass": "/pass_threshold", **table, **WAYS_ON[way]}),))
+    reason = examine(SUM)[0].refusal[1]
+    said = [f"`{key} = " if key != "pass" else "a `pass` from 0 to 2" for key in WAYS_ON[way]]
+    rubric, _ = examine(SUM, settings)
+    assert all(each in reason for each in said)
+    assert (rubric.view.threshold, rubric.refusal) == (Decimal("0.75"), None)
 
 
 def test_a_changed_pass_mark_is_a_change_of_the_rubric(tmp_path, monkeypatch):

@@ -66,7 +66,7 @@ def test_what_says_nothing_of_the_kind_is_scored(name, text, expected, table):
     shares, scores = expected
     assert [each.share for each in criteria] == [Fraction(str(share)) for share in shares]
     assert [grade.score for grade in criteria[0].grades] == [Fraction(str(score)) for score in scores]
-    assert loaded.rubric.view.refusal is None
+    assert loaded.rubric.refusal is None
 
 
 NAMES = {

@@ -69,6 +69,8 @@ LABELS = {
     "criteria and a verdict": ("scores", "id,accuracy,length,label\na1,9,9,no\n", {"ann": {"a1": ((9, 9), "fail")}}),
     "yes and no": ("checks", "id,rubric-1,sums\na1,yes,N\n", {"ann": {"a1": ((True, False), "fail")}}),
     "true and 1": ("checks", "id,rubric-1,sums\na1,TRUE,1\n", {"ann": {"a1": ((True, True), "pass")}}),
+    "1.0 and 0.0": ("checks", "id,rubric-1,sums\na1,1.0,0.0\n", {"ann": {"a1": ((True, False), "fail")}}),
+    "a label of 1.0": ("checks", "id,label\na1,1.0\n", {"ann": {"a1": (NONE, "pass")}}),
     "a score of the whole": ("whole", "id,score\na1,7\n", {"ann": {"a1": ((7,), "borderline")}}),
     "a score of one criterion": ("levels", "id,score\na1,3\n", {"ann": {"a1": ((3,), "pass")}}),
     "a flat object": ("scores", '{"id": "a1", "rater": "ann", "accuracy": 9, "length": 7}', GOOD),
@@ -92,6 +94,8 @@ def test_a_workbook_holds_the_same_labels(case):
 REFUSED = {
     "a decimal comma": ("scores", 'accuracy,length\na1,"7,5",3', ["`accuracy`", '"7,5"', "only whole numbers"]),
     "a fraction": ("scores", "accuracy,length\na1,7.5,3", ["`accuracy`", '"7.5"', "only whole numbers"]),
+    "half a check": ("checks", "rubric-1,sums\na1,0.5,1", ["`rubric-1`", '"0.5"', "yes or no"]),
+    "two for a check": ("checks", "rubric-1,sums\na1,2.0,1", ["`rubric-1`", '"2.0"', "yes or no"]),
     "percent": ("scores", "accuracy,length\na1,70%,3", ["`accuracy`", '"70%"', "percentage"]),
     "a word": ("scores", "accuracy,length\na1,good,3", ["`accuracy`", '"good"', "expected 0 to 10"]),
     "yes for a score": ("scores", "accuracy,length\na1,yes,3", ["`accuracy`", '"yes"', "expected 0 to 10"]),
@@ -229,6 +233,18 @@ def test_flat_objects_are_outputs(entry, answers):
     assert ([each["raw"] for each in told["criteria"]], told["verdict"]) == (answers, "pass")
     carried = {"id", "difficulty_level", "total", "status"}
     assert told.keys() - carried == {"rubric", "rubric_hash", "shape", "score", "verdict", "criteria"}
+
+
+ROUNDED = {"0.9": True, "0.85": True, "0.850": True, "8.5": True, "85": True, "8": True, "85 %": True, "0,85": True}
+ROUNDED |= dict.fromkeys(("0.86", "0.849", "0.8500001", "1", "84", "8.4", "nan", "inf", "x"), False)
+
+
+@pytest.mark.parametrize("score", ROUNDED)
+def test_a_score_beside_criteria_may_be_rounded_to_its_digits(score):
+    outcome = Scorer(load("scores")).tell(
+        json.dumps({"id": "a", "accuracy": 9, "length": 8, "score": score}).encode(), 1
+    )
+    assert ("error" not in outcome.to_json()) == ROUNDED[score]
 
 
 def test_the_case_of_a_column_does_not_matter_in_a_table_without_ids():

@@ -106,6 +106,30 @@ def test_a_text_without_exactly_one_sound_object_is_refused(text, path, line, sa
     said(caught.value.message)
 
 
+FORMS = [
+    *('Example: {"score": N}', 'As {"score": <0-10>, "reasoning": "..."}.', 'A check is {"id": ..., "score": 0-10}.'),
+    '```json\n{"score": int, "reasoning": string}\n```',
+    "{'score': N}".replace("'", '"'),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_with_placeholders_before_the_verdict_holds_no_score(form):
+    assert find(f'{form}\n{{"score": 7}}') == {"score": 7}
+
+
+NO_FORMS = [
+    *('{"score": 7}\n{"score": N}', '{"score": N} {"score": 7}', '{"score": N}', '{"a": {"score": N}, "score": 4}'),
+    *('So {"score": 3, "reasoning": R}\n{"score": 7}', 'So {"score": "N"}\n{"score": 7}'),
+]
+
+
+@pytest.mark.parametrize("text", NO_FORMS)
+def test_a_form_elsewhere_and_an_object_that_holds_a_score_are_no_reason_to_score(text):
+    with pytest.raises(OutputError):
+        find(text)
+
+
 @pytest.mark.parametrize("before", TABLES["what is closed or has no end encloses nothing"])
 def test_what_is_closed_or_has_no_end_encloses_nothing(before):
     for verdict in ('{"score": 7}', '```json\n{"score": 7}\n```'):

@@ -16,6 +16,7 @@ from rubric_lint.messages import write_number
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.python_tree import CALL, COMPUTED, has_unpacked
+from rubric_lint.text.tree import parts_of
 
 OPENAI_GRADERS = Dialect(
     "openai-graders",
@@ -63,10 +64,9 @@ def _has_computed(grader: Mapping[str, Any]) -> bool:
 
 def _is_computed(value: Any) -> bool:
     """Return whether a part of a call or a literal in a program is not a literal."""
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if isinstance(value, dict) and (COMPUTED in value or has_unpacked(value)):
         return True
-    return any((isinstance(part, dict) and CALL in part) or _is_computed(part) for part in parts)
+    return any((isinstance(part, dict) and CALL in part) or _is_computed(part) for part in parts_of(value))
 
 
 def _view(document: Document, path: Path, labels: list[Any], passing: list[Any], grader: dict[str, Any]) -> View:

@@ -121,10 +121,13 @@ class _RubricFields(NamedTuple):
     ambiguous: tuple[tuple[Path, Ambiguity], ...]
     view: "View | None" = None
     has_strays: bool = False
+    doubts: tuple[tuple[Path, str], ...] = ()
 
 
 class Rubric(_RubricFields):
     """A `rubrics` value, valid or not. `entries` leaves out strays: items that are neither strings nor mappings.
+
+    `doubts` are the places beside a rubric of our format of what may decide its verdict and is not read.
 
     Paths are those of the document, or those of `view` if it translates the value to the format.
     """
@@ -133,6 +136,13 @@ class Rubric(_RubricFields):
     def dialect(self) -> str:
         """The name of its dialect, or an empty string for the format itself."""
         return self.view.dialect.name if self.view else ""
+
+    @property
+    def refusal(self) -> tuple[Path, str] | None:
+        """Where in the document and why the rubric is neither scored nor converted; None if it is."""
+        if self.view:
+            return self.view.refusal
+        return self.doubts[0] if self.doubts else None
 
     @property
     def schema(self) -> RubricSchema:
@@ -258,13 +268,15 @@ def build_rubric(
     path: Path,
     version: str,
     thresholds: Thresholds,
+    around: tuple[Decimal | None, tuple[tuple[Path, str], ...]] = (None, ()),
     *,
     implicit_required: bool = False,
     view: "View | None" = None,
 ) -> Rubric:
     """Build the model of the `rubrics` value at `path`; never raise, but omit invalid parts or set them to None.
 
-    With a `view`, build the model of the translated value; the rules of its dialect override the settings.
+    With a `view`, build the model of the translated value; the rules of its dialect override the settings. So does the
+    threshold of the suite, which `around` has, with the `doubts` of a rubric of our format.
     """
     reader: Reader = document
     is_template = False
@@ -274,11 +286,14 @@ def build_rubric(
         is_template = view.dialect.name in RENDERS
         reader, value = view, view.data
         implicit_required = view.dialect.implicit_required
-        pass_at = thresholds.pass_at if view.threshold is None else view.threshold
-        if view.threshold is not None or not view.dialect.has_borderline:
-            thresholds = Thresholds(pass_at, pass_at)
+        threshold = view.threshold
     else:
         value = document.value(path)
+        threshold = around[0]
+    if threshold is not None:
+        thresholds = Thresholds(threshold, threshold)
+    elif view and not view.dialect.has_borderline:
+        thresholds = Thresholds(thresholds.pass_at, thresholds.pass_at)
     entries = value if isinstance(value, list) else []
     sound = [(index, entry) for index, entry in enumerate(entries) if isinstance(entry, str | dict)]
     schema = schema_for(version)
@@ -302,6 +317,7 @@ def build_rubric(
         ambiguous=tuple(reader.ambiguous_scalars(path)),
         view=view,
         has_strays=len(sound) < len(entries),
+        doubts=around[1],
     )
 
 

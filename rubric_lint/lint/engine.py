@@ -8,6 +8,7 @@ from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
 from rubric_lint.dialects.search.documents import find_in_document, is_document
 from rubric_lint.dialects.search.locate import (
+    NOTHING_AROUND,
     Location,
     Search,
     count_signs,
@@ -16,6 +17,7 @@ from rubric_lint.dialects.search.locate import (
     find_meant,
     holds_rubrics,
     locate,
+    look_around,
     may_be_missed,
     search,
     speaks_of_rubrics,
@@ -344,18 +346,26 @@ def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
 
 def _build(document: Document, locations: Iterable[Location], settings: FileSettings) -> list[Rubric]:
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
-    build = partial(build_rubric, document, thresholds=thresholds, implicit_required=settings.implicit_required)
+    implicit_required = settings.implicit_required
+
+    def build(path: Path, version: str, view: "View | None") -> Rubric:
+        around = NOTHING_AROUND if view else look_around(document, path)
+        more = (around.threshold, around.doubts)
+        return build_rubric(document, path, version, thresholds, more, implicit_required=implicit_required, view=view)
+
     if not document.may_borrow:
-        return [build(path, version, view=view) for path, version, view in locations]
+        return [build(*location) for location in locations]
     built: list[Rubric] = []
     first: dict[tuple[int, str], Rubric] = {}
     for path, version, view in locations:
         key = (id(document.value(path)), version)
         if view is None and (same := first.get(key)) is not None:
-            entries = SharedEntries(same, partial(build, path, version))
-            built.append(same._replace(path=path, entries=entries, ambiguous=()))
+            entries = SharedEntries(same, partial(build, path, version, None))
+            around = look_around(document, path)
+            own = thresholds if around.threshold is None else Thresholds(around.threshold, around.threshold)
+            built.append(same._replace(path=path, entries=entries, ambiguous=(), thresholds=own, doubts=around.doubts))
             continue
-        built.append(build(path, version, view=view))
+        built.append(build(path, version, view))
         if view is None:
             first[key] = built[-1]
     return built

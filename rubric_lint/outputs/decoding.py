@@ -114,7 +114,7 @@ def decode(text: str, start: int = 0) -> tuple[Any, int]:
     Raises:
         OutputError: for invalid JSON, a duplicate key, or a number beyond the range of doubles.
     """
-    value, end = decode_leniently(text, start)
+    value, end = _decode_by(_LENIENT, text, start)
     refuse_flaws(value)
     return value, end
 
@@ -134,9 +134,9 @@ def decode_leniently(text: str, start: int = 0) -> tuple[Any, int]:
     They are unambiguous, and small models often forget to escape them.
 
     Raises:
-        OutputError: if the text as a whole is not JSON.
+        OutputError: if the text as a whole is not JSON; it says so if the text ends early, as at a token limit.
     """
-    return _decode_by(_LENIENT, text, start)
+    return _decode_by(_LENIENT, text, start, may_be_cut=True)
 
 
 def has_raw_controls(text: str, start: int, end: int) -> bool:
@@ -154,15 +154,24 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 _PLAIN = json.JSONDecoder()
 
 
-def _decode_by(decoder: json.JSONDecoder, text: str, start: int) -> tuple[Any, int]:
+def _decode_by(decoder: json.JSONDecoder, text: str, start: int, *, may_be_cut: bool = False) -> tuple[Any, int]:
     try:
         value, end = decoder.raw_decode(text, start)
     except json.JSONDecodeError as fault:
         place = f"column {fault.colno}" if fault.lineno == 1 else f"line {fault.lineno}, column {fault.colno}"
-        raise OutputError(f"not JSON at {place}: {word_fault(fault)}", line=fault.lineno, offset=fault.pos) from None
+        message = f"not JSON at {place}: {word_fault(fault)}"
+        if may_be_cut and _is_cut(fault):
+            message = f"cut off: the text ends inside its JSON, after {place}; if a token limit was reached, raise it"
+        raise OutputError(message, line=fault.lineno, offset=fault.pos) from None
     except RecursionError:
         raise OutputError("nested too deeply to be read", line=line_of(text, start)) from None
     return value, end
+
+
+def _is_cut(fault: json.JSONDecodeError) -> bool:
+    """Return whether a text ends before its JSON does; a string that goes on to a closing bracket lacks its quote."""
+    text = fault.doc.rstrip()
+    return fault.pos >= len(text) or (fault.msg.startswith("Unterminated string") and text[-1] not in "}]`")
 
 
 def word_fault(fault: json.JSONDecodeError, whole: str = "text") -> str:

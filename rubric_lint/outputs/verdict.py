@@ -343,7 +343,9 @@ def find_verdict(
     except OutputError:
         if extract is Extract.WHOLE:
             raise
-        found = _find_only(rest, begin, end, field, is_quote, is_verdict=is_verdict)
+        without_forms = _FORM.sub(_blank_form, rest)
+        is_all = without_forms.find("{", begin, end) < 0
+        found = _find_only(rest if is_all else without_forms, begin, end, field, is_quote, is_verdict=is_verdict)
         if extract is Extract.LAST:
             _refuse_place(rest, begin, end, found)
     else:  # a quote only if the answer may have ended the judge's thoughts
@@ -392,6 +394,24 @@ _LANDMARK = re.compile(
     rf"(?P<indent>^[{IN_LINE}]*)(?P<marks>`{{3,}}(?=[^`\n]*$)|~{{3,}})(?P<label>[^\n]*)|{BEGINS_OBJECT}", re.MULTILINE
 )
 """A line that opens a fence, or an object."""
+
+_PLACEHOLDER = (
+    r"(?:(?!(?:true|false|null|NaN|Infinity)\b)[A-Za-z][A-Za-z_]{0,30}|<[^<>{}\"\n]{1,60}>|\.\.\.|\u2026"
+    r"|\d{1,3}\s?(?:-|\u2013|\.\.)\s?\d{1,3})"
+)
+_PAIR = rf'"[\w-]{{1,60}}"\s*:\s*(?:{_PLACEHOLDER}|"[^"\\\n]{{0,200}}")'
+_FORM = re.compile(rf"\{{\s*{_PAIR}(?:\s*,\s*{_PAIR}){{0,9}}\s*\}}")
+"""An object as a judge restates what it is to write: `{"score": N}`, `{"score": <0-10>}`. It holds no score."""
+
+
+def _blank_form(found: re.Match[str]) -> str:
+    """Return blanks for an object with placeholders; one that is JSON stays."""
+    try:
+        json.loads(found[0])
+    except ValueError:
+        return blank(found[0])
+    return found[0]
+
 
 _OBJECT = re.compile(BEGINS_OBJECT)
 _CLOSES_FENCE = re.compile(rf"^[{IN_LINE}]*(`{{3,}}|~{{3,}})[{IN_LINE}]*$", re.MULTILINE)

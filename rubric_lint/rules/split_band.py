@@ -16,7 +16,7 @@ from rubric_lint.text.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find gates inside bands, and thresholds inside bands if a single scale decides the verdict."""
-    if rubric.view and rubric.view.refusal:  # no score in a band decides anything
+    if rubric.refusal:  # no score in a band decides anything
         return
     is_alone = len(rubric.scales) == 1 and len(rubric.criteria) <= 1 and not rubric.is_mixed
     bottom, top = rubric.span

@@ -222,12 +222,12 @@ def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriteri
     text = _read_text(record[name])
     if not text:
         return None
+    whole = _WHOLE.fullmatch(text)
     if shape is Shape.CHECKLIST:
-        word = text.casefold()
+        word = str(int(whole[1])) if whole else text.casefold()  # 1.0, as pandas writes a column with empty cells
         if word in _YES or word in _NO:
             return word in _YES
         raise _refuse(record, name, text, "yes or no")
-    whole = _WHOLE.fullmatch(text)
     if whole and criterion.grade(int(whole[1])):
         return int(whole[1])
     raise _refuse(record, name, text, list_scores(int(grade.answer) for grade in criterion.grades))
@@ -235,7 +235,8 @@ def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriteri
 
 def _read_verdict(record: Mapping[str, Any], name: str) -> Verdict | None:
     text = _read_text(record[name])
-    word = text.casefold()
+    whole = _WHOLE.fullmatch(text)
+    word = str(int(whole[1])) if whole else text.casefold()
     if not word:
         return None
     if word == Verdict.BORDERLINE:

@@ -222,8 +222,9 @@ class Loaded(NamedTuple):
             RubricError: if it cannot be scored.
         """
         view = self.rubric.view
-        if view and view.doubts:
-            place, reason = view.doubts[0]
+        doubts = view.doubts if view else self.rubric.doubts
+        if doubts:
+            place, reason = doubts[0]
             raise RubricError(f"{self.place_of_field(place)}: the rubric cannot be scored: {reason}")
         if view and view.unscorable:
             raise RubricError(f"{self.start}: the rubric cannot be scored: {view.unscorable}")

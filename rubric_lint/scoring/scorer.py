@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
 from itertools import chain, islice, repeat
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -318,12 +319,22 @@ def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *,
     score = record.get("score")
     if score in (None, "") or "score" in flat.columns.used:
         return
-    try:
-        found = float(str(score).replace(",", ".").rstrip("% "))
-    except ValueError:
-        found = math.nan
-    if not any(math.isclose(found, known.score * full, rel_tol=0, abs_tol=full / 200) for full in (1, 10, 100)):
+    if not _may_be_rounded(str(score).replace(",", ".").rstrip("% "), known.score):
         raise OutputError(f"`score` is {score}, but the criteria come to {known.score!r}: {advice}", "/score")
+
+
+def _may_be_rounded(text: str, score: float) -> bool:
+    """Return whether a text is a score out of 1, 10 or 100, rounded to the digits it has; tenths of it are enough."""
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        return False
+    exponent = found.as_tuple().exponent
+    if not isinstance(exponent, int):  # not a number, or infinite
+        return False
+    step = 10.0 ** min(exponent, 0) / 2
+    fulls = [full for full in (1, 10, 100) if step <= full / 20]
+    return any(math.isclose(found, score * full, rel_tol=1e-9, abs_tol=step + 1e-9) for full in fulls)
 
 
 class Scorer:

@@ -8,11 +8,14 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.format.criterion import is_number
+from rubric_lint.format.criterion import is_number, read_number
 from rubric_lint.shapes.shape import split_words
 
 Ends = tuple[Fraction, Fraction]
 """The scores of a scale that are read as the worst and the best."""
+
+ENDS = (("min", "max"), ("minimum", "maximum"), ("low", "high"), ("lowest", "highest"), ("from", "to"))
+"""The keys of a mapping that are the ends of a scale."""
 
 _LOW = r"low(?:er|est)?|small(?:er|est)?|few(?:er|est)|less"
 _HIGH = r"high(?:er|est)?|larg(?:er|est)|bigg(?:er|est)|greater|more"
@@ -26,6 +29,7 @@ _NUMBER = r"(?<![\w.,])(-?\d{1,4})(?![\w%]|[.,]\d)"
 _IS = r"(?:\s?(?:=|:|->|\N{RIGHTWARDS ARROW}|\()|\s(?:-|\N{EN DASH}|is|are|being|means?)(?=\s))\s?(?:the\s)?"
 _ENDED = r"(?=\s?(?:\Z|[.,;:!?)\]/|&\n]|(?:and|score|level|possible)\b|to\s-?\d))"
 """What follows a word that says how good a score is: no object, as in "5: fails to name it"."""
+_ANSWERS = r"(?:answers?|responses?|outputs?|repl(?:y|ies)|work|ones?)"
 _ARE = r"(?:\s?=\s?|\s(?:is|are|means?|indicates?)\s)(?:the\s)?"
 
 _PHRASES = re.compile(
@@ -47,6 +51,15 @@ _SIGNS = re.compile(rf"{_BETTER}|{_WORSE}|{_GOOD}|{_BAD}|revers|invers|invert", 
 _NUMBERED = re.compile(rf"{_NUMBER}{_IS}(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\b{_ENDED}", re.IGNORECASE)
 _FAILS = re.compile(rf"{_NUMBER}\sfails{_ENDED}", re.IGNORECASE)
 _NAMED = re.compile(rf"\b(?:(?P<good>best|perfect)|(?P<bad>worst))(?:\sscore)?{_IS}{_NUMBER}", re.IGNORECASE)
+_GIVEN = re.compile(
+    rf"{_NUMBER}\s(?:goes\s)?(?:to|for|if)\s(?:the\s|an?\s)?(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\s{_ANSWERS}\b",
+    re.IGNORECASE,
+)
+_GETS = re.compile(
+    rf"\b(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\s{_ANSWERS}\s(?:get|score|receive|earn)s?\s(?:an?\s)?(?:scores?\sof\s)?"
+    rf"{_NUMBER}",
+    re.IGNORECASE,
+)
 
 
 def find_reversal(text: str, scales: Collection[Ends]) -> str:
@@ -59,7 +72,7 @@ def find_reversal(text: str, scales: Collection[Ends]) -> str:
     if not scales:
         return ""
     lowest, highest = min(low for low, _ in scales), max(high for _, high in scales)
-    for pattern in (_NUMBERED, _FAILS, _NAMED):
+    for pattern in (_NUMBERED, _FAILS, _NAMED, _GIVEN, _GETS):
         for found in pattern.finditer(text):
             number = next(Fraction(group) for group in found.groups() if group and re.fullmatch(r"-?\d+", group))
             is_good = bool(found.groupdict().get("good"))
@@ -86,13 +99,32 @@ DIRECTIONS = frozenset({"direction", "polarity", "orientation", "valence", "sens
 _AIMS = frozenset({"goal", "objective", "optimize", "optimise", "optimization", "order", "trend", "preference"})
 _TURNED = frozenset({"reverse", "reversed", "inverse", "inverted", "invert", "flip", "flipped"})
 _OF_SCALES = frozenset({"is", "score", "scores", "scored", "scoring", "scale", "coded"})
-_ENDS = frozenset({"best", "worst", "score", "value", "level", "rating"})
+_BEST = frozenset({"best", "ideal", "optimal", "optimum", "perfect", "target"})
+_OF_ENDS = frozenset({"worst", "score", "value", "level", "rating"})
 _OFF = frozenset({"", "no", "false", "none", "never", "off", "n"})
 
 
 def is_off(value: Any) -> bool:
     """Return whether a value says no: false, null, 0, "no"."""
     return not value or (isinstance(value, str) and value.strip().lower() in _OFF)
+
+
+def is_below_top(value: Any, scales: Collection[Ends]) -> bool:
+    """Return whether a value is a score below the highest of one of some scales: it may be the best one.
+
+    Without scales, criteria are met or not. A scale that ends before it begins stands for any.
+    """
+    if read_number(value) is None or value != int(value):
+        return False
+    ends = scales or [(Fraction(0), Fraction(1))]
+    return any(low > high or low <= value < high for low, high in ends)
+
+
+def _is_other_end(words: Collection[str], value: Any, scales: Collection[Ends]) -> bool:
+    """Return whether a number that is called the best or the worst is another one than that of a scale."""
+    if "worst" in words:
+        return is_number(value) and any(value != low for low, _ in scales)
+    return not _BEST.isdisjoint(words) and is_below_top(value, scales)
 
 
 def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
@@ -105,8 +137,8 @@ def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
     if "better" in words:
         is_high = bool(words & (HIGH_WORDS - {"better"}))
         return is_off(value) if is_high else (bool(words & _LOW_WORDS) and not is_off(value)) or _says_low(value)
-    if words & {"best", "worst"} and words <= _ENDS and is_number(value):
-        return any(value != (high if "best" in words else low) for low, high in scales)
+    if words <= _BEST | _OF_ENDS and _is_other_end(words, value, scales):
+        return True
     if words & DIRECTIONS:
         is_open = bool(_split_word(value)) and not _split_word(value) & HIGH_WORDS  # a word that nobody here knows
         return value <= 0 if is_number(value) else is_open or _says_low(value)

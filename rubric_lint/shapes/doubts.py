@@ -15,10 +15,20 @@ from rubric_lint.format.criterion import is_number
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View
 from rubric_lint.messages import shorten
-from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, Ends, find_reversal, is_off, is_reversed
+from rubric_lint.shapes.direction import (
+    DIRECTIONS,
+    ENDS,
+    HIGH_WORDS,
+    Ends,
+    find_reversal,
+    is_below_top,
+    is_off,
+    is_reversed,
+)
 from rubric_lint.shapes.shape import SHARE, Shape, is_star, list_words, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
+from rubric_lint.text.tree import parts_of
 
 PENALTY = frozenset(
     {
@@ -93,10 +103,11 @@ _COUNTS = frozenset(
             "version",
         ),
         *("year", "month", "day", "date", "time", "timestamp", "tokens", "seconds", "ms", "seed", "temperature"),
-        *("count", "length", "section", "chapter", "step", "phase", "group"),
+        *("count", "length", "section", "chapter", "step", "phase", "group", "increment", "precision", "decimals"),
     }
 )
 """Words in the key of a number that says where or when, or how many."""
+_LADDERS = frozenset({"levels", "ladder"})
 _KINDS = frozenset({"type", "kind", "polarity", "sign"})
 _WEIGHTS = frozenset({"weight", "weights", "weighting", "weightage", "importance", "points", "pts", "multiplier"})
 _AVOIDED = frozenset(
@@ -134,13 +145,15 @@ _RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
 class Doubt(NamedTuple):
     """A key that is not read, with its place; `setting` of a table would say what it is, empty if nothing suggests one.
 
-    `value` is its value. `quote` are the words of a text that contradict what is read.
+    `value` is its value. With `is_around`, the key stands beside criteria, not in one. `quote` are the words of a
+    text that contradict what is read.
     """
 
     place: Path
     setting: str
     value: Any
     quote: str = ""
+    is_around: bool = False
 
     @property
     def is_beside(self) -> bool:
@@ -154,31 +167,58 @@ class Doubt(NamedTuple):
         return self.setting in ("gate", "negative") and is_word
 
     @property
+    def name(self) -> str:
+        """The key in its place that is no score."""
+        steps = [step for step in self.place if isinstance(step, str) and not re.fullmatch(r"-?\d+", step)]
+        return shorten(steps[-1]) if steps else ""
+
+    @property
+    def subject(self) -> str:
+        """What it may be."""
+        one, many = _NAMES[self.setting]
+        said = f": {shorten(self.value)}" if isinstance(self.value, str) else ""
+        return f"`{self.name}` may hold {many}" if self.is_beside else f"`{self.name}{said}` may {one}"
+
+    @property
     def reason(self) -> str:
         """What is said of it."""
-        steps = [step for step in self.place if isinstance(step, str) and not re.fullmatch(r"-?\d+", step)]
-        name = shorten(steps[-1]) if steps else ""
+        name = self.name
         if self.quote:
             says = f'`{name}` says "{shorten(self.quote)}", but the highest score is read as the best'
-            return f"{says}; turn the scale around, or name `{name}` under `unused` in a table of the settings"
-        said = f": {shorten(self.value)}" if isinstance(self.value, str) else ""
+            named = f"`{pointer(self.place)}`" if self.is_around else f"`{name}`"
+            return f"{says}; turn the scale around, or name {named} under `unused` in a table of the settings"
         if not self.setting:
             return f"the field `{name}` of the criteria is not read"
-        one, many = _NAMES[self.setting]
-        found = f"`{name}` may hold {many}" if self.is_beside else f"`{name}{said}` may {one}"
-        if self.setting in _WITHOUT_SETTING:
-            how = "name it under `unused` if it does not count"
+        return (
+            f"{self.subject}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, "
+            f"{self._advise()}"
+        )
+
+    def _advise(self) -> str:
+        """Say what to write into a table."""
+        named = f"`{pointer(self.place)}`" if self.is_around else "it"  # a name there is one of a field of criteria
+        without = f"name {named} under `unused` if it does not count"
+        if self.setting == "number":
+            how = f"say what it is, or {without}"
+        elif self.setting == "levels":
+            how = f"name it under `levels`, with the score of each in `level-scores`, or {without}"
+        elif self.setting == "combine":
+            how = f'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`'
+        elif self.setting in _WITHOUT_SETTING:
+            how = without
         elif self.is_beside:
-            how = "write it into the criteria, or name it under `unused` if it does not count"
+            how = f"write it into the criteria, or {without}"
         elif self.setting == "pass" and not _is_amount(self.value):
-            how = "write it as a number and name it under `pass`, or name it under `unused` if it does not count"
+            how = f"write it as a number and name {named} under `pass`, or {without}"
+        elif self.is_around and self.setting != "pass":  # which is one of criteria
+            how = without
         elif self.is_mark:
-            key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
+            key = self.name if re.fullmatch(r"[\w-]+", self.name, re.ASCII) else json.dumps(self.name)
             mark = f"`{self.setting} = {{ {key} = {shorten(json.dumps(self.value, ensure_ascii=False))} }}`"
-            how = f"write {mark}, or name it under `unused` if it does not count"
+            how = f"write {mark}, or {without}"
         else:
-            how = f"name it under `{self.setting}`, or under `unused` if it does not count"
-        return f"{found}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, {how}"
+            how = f"name {named} under `{self.setting}`, or under `unused` if it does not count"
+        return how
 
 
 _NAMES = {
@@ -191,6 +231,8 @@ _NAMES = {
     "direction": ("say which scores are better", "directions"),
     "grades": ("be a grade", "grade bands"),
     "change": ("change scores", "what changes scores"),
+    "number": ("bear on the score", ""),
+    "levels": ("", "levels without scores"),
 }
 _WITHOUT_SETTING = frozenset({"direction", "grades", "change"})
 
@@ -247,10 +289,20 @@ def find_doubts(
     `scales` are those on which criteria are scored.
     """
     search = _Search(document, shape, read, scales)
-    for doubt in search.find_in_criteria(list(_list_entries(document.value(path), path, shape.parts))):
-        if doubt.setting or not _is_count(document, path, doubt):
-            yield doubt
+    yield from search.find_in_criteria(list(_list_entries(document.value(path), path, shape.parts)))
     yield from search.find_beside(path, range(len(path)))
+
+
+def find_doubts_around(document: Document, path: Path) -> list[Doubt]:
+    """Return what may decide the score of a rubric of our format and stands beside it, where nothing is read.
+
+    What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
+    """
+    search = _Search(document, Shape("", pointer(path)), (), ())
+    found = [doubt for doubt in search.find_beside(path, [len(path) - 1]) if doubt.setting]
+    if document.may_borrow:
+        found = [doubt for doubt in found if len(doubt.place) == len(path) and not doubt.is_beside]
+    return found
 
 
 def find_doubts_of_view(view: View) -> View:
@@ -325,7 +377,8 @@ class _Search:
                 if key not in firsts or (doubt.setting and not firsts[key].setting):
                     firsts[key] = doubt
         for key, doubt in firsts.items():
-            if doubt.setting != "weight" or not _are_equal(key, entries):
+            is_order = doubt.setting in ("", "number") and _is_order([entry.get(key) for _, entry in entries])
+            if not is_order and (doubt.setting != "weight" or not _are_equal(key, entries)):
                 yield doubt
 
     def _find_shares(self, entries: Sequence[Entry]) -> Iterator[str]:
@@ -351,8 +404,11 @@ class _Search:
                 yield Doubt(own, "negative", value)
             elif key in self.used:
                 yield from self._find_reversals(own, value)
-            elif key not in self.known and not any(re.search(star, key) for star in self.stars):
+            elif key not in self.known and own not in self.read and not self._is_level(key):
                 yield from self._find_in_field(own, value, entry, has_weight=has_weight)
+
+    def _is_level(self, key: str) -> bool:
+        return any(re.search(star, key) for star in self.stars)
 
     def _find_in_field(self, place: Path, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> Iterator[Doubt]:
         """Find what a field that is not read says."""
@@ -362,12 +418,22 @@ class _Search:
             return  # each criterion must be met
         if not setting and is_reversed(key, value, self.scales):
             setting = "direction"
+        if not setting and self._may_be_best(key, value, entry):
+            setting = "number"
+        if not setting and split_words(key) & _LADDERS and isinstance(value, dict | list) and len(value) > 1:
+            setting = "levels"
         if setting:
             yield Doubt(place, setting, value)
         elif isinstance(value, bool | int | float) or _is_amount(value):
             yield Doubt(place, "", value)
         else:
             yield from self._find_reversals(place, value)
+
+    def _may_be_best(self, key: str, value: Any, holder: Mapping[str, Any]) -> bool:
+        """Return whether a field of a scale or a criterion may say that another score than the highest is the best."""
+        is_end = any(key in pair and all(end in holder for end in pair) for pair in ENDS)
+        is_other = not split_words(key).isdisjoint(_COUNTS | _NOTES | _LEAST | {"worst"})
+        return is_below_top(value, self.scales) and not (is_end or is_other)
 
     def _find_reversals(self, place: Path, value: Any) -> Iterator[Doubt]:
         """Find what says in words, in a value or in it, that lower scores are better, if there are scores at all."""
@@ -377,12 +443,15 @@ class _Search:
             for at, text in enumerate(value):
                 yield from self._find_reversal((*place, at), text, text)
         elif isinstance(value, dict) and not holds_mappings(value):
+            is_scale = any(all(end in value for end in pair) for pair in ENDS)
             for key, text in value.items():
-                if _is_unused((*place, key), self.shape):
+                if _is_unused((*place, key), self.shape) or (*place, key) in self.read:
                     continue
                 is_label = isinstance(text, str) and len(text.split()) < _FEW and re.fullmatch(r"-?\d+", key)
                 if is_reversed(key, text, self.scales):
                     yield Doubt((*place, key), "direction", text)
+                elif is_scale and self._may_be_best(key, text, value):
+                    yield Doubt((*place, key), "number", text)
                 else:
                     yield from self._find_reversal((*place, key), text, f"{key} = {text}" if is_label else text)
 
@@ -399,7 +468,8 @@ class _Search:
             for key, value in holder.items() if isinstance(holder, dict) else ():
                 place = (*path[:depth], key)
                 if place != path[: depth + 1] and not _is_unused(place, self.shape):
-                    yield from self._find_in_key(place, value, ids)
+                    found = self._find_in_key(place, value, ids)
+                    yield from (doubt._replace(is_around=True) for doubt in found)
 
     def _find_in_key(self, place: Path, value: Any, ids: set[str]) -> Iterator[Doubt]:
         """Find what a key beside criteria, or in settings there, says about their scores."""
@@ -442,15 +512,14 @@ def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
     if len(values) < 2 or len(values) * 4 < len(entries) * 3 or not all(map(_is_amount, values)):
         return False
     numbers = [float(str(value).strip().rstrip("%")) for value in values]
-    if len({*numbers}) == 1 or min(numbers) < 0 or max(numbers) > _MOST:
+    if len({*numbers}) == 1 or max(numbers) > _MOST:
         return False
     if sum(numbers) in _WHOLES or any("%" in str(value) for value in values):
         return True
     if any(isinstance(value, str) and "." not in value for value in values):
         return False  # ids
-    is_order = sorted(numbers) in ([*range(1, len(numbers) + 1)], [*range(len(numbers))])
     is_rising = len(numbers) > 2 and all(before < after for before, after in pairwise(numbers))
-    return not is_order and not (is_rising and max(numbers) > _LAST and all(map(float.is_integer, numbers)))
+    return not _is_order(numbers) and not (is_rising and max(numbers) > _LAST and all(map(float.is_integer, numbers)))
 
 
 def _first_steps(names: Iterable[str]) -> set[str]:
@@ -559,12 +628,10 @@ def _read_gate(key: str) -> str:
     return "gate" if _is_named(key, GATE | _MUST | _MARK | (_LESS - {"warning"})) or is_least else ""
 
 
-def _is_count(document: Document, path: Path, doubt: Doubt) -> bool:
-    """Return whether a field counts the criteria: 1, 2, 3."""
-    value = document.value(path)
-    entries = value.values() if isinstance(value, dict) else value
-    found = [entry.get(doubt.place[-1]) for entry in entries if isinstance(entry, dict)]
-    return len(found) > 1 and found in ([*range(1, len(found) + 1)], [*range(len(found))])
+def _is_order(values: Sequence[Any]) -> bool:
+    """Return whether the values of a field are the places of its criteria in their list: 1, 2, 3."""
+    rows = [[*range(1, len(values) + 1)], *([[*range(len(values))]] if len(values) > 2 else ())]
+    return len(values) > 1 and values in rows
 
 
 def _is_unused(place: Path, shape: Shape) -> bool:
@@ -577,8 +644,7 @@ def _is_unused(place: Path, shape: Shape) -> bool:
 
 def holds_mappings(value: Any) -> bool:
     """Return whether a list or a mapping holds mappings, as what holds criteria does."""
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(isinstance(each, dict) for each in parts)
+    return any(isinstance(part, dict) for part in parts_of(value))
 
 
 def _is_named(key: str, names: Collection[str]) -> bool:

@@ -28,6 +28,7 @@ from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_s
 from rubric_lint.shapes.shape import Names, Shape, split_words
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
+from rubric_lint.text.tree import parts_of
 
 Entry = Mapping[str, Any]
 
@@ -192,8 +193,7 @@ def _is_statement(value: Any) -> bool:
 
 def _is_statement_in(value: Any) -> bool:
     """Return whether a value is a text of three words, or holds one at any depth."""
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return _is_statement(value) or any(map(_is_statement_in, parts))
+    return _is_statement(value) or any(map(_is_statement_in, parts_of(value)))
 
 
 def _as_texts(path: Path, texts: Iterable[tuple[str | int, str]]) -> Criteria:
@@ -798,7 +798,7 @@ def _find_total(fields: Fields, beside: Beside, entries: Sequence[Entry], *, is_
         return ""
     if "total" not in beside and "highest" in beside and "lowest" not in beside and _are_points(fields, entries):
         return pointer(beside["highest"][0])
-    if "total" in beside and ("weight" in str(beside["total"][0][-1]) or _are_points(fields, entries)):
+    if "total" in beside:
         return pointer(beside["total"][0])
     return pointer(beside["percent"][0]) if "percent" in beside and all(weight >= 1 for weight in weights) else ""
 

@@ -14,7 +14,7 @@ from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels,
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, name_scores, shorten
 from rubric_lint.rules.inverted_scale import find_fall
-from rubric_lint.shapes.direction import Ends
+from rubric_lint.shapes.direction import ENDS, Ends
 from rubric_lint.shapes.doubts import find_doubts, is_total, says_sum
 from rubric_lint.shapes.shape import (
     SHARE,
@@ -29,7 +29,7 @@ from rubric_lint.shapes.shape import (
     star_pattern,
 )
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path, follow, split_pointer
+from rubric_lint.text.path import Part, Path, follow, pointer, split_pointer
 
 _WIDEST = 1000
 """The widest scale of which each score is a level."""
@@ -45,7 +45,6 @@ _NUMBERED = re.compile(
 )
 """What a level is called by its score: `3`, `score_3`, `L3`, `3 stars`, `3: Good`; other words may hold any number."""
 _SCALES_OF_TWO = frozenset({"binary", "boolean", "bool", "yes/no", "yes-no", "yes or no", "pass/fail", "pass-fail"})
-_ENDS = (("min", "max"), ("minimum", "maximum"), ("low", "high"), ("lowest", "highest"), ("from", "to"))
 _NOT_MET = Asked("yes or no", 0, is_negated=True)
 _EXACT = Context(prec=20, rounding=ROUND_FLOOR)
 
@@ -156,6 +155,8 @@ class _Reading:
         """The weights of criteria that have parts."""
         self.ends: list[Ends | None] = []
         """The ends of the scale of each criterion, None for one that is met or not."""
+        self.weights: dict[int, Fraction] = {}
+        """The weights of criteria by their index."""
         self.points = Fraction(0)
         self.whole = Fraction(0)
         """What the highest scores add up to, each times its weight; at least the sum of the weights."""
@@ -660,7 +661,7 @@ class _Reading:
         pairs = [(index, leaf) for index, leaf in enumerate(leaves) if isinstance(self.data[index], dict)]
         found = {index: self._find_weight(leaf) for index, leaf in pairs if isinstance(leaf.value, dict)}
         weighed = {leaves[index].place[:-1] for index, written in found.items() if written}
-        weights: dict[int, Fraction] = {}
+        weights = self.weights
         is_computed = False  # then integers in the same proportion stand for them
         for (index, leaf), ends in zip(pairs, self.ends, strict=True):
             written = found.get(index)
@@ -766,11 +767,21 @@ class _Reading:
 
     def _check_total(self, whole: Fraction) -> None:
         read = self._read_setting("total", self.shape.total)
-        if read is None or read[0] in (whole, self.points):
+        if read is None or read[0] in (whole, self.points) or self._is_of_scores(*read):
             return
         place, part = (self.path, Part.KEY) if read[1] is None else (read[1], Part.VALUE)
         self.draft.put(("total",), place)
         self._report("weight", "total", place, {"sum": _show(self.points), "total": _show(read[0])}, part)
+
+    def _is_of_scores(self, total: Fraction, place: Path | None) -> bool:
+        """Return whether a total may be what scores come to, and not weights: no name says which."""
+        if self.shape.combine == "share" or place is None or "weight" in split_words(str(place[-1])):
+            return False
+        tops = [ends[1] if ends else Fraction(1) for ends in self.ends]
+        if not self.points or total in {*tops, sum(tops), self.whole}:
+            return True
+        is_small = self.is_unsaid and all(weight <= _LONG for weight in self.weights.values())
+        return total % self.points == 0 or (is_small and total % len(tops) == 0)
 
     def _read_setting(self, name: str, written: object) -> tuple[Fraction, Path | None] | None:
         """Return the number that a setting is or points to, with its place in the document."""
@@ -814,7 +825,8 @@ class _Reading:
         low, high = ends
         if passes > 1 and not self.is_pass_part and self._is_of_whole(passes):
             told = f"the scale ends at {_show(high)}, and all scores add up to {_show(self.whole)}"
-            self._doubt(place, f"nothing says of what {_show(passes)}, the threshold, is a part: {told}")
+            reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {told}"
+            self._doubt(place, f"{reason}; {self._advise_whole(passes, ends, place)}")
             return None, place
         scored = self._read_score(passes, low, high, place, is_part=self.is_pass_part)
         if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
@@ -826,6 +838,17 @@ class _Reading:
             effect = "is never met" if scored > high else "is always met"
             self._report_threshold(place, scored, (low, high), f"threshold {effect}")
         return None, place
+
+    def _advise_whole(self, passes: Fraction, ends: Ends, place: Path | None) -> str:
+        """Say what to write into a table for a threshold that is one of the sum of all scores, or in percent."""
+        most = Fraction(1) if self.shape.combine == "share" else ends[1]
+        advice = [] if self.shape.combine else ['`combine = "mean"`']
+        advice.append(f"a `pass` from {_show(min(ends[0], most))} to {_show(most)}")
+        advice += [] if place is None else [f'`unused = "{pointer(place)}"`']
+        start = "run `rubric-lint adopt FILE`, and write into its table"
+        if passes <= self.whole and not self.shape.combine:
+            start += ' `combine = "share"` if scores are added up, or else'
+        return f"{start} {join_words(advice)}"
 
     def _find_ends(self, passes: Fraction) -> Ends | None:
         """Return the ends of the scale that a threshold is a score of; None if there are several."""
@@ -922,7 +945,7 @@ def read_ends(value: Any) -> Ends | str | None:
             ends = [Fraction(str(each)) for each in value]
             return (ends[0], ends[1]) if len(ends) == 2 else (min(ends), max(ends))
         case dict():
-            for low, high in _ENDS:
+            for low, high in ENDS:
                 if read_number(value.get(low)) is not None and read_number(value.get(high)) is not None:
                     return Fraction(str(value[low])), Fraction(str(value[high]))
             scores = [Fraction(number) for number in map(_number, value) if number is not None]

@@ -6,7 +6,7 @@ only composes texts without aliases. Plain data are dict, list, str, number, boo
 """
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -336,6 +336,13 @@ _READERS: dict[type, Callable[[Reader, Any], Any]] = {
     AliasNode: Reader._read_alias,
     type(None): lambda _reader, _node: None,
 }
+
+
+def parts_of(value: Any) -> Collection[Any]:
+    """Return the values of a mapping or the items of a list; of any other value, none."""
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def walk_mappings(

@@ -131,9 +131,11 @@ def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tu
     Raises:
         ExportError: if the rubric contradicts itself, so that it has no single meaning.
     """
-    if rubric.view and rubric.view.refusal:
-        place, reason = rubric.view.refusal
-        raise ExportError(name, place, reason, is_in_document=bool(rubric.view.doubts))
+    if rubric.refusal:
+        place, reason = rubric.refusal
+        raise ExportError(
+            name, place, reason, is_in_document=bool(rubric.doubts or (rubric.view and rubric.view.doubts))
+        )
     if rubric.span != (LOWEST, HIGHEST):
         lowest, highest = rubric.span
         message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "

@@ -812,8 +812,9 @@ class _Carrier:
         return _as_value(value, from_template=self.suite.is_template, to_template=self.is_template)
 
     def _threshold(self, value: Any, *, is_suite: bool) -> dict[str, Any]:
-        is_of_4 = self.target == AGENTV_4 or (self.target == OURS and self.source == AGENTV_4)
-        if is_of_4 or (self.target == AGENTV_5 and not is_suite):  # no AgentV reads a `threshold` of a test itself
+        if self.target in {AGENTV_4, OURS} or (
+            self.target == AGENTV_5 and not is_suite
+        ):  # no AgentV reads a `threshold` of a test itself
             return {"execution": {"threshold": value}}
         return {"defaultTest": {"threshold": value}} if is_suite and self.target == PROMPTFOO else {"threshold": value}
 

@@ -170,11 +170,12 @@ class _AgentV:
         for case in group_cases(writing):
             if not self.is_template:
                 _refuse_variables(writing, case.members)
-                first = case.members[0].rubric.thresholds.pass_at if case.members else None
-                for member in case.members[1:]:
-                    if (own := member.rubric.thresholds.pass_at) != first:
-                        message = f"the threshold {own}: the test has only one, {first}"
-                        writing.lose(member.name, member.rubric.path, message)
+            first = case.members[0].rubric.thresholds.pass_at if case.members else None
+            for member in case.members[1:]:
+                own = member.rubric.thresholds.pass_at
+                if own != first:
+                    message = f"the threshold {own}: the test has only one, {first}"
+                    writing.lose(member.name, member.rubric.path, message)
             tests.append(self._test(writing, case))
         about: Mapping[str, Any] = {"prompts": _PROMPTS} if self.is_template else {}
         if writing.suite:
@@ -208,9 +209,10 @@ class _AgentV:
         if case.members and not case.members[0].source.place:
             question = self._question(case.members[0].source)
             written |= {"vars": {"input": question}} if self.is_template else {"input": question}
-        if case.members and not self.is_template:
+        if case.members:
             pass_at = case.members[0].rubric.thresholds.pass_at
-            of_suite = writing.suite.fields.get("execution", {}).get("threshold") if writing.suite else None
+            suite = writing.suite.fields if writing.suite else {}
+            of_suite = suite.get("threshold") if self.is_template else suite.get("execution", {}).get("threshold")
             if pass_at != USUAL_THRESHOLDS.pass_at and str(as_number(pass_at)) != str(of_suite):
                 written["execution"] = {"threshold": as_number(pass_at), **written.get("execution", {})}
         assertions = case.nested(partial(self._assertion, writing, case))
@@ -400,7 +402,6 @@ AGENTV_5 = replace(
     name="agentv-5",
     title="AgentV 5",
     writer=_AgentV("assert", "llm-rubric", "value", "metric", is_template=True).write,
-    keeps=(),
 )
 PROMPTFOO = ExportTarget(
     "promptfoo",

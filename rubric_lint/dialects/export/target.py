@@ -448,7 +448,8 @@ class Writing:
     def lose_threshold(self, name: str) -> None:
         """Report the threshold beside a rubric of another system; for our own rubrics, the settings still apply."""
         rubric = self.rubrics[name]
-        if rubric.view and rubric.view.threshold is not None:
+        is_of_suite = rubric.dialect.startswith("agentv-")  # which keeps it
+        if rubric.view and rubric.view.threshold is not None and not is_of_suite:
             pass_at = rubric.view.threshold
             holder = find_holder(rubric) or rubric.path[:-1]
             is_there = "threshold" in rubric.view.document.value(holder)

@@ -144,6 +144,48 @@ def _find_first(path: Path, owner: dict[str, Any], names: Iterable[Path]) -> Ite
         yield ListPlace((*path, *steps), value)
 
 
+_MARK = "threshold"
+_MARKS = (("run", _MARK), ("execution", _MARK), ("default_test", _MARK), (_MARK,))
+"""Where a test or a suite may have its threshold; the first that a release reads counts."""
+
+
+class PassMark(NamedTuple):
+    """The threshold of a test: its path, what to say if the release does not read it there, and the field there."""
+
+    path: Path
+    reason: str
+    field: str
+
+
+def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | None:
+    """Find the threshold of the test that a rubric at `path` belongs to, or else that of its suite.
+
+    One that the release of the schema does not read is returned only if it reads no other one.
+    """
+    holders = [path[:end] for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int)]
+    tests = [holder for holder in holders if not (len(holder) > 1 and holder[-2] in EVALUATORS)]
+    unread: list[PassMark] = []
+    for part, holder in (*(("test", test) for test in tests), ("suite", ())):
+        for steps in _MARKS:
+            if look_up(document.value(holder), steps) is not None:
+                reason = _word_unread(load_table(schema)[part], steps)
+                mark = PassMark((*holder, *steps), reason, f"`{steps[0]}` of a {part}")
+                if not reason:
+                    return mark
+                unread.append(mark)
+    return unread[0] if unread else None
+
+
+def _word_unread(schema: Mapping[str, Any], steps: Path) -> str:
+    """Return why a release does not read a field of a part of a suite; empty if it does."""
+    for step in steps:
+        known = schema.get("properties", {})
+        schema = known[step] if step in known else schema.get("additionalProperties", {"not": {}})
+        if schema.get("not") == {}:
+            return str(schema.get("x-reason", "AgentV 4 ignores it; write it in `execution`"))
+    return ""
+
+
 def look_up(value: Any, path: Path) -> Any:
     """Return the value at a path of mappings; None if there is none."""
     for step in path:

@@ -36,6 +36,7 @@ from rubric_lint.shapes.shape import YES_NO, Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Kind
+from rubric_lint.text.tree import parts_of
 
 TITLE = "home-made rubrics"
 """What messages call the format."""
@@ -87,15 +88,11 @@ def _find_others(document: Document, read: Sequence[Path]) -> Iterator[Path]:
 
 def _holds_criteria(value: Any) -> bool:
     """Return whether a value holds mappings with texts, or lists of some: criteria, perhaps of several kinds."""
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    inner = [each for part in parts if not isinstance(part, str) and holds_mappings(part) for each in _values(part)]
+    parts = parts_of(value)
+    inner = [each for part in parts if holds_mappings(part) for each in parts_of(part)]
     entries = [each for each in (*parts, *inner) if isinstance(each, dict)]
     has_texts = any(isinstance(text, str) and " " in text.strip() for entry in entries for text in entry.values())
     return has_texts and not are_levels(value)
-
-
-def _values(holder: Any) -> Iterable[Any]:
-    return holder.values() if isinstance(holder, dict) else holder
 
 
 @lru_cache(maxsize=1)  # what is read of a document and what is nearly read are asked one after the other
@@ -215,10 +212,11 @@ def _is_marked(inferred: Inferred) -> bool:
 
 def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
     """Return whether criteria that are not read are worth a note; `is_own`: the file is named for a rubric."""
+    is_told = not signs.beside.keys().isdisjoint(("pass", "scale", "lowest", "highest"))
     if signs.is_foreign:
-        is_told = not signs.beside.keys().isdisjoint(("pass", "scale", "lowest", "highest"))
         return found.is_scored and found.has_text and signs.is_named and is_told
-    is_plain = found.is_scored and found.has_text and len(found.items) > 1 and not signs.is_common
+    is_list = len(found.items) > 1 or is_told  # the scale of a single one shows that it is scored
+    is_plain = found.is_scored and found.has_text and is_list and not signs.is_common
     return is_plain or (is_own and bool(found.path))
 
 
@@ -234,6 +232,8 @@ def _word(found: Criteria, signs: Signs) -> tuple[str, tuple[Step, ...]]:
     told = {"outcome": "texts", "levels": "levels", "weight": "weights", "words": "words as weights", "gate": "gates"}
     fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
     lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"
+    if found.is_scored and len(found.items) == 1:
+        lack = "but only one"
     if found.is_scored and not found.is_told and signs.is_declared and not signs.is_foreign:
         lack = "but most of their texts have one or two words, as the names of prices and sections have"
     if any(add_up(entry[name]) for entry in found.entries for name in found.levels if name in entry):

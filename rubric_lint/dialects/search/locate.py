@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -156,7 +157,7 @@ def may_be_missed(document: Document, found: Search) -> bool:
     return (
         bool(found.leftovers)
         or not found.rubrics
-        or any(location.view for location in found.rubrics)
+        or any(location.view or look_around(document, location.path).doubts for location in found.rubrics)
         or has_signs_of_forms(document)
         or has_home_beside(document)
     )
@@ -300,6 +301,36 @@ def _find_home(document: Document) -> list[Location]:
     from rubric_lint.dialects.search.home_made import read_home  # noqa: PLC0415  (few files have the words)
 
     return _in_order(document, read_home(document))
+
+
+_PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
+"""What says nothing about scores beside our rubrics."""
+
+
+class Around(NamedTuple):
+    """What stands around a rubric of our format: the threshold of its suite, and what may decide but is not read.
+
+    Each of `doubts` is a place with the reason.
+    """
+
+    threshold: Decimal | None = None
+    doubts: tuple[tuple[Path, str], ...] = ()
+
+
+NOTHING_AROUND = Around()
+
+
+def look_around(document: Document, path: Path) -> Around:
+    """Return what stands around a rubric of our format at a path."""
+    if path != (FIELD,):
+        may_be_more = len(path) > 1 and "threshold" in document.quick_text
+    else:
+        may_be_more = not document.data.keys() <= _PLAIN
+    if not may_be_more:
+        return NOTHING_AROUND
+    from rubric_lint.dialects.search import around  # noqa: PLC0415  (few files have any)
+
+    return Around(*around.find_around(document, path))
 
 
 def _is_others(document: Document) -> bool:

@@ -12,6 +12,7 @@ from rubric_lint.dialects.search.locate import (
     has_signs_of_forms,
     has_signs_of_home,
     is_agentv,
+    look_around,
 )
 from rubric_lint.finding import Problem, Step, Unread
 from rubric_lint.format.recognition import (
@@ -42,6 +43,7 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, part_of
 from rubric_lint.text.source import DATA, Kind
+from rubric_lint.text.tree import parts_of
 
 if TYPE_CHECKING:
     from rubric_lint.dialects.search.home_made import Near
@@ -115,7 +117,10 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
     noticed: list[tuple[Path, Part, str | _Advice, bool]] = []
     for location in found.rubrics:
-        if location.view:
+        if location.view is None:
+            doubts = look_around(document, location.path).doubts
+            noticed += [(path, part_of(path), reason, True) for path, reason in doubts]
+        else:
             noticed += _find_others(document, location.view)
             view = location.view
             noticed += [(path, part_of(path), reason, True) for path, reason in (*view.doubts, *view.unread)]
@@ -296,7 +301,7 @@ def _make_unread(document: Document, path: Path, part: Part, reason: str | _Advi
     if not is_known:
         # Parts like criteria; those of a judge's output have its reasons too.
         value = document.value(path)
-        parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+        parts = parts_of(value)
         reasons = ("reasoning", "reason", "satisfied")
         has_criteria = any(isinstance(part, dict) and part.keys().isdisjoint(reasons) for part in parts)
         if any(isinstance(part, str) for part in parts):

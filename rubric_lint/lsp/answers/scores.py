@@ -125,7 +125,7 @@ class Scored:
 def is_sound(analysis: Analysis, located: Located) -> bool:
     """Return whether a rubric has no errors and its system can be scored; only odd weights can still prevent that."""
     document, rubric = located
-    if rubric.view and rubric.view.refusal:
+    if rubric.refusal:
         return False
     extent = document.span(rubric.path)  # of an alias, that of the definition, where the findings are
     findings = analysis.result.findings if analysis.result else ()
