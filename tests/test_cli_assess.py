@@ -225,16 +225,21 @@ def test_labels_that_cannot_be_used_are_told_first_and_have_to_be_corrected():
     assert "the names of the columns are in row 2" in run("--labels", "labels.csv")[2]
 
 
-def test_invalid_outputs_are_counted_by_cause():
+def test_invalid_outputs_are_counted_by_cause(said):
     prepare(4, GOOD)
     path = Path("answers.judged.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for number in (0, 1):
         lines[number]["outputs"][0]["checks"].pop()
     lines[2]["outputs"][1] = "I refuse."
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(path, lines)
     code, page, _ = run(form="full")
-    assert (code, "3 records not counted: " in page) == (4, True)
+    said(page.partition("\nDetails")[0])
+    report = run()[1]
+    assert (code, report["answers"], len(report["invalid"])) == (4, 4, 3)
+    lines[0]["outputs"][1] = "I refuse."
+    write_lines(path, lines)
+    assert run()[1]["answers"] == 3
 
 
 def test_a_file_of_answers_that_has_outputs_is_what_is_recorded_and_what_labels_are_drawn_from():
@@ -826,11 +831,14 @@ SPLIT = [False] * 25 + [True] * 75
         ({"ann": HALF}, [(False, at >= 24) for at in range(30)] + [(True, True)] * 30, {}, (27, 30), "few-labels"),
         ({"ann": HALF}, [(False, at < 24) for at in range(30)] + [(True, True)] * 30, {}, (18, 30), "misses-bad"),
         ({"ann": HALF}, [(None,)] * 15 + ONCE[15:], {}, (15, 30), "misses-bad"),
+        ({"ann": HALF}, [(False, None)] * 30 + [(True, True)] * 30, {}, (15, 30), "misses-bad"),
+        ({"ann": HALF}, [(None, None, False)] * 6 + [(None,)] + ONCE[7:], {}, (25, 30), "few-labels"),
         ({"ann": HALF}, ONCE, {"chosen": "by-verdict"}, (30, 30), "by-verdict"),
         ({"ann": [at % 5 + 1 for at in range(60)]}, [((2, 4, 5, 8, 10)[at % 5],) for at in range(60)],
          {"name": "score"}, (36, 60), "label-scale"),
     ],
-    ids=["split", "reversed", "questions", "half-wrong", "two-outputs", "refused", "by-verdict", "scale"],
+    ids=["split", "reversed", "questions", "half-wrong", "two-outputs", "refused", "partly", "mostly", "by-verdict",
+         "scale"],
 )  # fmt: skip
 def test_agree_and_assess_say_the_same_of_the_same_files(people, judged, more, caught, reasons):
     if more.get("name") == "score":
@@ -924,6 +932,78 @@ def test_an_invalid_output_is_a_run_that_is_not_right_and_others_of_its_answer_c
     write_lines("answers.judged.jsonl", records)
     _, report, _ = run(*LABELS, "--runs", str(runs))
     assert (report["bad_caught"]["x"], report["bad_caught"]["n"]) == (caught, 30)
+
+
+def write_outputs(judge, extra=()):
+    """Write 60 answers that people and a judge fail or pass alike, with the fields of each record, and more records."""
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    write_lines("answers.judged.jsonl", [*({**each, **judge} for each in records), *extra])
+    return records
+
+
+INVALID = {"outputs": ["I refuse.", "I refuse."]}
+
+
+@pytest.mark.parametrize(
+    ("judge", "more", "caught"),
+    [
+        ({"judge": {"model": "m"}}, {"judge": {"model": "n"}, **INVALID}, {"m": (30, 30), "n": (0, 30)}),
+        ({"judge": {"model": "m"}}, {"rater": "n", **INVALID}, {"m": (30, 30), "n": (0, 30)}),
+        ({"judge": {"model": "m"}}, {"judge": {"model": "m"}, **INVALID}, {"m": (30, 30)}),
+        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (30, 30)}),
+        ({"judge": {}}, {"error": "content filter"}, {"answers": (30, 30)}),
+    ],
+    ids=["other-model", "other-rater", "asked-again", "without-a-model", "no-models"],
+)
+def test_a_judge_with_only_invalid_outputs_is_a_judge_and_no_other_record_makes_one(judge, more, caught):
+    write_outputs(judge, [{"id": f"a{number:03}", **more} for number in range(60)])
+    report = run(*LABELS)[1]
+    found = {each["judge"]: (each["bad_caught"]["x"], each["bad_caught"]["n"]) for each in report["each_judge"]}
+    assert (found, len(report["invalid"])) == (caught, 60)
+
+
+@pytest.mark.parametrize(
+    ("failed", "caught"),
+    [
+        ({"error": "content filter"}, 20),
+        ({"judge": {"panel": [{"model": "one", "outputs": 1}, {"model": "two", "outputs": 0}]}, "outputs": ["?"]}, 20),
+        ({"judge": {"rubric_hash": "of another"}, "error": "content filter"}, 20),
+    ],
+    ids=["no-judge", "panel", "other-version"],
+)
+def test_an_invalid_record_of_a_panel_counts_as_wrong(failed, caught):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each, each) for each in met], met)
+    panel = {"judge": {"panel": [{"model": name, "outputs": 1} for name in ("one", "two")]}}
+    records = [{**json.loads(line), **panel} for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    records[:10] = [{"id": each["id"], **failed} for each in records[:10]]
+    write_lines("answers.judged.jsonl", records)
+    report = run(*LABELS)[1]
+    unknown = 10 if "rubric_hash" in failed.get("judge", {}) else 0
+    assert ([each["judge"] for each in report["each_judge"]], report["bad_caught"]["x"]) == (["panel"], caught)
+    assert (report["bad_caught"]["high"] == 1) is (unknown > 0)
+
+
+def test_a_label_joins_an_invalid_output_whose_id_is_a_number():
+    records = write_outputs({})
+    write_lines("answers.judged.jsonl", [{**each, "id": at} for at, each in enumerate(records)])
+    write_lines("answers.jsonl", [{"id": at, "answer": each["answer"]} for at, each in enumerate(records)])
+    refuse_outputs(range(10))
+    rows = [f"{at},{','.join(['yes' if at >= 30 else 'no'] * 4)}" for at in range(60)]
+    Path("ann.csv").write_text("\n".join([f"id,{','.join(played.CRITERIA)}", *rows]))
+    report = run("--labels", "ann.csv")[1]
+    assert (report["bad_caught"]["x"], report["bad_caught"]["n"], report["left_out"]) == (20, 30, [])
+
+
+def test_a_judge_whose_every_second_output_is_invalid_is_said_to_fail_by_these(said):
+    met = [False] * 30 + [True] * 30
+    write_people({"ann": met}, [(each, None) for each in met])
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS).stdout)
+    found = commands.run("rubric-lint", "check", FILES[0], "--judged", "answers.judged.jsonl", *LABELS)
+    assert "judged-disagrees:" not in found.stdout.partition("not enough data for:")[0]
 
 
 def test_answers_without_the_field_are_said_to_be_in_no_group(said):

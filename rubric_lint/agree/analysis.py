@@ -20,7 +20,7 @@ from rubric_lint.agree.comparison import (
     compare_samples,
     contend,
 )
-from rubric_lint.agree.decision import OF_LABELS, Doubts, Reason, count_needed, decide_shares
+from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Doubts, Reason, count_needed, decide_shares
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, measure_groups
 from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.judged.outcomes import at_most
@@ -277,7 +277,8 @@ def _measure_gates(
             level = find_level(2, looked_at) if measures[number].place is None else float(ERROR)
             people = verdict if doubts.find_void(verdict, plan.target) else own.people
             gate = _decide(own, people, doubts, plan.target, level)
-            reason = _word_gate(gate, people, doubts.doubted, are_questions=laid_out[number].are_questions)
+            words = OF_LABELS | OF_INVALID if ratings.has_invalid_outputs(name) else OF_LABELS
+            reason = _word_gate(gate, people, doubts.doubted, words, are_questions=laid_out[number].are_questions)
             found[name][number] = gate._replace(reason=reason)
     return found
 
@@ -294,8 +295,10 @@ def _decide(shares: Shares, people: People, doubts: Doubts, target: Fraction, le
     return Gate(shares, target, reasons, "", needed=needed)
 
 
-def _word_gate(gate: Gate, people: People, doubted: Doubted | None, *, are_questions: bool) -> str:
-    """Return what the shares show in words."""
+def _word_gate(
+    gate: Gate, people: People, doubted: Doubted | None, of_reasons: Mapping[Reason, str], *, are_questions: bool
+) -> str:
+    """Return what the shares show in words; `of_reasons` has those of reasons."""
     bounds = {Reason.MISSES_BAD: gate.shares.bad_caught, Reason.FAILS_GOOD: gate.shares.good_passed}
     if gate.reasons == (Reason.NO_LABELS,):
         return "no judged answer has a label that says it"
@@ -317,7 +320,7 @@ def _word_gate(gate: Gate, people: People, doubted: Doubted | None, *, are_quest
     words = []
     for reason in gate.reasons:
         bound = f" ({at_most(bounds[reason].high)})" if reason in bounds else ""
-        words.append(OF_LABELS[reason].format_map(values) + bound)
+        words.append(of_reasons[reason].format_map(values) + bound)
     if Reason.LABEL_SCALE in gate.reasons and doubted:
         words.append(f"say --label-scale {doubted.proposed} or, if that is wrong, {doubted.own}")
     return "; ".join(words)

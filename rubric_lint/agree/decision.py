@@ -40,6 +40,12 @@ OF_LABELS = {
 }
 """The reasons that labels give, in words."""
 
+OF_INVALID = {
+    Reason.MISSES_BAD: "{judge} catches too few bad answers",
+    Reason.FAILS_GOOD: "{judge} passes too few good answers",
+}
+"""The same of a judge with invalid outputs, which neither let an answer pass nor stop it."""
+
 
 class Doubts(NamedTuple):
     """What may make labels say nothing about a judge: how they were chosen, that many are refused, and their scale."""

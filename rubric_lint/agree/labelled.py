@@ -74,7 +74,7 @@ def lay_out(
             continue
         outputs = failed.get(key, ())
         if key in given:
-            outputs = given[key].samples or (given[key].given,)
+            outputs = given[key].recorded
         outcomes = list(_list_runs(outputs, runs, criteria))
         keys.append(key)
         sides = {person: good[at] for person, at in labels.items()}

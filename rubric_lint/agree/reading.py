@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,7 +18,6 @@ from rubric_lint.agree.ratings import (
     make_id_key,
     name_key,
 )
-from rubric_lint.agree.scales import Signature
 from rubric_lint.agree.units import About, describe
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
@@ -171,19 +169,26 @@ class LeftOut:
 
 
 class Invalid(NamedTuple):
-    """A record that cannot be scored: its place, its id if it has one, and why."""
+    """A record with an invalid output: its place, its id if it has one, and why; `is_partial` if others count."""
 
     file: str
     line: int
     id: Any
     path: str
     message: str
+    is_partial: bool = False
 
     def __str__(self) -> str:
         """Return the record and the reason."""
         name = "" if self.id is None else f" (id {self.id})"
         path = f" {self.path}" if self.path else ""
         return f"{self.file}:{self.line}{name}{path}: {self.message}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as in the JSON report."""
+        fields = self._asdict()
+        del fields["is_partial"]
+        return fields
 
 
 class _Found(NamedTuple):
@@ -242,6 +247,7 @@ class Reader:
         self._any_version = any_version
         self._left_out: dict[str, LeftOut] = {}
         self._judges: list[_Found] = []
+        self._partial: list[_Found] = []
         self._people: list[_Found] = []
         self._labels = self._refused = self._contradictions = 0
 
@@ -297,25 +303,41 @@ class Reader:
             except OutputError as fault:
                 outcome = self._scorer.explain(text, fault, line)
                 error, name = outcome.error or fault, outcome.head.get("id")
-                self.invalid.append(Invalid(file, line, name, error.path, error.message))
+                is_partial = False
                 self._refused += 1 if labels else 0
                 if name is not None and not labels:
-                    self._take_failed(_read_as_far_as_possible(text), make_id_key(name), file)
+                    is_partial = self._take_failed(_read_as_far_as_possible(text), make_id_key(name), file, line)
+                self.invalid.append(Invalid(file, line, name, error.path, error.message, is_partial))
         self._labels += count if labels else 0
         return count
 
-    def _take_failed(self, value: dict[str, Any], key: Key, file: str) -> None:
-        """Keep that an answer has an invalid output; what its record says of the answer is true all the same."""
-        outputs: Outputs = (None,)
-        rubrics = [*self._rubrics.values()]
-        with suppress(OutputError):
-            rubric = find_rubric(value, self._rubrics)
-            self._describe(value, rubric, key)
-            rubrics, outputs = [rubric], tuple(self._list_outputs(value)) or outputs
-        for rubric in rubrics:
-            self._failed[rubric.name].setdefault(find_source(value, file), {})[key] = outputs
+    def _take_failed(self, value: dict[str, Any], key: Key, file: str, line: int) -> bool:
+        """Keep that an answer has an invalid output, and what the others come to; return whether there are others.
 
-    def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Signature | None]:
+        What the record says of the answer is true all the same.
+        """
+        source = find_source(value, file)
+        try:
+            rubric = find_rubric(value, self._rubrics)
+        except OutputError:
+            for known in self._rubrics.values():
+                self._failed[known.name].setdefault(source, {})[key] = (None,)
+            return False
+        if read_judged_by(value) not in {None, rubric.hash} and not self._any_version:
+            return False
+        self._describe(value, rubric, key)
+        outputs = list(self._list_outputs(value))
+        valid = [each for each in outputs if each is not None]
+        if not valid:
+            self._failed[rubric.name].setdefault(source, {})[key] = tuple(None for _ in outputs) or (None,)
+            return False
+        each_given = tuple(None if each is None else _judge_samples(each).given for each in outputs)
+        judgement = _judge_samples(combine_samples(valid))._replace(outputs=each_given, **_describe_text(value))
+        found = _Found(source, rubric, key, file, line, judgement, text=bare_text(value.get("answer")))
+        self._partial.append(found)
+        return True
+
+    def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Scored | None]:
         """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
         given, about = record.get("outputs"), record.get("judge")
         about = about if isinstance(about, dict) else {}
@@ -327,7 +349,7 @@ class Reader:
                 yield None
                 continue
             try:
-                yield _judge_samples(self._scorer.score_value({**head, "output": output}).result).given
+                yield self._scorer.score_value({**head, "output": output}).result
             except OutputError:
                 yield None
 
@@ -383,10 +405,7 @@ class Reader:
         else:
             reasons, known = entry.judged.output.reasons, entry.judged.known
             judgement = Judgement((known.answers, known.verdict), reasons if any(reasons) else None)
-        judgement = judgement._replace(
-            length=len(answer) if isinstance(answer, str) else None,
-            text=hash((repr(value.get("question")), " ".join(answer.split()))) if isinstance(answer, str) else None,
-        )
+        judgement = judgement._replace(**_describe_text(value))
         source, key = find_source(value, file), make_id_key(value["id"])
         self._describe(value, entry.rubric, key)
         if labels and self._label_scale:
@@ -445,7 +464,7 @@ class Reader:
             UnusableError: if a rater is unknown, two have one name, or nothing can be compared.
         """
         found = self.gather(raters, chosen)
-        names = dict.fromkeys(name for ratings in found for name in ratings.raters)
+        names = dict.fromkeys(name for ratings in found for name, given in ratings.raters.items() if given)
         for ratings in found:
             every = list(ratings.raters.values())
             is_shared = len(set[Key]().union(*every)) < sum(map(len, every))
@@ -461,6 +480,8 @@ class Reader:
         only = f"only one rater, `{next(iter(names))}`; agreement needs two"
         if raters:
             raise UnusableError(f"{only}: name another with --rater, or leave --rater out")
+        if self._people and not self._judges and self.invalid:
+            raise UnusableError(f"{only}: no judge output could be used, as every one is invalid")
         if self._labels and not self._people:
             raise UnusableError(f"{only}, and no label is usable: correct the labels")
         raise UnusableError(
@@ -473,19 +494,17 @@ class Reader:
         Raises:
             UnusableError: if a rater is unknown or two have one name.
         """
-        names = name_raters([record.source for record in self._judges])
+        self._settle_failed()
+        failing = [source for failed in self._failed.values() for source in failed]
+        names = name_raters([*(record.source for record in self._judges), *failing])
         self._settle_labels({*names.values(), LABEL})
         panels = {name for source, name in names.items() if source.is_panel}
         judges = self._collect(self._judges, names)
+        for name, failed in self._failed.items():
+            for source in failed:
+                judges.setdefault((names[source], name), {})
         people = self._collect(self._people, name_raters([record.source for record in self._people]))
-        known = dict.fromkeys(name for side in (judges, people) for name, _ in side)
-        both = {name for name, _ in judges} & {name for name, _ in people}
-        if both or LABEL in known:
-            name = min(both) if both else LABEL
-            why = "both the results and the labels" if both else "the combined labels"
-            raise UnusableError(f"`{name}` names {why}; give this rater another name")
-        if unknown := [name for name in raters if name not in known]:
-            raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
+        _check_names([name for name, _ in judges], [name for name, _ in people], raters)
         if not people and (asked := [name for name in raters if name in panels]):
             raise UnusableError(f"the panel `{asked[0]}` is compared only with people; add --labels")
         of_rubric: dict[str, tuple[dict[str, Judgements], dict[str, Judgements]]] = {}
@@ -502,11 +521,29 @@ class Reader:
                 judged, labelled = of_rubric[name]
                 together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
                 single = {rater: given for rater, given in judged.items() if rater not in panels}
-                failed = {names[each]: outputs for each, outputs in self._failed[name].items() if each in names}
-                ratings = Ratings(rubric, single, labelled, None, together, self._about[name], failed)
+                of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
+                ratings = Ratings(rubric, single, labelled, None, together, self._about[name], of_judges)
                 found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
                 self._list_labels_without_result(ratings)
         return found
+
+    def _settle_failed(self) -> None:
+        """Count answers with some valid outputs by these, and give invalid outputs that name no model to their judge.
+
+        That is the only judge of their file, or its panel. A judge with nothing but invalid outputs is one too. Nobody
+        knows whose they are if there are several.
+        """
+        whole = {(record.source, record.rubric.name, record.key) for record in self._judges}
+        self._judges += [each for each in self._partial if (each.source, each.rubric.name, each.key) not in whole]
+        self._partial = []
+        known = dict.fromkeys(record.source for record in self._judges)
+        for name, of_rubric in self._failed.items():
+            settled: dict[Source, dict[Key, Outputs]] = {}
+            for source, failed in of_rubric.items():
+                owner = _find_owner(source, known)
+                if owner is not None:
+                    settled.setdefault(owner, {}).update(failed)
+            self._failed[name] = settled
 
     def _settle_labels(self, taken: Collection[str]) -> None:
         """Give labels of sheets what their cells do not say: a rater, and the type of an id.
@@ -517,6 +554,7 @@ class Reader:
         """
         named = {record.file for record in self._people if record.source.rater is not None}
         keys = {record.key for record in self._judges}
+        keys |= {key for of_rubric in self._failed.values() for failed in of_rubric.values() for key in failed}
         others = {name_key(key): key for key in keys if not isinstance(key, str)}
         texts: dict[tuple[str, Key], set[str]] = {}
         for record in self._judges:
@@ -575,6 +613,32 @@ class Reader:
                     self._leave_out(reason, f"{name_key(key)} by {rater}")
 
 
+def _check_names(judges: Sequence[str], people: Sequence[str], raters: Sequence[str]) -> None:
+    """Refuse one name for two raters, and names of raters that do not exist.
+
+    Raises:
+        UnusableError: naming one.
+    """
+    known = dict.fromkeys([*judges, *people])
+    both = {*judges} & {*people}
+    if both or LABEL in known:
+        name = min(both) if both else LABEL
+        why = "both the results and the labels" if both else "the combined labels"
+        raise UnusableError(f"`{name}` names {why}; give this rater another name")
+    unknown = [name for name in raters if name not in known]
+    if unknown:
+        raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
+
+
+def _find_owner(source: Source, known: Collection[Source]) -> Source | None:
+    """Return the judge that gave invalid outputs, None if it may be one of several of its file."""
+    if source.rater is not None or source.model is not None or source in known:
+        return source
+    of_file = [each for each in known if each.file == source.file]
+    owners = [each for each in of_file if each.is_panel] or of_file or [source]
+    return owners[0] if len(owners) == 1 else None
+
+
 def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Chosen | None:
     """Return how the labels that are compared were chosen, or None if they differ or one does not say it.
 
@@ -589,6 +653,14 @@ def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | N
     if Chosen.BY_VERDICT in ways:
         return Chosen.BY_VERDICT
     return ways.pop() if len(ways) == 1 else None
+
+
+def _describe_text(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a judgement that are of the text of the answer; none if the record does not have it."""
+    answer = record.get("answer")
+    if not isinstance(answer, str):
+        return {}
+    return {"length": len(answer), "text": hash((repr(record.get("question")), " ".join(answer.split())))}
 
 
 def bare_text(text: object) -> str | None:

@@ -177,6 +177,8 @@ def _word_labels(shares: Shares) -> Iterator[str]:
         yield f"Verdict: people are tied on {count_answers(people.tied)}, which count as neither bad nor good."
     if shares.unscored:
         yield f"Verdict: {count_answers(shares.unscored)} without a valid output count as judged wrong."
+    if shares.partly:
+        yield f"Verdict: an invalid output for each of {count_answers(shares.partly)} counts as judged wrong."
     if shares.slips:
         slip = f"1 label in {SLIPS} may be a slip of `{shorten_name(people.main)}`"
         yield f"Verdict: {slip}: upper bounds leave out up to {shares.slips:,} of each class."

@@ -231,7 +231,8 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
             differ = f"The judge and `{worst.shares.people.main}` differ on {counted(len(names), 'answer')}"
             second = "Let a second person label these before you blame the judge"
             yield Step(f"{differ}. {second}: {list_names(names, 5)}.")
-        yield Step("Read the answers on which people and the judge differ.", agree)
+        if worst.shares.differing:
+            yield Step("Read the answers on which people and the judge differ.", agree)
     unused = {each.file for each in found.review.invalid} | {each.file for each in given.unmatched}
     are_unusable = given.labels and (found.review.left_out or not unused.isdisjoint(given.labels))
     if Reason.NO_LABELS in reasons and are_unusable:

@@ -13,7 +13,7 @@ from rubric_lint.agree.assess import (
     is_against,
 )
 from rubric_lint.agree.bounds import Bounded, upper_tail
-from rubric_lint.agree.decision import OF_LABELS, Reason
+from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Reason
 from rubric_lint.agree.groups import ERROR, JudgeShares
 from rubric_lint.agree.intervals import find_least
 from rubric_lint.agree.judged.outcomes import at_least, at_most
@@ -64,12 +64,6 @@ _REASONS = OF_LABELS | {
     Reason.FEW_LABELS: "{more}",
 }
 
-_WITH_INVALID = {
-    Reason.MISSES_BAD: "{judge} catches too few bad answers",
-    Reason.FAILS_GOOD: "{judge} passes too few good answers",
-}
-"""The same of a judge with invalid outputs, which neither let an answer pass nor stop it."""
-
 _OF_DATA = frozenset({Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.FEW_LABELS, Reason.NO_LABELS})
 """The reasons that a judge gives that does not tell answers apart."""
 
@@ -104,8 +98,8 @@ def _word_reasons(found: Assessment) -> str:
         "target": word_target(found),
     }
     words = _REASONS
-    if worst and review.ratings and review.ratings.failed.get(worst.judge):
-        words = {**_REASONS, **_WITH_INVALID}
+    if worst and review.ratings and review.ratings.has_invalid_outputs(worst.judge):
+        words = {**_REASONS, **OF_INVALID}
     return "; ".join(words[each].format_map(values) for each in found.reasons)
 
 
@@ -248,8 +242,7 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"{what}, so they do not show that the judge tells good from bad."
     if review.answers and review.answers < _FEW:
         yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
-    if review.invalid:
-        yield f"{counted(len(review.invalid), 'record')} not counted: {word_causes(review)}."
+    yield from _word_invalid(review)
     if review.contradictions:
         yield f"{review.contradictions}."
     for each in review.left_out:
@@ -263,6 +256,17 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield from _word_chosen(found)
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.level:.2g}."
+
+
+def _word_invalid(review: Review) -> Iterator[str]:
+    """Yield how many records do not count, and how many count without an invalid output, each with the causes."""
+    partial = [each for each in review.invalid if each.is_partial]
+    whole = [each for each in review.invalid if not each.is_partial]
+    if whole:
+        yield f"{counted(len(whole), 'record')} not counted: {Causes(each.message for each in whole).word()}."
+    if partial:
+        have = f"{counted(len(partial), 'record')} {'has' if len(partial) == 1 else 'have'} an invalid output"
+        yield f"{have} and valid ones: {Causes(each.message for each in partial).word()}."
 
 
 def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
@@ -282,17 +286,25 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         if 2 * people.double < people.labelled:
             how = f"lower bounds count them as `{people.main}` does, and all else leaves them out"
         yield f"On {people.tied} of {people.labelled} answers people are split; {how}."
-    invalid = shares.unscored - shares.unasked
-    if invalid:
-        yield f"{counted(invalid, 'labelled answer')} without a valid output: they count as wrong."
-    if shares.unasked:
-        lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
-        yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
+    yield from _word_outputs(found, shares)
     if shares.slips and not find_void(found):
         slips = f"1 label in 20 may be a slip of `{people.main}`"
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
     if _is_copy(found):
         yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
+
+
+def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
+    """Yield how many labelled answers have no valid output, or too few, and what that counts as."""
+    invalid = shares.unscored - shares.unasked
+    if invalid:
+        yield f"{counted(invalid, 'labelled answer')} without a valid output: they count as wrong."
+    if shares.partly:
+        what = "counts as a wrong one" if found.asked.runs == 1 else "makes one of several runs wrong"
+        yield f"On {counted(shares.partly, 'labelled answer')} an invalid output {what}."
+    if shares.unasked:
+        lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
+        yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
 
 
 def _is_copy(found: Assessment) -> bool:
@@ -352,11 +364,6 @@ def _word_unseen(given: Given) -> Iterator[str]:
         yield f"Not all of the files was read: {Causes(given.unread).word()}."
 
 
-def word_causes(review: Review) -> str:
-    """Return why records are invalid, with counts."""
-    return Causes(each.message for each in review.invalid).word()
-
-
 def word_faults(evidence: Iterable[Evidence]) -> str:
     """Return the faults for which to fix criteria, in plain words and without statistics."""
     return "; ".join(dict.fromkeys(each.plain for each in evidence if each.is_blocking))
@@ -380,6 +387,8 @@ def word_lack(criterion: Assessed, found: Assessment) -> str:
         return "the wording cannot be judged with this model"
     if void is not None or shares is None:
         return _VOID[void] if void else "its labels are all alike, and it has no gate"
+    if shares.is_below(TARGET) and not shares.differing:
+        return "invalid judge outputs count as wrong, and no valid one differs from the labels"
     return "people disagree on it" if shares.people.disagree(TARGET) else _word_lack_of_labels(criterion, shares, found)
 
 

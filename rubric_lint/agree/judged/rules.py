@@ -217,7 +217,10 @@ def find_disagreement(table: Table) -> Outcomes:
             lacking.setdefault(why, []).append(column.name)
             continue
         worst, of = min(found, key=lambda each: min(each[0].bad_caught.high, each[0].good_passed.high))
-        if worst.is_below(TARGET):
+        if worst.is_below(TARGET) and not worst.differing:
+            lack = _lack("invalid judge outputs count as wrong, and no valid one differs from the labels", needed)
+            yield lack._replace(names=(column.name,), unit=f"{lack.unit} with only valid outputs")
+        elif worst.is_below(TARGET):
             yield _word_gap(column, worst, of, corrected(tests))
         elif min(worst.bad_caught.n, worst.good_passed.n) < needed:
             lacking.setdefault(f"fewer than {needed} bad or good answers by the labels", []).append(column.name)
@@ -237,11 +240,7 @@ def _word_gap(column: Column, shares: Shares, of: Labelled, budget: str) -> Deci
     if column.measure.meets is None:
         half = "lower" if is_bad else "upper"
         gap = f"of {worse.n:,} answers in the {half} half of the labels the judge put {worse.shown} there"
-    wrong = [
-        f"`{name_key(key)}`"
-        for key, answer in zip(of.keys, of.answers, strict=True)
-        if answer.side is not is_bad and answer.side is not None and answer.share_right(answer.side) < 1
-    ]
+    wrong = [f"`{name_key(of.keys[place])}`" for place in shares.differing if of.answers[place].side is not is_bad]
     strict = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
     values = {
         "gap": gap,

@@ -240,7 +240,7 @@ def _review(
     head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out, joined=frozenset(joined))
     head = head._replace(passed_over=tuple(reader.passed_over.word()))
     head = head._replace(refused=reader.refused, contradictions=reader.word_contradictions())
-    if ratings is None or not ratings.judges:
+    if ratings is None or not ratings.judged:
         return head._replace(fault=fault or NO_RESULTS)
     about = {key: basis.about.get(key, About()).or_else(ratings.about.get(key, About())) for key in ratings.known}
     ratings = ratings._replace(about=about)

@@ -389,7 +389,7 @@ def _check_assessed(found: Sequence[Assessment], given: Given) -> None:
     """
     several = [ratings for each in found if (ratings := each.review.ratings)]
     judged = [one for ratings in several for judge in ratings.judges.values() for one in judge.values()]
-    most = max((len(each.samples) or 1 for each in judged), default=given.runs)
+    most = max((len(each.recorded) for each in judged), default=given.runs)
     if given.runs > most:
         raise UserError(f"--runs {given.runs}: no answer has more than {counted(most, 'judge output')}")
     if given.by and several:
