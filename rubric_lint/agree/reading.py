@@ -27,9 +27,18 @@ from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, RESERVED, SHEET, Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
-from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat, read_whole
+from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat
 from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, Scored, ScoringRubric, combine_samples
+from rubric_lint.scoring.grading import (
+    AnswerValue,
+    Grade,
+    JudgeOutput,
+    Prospects,
+    Scored,
+    ScoringRubric,
+    Verdict,
+    combine_samples,
+)
 from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, refuse_failed
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
@@ -214,6 +223,7 @@ NO_ID = "no `id` to join by"
 NO_RATER = "no `rater`; say who judged in each label"
 UNKNOWN_SHEET = "none of its columns is known"
 SKIPPED = "nothing is entered, so the rater skipped the answer"
+NO_VERDICT = "of the verdict only, which the empty cells decide; fill them in"
 OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
 TWICE = "one rater judged the same id more than once"
 NO_RESULT = "no judge has a result for the id, so only people are compared"
@@ -368,18 +378,16 @@ class Reader:
         return None if flat is None else (rubric, flat)
 
     def _take_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
-        """Keep a label; it has the verdict that the person gave, or else that of the answers if there are all."""
+        """Keep a label; it has the verdict that the person gave, or else the only one that the answers allow."""
         name = value.get("id")
         if name is None or name == "":
             self._leave_out(NO_ID, f"{file}:{line}")
             return
         flat = flat._replace(answers=self._rescale(flat.answers, rubric))
-        verdict = flat.verdict
-        if None not in flat.answers:
-            own = rubric.grade(read_whole(flat, rubric)).verdict
-            verdict = verdict or own
-            if verdict is not own:
-                self._contradictions += 1
+        own = _find_only_verdict(flat.answers, rubric)
+        verdict = flat.verdict or own
+        if own is not None and verdict is not own:
+            self._contradictions += 1
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
         self._describe({"question": value.get("question"), "answer": value.get("answer")}, rubric, make_id_key(name))
@@ -389,8 +397,8 @@ class Reader:
         other = read_judged_by(value) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):
             self._leave_out(SKIPPED, found.place)
-        else:
-            self._take_person(found, value.get("chosen"), is_of_other=other)
+        elif self._take_person(found, value.get("chosen"), is_of_other=other) and verdict is None:
+            self._leave_out(NO_VERDICT, found.place, "label")
 
     def _take(self, entry: Entry, file: str, line: int, *, labels: bool) -> None:
         value = entry.value if entry.is_record else {}
@@ -442,7 +450,8 @@ class Reader:
                 raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
         return tuple(found)
 
-    def _take_person(self, found: _Found, chosen: object, *, is_of_other: bool) -> None:
+    def _take_person(self, found: _Found, chosen: object, *, is_of_other: bool) -> bool:
+        """Keep a label, or say why not; return whether it is kept."""
         if is_of_other and not self._any_version:
             self._leave_out(OTHER_MEANING, found.place)
         elif found.source.rater is None and not found.is_of_sheet:
@@ -451,9 +460,11 @@ class Reader:
             self._leave_out(UNKNOWN_CHOICE, found.place)
         else:
             self._people.append(found._replace(chosen=Chosen(str(chosen)) if chosen else None))
+            return True
+        return False
 
-    def _leave_out(self, reason: str, place: str) -> None:
-        self._left_out.setdefault(reason, LeftOut(reason)).add(place)
+    def _leave_out(self, reason: str, place: str, noun: str = "record") -> None:
+        self._left_out.setdefault(reason, LeftOut(reason, noun=noun)).add(place)
 
     def join(self, raters: Sequence[str] = (), chosen: Chosen | None = None) -> list[Ratings]:
         """Return the judgements by rubric and rater, of all raters or only of those named.
@@ -661,6 +672,19 @@ def _describe_text(record: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(answer, str):
         return {}
     return {"length": len(answer), "text": hash((repr(record.get("question")), " ".join(answer.split())))}
+
+
+def _find_only_verdict(answers: Sequence[AnswerValue | None], rubric: ScoringRubric) -> Verdict | None:
+    """Return the verdict to which a label comes whatever its empty cells hold, None if they decide it."""
+    known: dict[int, Grade] = {}
+    for number, (criterion, answer) in enumerate(zip(rubric.criteria, answers, strict=True)):
+        grade = None if answer is None else criterion.grade(answer)
+        if grade is not None:
+            known[number] = grade
+    if not known:
+        return None
+    prospect = Prospects(rubric, known).find(*next(iter(known.items())))
+    return prospect.worst if prospect.is_certain else None
 
 
 def bare_text(text: object) -> str | None:

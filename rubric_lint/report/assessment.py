@@ -20,6 +20,7 @@ from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.report.trust import (
     Given,
     count_more,
+    count_without_verdict,
     find_least_units,
     find_rare,
     list_evidence,
@@ -246,12 +247,20 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
 
 
 def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]) -> Iterator[Step]:
-    """Yield the steps to the labels that decide: those of answers that are judged first."""
+    """Yield the steps to the labels that decide: first to what those that there are lack."""
     missing = list_unlabelled(found)
     if missing:
         text = f"Add {list_names(missing)} to the labels, or a column `verdict`, then run this again."
         yield Step(text, shlex.join(labelled))
         return
+    without_verdict = count_without_verdict(found)
+    if without_verdict:
+        yield Step(f"Fill in the empty cells of {counted(without_verdict, 'label')}.")
+    yield from _list_steps_to_others(found, given, labelled)
+
+
+def _list_steps_to_others(found: Assessment, given: Given, labelled: Sequence[str]) -> Iterator[Step]:
+    """Yield the steps to more labels: those of answers that are judged first."""
     more = count_more(found)
     if more is None and found.worst:
         bad, good = found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n

@@ -22,6 +22,7 @@ from rubric_lint.agree.judged.run import Review, Unmatched
 from rubric_lint.agree.label_scale import Suspicion
 from rubric_lint.agree.labelled import count_units
 from rubric_lint.agree.needed import MOST_LABELS
+from rubric_lint.agree.reading import NO_VERDICT
 from rubric_lint.agree.shares import Shares
 from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, list_names
@@ -110,7 +111,10 @@ def _name_judge(found: Assessment) -> str:
 
 def _word_needed(found: Assessment) -> str:
     """Return how many labels decide, with a chance of 4 in 5."""
-    more, worst = count_more(found), found.worst
+    more, worst, missing = count_more(found), found.worst, list_unlabelled(found)
+    if missing:
+        labels = counted(count_without_verdict(found), "label")
+        return f"{labels} cannot come to a verdict without a value for {list_names(missing)}"
     if worst is None or not worst.shares.people.labelled:
         return "no label comes to a verdict"
     if more is None:
@@ -249,7 +253,7 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"{counted(each.count, each.noun)} left out: {each.reason}."
     missing = list_unlabelled(found)
     if missing:
-        yield f"No label has a value for {list_names(missing)}, so the labels come to no verdict."
+        yield f"No label has a value for {list_names(missing)}."
     if found.worst:
         yield from _word_people(found, found.worst)
         yield from _word_units(found, found.worst)
@@ -346,11 +350,16 @@ def _word_chosen(found: Assessment) -> Iterator[str]:
 
 
 def list_unlabelled(found: Assessment) -> list[str]:
-    """Return the criteria without any label, if no label comes to a verdict for that."""
-    table, worst = found.review.table, found.worst
-    if table is None or not table.labelled or worst is None or worst.shares.people.labelled:
+    """Return the criteria without any label, if labels come to no verdict for that."""
+    table = found.review.table
+    if table is None or not table.labelled or not count_without_verdict(found):
         return []
     return [column.name for column in table.columns if not any(label is not None for label in column.labels)]
+
+
+def count_without_verdict(found: Assessment) -> int:
+    """Return how many labels come to no verdict, as their empty cells decide it."""
+    return sum(each.count for each in found.review.left_out if each.reason == NO_VERDICT)
 
 
 def _word_unseen(given: Given) -> Iterator[str]:
