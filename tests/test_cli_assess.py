@@ -905,6 +905,22 @@ def test_an_answer_with_an_invalid_output_stays_with_its_question():
     assert report["bad_caught"]["x"] == pytest.approx(40 / 3)
 
 
+def test_near_copies_count_as_one_and_are_counted(said):
+    """60 Chinese answers that differ in one character each, and arithmetic questions that differ in digits."""
+    met = [False] * 30 + [True] * 30
+    text = "我们在三十天内接受退货但是商品必须保持原样并且附上发票否则无法办理退款手续"
+    answers = [{"answer": f"{text[:20]}{'不可' if met[n] else '可以'}{chr(0x5000 + n)}{text}"} for n in range(60)]
+    write_judged([(each,) for each in met], met, answers=answers)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["near_copies"]) == (4, ["few-labels"], 58)
+    assert [report[side]["n"] for side in ("bad_caught", "good_passed")] == [1, 1]
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    asked = [{"question": f"What is {number} + 7?"} for number in range(60)]
+    write_judged([(each,) for each in met], met, answers=asked)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["near_copies"]) == (0, ["shares-reached"], 0)
+
+
 def test_an_answer_with_fewer_outputs_than_a_run_is_not_wrong(said):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) * (2 + number % 2) for number, each in enumerate(met)], met)

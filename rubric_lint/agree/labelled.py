@@ -9,7 +9,7 @@ from rubric_lint.agree.bounds import lower_bound
 from rubric_lint.agree.ratings import Judgements, Key, Outputs, Ratings, combine_people, find_middle, sort_keys
 from rubric_lint.agree.scales import Measure, Signature, find_cut
 from rubric_lint.agree.shares import LabelledAnswer
-from rubric_lint.agree.units import QUESTION, About, group_units
+from rubric_lint.agree.units import QUESTION, About, count_copies, group_units
 from rubric_lint.scoring.grading import ScoringCriterion, Verdict, stops
 
 
@@ -23,6 +23,11 @@ class Labelled(NamedTuple):
     def are_questions(self) -> bool:
         """Whether units are questions, and not single answers."""
         return any(isinstance(each.unit, tuple) and each.unit[0] == QUESTION for each in self.answers)
+
+    @property
+    def copies(self) -> int:
+        """How many answers are near-copies of another one, with which they count as one."""
+        return count_copies([each.unit for each in self.answers])
 
     def count_class(self, n: int, *, is_bad: bool) -> str:
         """Return a number of units of a class in words."""

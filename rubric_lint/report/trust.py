@@ -318,8 +318,10 @@ def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
             few = f": too few to speak of other questions. {least} with bad and {least} with good ones are the least"
         told = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
         yield f"{counted(labelled, 'labelled answer')}, but {told}{few}."
-    elif bad + good < labelled:
-        yield f"{counted(labelled, 'labelled answer')}, but {bad + good} different texts: near-copies count as one."
+    if found.copies:
+        of = counted(worst.shares.people.labelled, "labelled answer")
+        how = "which differ from others in digits or a few words and count with them"
+        yield f"Near-copies: {found.copies} of {of}, {how}."
 
 
 def _word_chosen(found: Assessment) -> Iterator[str]:
