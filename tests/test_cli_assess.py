@@ -979,6 +979,50 @@ def test_labels_whose_verdict_is_not_that_of_their_criteria_are_counted(said):
     said(agree.stderr)
 
 
+@pytest.mark.parametrize(
+    ("refused", "caught", "standing", "untested"),
+    [
+        (range(15), 30, UNKNOWN, False),  # all that is valid is right
+        (range(12), 12, FIX, False),  # and none of it
+        (range(30), 30, UNKNOWN, True),
+    ],
+)
+def test_an_invalid_output_makes_no_criterion_one_to_fix(refused, caught, standing, untested):
+    """The verdict counts it as wrong, as nobody can use it, but it says nothing of how a criterion is worded."""
+    met = [False] * 30 + [True] * 30
+    write_judged([(n >= caught,) for n in range(60)], met)
+    refuse_outputs(refused)
+    _, report, _ = run(*LABELS)
+    assert (report["reasons"], set(standings(report).values())) == (["misses-bad"], {standing})
+    lacking = [each["rule"] for each in report["criteria"][0]["untested"]]
+    assert ("judged-disagrees" in lacking) == untested
+    asked = ("--judged", "answers.judged.jsonl", *LABELS, "--select", "judged-disagrees", "--format", "json")
+    checked = json.loads(commands.run("rubric-lint", "check", "refund.rubric.yaml", *asked).stdout)
+    found = [each["rule"] for each in checked["findings"]]
+    assert (found, fired(report)["cites"]) == (
+        (["judged-disagrees"] * 4, ["judged-disagrees"]) if standing == FIX else ([], [])
+    )
+
+
+@pytest.mark.parametrize(
+    ("judged", "refused", "needed"),
+    [
+        (range(20, 90), (), 80),
+        (range(20, 40), (), None),  # only bad answers are judged
+        (range(90), range(36, 42), 380),
+        (range(90), range(30, 50), None),
+    ],
+)
+def test_where_outputs_are_missing_the_page_does_not_blame_closeness_or_ask_for_labels(judged, refused, needed, said):
+    met = [False] * 40 + [True] * 50
+    write_judged([(each,) for each in met], met)
+    records = refuse_outputs(refused)
+    write_lines("answers.judged.jsonl", [records[number] for number in judged])
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["labels_needed"]) == (4, ["few-labels"], needed)
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
 def test_an_invalid_output_is_no_answer_on_which_people_and_the_judge_differ(said):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) for each in [True, *met[1:]]], met)

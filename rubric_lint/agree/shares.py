@@ -77,7 +77,8 @@ class People(NamedTuple):
 class Shares(NamedTuple):
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
-    `unscored` labelled answers have no valid run, of these `unasked` not even enough outputs for one. `single` has the
+    `unscored` labelled answers have no valid run, of these `unasked` not even enough outputs for one; `asked` has the
+    sum and the number of the units of bad and of good answers without the unasked ones. `single` has the
     positions of the answers on which the judge differs from the only person who labelled them, without those that have
     no valid run. So many answers of each class as `slips` says may be slips of that person, and the upper bounds leave
     them out.
@@ -90,6 +91,12 @@ class Shares(NamedTuple):
     unasked: int = 0
     slips: int = 0
     single: tuple[int, ...] = ()
+    asked: tuple[tuple[Fraction, int], tuple[Fraction, int]] = ((Fraction(0), 0), (Fraction(0), 0))
+
+    @property
+    def units(self) -> int:
+        """The number of units, those of bad and those of good answers."""
+        return self.bad_caught.n + self.good_passed.n
 
     def is_below(self, target: Fraction) -> bool:
         """Return whether one of the shares is surely below a target."""
@@ -142,7 +149,9 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
     )
     differing = [place for place in single if answers[place].has_valid_run]
     unscored, unasked = sum(not each.has_valid_run for each in answers), sum(not each.was_asked for each in answers)
-    return Shares(bad, good, people, unscored, unasked, slips, tuple(differing))
+    asked = [each for each in answers if each.was_asked and each.side is not None]
+    counts = [sum_units([each for each in asked if each.side is is_good], is_good) for is_good in (False, True)]
+    return Shares(bad, good, people, unscored, unasked, slips, tuple(differing), (counts[0], counts[1]))
 
 
 def _bound_class(
