@@ -913,6 +913,22 @@ def test_an_answer_with_an_invalid_output_stays_with_its_question():
     assert report["bad_caught"]["x"] == pytest.approx(40 / 3)
 
 
+def test_near_copies_count_as_one_and_are_counted(said):
+    """60 Chinese answers that differ in one character each, and arithmetic questions that differ in digits."""
+    met = [False] * 30 + [True] * 30
+    text = "我们在三十天内接受退货但是商品必须保持原样并且附上发票否则无法办理退款手续"
+    answers = [{"answer": f"{text[:20]}{'不可' if met[n] else '可以'}{chr(0x5000 + n)}{text}"} for n in range(60)]
+    write_judged([(each,) for each in met], met, answers=answers)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["near_copies"]) == (4, ["few-labels"], 58)
+    assert [report[side]["n"] for side in ("bad_caught", "good_passed")] == [1, 1]
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    asked = [{"question": f"What is {number} + 7?"} for number in range(60)]
+    write_judged([(each,) for each in met], met, answers=asked)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["near_copies"]) == (0, ["shares-reached"], 0)
+
+
 def test_an_answer_with_fewer_outputs_than_a_run_is_not_wrong(said):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) * (2 + number % 2) for number, each in enumerate(met)], met)
@@ -1041,6 +1057,50 @@ def test_labels_whose_verdict_is_not_that_of_their_criteria_are_counted(said):
     said(page.partition("\nDetails")[0])
     agree = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", "--labels", "labels.csv")
     said(agree.stderr)
+
+
+@pytest.mark.parametrize(
+    ("refused", "caught", "standing", "untested"),
+    [
+        (range(15), 30, UNKNOWN, False),  # all that is valid is right
+        (range(12), 12, FIX, False),  # and none of it
+        (range(30), 30, UNKNOWN, True),
+    ],
+)
+def test_an_invalid_output_makes_no_criterion_one_to_fix(refused, caught, standing, untested):
+    """The verdict counts it as wrong, as nobody can use it, but it says nothing of how a criterion is worded."""
+    met = [False] * 30 + [True] * 30
+    write_judged([(n >= caught,) for n in range(60)], met)
+    refuse_outputs(refused)
+    _, report, _ = run(*LABELS)
+    assert (report["reasons"], set(standings(report).values())) == (["misses-bad"], {standing})
+    lacking = [each["rule"] for each in report["criteria"][0]["untested"]]
+    assert ("judged-disagrees" in lacking) == untested
+    asked = ("--judged", "answers.judged.jsonl", *LABELS, "--select", "judged-disagrees", "--format", "json")
+    checked = json.loads(commands.run("rubric-lint", "check", "refund.rubric.yaml", *asked).stdout)
+    found = [each["rule"] for each in checked["findings"]]
+    assert (found, fired(report)["cites"]) == (
+        (["judged-disagrees"] * 4, ["judged-disagrees"]) if standing == FIX else ([], [])
+    )
+
+
+@pytest.mark.parametrize(
+    ("judged", "refused", "needed"),
+    [
+        (range(20, 90), (), 80),
+        (range(20, 40), (), None),  # only bad answers are judged
+        (range(90), range(36, 42), 380),
+        (range(90), range(30, 50), None),
+    ],
+)
+def test_where_outputs_are_missing_the_page_does_not_blame_closeness_or_ask_for_labels(judged, refused, needed, said):
+    met = [False] * 40 + [True] * 50
+    write_judged([(each,) for each in met], met)
+    records = refuse_outputs(refused)
+    write_lines("answers.judged.jsonl", [records[number] for number in judged])
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["labels_needed"]) == (4, ["few-labels"], needed)
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
 
 
 def test_an_invalid_output_is_no_answer_on_which_people_and_the_judge_differ(said):

@@ -20,7 +20,15 @@ from rubric_lint.agree.comparison import (
     compare_samples,
     contend,
 )
-from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Doubts, Reason, count_needed, decide_shares
+from rubric_lint.agree.decision import (
+    OF_INVALID,
+    OF_LABELS,
+    Doubts,
+    Reason,
+    count_needed,
+    decide_shares,
+    lacks_outputs,
+)
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, measure_groups
 from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.judged.outcomes import at_most
@@ -306,9 +314,12 @@ def _word_gate(
         for share, kind in ((gate.shares.bad_caught, "bad"), (gate.shares.good_passed, "good")):
             if not share.n:
                 return f"no labelled answer is {kind}, so nothing shows how the judge treats {kind} answers"
+        if lacks_outputs(gate.shares, gate.target, gate.needed):
+            missing, labelled = gate.shares.unscored, gate.shares.people.labelled
+            return f"not settled; {missing:,} of {labelled:,} labelled answers without a valid output count as wrong"
         if gate.needed is None:
             return f"not settled; even {MOST_LABELS} labels would probably not settle it"
-        more = gate.needed - gate.shares.bad_caught.n - gate.shares.good_passed.n
+        more = gate.needed - gate.shares.units
         what = f"labels of answers to {more:,} more questions" if are_questions else f"{more:,} more labels"
         return f"not settled; if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
     values = {

@@ -143,12 +143,12 @@ class Assessment(NamedTuple):
     `evidence` is what is about no single criterion, `judges` how each judge treats bad and good answers, the worst one
     first, and `groups` the same for each value of the field that was asked for. Each bound of `judges` may be wrong
     with the probability `level`. `needed` is the least number of units in all that decides with a chance of 4 in 5, if
-    any does; units are questions if `has_questions`. `skew` says how unevenly verdicts are labelled, `doubted` whose
-    labels seem to be on another scale. `indistinct` is the number of criteria on which no judge tells answers apart, 0
-    if one does, and `alike` the number of answers that were all given one and the same value on every criterion.
-    `verdicts` counts the outputs of the worst judge, without labels of the first one, by their verdict. `fields` are
-    those by which answers could be grouped. `probes` have what answers made worse show (None: none were made), and
-    `history` how earlier wordings measured (None: nobody asked).
+    any does; units are questions if `has_questions`, and `copies` labelled answers are near-copies of others. `skew`
+    says how unevenly verdicts are labelled, `doubted` whose labels seem to be on another scale. `indistinct` is the
+    number of criteria on which no judge tells answers apart, 0 if one does, and `alike` the number of answers that were
+    all given one and the same value on every criterion. `verdicts` counts the outputs of the worst judge, without
+    labels of the first one, by their verdict. `fields` are those by which answers could be grouped. `probes` have what
+    answers made worse show (None: none were made), and `history` how earlier wordings measured (None: nobody asked).
     """
 
     file: str
@@ -165,6 +165,7 @@ class Assessment(NamedTuple):
     level: float = float(ERROR)
     needed: int | None = None
     has_questions: bool = False
+    copies: int = 0
     skew: Skew | None = None
     doubted: Doubted | None = None
     indistinct: int = 0
@@ -207,6 +208,7 @@ class Assessment(NamedTuple):
             "fail_on": asked.line,
             "level": self.level,
             "unit": "question" if self.has_questions else "answer",
+            "near_copies": self.copies,
             "verdicts": {verdict: self.verdicts.get(verdict, 0) for verdict in Verdict},
             "bad_caught": shares and shares.bad_caught,
             "good_passed": shares and shares.good_passed,
@@ -339,6 +341,7 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
         groups=tuple(measure_groups(ratings, laid_out, asked.by, asked.look)),
         level=level,
         has_questions=any(each.are_questions for each in laid_out.values()),
+        copies=max(each.copies for each in laid_out.values()),
         skew=find_skew(ratings, asked.line),
         doubted=None if asked.label_scale else find_doubted(ratings.people, judges, own),
     )

@@ -79,9 +79,22 @@ def decide_shares(shares: Shares, target: Fraction) -> tuple[Reason, ...]:
 
 
 def count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
-    """Return how many units in all decide with a chance of 4 in 5, None if no number can be said."""
-    bad, good = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
+    """Return how many units in all, judged and labelled, decide with a chance of 4 in 5, None if no number can be said.
+
+    Labelled answers that the judge was not asked show nothing of it, so that they count among those to come.
+    """
+    bad, good = (Seen(*counts) for counts in shares.asked)
     if not bad.n + good.n:
         return None
     may_slip = 2 * shares.people.double < shares.people.labelled
     return count_labels(bad, good, target, level, may_slip=may_slip)
+
+
+def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
+    """Return whether outputs are missing rather than labels.
+
+    So many answers have no valid output that the others cannot reach the target, or the labels at hand would decide.
+    """
+    if shares.unscored > (1 - target) * shares.people.labelled:
+        return True
+    return shares.unasked > 0 and needed is not None and needed <= shares.units

@@ -88,9 +88,10 @@ class Shares(NamedTuple):
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
     `unscored` labelled answers have no valid run, of these `unasked` not even enough outputs for one; `partly` others
-    have an invalid run. `differing` has the positions of the answers on which a valid run differs from people, and
-    `single` those of them that only the main person labelled. So many answers of each class as `slips` says may be
-    slips of that person, and the upper bounds leave them out.
+    have an invalid run. `asked` has the sum and the number of the units of bad and of good answers without the unasked
+    ones. `differing` has the positions of the answers on which a valid run differs from people, and `single` those of
+    them that only the main person labelled. So many answers of each class as `slips` says may be slips of that person,
+    and the upper bounds leave them out.
     """
 
     bad_caught: Bounded
@@ -102,6 +103,12 @@ class Shares(NamedTuple):
     single: tuple[int, ...] = ()
     differing: tuple[int, ...] = ()
     partly: int = 0
+    asked: tuple[tuple[Fraction, int], tuple[Fraction, int]] = ((Fraction(0), 0), (Fraction(0), 0))
+
+    @property
+    def units(self) -> int:
+        """The number of units, those of bad and those of good answers."""
+        return self.bad_caught.n + self.good_passed.n
 
     def is_below(self, target: Fraction) -> bool:
         """Return whether one of the shares is surely below a target."""
@@ -155,7 +162,9 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
     differing = tuple(place for place, answer in enumerate(answers) if answer.is_contradicted)
     unscored, unasked = sum(not each.has_valid_run for each in answers), sum(not each.was_asked for each in answers)
     partly, alone = sum(each.has_invalid_run for each in answers), tuple(sorted({*single} & {*differing}))
-    return Shares(bad, good, people, unscored, unasked, slips, alone, differing, partly)
+    asked = [each for each in answers if each.was_asked and each.side is not None]
+    counts = [sum_units([each for each in asked if each.side is is_good], is_good) for is_good in (False, True)]
+    return Shares(bad, good, people, unscored, unasked, slips, alone, differing, partly, (counts[0], counts[1]))
 
 
 def _bound_class(

@@ -13,7 +13,7 @@ from rubric_lint.agree.assess import (
     is_against,
 )
 from rubric_lint.agree.bounds import Bounded, upper_tail
-from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Reason
+from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Reason, lacks_outputs
 from rubric_lint.agree.groups import ERROR, JudgeShares
 from rubric_lint.agree.intervals import find_least
 from rubric_lint.agree.judged.outcomes import at_least, at_most
@@ -117,10 +117,20 @@ def _word_needed(found: Assessment) -> str:
         return f"{labels} cannot come to a verdict without a value for {list_names(missing)}"
     if worst is None or not worst.shares.people.labelled:
         return "no label comes to a verdict"
+    if lacks_outputs(worst.shares, found.asked.target, found.needed):
+        return f"{word_missing(worst.shares)}, so more labels would not settle it"
     if more is None:
         return _word_unsettled(found, worst.shares)
     what = f"labels of answers to {counted(more, 'more question')}" if found.has_questions else f"{more} more labels"
     return f"if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
+
+
+def word_missing(shares: Shares) -> str:
+    """Return how many labelled answers have no output that counts."""
+    valid = "" if shares.unscored == shares.unasked else "valid "
+    have = "has" if shares.unscored == 1 else "have"
+    of = counted(shares.people.labelled, "labelled answer")
+    return f"{shares.unscored:,} of {of} {have} no {valid}judge output"
 
 
 def _word_unsettled(found: Assessment, shares: Shares) -> str:
@@ -147,11 +157,7 @@ def find_rare(shares: Shares, least: int) -> str:
 
 def count_more(found: Assessment) -> int | None:
     """Return how many more units would decide; None if no number can be said."""
-    return None if found.needed is None or found.worst is None else found.needed - _count_units(found.worst)
-
-
-def _count_units(judge: JudgeShares) -> int:
-    return judge.shares.bad_caught.n + judge.shares.good_passed.n
+    return None if found.needed is None or found.worst is None else found.needed - found.worst.shares.units
 
 
 def word_target(found: Assessment) -> str:
@@ -334,8 +340,10 @@ def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
             few = f": too few to speak of other questions. {least} with bad and {least} with good ones are the least"
         told = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
         yield f"{counted(labelled, 'labelled answer')}, but {told}{few}."
-    elif bad + good < labelled:
-        yield f"{counted(labelled, 'labelled answer')}, but {bad + good} different texts: near-copies count as one."
+    if found.copies:
+        of = counted(worst.shares.people.labelled, "labelled answer")
+        how = "which differ from others in digits or a few words and count with them"
+        yield f"Near-copies: {found.copies} of {of}, {how}."
 
 
 def _word_chosen(found: Assessment) -> Iterator[str]:
@@ -396,14 +404,14 @@ def word_lack(criterion: Assessed, found: Assessment) -> str:
         return "the wording cannot be judged with this model"
     if void is not None or shares is None:
         return _VOID[void] if void else "its labels are all alike, and it has no gate"
-    if shares.is_below(TARGET) and not shares.differing:
-        return "invalid judge outputs count as wrong, and no valid one differs from the labels"
     return "people disagree on it" if shares.people.disagree(TARGET) else _word_lack_of_labels(criterion, shares, found)
 
 
 def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment) -> str:
+    if lacks_outputs(shares, TARGET, criterion.needed):
+        return f"{shares.unscored:,} of {counted(shares.people.labelled, 'labelled answer')} without a valid output"
     if criterion.needed is not None:
-        more = criterion.needed - shares.bad_caught.n - shares.good_passed.n
+        more = criterion.needed - shares.units
         units = "questions" if found.has_questions else "labels"
         return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
     if not shares.people.labelled:

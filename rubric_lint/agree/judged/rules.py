@@ -217,13 +217,12 @@ def find_disagreement(table: Table) -> Outcomes:
             lacking.setdefault(why, []).append(column.name)
             continue
         worst, of = min(found, key=lambda each: min(each[0].bad_caught.high, each[0].good_passed.high))
-        if worst.is_below(TARGET) and not worst.differing:
-            lack = _lack("invalid judge outputs count as wrong, and no valid one differs from the labels", needed)
-            yield lack._replace(names=(column.name,), unit=f"{lack.unit} with only valid outputs")
-        elif worst.is_below(TARGET):
+        if worst.is_below(TARGET):
             yield _word_gap(column, worst, of, corrected(tests))
-        elif min(worst.bad_caught.n, worst.good_passed.n) < needed:
-            lacking.setdefault(f"fewer than {needed} bad or good answers by the labels", []).append(column.name)
+        elif min(of.count_asked(is_bad=is_bad)[1] for is_bad in (True, False)) < needed:
+            asked = "" if all(each.was_asked for each in of.answers) else " with a valid output"
+            why = f"fewer than {needed} bad or good answers{asked} by the labels"
+            lacking.setdefault(why, []).append(column.name)
     yield from (_lack(why, needed)._replace(names=tuple(names)) for why, names in lacking.items())
 
 
@@ -234,17 +233,18 @@ def _lack(reason: str, needed: int) -> Untested:
 def _word_gap(column: Column, shares: Shares, of: Labelled, budget: str) -> Decision:
     """Return the decision on the worse of the two shares of a judge."""
     is_bad = shares.bad_caught.high <= shares.good_passed.high
-    worse = shares.bad_caught if is_bad else shares.good_passed
+    x, n = of.count_asked(is_bad=is_bad)
+    worse = (shares.bad_caught if is_bad else shares.good_passed)._replace(x=x, n=n)
     did = "caught" if is_bad else "passed"
-    gap = f"by the labels there are {of.count_class(worse.n, is_bad=is_bad)}, of which the judge {did} {worse.shown}"
+    gap = f"by the labels there are {of.count_class(n, is_bad=is_bad)}, of which the judge {did} {worse.shown}"
     if column.measure.meets is None:
         half = "lower" if is_bad else "upper"
-        gap = f"of {worse.n:,} answers in the {half} half of the labels the judge put {worse.shown} there"
+        gap = f"of {n:,} answers in the {half} half of the labels the judge put {worse.shown} there"
     wrong = [f"`{name_key(of.keys[place])}`" for place in shares.differing if of.answers[place].side is not is_bad]
     strict = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
     values = {
         "gap": gap,
-        "gaps": f"{gap} ({percent(Fraction(worse.x) / worse.n)}, {at_most(worse.high)})",
+        "gaps": f"{gap} ({percent(x / n)}, {at_most(worse.high)})",
         "budget": budget,
         "advice": strict if is_bad else "say what is good enough to meet it",
         "look": f"; look at {join_words(wrong[:3])}" if wrong else "",
