@@ -808,7 +808,7 @@ def write_people(people, judged, *, questions=0, chosen="random", name="met"):
     write_lines(
         "labels.jsonl",
         [
-            {"id": one["id"], "rater": person, **how, "output": give(value)}
+            {"id": one["id"], "rater": person, **how, "output": "perhaps" if value == "?" else give(value)}
             for person, values in people.items()
             for one, value in zip(about, values, strict=True)
         ],
@@ -1029,6 +1029,8 @@ def test_answers_without_the_field_are_said_to_be_in_no_group(said):
     _, report, _ = run(*LABELS, "--by", "new")
     assert [(each["group"], each["labelled"]) for each in report["groups"]] == [('"1"', 15), ("1", 15), ("true", 15)]
     said(run(*LABELS, "--by", "new", form="full")[1].partition("\nDetails")[0])
+    agreed = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS, "--by", "new").stdout
+    said(next(part for part in agreed.split("\n\n") if "by group" in part))
 
 
 @pytest.mark.parametrize(("refused", "reasons"), [(3, ["shares-reached"]), (4, ["labels-refused"])])
@@ -1041,6 +1043,42 @@ def test_labels_that_are_refused_for_their_value_are_a_selection(refused, reason
         record["output"] = "perhaps"
     write_lines("labels.jsonl", records)
     assert run(*LABELS)[1]["reasons"] == reasons
+    options = (FILES[0], "answers.judged.jsonl", *LABELS, "--format", "json")
+    agreed = json.loads(commands.run("rubric-score", "agree", *options).stdout)["agreements"][0]["comparisons"][0]
+    assert agreed["measures"][-1]["pair"]["gate"]["reasons"] == reasons
+
+
+DOUBTED = [
+    ({"ann": HALF}, [(True,)] * 60, {"chosen": "by-verdict"}, "by-verdict"),
+    ({"ann": HALF, "bob": [not each for each in HALF]}, [(True,)] * 60, {}, "people-disagree"),
+    ({"ann": [at % 5 + 1 for at in range(60)]}, [((10, 10, 10, 8, 8)[at % 5],) for at in range(60)],
+     {"name": "score"}, "label-scale"),
+    ({"ann": ["?", "?", "?", "?", *HALF[4:]]}, [(True,)] * 60, {}, "labels-refused"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("people", "judged", "more", "reason"), DOUBTED, ids=[each[-1] for each in DOUBTED])
+def test_judged_rules_say_nothing_from_labels_that_assess_doubts(people, judged, more, reason, said):
+    if more.get("name") == "score":
+        Path("refund.rubric.yaml").write_text(SCALE)
+    write_people(people, judged, **more)
+    options = (FILES[0], "--judged", "answers.judged.jsonl", *LABELS)
+    found = commands.run("rubric-lint", "check", *options)
+    assert run(*LABELS)[1]["reasons"] == [reason]
+    assert " judged-disagrees: " not in found.stdout.partition("\nFound")[0]
+    said([line for line in found.stdout.splitlines() if "judged-disagrees" in line])
+
+
+def test_judged_rules_and_the_page_name_the_judge_that_fails_of_several(said):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    yes = played.to_output(dict.fromkeys(played.CRITERIA, True))
+    lenient = [{**each, "outputs": [yes], "judge": {"model": "yes"}} for each in records]
+    write_lines("answers.judged.jsonl", [*records, *lenient])
+    options = (FILES[0], "--judged", "answers.judged.jsonl", *LABELS, "--format", "concise")
+    said(commands.run("rubric-lint", "check", *options).stdout)
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
 
 
 def test_labels_whose_verdict_is_not_that_of_their_criteria_are_counted(said):

@@ -11,16 +11,16 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.agree.decision import Doubts, Reason, count_needed, decide_shares, list_against
+from rubric_lint.agree.decision import Reason, count_needed, decide_shares, list_against
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.judged.run import NO_RESULTS, Review
-from rubric_lint.agree.label_scale import Doubted, find_doubted
-from rubric_lint.agree.labelled import Labelled, Skew, count_indistinct, find_skew, find_units, lay_out, list_judges
+from rubric_lint.agree.label_scale import Doubted
+from rubric_lint.agree.labelled import Labelled, count_indistinct, find_units, lay_out, list_judges
 from rubric_lint.agree.ratings import Judgements, Ratings
 from rubric_lint.agree.scales import Kind, measure_verdicts, measures_of
-from rubric_lint.agree.shares import SLIPS, Shares, measure_shares
+from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.format.criterion import Shape
 from rubric_lint.rules import JUDGED_RULES
@@ -143,8 +143,8 @@ class Assessment(NamedTuple):
     `evidence` is what is about no single criterion, `judges` how each judge treats bad and good answers, the worst one
     first, and `groups` the same for each value of the field that was asked for. Each bound of `judges` may be wrong
     with the probability `level`. `needed` is the least number of units in all that decides with a chance of 4 in 5, if
-    any does; units are questions if `has_questions`, and `copies` labelled answers are near-copies of others. `skew`
-    says how unevenly verdicts are labelled, `doubted` whose labels seem to be on another scale. `indistinct` is the
+    any does; units are questions if `has_questions`, and `copies` labelled answers are near-copies of others.
+    `indistinct` is the
     number of criteria on which no judge tells answers apart, 0 if one does, and `alike` the number of answers that were
     all given one and the same value on every criterion. `verdicts` counts the outputs of the worst judge, without
     labels of the first one, by their verdict. `fields` are those by which answers could be grouped. `probes` have what
@@ -166,14 +166,17 @@ class Assessment(NamedTuple):
     needed: int | None = None
     has_questions: bool = False
     copies: int = 0
-    skew: Skew | None = None
-    doubted: Doubted | None = None
     indistinct: int = 0
     alike: int = 0
     verdicts: Mapping[Verdict, int] = {}
     fields: tuple[str, ...] = ()
     probes: "Probes | None" = None
     history: "History | None" = None
+
+    @property
+    def doubted(self) -> Doubted | None:
+        """Whose labels seem to be on another scale."""
+        return self.review.doubts.doubted
 
     @property
     def worst(self) -> JudgeShares | None:
@@ -342,8 +345,6 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
         level=level,
         has_questions=any(each.are_questions for each in laid_out.values()),
         copies=max(each.copies for each in laid_out.values()),
-        skew=find_skew(ratings, asked.line),
-        doubted=None if asked.label_scale else find_doubted(ratings.people, judges, own),
     )
 
 
@@ -403,9 +404,7 @@ def find_void(found: Assessment) -> Reason | None:
     """Return why labels say nothing about a judge, if they do not."""
     if found.worst is None:
         return Reason.NO_LABELS
-    refused, given = found.review.refused
-    doubts = Doubts(found.review.chosen, found.skew, found.doubted, are_refused=refused * SLIPS > given)
-    return doubts.find_void(found.worst.shares.people, found.asked.target)
+    return found.review.doubts.find_void(found.worst.shares.people, found.asked.target)
 
 
 def _decide(evidence: Sequence[Evidence], found: Assessment) -> tuple[Trust, tuple[Reason, ...]]:

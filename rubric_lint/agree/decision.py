@@ -4,11 +4,14 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-from rubric_lint.agree.label_scale import Doubted
-from rubric_lint.agree.labelled import Skew
+from rubric_lint.agree.label_scale import Doubted, find_doubted
+from rubric_lint.agree.labelled import Skew, find_skew, list_judges
 from rubric_lint.agree.needed import Seen, count_labels
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.shares import People, Shares
+from rubric_lint.agree.ratings import Ratings
+from rubric_lint.agree.scales import measures_of
+from rubric_lint.agree.shares import SLIPS, People, Shares
+from rubric_lint.scoring.grading import Verdict
 
 
 class Reason(StrEnum):
@@ -34,6 +37,7 @@ OF_LABELS = {
     Reason.MISSES_BAD: "{judge} lets bad answers pass",
     Reason.FAILS_GOOD: "{judge} stops good answers",
     Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
+    Reason.LABELS_REFUSED: "{refused} labels are refused for what is in them, and the others do not stand for these",
     Reason.LABEL_SCALE: "the labels of `{person}` seem to be on another scale than the rubric's",
     Reason.PEOPLE_DISAGREE: "your people disagree: two of them agree on {agree} of answers",
     Reason.SHARES_REACHED: "{judge} catches at least {target} of bad answers and passes at least {target} of good ones",
@@ -48,22 +52,45 @@ OF_INVALID = {
 
 
 class Doubts(NamedTuple):
-    """What may make labels say nothing about a judge: how they were chosen, that many are refused, and their scale."""
+    """What may make labels say nothing about a judge: how they were chosen, and their scale.
+
+    `refused` has how many of how many labels are invalid.
+    """
 
     chosen: Chosen | None = None
     skew: Skew | None = None
     doubted: Doubted | None = None
-    are_refused: bool = False
+    refused: tuple[int, int] = (0, 0)
 
     def find_void(self, people: People, target: Fraction) -> Reason | None:
         """Return why labels of these people say nothing about a judge, if they do not."""
         if self.chosen is Chosen.BY_VERDICT or (self.chosen is None and self.skew is not None):
             return Reason.BY_VERDICT
-        if self.are_refused:
+        refused, given = self.refused
+        if refused * SLIPS > given:
             return Reason.LABELS_REFUSED
         if self.doubted:
             return Reason.LABEL_SCALE
         return Reason.PEOPLE_DISAGREE if people.disagree(target) else None
+
+    def word(self, people: People) -> dict[str, str]:
+        """Return the values of the reasons that labels give."""
+        return {
+            "person": self.doubted.person if self.doubted else "",
+            "agree": "" if people.agree is None else f"{float(people.agree):.0%}",
+            "refused": "{:,} of {:,}".format(*self.refused),
+        }
+
+
+def find_doubts(ratings: Ratings, line: Verdict, *, is_scale_known: bool = False) -> Doubts:
+    """Return what may make labels say nothing; `is_scale_known` if somebody said on which scale they are."""
+    doubts = Doubts(ratings.chosen, refused=ratings.refused)
+    if not ratings.has_joined_labels:
+        return doubts
+    doubted = None
+    if ratings.rubric is not None and not is_scale_known:
+        doubted = find_doubted(ratings.people, list_judges(ratings), list(measures_of(ratings.rubric)))
+    return doubts._replace(skew=find_skew(ratings, line), doubted=doubted)
 
 
 def list_against(shares: Shares, target: Fraction) -> list[Reason]:

@@ -61,6 +61,7 @@ class Ratings(NamedTuple):
     `panels` are models that judged together: what they came to, beside the judgements of each as a judge.
     Without a rubric they are the verdicts of several rubrics. `about` has what records say of an answer besides, and
     `failed` the invalid outputs of each judge for answers of which it has no valid one. A judge may have only these.
+    `refused` has how many of how many labels are invalid.
     """
 
     rubric: ScoringRubric | None
@@ -70,6 +71,7 @@ class Ratings(NamedTuple):
     panels: Mapping[str, Judgements] = MappingProxyType({})
     about: Mapping[Key, About] = MappingProxyType({})
     failed: Mapping[str, Mapping[Key, Outputs]] = MappingProxyType({})
+    refused: tuple[int, int] = (0, 0)
 
     @property
     def raters(self) -> dict[str, Judgements]:
@@ -120,7 +122,9 @@ def pool(several: Sequence[Ratings]) -> Ratings:
                     bare = Judgement(((), verdict), None, samples, higher=((), higher), outputs=outputs)
                     verdicts[_place_in(rubric, key)] = bare
     ways = {ratings.chosen for ratings in several if ratings.has_joined_labels}
-    return Ratings(None, judges, people, ways.pop() if len(ways) == 1 else None, panels, about, failed)
+    chosen = ways.pop() if len(ways) == 1 else None
+    refused = sum(each.refused[0] for each in several), sum(each.refused[1] for each in several)
+    return Ratings(None, judges, people, chosen, panels, about, failed, refused)
 
 
 def _place_in(rubric: str, key: Key) -> Key:

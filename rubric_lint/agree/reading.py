@@ -259,12 +259,8 @@ class Reader:
         self._judges: list[_Found] = []
         self._partial: list[_Found] = []
         self._people: list[_Found] = []
-        self._labels = self._refused = self._contradictions = 0
-
-    @property
-    def refused(self) -> tuple[int, int]:
-        """How many labels are invalid, and how many there are."""
-        return self._refused, self._labels
+        self._labels, self._refused = Counter[str](), Counter[str]()
+        self._contradictions = 0
 
     def word_contradictions(self) -> str:
         """Return how many labels have a verdict that is not that of their criteria; empty if none has."""
@@ -298,6 +294,8 @@ class Reader:
         count = 0
         for line, text in texts:
             count += 1
+            rubric = self._name_rubric(_read_as_far_as_possible(text)) if labels else ""
+            self._labels[rubric] += labels
             try:
                 value = decode_entry(text)
                 if labels and (label := self._read_label(value)):
@@ -314,12 +312,18 @@ class Reader:
                 outcome = self._scorer.explain(text, fault, line)
                 error, name = outcome.error or fault, outcome.head.get("id")
                 is_partial = False
-                self._refused += 1 if labels else 0
+                self._refused[rubric] += labels
                 if name is not None and not labels:
                     is_partial = self._take_failed(_read_as_far_as_possible(text), make_id_key(name), file, line)
                 self.invalid.append(Invalid(file, line, name, error.path, error.message, is_partial))
-        self._labels += count if labels else 0
         return count
+
+    def _name_rubric(self, record: Mapping[str, Any]) -> str:
+        """Return the rubric that a record names, or the only one; of an unknown one nothing."""
+        try:
+            return find_rubric(record, self._rubrics).name
+        except OutputError:
+            return ""
 
     def _take_failed(self, value: dict[str, Any], key: Key, file: str, line: int) -> bool:
         """Keep that an answer has an invalid output, and what the others come to; return whether there are others.
@@ -493,7 +497,7 @@ class Reader:
             raise UnusableError(f"{only}: name another with --rater, or leave --rater out")
         if self._people and not self._judges and self.invalid:
             raise UnusableError(f"{only}: no judge output could be used, as every one is invalid")
-        if self._labels and not self._people:
+        if self._labels.total() and not self._people:
             raise UnusableError(f"{only}, and no label is usable: correct the labels")
         raise UnusableError(
             f"{only}: add --labels, results of another judge, or samples (`rubric-lint judge --samples 3`)"
@@ -533,10 +537,17 @@ class Reader:
                 together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
                 single = {rater: given for rater, given in judged.items() if rater not in panels}
                 of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
-                ratings = Ratings(rubric, single, labelled, None, together, self._about[name], of_judges)
+                refused = self._count_refused(name)
+                ratings = Ratings(rubric, single, labelled, None, together, self._about[name], of_judges, refused)
                 found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
                 self._list_labels_without_result(ratings)
         return found
+
+    def _count_refused(self, rubric: str) -> tuple[int, int]:
+        """Return how many labels of a rubric are invalid, with those that name none, and how many there are."""
+        names = {rubric, ""}
+        refused = sum(self._refused[name] for name in names)
+        return refused, sum(self._labels[name] for name in names)
 
     def _settle_failed(self) -> None:
         """Count answers with some valid outputs by these, and give invalid outputs that name no model to their judge.

@@ -14,7 +14,7 @@ from rubric_lint.agree.assess import (
 )
 from rubric_lint.agree.bounds import Bounded, upper_tail
 from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Reason, lacks_outputs
-from rubric_lint.agree.groups import ERROR, JudgeShares
+from rubric_lint.agree.groups import ERROR, JudgeShares, word_ungrouped
 from rubric_lint.agree.intervals import find_least
 from rubric_lint.agree.judged.outcomes import at_least, at_most
 from rubric_lint.agree.judged.rules import TARGET
@@ -61,7 +61,6 @@ _REASONS = OF_LABELS | {
     Reason.INVALID: "no judge output could be used ({invalid} of {invalid})",
     Reason.UNUSABLE: "the results cannot be used ({fault})",
     Reason.NO_LABELS: "{faults} in {answers}; without human labels nobody can say more",
-    Reason.LABELS_REFUSED: "{refused} labels are refused for what is in them, and the others do not stand for these",
     Reason.FEW_LABELS: "{more}",
 }
 
@@ -89,12 +88,10 @@ def _word_reasons(found: Assessment) -> str:
         "judge": _name_judge(found),
         "groups": " or ".join(groups),
         "invalid": f"{len(review.invalid):,}",
-        "refused": "{:,} of {:,}".format(*review.refused),
         "fault": review.fault,
         "faults": faults,
         "answers": counted(review.answers, "answer"),
-        "person": found.doubted.person if found.doubted else "",
-        "agree": f"{float(people.agree):.0%}" if people and people.agree is not None else "",
+        **(review.doubts.word(people) if people else {}),
         "more": _word_needed(found) if worst else "",
         "target": word_target(found),
     }
@@ -188,11 +185,8 @@ def word_shares(found: Assessment) -> Iterator[str]:
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
         yield _word_group(found, group)
-    if found.groups:
-        grouped = sum(each.shares.people.labelled for each in found.groups if each.judge == found.worst.judge)
-        rest = found.worst.shares.people.labelled - grouped
-        if rest:
-            yield f"{counted(rest, 'labelled answer')} without `{found.asked.by}`, in no group."
+    ungrouped = word_ungrouped(found.groups, found.worst.shares.people.labelled, found.asked.by)
+    yield from [ungrouped] if ungrouped else []
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
     see = "sees" if len(found.review.people) == 1 else "see"
     people = f"{list_names(found.review.people, 3)} {see} them"
@@ -237,7 +231,10 @@ def _word_stopped(line: Verdict) -> str:
 def _word_verdicts(found: Assessment) -> str:
     order = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
     counts = ", ".join(f"{found.verdicts.get(verdict, 0):,} {verdict}" for verdict in order)
-    return f"the verdicts of the judge's outputs are {counts}"
+    whose = "the judge's outputs"
+    if found.worst and len(found.judges) > 1:
+        whose = f"the outputs of `{found.worst.judge}`"
+    return f"the verdicts of {whose} are {counts}"
 
 
 def word_notes(found: Assessment, given: Given) -> Iterator[str]:
@@ -349,9 +346,9 @@ def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
 def _word_chosen(found: Assessment) -> Iterator[str]:
     if found.review.chosen is not None:
         return
-    if found.skew:
+    if found.review.doubts.skew:
         told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge stops"
-        stopped, of_stopped, passed, of_passed = found.skew
+        stopped, of_stopped, passed, of_passed = found.review.doubts.skew
         yield f"{told.format(stopped, of_stopped)}, and {passed} of {of_passed} others."
     else:
         yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."

@@ -134,7 +134,7 @@ class Linted:
         """
         result, reviews = self.examined.result, list[Review]()
         if results and not self.has_errors:
-            basis = Basis(asked.label_scale, asked.runs, among)
+            basis = Basis(asked.label_scale, asked.runs, among, asked.line, asked.target)
             cache = _AmongAnswers(basis) if among else RecordCache(basis)
             run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
             if run.unreadable:
