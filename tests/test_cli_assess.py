@@ -1186,6 +1186,38 @@ def test_labels_that_seem_to_be_on_another_scale_say_nothing_until_somebody_says
     assert "neither scores nor levels" in run(*LABELS, "--label-scale", "1..5")[2]
 
 
+def test_labels_of_one_of_two_people_on_another_scale_are_named_and_read_alone(said):
+    Path("refund.rubric.yaml").write_text(SCALE)
+    judged, labels = [], []
+    for number in range(60):
+        about, score = {"id": f"a{number}", "answer": f"It is {played.spell(number)}"}, (0, 4, 5, 8, 10)[number % 5]
+        judged.append({**about, "output": {"score": score}})
+        of_people = {"ann": score, "bob": (1, 2, 3, 4, 5)[number % 5]}
+        labels += [{"id": f"a{number}", "rater": name, "output": {"score": of_people[name]}} for name in of_people]
+    write_lines("answers.jsonl", judged)
+    write_lines("labels.jsonl", [{**each, "chosen": "random"} for each in labels])
+    _, report, _ = run(*LABELS)
+    assert (report["reasons"], report["label_scale"]) == (["label-scale"], {"person": "bob", "seems": "shorter"})
+    words = shlex.split(report["next"][0]["command"])[4:]
+    assert words[-2:] == ["--label-scale", "bob=1..5"]
+    _, report, _ = run(*words)
+    assert (report["reasons"], report["bad_caught"]["n"], report["invalid"]) == (["shares-reached"], 36, [])
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    for scales in (("ben=1..5",), ("bob=1..5", "bob=0..10"), ("bob=1-5",)):
+        options = [word for scale in scales for word in ("--label-scale", scale)]
+        code, _, message = run(*LABELS, *options)
+        assert code == 2
+        said(message)
+
+
+def test_the_next_command_asks_for_the_same_again():
+    prepare(30, GOOD, labels=30)
+    _, report, _ = run(*LABELS, "--target", "0.9", "--fail-on", "borderline", "--runs", "2")
+    command = shlex.split(report["next"][-1]["command"])
+    asked = ["--target", "0.9", "--fail-on", "borderline", "--runs", "2"]
+    assert command == ["rubric-lint", "assess", *FILES, *asked, *LABELS, "--look", "2"]
+
+
 def test_a_judge_that_does_not_tell_answers_apart_is_said_to_be_one_and_no_wording_is_blamed(said):
     """Each output is a matter of chance, whatever the answer."""
     prepare(60, lambda asked: dict.fromkeys(played.CRITERIA, False) | draw(asked), labels=48)

@@ -207,7 +207,7 @@ class Agreement(NamedTuple):
 def analyse_all(several: Sequence[Ratings], plan: Plan) -> list[Agreement]:
     """Measure the agreement on each rubric; of several, first that on all verdicts together."""
     together = [pool(several)] if len(several) > 1 else []
-    every = [find_doubts(ratings, plan.line, is_scale_known=plan.is_scale_known).doubted for ratings in several]
+    every = [find_doubts(ratings, plan.line, plan.scales_known).doubted for ratings in several]
     doubted = next(filter(None, every), None)
     found = [analyse(ratings, plan, doubted) for ratings in together]
     return found + [analyse(ratings, plan) for ratings in several]
@@ -271,7 +271,7 @@ def _measure_gates(
 ) -> dict[str, dict[int, Gate]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
     names, units = {**ratings.judges, **ratings.panels}, find_units(ratings)
-    looked_at, doubts = len(list_judges(ratings)), find_doubts(ratings, plan.line, is_scale_known=plan.is_scale_known)
+    looked_at, doubts = len(list_judges(ratings)), find_doubts(ratings, plan.line, plan.scales_known)
     doubts = doubts._replace(doubted=doubted or doubts.doubted)
     found = dict[str, dict[int, Gate]]()
     for name in names:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.agree.decision import Reason, count_needed, decide_shares, list_against
@@ -16,7 +17,7 @@ from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, list_fields
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.judged.run import NO_RESULTS, Review
-from rubric_lint.agree.label_scale import Doubted
+from rubric_lint.agree.label_scale import Doubted, Scales
 from rubric_lint.agree.labelled import Labelled, count_indistinct, find_units, lay_out, list_judges
 from rubric_lint.agree.ratings import Judgements, Ratings
 from rubric_lint.agree.scales import Kind, measure_verdicts, measures_of
@@ -60,7 +61,7 @@ class Asked(NamedTuple):
     """What is asked: the share of bad answers to catch and of good ones to pass, and which look at the data this is.
 
     Verdicts at or below the `line` stop an answer, and a verdict rests on so many outputs as `runs` says. `by` is the
-    field by which answers are grouped. Labels are on `label_scale`, if somebody said it.
+    field by which answers are grouped. Labels are on `label_scales`, if somebody said it.
     """
 
     target: Fraction = TARGET
@@ -68,7 +69,7 @@ class Asked(NamedTuple):
     line: Verdict = Verdict.FAIL
     runs: int = 1
     by: str = ""
-    label_scale: tuple[int, int] | None = None
+    label_scales: Scales = MappingProxyType({})
 
 
 class Evidence(NamedTuple):

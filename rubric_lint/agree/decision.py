@@ -1,5 +1,6 @@
 """Decide what the shares of a judge show, by the rules that `agree` and `assess` have in common."""
 
+from collections.abc import Collection
 from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
@@ -82,14 +83,15 @@ class Doubts(NamedTuple):
         }
 
 
-def find_doubts(ratings: Ratings, line: Verdict, *, is_scale_known: bool = False) -> Doubts:
-    """Return what may make labels say nothing; `is_scale_known` if somebody said on which scale they are."""
+def find_doubts(ratings: Ratings, line: Verdict, scales_known: Collection[str] = ()) -> Doubts:
+    """Return what may make labels say nothing; somebody said on which scale the labels of some people are."""
     doubts = Doubts(ratings.chosen, refused=ratings.refused)
     if not ratings.has_joined_labels:
         return doubts
     doubted = None
-    if ratings.rubric is not None and not is_scale_known:
-        doubted = find_doubted(ratings.people, list_judges(ratings), list(measures_of(ratings.rubric)))
+    if ratings.rubric is not None:
+        measures = list(measures_of(ratings.rubric))
+        doubted = find_doubted(ratings.people, list_judges(ratings), measures, scales_known)
     return doubts._replace(skew=find_skew(ratings, line), doubted=doubted)
 
 

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.analysis import LABEL
-from rubric_lint.agree.label_scale import rescale
+from rubric_lint.agree.label_scale import EVERYBODY, Scales, rescale
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import (
     Judgement,
@@ -243,11 +244,11 @@ class Reader:
         reading: Reading = DEFAULT_READING,
         *,
         any_version: bool = False,
-        label_scale: tuple[int, int] | None = None,
+        label_scales: Scales = MappingProxyType({}),
     ) -> None:
         self.invalid: list[Invalid] = []
         self.passed_over = ReadingTotals()
-        self._label_scale = label_scale
+        self._label_scales = label_scales
         self._about: dict[str, dict[Key, About]] = {name: {} for name in rubrics}
         self._failed: dict[str, dict[Source, dict[Key, Outputs]]] = {name: {} for name in rubrics}
         known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
@@ -387,7 +388,7 @@ class Reader:
         if name is None or name == "":
             self._leave_out(NO_ID, f"{file}:{line}")
             return
-        flat = flat._replace(answers=self._rescale(flat.answers, rubric))
+        flat = flat._replace(answers=self._rescale(flat.answers, rubric, find_source(value, file), file))
         own = _find_only_verdict(flat.answers, rubric)
         verdict = flat.verdict or own
         if own is not None and verdict is not own:
@@ -420,8 +421,8 @@ class Reader:
         judgement = judgement._replace(**_describe_text(value))
         source, key = find_source(value, file), make_id_key(value["id"])
         self._describe(value, entry.rubric, key)
-        if labels and self._label_scale:
-            answers = self._rescale(judgement.given[0], entry.rubric)
+        if labels and self._label_scales:
+            answers = self._rescale(judgement.given[0], entry.rubric, source, file)
             output = JudgeOutput(tuple(each for each in answers if each is not None), (None,) * len(answers))
             judgement = Judgement((answers, entry.rubric.grade(output).verdict), judgement.reasons)
         found = _Found(source, entry.rubric, key, file, line, judgement, text=bare_text(answer))
@@ -437,19 +438,23 @@ class Reader:
         about, known = describe(value, self._known), self._about[rubric.name]
         known[key] = known[key].or_else(about) if key in known else about
 
-    def _rescale(self, answers: Sequence[AnswerValue | None], rubric: ScoringRubric) -> tuple[AnswerValue | None, ...]:
-        """Return the scores or levels of a label on the scale of the rubric.
+    def _rescale(
+        self, answers: Sequence[AnswerValue | None], rubric: ScoringRubric, source: Source, file: str
+    ) -> tuple[AnswerValue | None, ...]:
+        """Return the scores or levels of a label on the scale of the rubric; a file may be named as its person.
 
         Raises:
             OutputError: if one is outside the scale of the labels.
         """
-        if self._label_scale is None or rubric.shape is Shape.CHECKLIST:
+        people = [source.rater] if source.rater else [file, stem_of(file)]
+        scale = next((self._label_scales[each] for each in (*people, EVERYBODY) if each in self._label_scales), None)
+        if scale is None or rubric.shape is Shape.CHECKLIST:
             return tuple(answers)
         found: list[AnswerValue | None] = []
         for criterion, answer in zip(rubric.criteria, answers, strict=True):
             allowed = [int(grade.answer) for grade in criterion.grades]
             try:
-                found.append(None if answer is None else rescale(int(answer), self._label_scale, allowed))
+                found.append(None if answer is None else rescale(int(answer), scale, allowed))
             except ValueError as fault:
                 raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
         return tuple(found)

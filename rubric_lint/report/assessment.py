@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.assess import MOST_LOOKS, Assessment, Evidence, Standing, Trust, is_against
+from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.decision import Reason, lacks_outputs
 from rubric_lint.agree.groups import ERROR
@@ -172,7 +172,7 @@ _UNITS = {
 def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
     """Yield what to do next."""
     review, reasons = found.review, set(found.reasons)
-    again = _run_again(given)
+    again = _run_again(found, given)
     judge_all = shlex.join([*again, *_name_labels(given), "--model", "MODEL"])
     if Reason.ERRORS in reasons:
         errors = [each for each in list_evidence(found) if each.severity is Severity.ERROR]
@@ -199,12 +199,26 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         yield from _list_steps_by_group(found, given, again)
 
 
-def _run_again(given: Given) -> list[str]:
-    """Return the command that assesses the same answers and results."""
+def _run_again(found: Assessment, given: Given) -> list[str]:
+    """Return the command that assesses the same answers and results, and asks for the same."""
     usual = f"{given.answers.removesuffix('.jsonl')}.judged.jsonl"
     is_known = tuple(given.results) in {(), (usual,), (given.answers,)}  # the answers name the results then
     named = [] if is_known else [word for name in given.results for word in ("--results", name)]
-    return ["rubric-lint", "assess", given.rubric, given.answers, *named]
+    return ["rubric-lint", "assess", given.rubric, given.answers, *named, *_list_asked(found.asked)]
+
+
+def _list_asked(asked: Asked) -> list[str]:
+    """Return the options that ask for other than the usual."""
+    usual, words = Asked(), list[str]()
+    if asked.target != usual.target:
+        words += ["--target", f"{float(asked.target):.10g}"]
+    if asked.line is not usual.line:
+        words += ["--fail-on", asked.line]
+    if asked.runs != usual.runs:
+        words += ["--runs", str(asked.runs)]
+    for person, (low, high) in asked.label_scales.items():
+        words += ["--label-scale", f"{person}={low}..{high}" if person else f"{low}..{high}"]
+    return words
 
 
 def _name_labels(given: Given) -> list[str]:

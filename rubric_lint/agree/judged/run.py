@@ -14,6 +14,7 @@ from rubric_lint.agree.decision import OF_LABELS, Doubts, Reason, find_doubts
 from rubric_lint.agree.judged.outcomes import Decision, Target, Untested
 from rubric_lint.agree.judged.rules import TARGET, CriterionOutcome, decide, sort_by_criterion
 from rubric_lint.agree.judged.table import Table, build_table
+from rubric_lint.agree.label_scale import Scales
 from rubric_lint.agree.labelled import find_units, lay_out, list_judges
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Key, Ratings
@@ -119,12 +120,12 @@ Among = tuple[tuple[str, frozenset[str]], ...]
 
 
 class Basis(NamedTuple):
-    """How records are read: the scale of labels, the outputs of a run of a judge, and what is known of the answers.
+    """How records are read: the scales of labels, the outputs of a run of a judge, and what is known of the answers.
 
     Verdicts at or below the `line` make an answer bad. People who agree on less than the `target` disagree.
     """
 
-    label_scale: tuple[int, int] | None = None
+    label_scales: Scales = MappingProxyType({})
     runs: int = 1
     about: Mapping[Key, About] = MappingProxyType({})
     line: Verdict = Verdict.FAIL
@@ -219,7 +220,7 @@ class Review(NamedTuple):
 def _review(
     rubric: ScoringRubric, sources: Sources, among: dict[str, frozenset[str]], basis: Basis, *, takes_unnamed: bool
 ) -> Review:
-    reader = Reader({rubric.name: rubric}, label_scale=basis.label_scale)
+    reader = Reader({rubric.name: rubric}, label_scales=basis.label_scales)
     joined = set[tuple[str, bytes]]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
@@ -254,7 +255,7 @@ def _review(
         return head._replace(fault=fault or NO_RESULTS)
     about = {key: basis.about.get(key, About()).or_else(ratings.about.get(key, About())) for key in ratings.known}
     ratings = ratings._replace(about=about)
-    doubts = find_doubts(ratings, basis.line, is_scale_known=basis.label_scale is not None)
+    doubts = find_doubts(ratings, basis.line, basis.label_scales)
     table = build_table(ratings, rubric, basis.runs)
     table = table._replace(void=_find_void(ratings, doubts, basis))
     outcomes = decide(table)

@@ -38,7 +38,7 @@ from rubric_lint.cli.options import Given
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
-from rubric_lint.cli.score.options import check_field, check_label_scale, require_existing
+from rubric_lint.cli.score.options import check_field, check_label_scale, check_people, require_existing
 from rubric_lint.judge.answers import Fields
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.spending import Spending
@@ -134,7 +134,7 @@ class Linted:
         """
         result, reviews = self.examined.result, list[Review]()
         if results and not self.has_errors:
-            basis = Basis(asked.label_scale, asked.runs, among, asked.line, asked.target)
+            basis = Basis(asked.label_scales, asked.runs, among, asked.line, asked.target)
             cache = _AmongAnswers(basis) if among else RecordCache(basis)
             run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
             if run.unreadable:
@@ -359,7 +359,7 @@ def run_assess(given: Given) -> int:
         if given.answers != STDIN and given.answers not in recorded:
             refuse_other_texts(given.answers, given.fields, recorded)
     line, target = read_line(given.fail_on), Fraction(str(given.target))
-    asked = Asked(target, given.look, line, given.runs, given.by or "", given.label_scale)
+    asked = Asked(target, given.look, line, given.runs, given.by or "", given.label_scales)
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = given.labels or linted.labels
@@ -392,6 +392,7 @@ def _check_assessed(found: Sequence[Assessment], given: Given) -> None:
     most = max((len(each.recorded) for each in judged), default=given.runs)
     if given.runs > most:
         raise UserError(f"--runs {given.runs}: no answer has more than {counted(most, 'judge output')}")
+    check_people(given, several)
     if given.by and several:
         check_field(given.by, [about for ratings in several for about in ratings.about.values()])
 
