@@ -493,7 +493,7 @@ def test_a_fault_of_the_rubric_as_a_whole_is_no_number_of_criteria():
     """A third of the answers change their verdict between two outputs, and no gate does."""
     whole, less, least = ({**dict.fromkeys(played.CRITERIA, True), **dict.fromkeys(names, False)} for names in _LACKS)
     pairs = [(whole, less), (whole, whole), (least, least)] * 20
-    prepare(1)
+    write_lines("answers.jsonl", [{"id": f"b{number}", "answer": played.spell(number)} for number in range(60)])
     outputs = [[played.to_output(each) for each in pair] for pair in pairs]
     write_lines("answers.judged.jsonl", [{"id": f"b{number}", "outputs": each} for number, each in enumerate(outputs)])
     page = run(form="full")[1]
@@ -1211,11 +1211,31 @@ def test_labels_of_one_of_two_people_on_another_scale_are_named_and_read_alone(s
 
 
 def test_the_next_command_asks_for_the_same_again():
-    prepare(30, GOOD, labels=30)
+    prepare(60, GOOD, labels=20)
     _, report, _ = run(*LABELS, "--target", "0.9", "--fail-on", "borderline", "--runs", "2")
     command = shlex.split(report["next"][-1]["command"])
+    drawn = report["next"][-2]["command"]
+    assert commands.run(*shlex.split(drawn)).returncode == 0
     asked = ["--target", "0.9", "--fail-on", "borderline", "--runs", "2"]
-    assert command == ["rubric-lint", "assess", *FILES, *asked, *LABELS, "--look", "2"]
+    assert command == ["rubric-lint", "assess", *FILES, *asked, *LABELS, "--labels", "labels.csv", "--look", "2"]
+
+
+def test_ids_of_which_none_matches_are_said_with_the_first_of_both_sides(said):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    labels = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    write_lines("labels.jsonl", [{**each, "id": f"q-{each['id']}"} for each in labels])
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], [each["count"] for each in report["left_out"]]) == (4, ["no-labels"], [60])
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    agree = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS)
+    assert agree.returncode == 2
+    said(agree.stderr)
+    answers = [json.loads(line) for line in Path("answers.jsonl").read_text().splitlines()]
+    write_lines("others.jsonl", [{**each, "id": f"n-{each['id']}"} for each in answers])
+    found = commands.run("rubric-lint", "assess", FILES[0], "others.jsonl", "--results", "answers.judged.jsonl")
+    assert found.returncode == 2
+    said(found.stderr)
 
 
 def test_a_judge_that_does_not_tell_answers_apart_is_said_to_be_one_and_no_wording_is_blamed(said):

@@ -18,10 +18,11 @@ from rubric_lint.agree.ratings import (
     find_middle,
     make_id_key,
     name_key,
+    sort_keys,
 )
 from rubric_lint.agree.units import About, describe
 from rubric_lint.format.criterion import Shape
-from rubric_lint.messages import join_words, point_to_known
+from rubric_lint.messages import join_words, list_names, point_to_known
 from rubric_lint.outputs.blocks import Entry as Text
 from rubric_lint.outputs.blocks import SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry
@@ -147,6 +148,9 @@ def as_record(entry: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) ->
 _MOST_PLACES = 5
 """The most records that a message lists."""
 
+_FIRST_IDS = 3
+"""The ids to show of results and of labels of which none is of the same answer."""
+
 
 class UnusableError(Exception):
     """Results and labels from which nothing can be computed; the message says what is missing."""
@@ -227,7 +231,7 @@ SKIPPED = "nothing is entered, so the rater skipped the answer"
 NO_VERDICT = "of the verdict only, which the empty cells decide; fill them in"
 OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
 TWICE = "one rater judged the same id more than once"
-NO_RESULT = "no judge has a result for the id, so only people are compared"
+NO_RESULT = "no judge has a result for the id, so lower bounds count the answer as wrong"
 OTHER_TEXT = "the label has another text in `answer` than the result with its id; label the judged answer"
 NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; import that column as text"
 OTHER_TYPE = 'results have the id in another type, as 1 is not "1"; write both alike'
@@ -495,7 +499,7 @@ class Reader:
         if len(names) > 1:
             raise UnusableError(
                 f"no answer has ratings of two of the raters {join_words([f'`{name}`' for name in names])}; they are "
-                "joined by `rubric` and `id`"
+                "joined by `rubric` and `id`, which have to be the same in all files"
             )
         only = f"only one rater, `{next(iter(names))}`; agreement needs two"
         if raters:
@@ -632,12 +636,22 @@ class Reader:
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
+        labelled = set().union(*ratings.people.values())
+        no_result = NO_RESULT
+        if judged.isdisjoint(labelled):
+            ids = f"labels have {_list_first(labelled)}, results {_list_first(judged)}"
+            no_result = f"no label has the id of a result: {ids}; use one id for an answer"
         for rater, given in ratings.people.items() if judged else ():
             for key in given:
                 if key not in judged:
                     name = name_key(key)
-                    reason = OTHER_TYPE if name in names else NO_ZEROS if name in stripped else NO_RESULT
-                    self._leave_out(reason, f"{name_key(key)} by {rater}")
+                    reason = OTHER_TYPE if name in names else NO_ZEROS if name in stripped else no_result
+                    self._leave_out(reason, f"{name_key(key)} by {rater}", "label")
+
+
+def _list_first(keys: Collection[Key]) -> str:
+    """Return the first ids as messages show them."""
+    return list_names([name_key(key) for key in sort_keys(keys)[:_FIRST_IDS]])
 
 
 def _check_names(judges: Sequence[str], people: Sequence[str], raters: Sequence[str]) -> None:

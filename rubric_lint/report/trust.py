@@ -96,6 +96,9 @@ def _word_reasons(found: Assessment) -> str:
         "target": word_target(found),
     }
     words = _REASONS
+    ratings = review.ratings
+    if ratings and ratings.people and not ratings.has_joined_labels:
+        words = {**_REASONS, Reason.NO_LABELS: "no label is of a judged answer, as their ids differ"}
     if worst and review.ratings and review.ratings.has_invalid_outputs(worst.judge):
         words = {**_REASONS, **OF_INVALID}
     return "; ".join(words[each].format_map(values) for each in found.reasons)

@@ -43,7 +43,7 @@ from rubric_lint.judge.answers import Fields
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.spending import Spending
 from rubric_lint.lint.engine import examine_file
-from rubric_lint.messages import UserError, list_names, visible
+from rubric_lint.messages import UserError, join_words, list_names, visible
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.project.settings import SettingsFinder, shorten
@@ -242,7 +242,7 @@ class Linted:
 class _AmongAnswers(RecordCache):
     """Reads only the results of answers with certain ids; `left_out` has the others, by the rubric that they name.
 
-    Of a file without a result of any of them all results count: its ids are then of another kind, as in runs of AgentV.
+    All results of runs of AgentV count, whose ids are of another kind.
     """
 
     def __init__(self, basis: Basis) -> None:
@@ -251,9 +251,21 @@ class _AmongAnswers(RecordCache):
         self.left_out: dict[str | None, LeftOut] = {}
 
     def load(self, paths: tuple[tuple[str, ...], tuple[str, ...]]) -> Sources:
-        """Load files of results and labels, and leave out other results."""
+        """Load files of results and labels, and leave out other results.
+
+        Raises:
+            UserError: if no result is of one of the answers.
+        """
         found = super().load(paths)
-        return found._replace(results=tuple(map(self._narrow, found.results)))
+        results = tuple(map(self._narrow, found.results))
+        if results and not any(lines for file in results for lines in file.lines.values()):
+            others = [record for left_out in self.left_out.values() for record in left_out.records]
+            names = ", ".join(file.path for file in results)
+            raise UserError(
+                f"{names}: no result has the id of an answer: results are {join_words(others[:3])}, answers "
+                f"{list_names(sorted(self._ids), 3)}; name the results of these answers with --results"
+            )
+        return found._replace(results=results)
 
     def _narrow(self, file: RecordFile) -> RecordFile:
         lines: dict[str | None, list[Line]] = {}
@@ -266,8 +278,6 @@ class _AmongAnswers(RecordCache):
                     kept.append(line)
                 else:
                     others.append((name, f"{file.path}:{line.number} ({name_key(make_id_key(given))})"))
-        if not any(lines.values()):
-            return file
         for name, place in others:
             self.left_out.setdefault(name, LeftOut("ANSWERS has no answer with the id of the result")).add(place)
         return replace(file, lines=lines)
