@@ -1214,7 +1214,7 @@ def test_the_next_command_asks_for_the_same_again():
     prepare(60, GOOD, labels=20)
     _, report, _ = run(*LABELS, "--target", "0.9", "--fail-on", "borderline", "--runs", "2")
     command = shlex.split(report["next"][-1]["command"])
-    drawn = report["next"][-2]["command"]
+    drawn = report["next"][0]["command"]
     assert commands.run(*shlex.split(drawn)).returncode == 0
     asked = ["--target", "0.9", "--fail-on", "borderline", "--runs", "2"]
     assert command == ["rubric-lint", "assess", *FILES, *asked, *LABELS, "--labels", "labels.csv", "--look", "2"]
@@ -1296,3 +1296,56 @@ def test_each_figure_on_the_page_is_one_of_the_report(judge, count):
     counts = [report["verdicts"][name] for name in ("fail", "borderline", "pass")]
     assert f"outputs are {counts[0]} fail, {counts[1]} borderline, {counts[2]} pass" in text
     assert sum(counts) == 2 * count
+
+
+def follow_all(report):
+    """Run the commands of the next steps that ask no model, as they stand, with no label filled in."""
+    found = []
+    for step in report["next"]:
+        words = shlex.split(step["command"])
+        if words and "MODEL" not in words:
+            found.append((words[1], commands.run(*words).returncode))
+    return found
+
+
+def prepare_two_judges():
+    Path("answers.judged.jsonl").rename("answers.jsonl")
+    lines = Path("answers.jsonl").read_text()
+    Path("answers.jsonl").write_text(lines + lines.replace('"model": "m"', '"model": "n"'))
+
+
+def prepare_a_sheet_that_exists():
+    Path("labels.csv").write_text("id\n")
+    Path("labels-2.csv").write_text("id\n")
+
+
+def prepare_records_without_ids():
+    Path("answers.judged.jsonl").rename("answers.jsonl")
+    write_lines("more.jsonl", [{"output": played.to_output(dict.fromkeys(played.CRITERIA, True))}])
+    Path("answers.jsonl").write_text(Path("answers.jsonl").read_text() + Path("more.jsonl").read_text())
+
+
+def prepare_names_of_ours():
+    answers = [json.loads(line) for line in Path("answers.jsonl").read_text().splitlines()]
+    write_lines("answers.jsonl", [{"id": each["id"], "text": each["answer"]} for each in answers])
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "ran"),
+    [
+        (lambda: None, (), [("labels", 0), ("assess", 4)]),
+        (lambda: None, LABELS, [("labels", 0), ("assess", 4)]),
+        (prepare_two_judges, (), [("labels", 0), ("assess", 4)]),
+        (prepare_a_sheet_that_exists, (), [("labels", 0), ("assess", 4)]),
+        (prepare_records_without_ids, (), []),
+        (prepare_names_of_ours, ("--map", "answer=text"), []),
+    ],
+    ids=["no labels", "few labels", "two judges", "a sheet", "no ids", "other names"],
+)
+def test_each_command_of_the_next_steps_runs(change, options, ran, said):
+    prepare(60, GOOD, labels=20)
+    change()
+    report = run(*options)[1]
+    assert follow_all(report) == ran
+    if not ran:
+        said([step["text"] for step in report["next"]])

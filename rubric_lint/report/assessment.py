@@ -1,9 +1,11 @@
 """Write an assessment for people who know no statistics: as text, as Markdown for a pull request, and as JSON."""
 
+import itertools
 import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, is_against
@@ -184,15 +186,16 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         yield _ask_again(given)
     elif {Reason.NOT_JUDGED, Reason.INVALID} & reasons:
         text = "Have a model judge the answers, or name recorded outputs with --results."
-        yield Step(text, judge_all)
+        yield _judge(text, judge_all, given)
     elif found.indistinct:
-        yield Step("Try another model. Rewording the rubric, or `improve`, will not help before that.", judge_all)
+        text = "Try another model. Rewording the rubric, or `improve`, will not help before that."
+        yield _judge(text, judge_all, given)
     else:
         if any(each.file in given.results for each in review.invalid):
             yield _ask_again(given)
         if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
             lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
-            yield Step(f"Have the labelled answers judged that have {lacking}.", judge_all)
+            yield _judge(f"Have the labelled answers judged that have {lacking}.", judge_all, given)
         if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
             yield Step("Fix what is listed above, then judge the answers again.")
         yield from _list_steps_of_labels(found, given, again)
@@ -255,7 +258,8 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
     elif {Reason.NO_LABELS, Reason.BY_VERDICT} & reasons:
         count = min(max(_USUAL_SAMPLE, 2 * find_least_units(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
-        yield Step("Run this again with the labels.", shlex.join([*again, "--labels", _name_sheet(given)]))
+        command = "" if given.fault_of_labels else shlex.join([*again, "--labels", _name_sheet(given)])
+        yield Step("Run this again with the labels.", command)
     elif Reason.FEW_LABELS in reasons:
         yield from _list_steps_to_more(found, given, labelled)
 
@@ -297,7 +301,7 @@ def _list_steps_to_others(found: Assessment, given: Given, labelled: Sequence[st
     if spare > 0:
         yield _draw(found, given, min(more, spare), "more answer")
         look = ["--labels", _name_sheet(given), "--look", str(found.asked.look + 1)]
-        command = shlex.join([*labelled, *look])
+        command = "" if given.fault_of_labels else shlex.join([*labelled, *look])
     if more > spare:
         also = " besides" if spare > 0 else ""
         what = counted(more - spare, "more answer")
@@ -318,27 +322,37 @@ def _list_steps_by_group(found: Assessment, given: Given, again: Sequence[str]) 
 
 def _name_sheet(given: Given) -> str:
     """Return a name for a sheet to draw that no sheet of labels has."""
-    taken = set(given.labels)
-    names = ("labels.csv", *(f"labels-{number}.csv" for number in range(2, len(taken) + 3)))
-    return next(name for name in names if name not in taken)
+    return _name_new("labels", ".csv", given.labels)
+
+
+def _name_new(stem: str, ending: str, taken: Collection[str] = ()) -> str:
+    """Return a name that no file has yet."""
+    names = itertools.chain([f"{stem}{ending}"], (f"{stem}-{number}{ending}" for number in itertools.count(2)))
+    return next(name for name in names if name not in taken and not Path(name).exists())
 
 
 def _ask_again(given: Given) -> Step:
     """Return the step for invalid outputs; with other options than before, `judge` needs a new file of results."""
     text = "Have the answers judged into a new file, with --per-criterion, a larger --max-tokens, or another model"
-    command = ""
-    if given.answers not in given.results:  # `judge` reads no results as answers
-        words = ["rubric-lint", "judge", given.rubric, given.answers, "--output", "again.jsonl"]
-        command = shlex.join([*words, "--model", "MODEL", "--per-criterion"])
-    return Step(f"{text}; asking again the same way will not help.", command)
+    words = ["rubric-lint", "judge", given.rubric, given.answers, "--output", _name_new("again", ".jsonl")]
+    command = shlex.join([*words, "--model", "MODEL", "--per-criterion"])
+    return _judge(f"{text}; asking again the same way will not help.", command, given)
+
+
+def _judge(text: str, command: str, given: Given) -> Step:
+    """Return a step to judge answers; results are not read as answers, so the command is only for those that can be."""
+    if given.fault_of_judge and given.answers in given.results:
+        return Step(f"{text} `--model` needs a file with the answers alone.")
+    if given.fault_of_judge:
+        return Step(f"{text} `--model` cannot read the answers yet: {given.fault_of_judge}.")
+    return Step(text, command)
 
 
 def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
-    """Return the step to label answers; the command draws them, which results without their texts do not allow."""
+    """Return the step to label answers; the command draws them from answers that it can read."""
     text = f"Let people label {counted(count, what)} drawn at random"
-    table = found.review.table
-    if given.answers in given.results and table and None in table.lengths:
-        return Step(f"{text}. `{given.answers}` has no text in `answer`: `rubric-lint labels` needs a file with them.")
+    if given.fault_of_labels:
+        return Step(f"{text}. `rubric-lint labels` cannot read the answers yet: {given.fault_of_labels}.")
     labels = given.labels if Reason.FEW_LABELS in found.reasons else ()  # others are of no use, or not random
     known = [("--results", name) for name in given.results] + [("--labels", name) for name in labels]
     options = [*(word for pair in known for word in pair), "--sample", str(count), "-o", _name_sheet(given)]

@@ -40,7 +40,8 @@ class Given(NamedTuple):
     """What the run was given: the files, what is told of records that were not used, and how many findings are ignored.
 
     Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
-    `unread` is what is wrong with files of records and belongs to no record.
+    `unread` is what is wrong with files of records and belongs to no record. `fault_of_judge` and `fault_of_labels` say
+    why a model cannot judge the answers, and why `labels` cannot draw from them.
     """
 
     rubric: str
@@ -52,6 +53,8 @@ class Given(NamedTuple):
     ignored: int = 0
     off: Sequence[str] = ()
     unread: Sequence[str] = ()
+    fault_of_judge: str = ""
+    fault_of_labels: str = ""
 
 
 _REASONS = OF_LABELS | {

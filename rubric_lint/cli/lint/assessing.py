@@ -39,13 +39,15 @@ from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encod
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
 from rubric_lint.cli.score.options import check_field, check_label_scale, check_people, require_existing
-from rubric_lint.judge.answers import Fields
+from rubric_lint.judge.answers import AnswersError, Fields, check_answers
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.spending import Spending
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
+from rubric_lint.outputs.blocks import CHUNK
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.project.files import STDIN, File, Unreadable, read
+from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.project.settings import SettingsFinder, shorten
 from rubric_lint.report import assessment, trust
 from rubric_lint.report.judged import word_records
@@ -382,6 +384,9 @@ def run_assess(given: Given) -> int:
             found = [each._replace(history=past.get(each.rubric)) for each in found]
     files = given.rubric, given.answers, recorded, labels
     basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
+    if not linted.has_errors:
+        faults = (_find_fault(given, linted, is_to_judge=is_to_judge) for is_to_judge in (True, False))
+        basis = basis._replace(fault_of_judge=next(faults), fault_of_labels=next(faults))
     style = make_style(given.color, is_file=given.output is not None)
     with open_report(given.output, Progress(sys.stderr), style) as write:
         assessment.FORMATS[given.form](found, basis, style, write)
@@ -389,6 +394,26 @@ def run_assess(given: Given) -> int:
         for each in found:
             click.echo(f"{visible(each.rubric)}: {visible(trust.word_headline(each))}")
     return _EXITS[max((each.trust for each in found), key=[*_EXITS].index)]
+
+
+def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
+    """Return why another command cannot read the answers, to have them judged or to draw from them; empty if it can."""
+    if given.answers == STDIN:
+        return "standard input is read only once; save them in a file"
+    if is_to_judge and given.fields != Fields():
+        return "repeat --map"
+    try:
+        with open_stream(given.answers) as stream:
+            chunks = iter(lambda: stream.read(CHUNK), b"")
+            if is_to_judge:
+                check_answers(chunks, linted.prepare())
+            else:
+                check_answers(chunks, linted.prepare(), taken=frozenset(), may_repeat=True)
+    except AnswersError as wrong:
+        return f"{given.answers}: {wrong.faults[0]}"
+    except (OSError, ValueError) as fault:
+        return f"{given.answers}: {explain_os_error(given.answers, fault)}"
+    return ""
 
 
 def _check_assessed(found: Sequence[Assessment], given: Given) -> None:

@@ -287,7 +287,7 @@ def labels(given: Given) -> None:
     rubrics = load(given.rubric, given)
     chunks = [*read_chunks(given.answers)]
     try:
-        check_answers(chunks, rubrics, taken=frozenset())  # results have the answers too
+        check_answers(chunks, rubrics, taken=frozenset(), may_repeat=True)  # results have the answers too
         for names in (given.results, given.labels):
             require_existing(names)
         results, done = ({name: read_chunks(name) for name in names} for names in (given.results, given.labels))
