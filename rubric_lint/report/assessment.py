@@ -258,7 +258,7 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
     elif {Reason.NO_LABELS, Reason.BY_VERDICT} & reasons:
         count = min(max(_USUAL_SAMPLE, 2 * find_least_units(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
-        command = "" if given.fault_of_labels else shlex.join([*again, "--labels", _name_sheet(given)])
+        command = "" if _is_undrawable(found, given) else shlex.join([*again, "--labels", _name_sheet(given)])
         yield Step("Run this again with the labels.", command)
     elif Reason.FEW_LABELS in reasons:
         yield from _list_steps_to_more(found, given, labelled)
@@ -301,7 +301,7 @@ def _list_steps_to_others(found: Assessment, given: Given, labelled: Sequence[st
     if spare > 0:
         yield _draw(found, given, min(more, spare), "more answer")
         look = ["--labels", _name_sheet(given), "--look", str(found.asked.look + 1)]
-        command = "" if given.fault_of_labels else shlex.join([*labelled, *look])
+        command = "" if _is_undrawable(found, given) else shlex.join([*labelled, *look])
     if more > spare:
         also = " besides" if spare > 0 else ""
         what = counted(more - spare, "more answer")
@@ -340,17 +340,30 @@ def _ask_again(given: Given) -> Step:
 
 
 def _judge(text: str, command: str, given: Given) -> Step:
-    """Return a step to judge answers; results are not read as answers, so the command is only for those that can be."""
-    if given.fault_of_judge and given.answers in given.results:
-        return Step(f"{text} `--model` needs a file with the answers alone.")
+    """Return a step to judge answers, with a command only for those that can be read: results are no answers."""
+    if given.answers in given.results:
+        return Step(text)
     if given.fault_of_judge:
         return Step(f"{text} `--model` cannot read the answers yet: {given.fault_of_judge}.")
     return Step(text, command)
 
 
+def _lack_texts(found: Assessment, given: Given) -> bool:
+    """Return whether the answers are results without their texts."""
+    table = found.review.table
+    return given.answers in given.results and table is not None and None in table.lengths
+
+
+def _is_undrawable(found: Assessment, given: Given) -> bool:
+    """Return whether no sheet can be drawn from the answers, for more than that their texts are elsewhere."""
+    return bool(given.fault_of_labels) and not _lack_texts(found, given)
+
+
 def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
     """Return the step to label answers; the command draws them from answers that it can read."""
     text = f"Let people label {counted(count, what)} drawn at random"
+    if _lack_texts(found, given):
+        return Step(f"{text}. `{given.answers}` has no text in `answer`: `rubric-lint labels` needs a file with them.")
     if given.fault_of_labels:
         return Step(f"{text}. `rubric-lint labels` cannot read the answers yet: {given.fault_of_labels}.")
     labels = given.labels if Reason.FEW_LABELS in found.reasons else ()  # others are of no use, or not random
