@@ -10,7 +10,7 @@ from rubric_lint.agree.bounds import bound, lower_bound, upper_bound
 from rubric_lint.agree.groups import find_level
 from rubric_lint.agree.needed import MOST_LABELS, Seen, count_labels
 from rubric_lint.agree.shares import LabelledAnswer, compare_people, measure_shares
-from rubric_lint.agree.units import About, describe, group_units
+from rubric_lint.agree.units import About, count_copies, describe, group_units
 
 TARGET = Fraction(4, 5)
 LEVEL = 0.025
@@ -91,22 +91,57 @@ def test_a_second_label_where_the_judge_differs_does_not_make_people_disagree():
     assert compare_people([*asked, *others]).agree == Fraction(10 + 180, 200)
 
 
+_CHINESE = "我们在三十天内接受退货但是商品必须保持原样并且附上发票否则无法办理退款手续"
+_THAI = "เรารับคืนสินค้าภายในหนึ่งเดือนนับจากวันที่ซื้อถ้ายังไม่ได้ใช้งาน"
+
+
 @pytest.mark.parametrize(
-    ("about", "units"),
+    ("questions", "units"),
     [
-        ([About("Why?"), About("why"), About("WHY 2?!")], [0, 0, 0]),  # letters alone count
-        ([About("Why?", "It leaks."), About(None, "It leaks.")], [0, 1]),
-        ([About("2 + 2"), About("2 + 3")], [0, 1]),  # no letters, so all of it counts
-        ([About(None, f"We take it back within a month{'!' * number}") for number in range(4)], [0, 0, 0, 0]),
-        ([About(None, "We take it back for 30 days"), About(None, "We take it back for 14 days")], [0, 0]),
-        ([About(None, "It leaks"), About(None, "It rusts")], [0, 1]),
-        ([About(None, "42"), About(None, "43")], [0, 1]),
-        ([About(), About()], [0, 1]),
+        (["Why?", "why", "WHY?!", " why "], [0, 0, 0, 0]),  # letters alone count
+        (["Why, then?", "Why then"], [0, 0]),
+        (["What is 12 + 7?", "What is 3 + 4?", "what is 12+7"], [0, 1, 0]),
+        (["What is 12 + 7?", "What is 12 - 7?", "What is 1 + 27?", "What is 127?"], [0, 1, 2, 3]),
+        (["Solve 2x + 3 = 7!", "Solve 2x - 3 = 7!", "solve 2x+3=7"], [0, 1, 0]),
+        (["2 + 2", "2 + 3", "2+2 ?"], [0, 1, 0]),
+        (["Is it 30 days?", "Is it 30 days!!", "Is it 14 days?"], [0, 0, 2]),
+        (["12 + 7", "\uff11\uff12 + 7"], [0, 0]),
+        (["มา", "ม้า", "कीमत", "कमत"], [0, 1, 2, 3]),  # vowels and tones are marks
+        (["Caf\u00e9?", "Cafe\u0301?"], [0, 0]),
+        (["???", "∑"], [0, 1]),
     ],
 )
-def test_units(about, units):
+def test_questions_that_are_one(questions, units):
+    found = group_units([About(question) for question in questions])
+    assert [found.index(each) for each in found] == units
+
+
+@pytest.mark.parametrize(
+    ("answers", "units"),
+    [
+        ([f"We take it back within a month{'!' * number}" for number in range(4)], [0, 0, 0, 0]),
+        (["We take it back for 30 days", "We take it back for 14 days"], [0, 0]),
+        (["It leaks", "It rusts"], [0, 1]),
+        (["42", "43"], [0, 1]),
+        ([_CHINESE, _CHINESE.replace("三", "六"), _CHINESE[:20], _CHINESE[::-1]], [0, 0, 2, 3]),
+        ([f"{_CHINESE} 30 天", f"{_CHINESE}14天。"], [0, 0]),
+        (["它漏水", "它生锈", "它漏水。"], [0, 1, 0]),
+        ([_THAI, _THAI.replace("น", "ม", 1), _THAI[::-1]], [0, 0, 2]),
+        (["カタカナ", "カタカタ"], [0, 1]),
+    ],
+)
+def test_texts_that_are_near_copies(answers, units):
+    """In a script without blanks a character counts as a word does."""
+    about = [About(None, answer) for answer in answers]
     found = group_units(about)
     assert [found.index(each) for each in found] == units
+    assert count_copies(found) == len(units) - len(set(units))
+
+
+def test_a_question_and_none_are_not_one():
+    about = [About("Why?", "It leaks."), About(None, "It leaks."), About(), About()]
+    assert len(set(group_units(about))) == 4
+    assert count_copies(group_units(about)) == 0
 
 
 def test_what_a_record_says_of_its_answer():

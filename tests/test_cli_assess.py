@@ -225,16 +225,21 @@ def test_labels_that_cannot_be_used_are_told_first_and_have_to_be_corrected():
     assert "the names of the columns are in row 2" in run("--labels", "labels.csv")[2]
 
 
-def test_invalid_outputs_are_counted_by_cause():
+def test_invalid_outputs_are_counted_by_cause(said):
     prepare(4, GOOD)
     path = Path("answers.judged.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for number in (0, 1):
         lines[number]["outputs"][0]["checks"].pop()
     lines[2]["outputs"][1] = "I refuse."
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(path, lines)
     code, page, _ = run(form="full")
-    assert (code, "3 records not counted: " in page) == (4, True)
+    said(page.partition("\nDetails")[0])
+    report = run()[1]
+    assert (code, report["answers"], len(report["invalid"])) == (4, 4, 3)
+    lines[0]["outputs"][1] = "I refuse."
+    write_lines(path, lines)
+    assert run()[1]["answers"] == 3
 
 
 def test_a_file_of_answers_that_has_outputs_is_what_is_recorded_and_what_labels_are_drawn_from():
@@ -488,7 +493,7 @@ def test_a_fault_of_the_rubric_as_a_whole_is_no_number_of_criteria():
     """A third of the answers change their verdict between two outputs, and no gate does."""
     whole, less, least = ({**dict.fromkeys(played.CRITERIA, True), **dict.fromkeys(names, False)} for names in _LACKS)
     pairs = [(whole, less), (whole, whole), (least, least)] * 20
-    prepare(1)
+    write_lines("answers.jsonl", [{"id": f"b{number}", "answer": played.spell(number)} for number in range(60)])
     outputs = [[played.to_output(each) for each in pair] for pair in pairs]
     write_lines("answers.judged.jsonl", [{"id": f"b{number}", "outputs": each} for number, each in enumerate(outputs)])
     page = run(form="full")[1]
@@ -803,7 +808,7 @@ def write_people(people, judged, *, questions=0, chosen="random", name="met"):
     write_lines(
         "labels.jsonl",
         [
-            {"id": one["id"], "rater": person, **how, "output": give(value)}
+            {"id": one["id"], "rater": person, **how, "output": "perhaps" if value == "?" else give(value)}
             for person, values in people.items()
             for one, value in zip(about, values, strict=True)
         ],
@@ -826,11 +831,14 @@ SPLIT = [False] * 25 + [True] * 75
         ({"ann": HALF}, [(False, at >= 24) for at in range(30)] + [(True, True)] * 30, {}, (27, 30), "few-labels"),
         ({"ann": HALF}, [(False, at < 24) for at in range(30)] + [(True, True)] * 30, {}, (18, 30), "misses-bad"),
         ({"ann": HALF}, [(None,)] * 15 + ONCE[15:], {}, (15, 30), "misses-bad"),
+        ({"ann": HALF}, [(False, None)] * 30 + [(True, True)] * 30, {}, (15, 30), "misses-bad"),
+        ({"ann": HALF}, [(None, None, False)] * 6 + [(None,)] + ONCE[7:], {}, (25, 30), "few-labels"),
         ({"ann": HALF}, ONCE, {"chosen": "by-verdict"}, (30, 30), "by-verdict"),
         ({"ann": [at % 5 + 1 for at in range(60)]}, [((2, 4, 5, 8, 10)[at % 5],) for at in range(60)],
          {"name": "score"}, (36, 60), "label-scale"),
     ],
-    ids=["split", "reversed", "questions", "half-wrong", "two-outputs", "refused", "by-verdict", "scale"],
+    ids=["split", "reversed", "questions", "half-wrong", "two-outputs", "refused", "partly", "mostly", "by-verdict",
+         "scale"],
 )  # fmt: skip
 def test_agree_and_assess_say_the_same_of_the_same_files(people, judged, more, caught, reasons):
     if more.get("name") == "score":
@@ -906,6 +914,22 @@ def test_an_answer_with_an_invalid_output_stays_with_its_question():
     assert report["bad_caught"]["x"] == pytest.approx(40 / 3)
 
 
+def test_near_copies_count_as_one_and_are_counted(said):
+    """60 Chinese answers that differ in one character each, and arithmetic questions that differ in digits."""
+    met = [False] * 30 + [True] * 30
+    text = "我们在三十天内接受退货但是商品必须保持原样并且附上发票否则无法办理退款手续"
+    answers = [{"answer": f"{text[:20]}{'不可' if met[n] else '可以'}{chr(0x5000 + n)}{text}"} for n in range(60)]
+    write_judged([(each,) for each in met], met, answers=answers)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["near_copies"]) == (4, ["few-labels"], 58)
+    assert [report[side]["n"] for side in ("bad_caught", "good_passed")] == [1, 1]
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    asked = [{"question": f"What is {number} + 7?"} for number in range(60)]
+    write_judged([(each,) for each in met], met, answers=asked)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["near_copies"]) == (0, ["shares-reached"], 0)
+
+
 def test_an_answer_with_fewer_outputs_than_a_run_is_not_wrong(said):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) * (2 + number % 2) for number, each in enumerate(met)], met)
@@ -927,6 +951,78 @@ def test_an_invalid_output_is_a_run_that_is_not_right_and_others_of_its_answer_c
     assert (report["bad_caught"]["x"], report["bad_caught"]["n"]) == (caught, 30)
 
 
+def write_outputs(judge, extra=()):
+    """Write 60 answers that people and a judge fail or pass alike, with the fields of each record, and more records."""
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    write_lines("answers.judged.jsonl", [*({**each, **judge} for each in records), *extra])
+    return records
+
+
+INVALID = {"outputs": ["I refuse.", "I refuse."]}
+
+
+@pytest.mark.parametrize(
+    ("judge", "more", "caught"),
+    [
+        ({"judge": {"model": "m"}}, {"judge": {"model": "n"}, **INVALID}, {"m": (30, 30), "n": (0, 30)}),
+        ({"judge": {"model": "m"}}, {"rater": "n", **INVALID}, {"m": (30, 30), "n": (0, 30)}),
+        ({"judge": {"model": "m"}}, {"judge": {"model": "m"}, **INVALID}, {"m": (30, 30)}),
+        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (30, 30)}),
+        ({"judge": {}}, {"error": "content filter"}, {"answers": (30, 30)}),
+    ],
+    ids=["other-model", "other-rater", "asked-again", "without-a-model", "no-models"],
+)
+def test_a_judge_with_only_invalid_outputs_is_a_judge_and_no_other_record_makes_one(judge, more, caught):
+    write_outputs(judge, [{"id": f"a{number:03}", **more} for number in range(60)])
+    report = run(*LABELS)[1]
+    found = {each["judge"]: (each["bad_caught"]["x"], each["bad_caught"]["n"]) for each in report["each_judge"]}
+    assert (found, len(report["invalid"])) == (caught, 60)
+
+
+@pytest.mark.parametrize(
+    ("failed", "caught"),
+    [
+        ({"error": "content filter"}, 20),
+        ({"judge": {"panel": [{"model": "one", "outputs": 1}, {"model": "two", "outputs": 0}]}, "outputs": ["?"]}, 20),
+        ({"judge": {"rubric_hash": "of another"}, "error": "content filter"}, 20),
+    ],
+    ids=["no-judge", "panel", "other-version"],
+)
+def test_an_invalid_record_of_a_panel_counts_as_wrong(failed, caught):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each, each) for each in met], met)
+    panel = {"judge": {"panel": [{"model": name, "outputs": 1} for name in ("one", "two")]}}
+    records = [{**json.loads(line), **panel} for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    records[:10] = [{"id": each["id"], **failed} for each in records[:10]]
+    write_lines("answers.judged.jsonl", records)
+    report = run(*LABELS)[1]
+    unknown = 10 if "rubric_hash" in failed.get("judge", {}) else 0
+    assert ([each["judge"] for each in report["each_judge"]], report["bad_caught"]["x"]) == (["panel"], caught)
+    assert (report["bad_caught"]["high"] == 1) is (unknown > 0)
+
+
+def test_a_label_joins_an_invalid_output_whose_id_is_a_number():
+    records = write_outputs({})
+    write_lines("answers.judged.jsonl", [{**each, "id": at} for at, each in enumerate(records)])
+    write_lines("answers.jsonl", [{"id": at, "answer": each["answer"]} for at, each in enumerate(records)])
+    refuse_outputs(range(10))
+    rows = [f"{at},{','.join(['yes' if at >= 30 else 'no'] * 4)}" for at in range(60)]
+    Path("ann.csv").write_text("\n".join([f"id,{','.join(played.CRITERIA)}", *rows]))
+    report = run("--labels", "ann.csv")[1]
+    assert (report["bad_caught"]["x"], report["bad_caught"]["n"], report["left_out"]) == (20, 30, [])
+
+
+def test_a_judge_whose_every_second_output_is_invalid_is_said_to_fail_by_these(said):
+    met = [False] * 30 + [True] * 30
+    write_people({"ann": met}, [(each, None) for each in met])
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS).stdout)
+    found = commands.run("rubric-lint", "check", FILES[0], "--judged", "answers.judged.jsonl", *LABELS)
+    assert "judged-disagrees:" not in found.stdout.partition("not enough data for:")[0]
+
+
 def test_answers_without_the_field_are_said_to_be_in_no_group(said):
     met = [False] * 30 + [True] * 30
     fields = [{"new": True}, {"new": 1}, {"new": "1"}, {}]
@@ -934,6 +1030,8 @@ def test_answers_without_the_field_are_said_to_be_in_no_group(said):
     _, report, _ = run(*LABELS, "--by", "new")
     assert [(each["group"], each["labelled"]) for each in report["groups"]] == [('"1"', 15), ("1", 15), ("true", 15)]
     said(run(*LABELS, "--by", "new", form="full")[1].partition("\nDetails")[0])
+    agreed = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS, "--by", "new").stdout
+    said(next(part for part in agreed.split("\n\n") if "by group" in part))
 
 
 @pytest.mark.parametrize(("refused", "reasons"), [(3, ["shares-reached"]), (4, ["labels-refused"])])
@@ -946,6 +1044,42 @@ def test_labels_that_are_refused_for_their_value_are_a_selection(refused, reason
         record["output"] = "perhaps"
     write_lines("labels.jsonl", records)
     assert run(*LABELS)[1]["reasons"] == reasons
+    options = (FILES[0], "answers.judged.jsonl", *LABELS, "--format", "json")
+    agreed = json.loads(commands.run("rubric-score", "agree", *options).stdout)["agreements"][0]["comparisons"][0]
+    assert agreed["measures"][-1]["pair"]["gate"]["reasons"] == reasons
+
+
+DOUBTED = [
+    ({"ann": HALF}, [(True,)] * 60, {"chosen": "by-verdict"}, "by-verdict"),
+    ({"ann": HALF, "bob": [not each for each in HALF]}, [(True,)] * 60, {}, "people-disagree"),
+    ({"ann": [at % 5 + 1 for at in range(60)]}, [((10, 10, 10, 8, 8)[at % 5],) for at in range(60)],
+     {"name": "score"}, "label-scale"),
+    ({"ann": ["?", "?", "?", "?", *HALF[4:]]}, [(True,)] * 60, {}, "labels-refused"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("people", "judged", "more", "reason"), DOUBTED, ids=[each[-1] for each in DOUBTED])
+def test_judged_rules_say_nothing_from_labels_that_assess_doubts(people, judged, more, reason, said):
+    if more.get("name") == "score":
+        Path("refund.rubric.yaml").write_text(SCALE)
+    write_people(people, judged, **more)
+    options = (FILES[0], "--judged", "answers.judged.jsonl", *LABELS)
+    found = commands.run("rubric-lint", "check", *options)
+    assert run(*LABELS)[1]["reasons"] == [reason]
+    assert " judged-disagrees: " not in found.stdout.partition("\nFound")[0]
+    said([line for line in found.stdout.splitlines() if "judged-disagrees" in line])
+
+
+def test_judged_rules_and_the_page_name_the_judge_that_fails_of_several(said):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    yes = played.to_output(dict.fromkeys(played.CRITERIA, True))
+    lenient = [{**each, "outputs": [yes], "judge": {"model": "yes"}} for each in records]
+    write_lines("answers.judged.jsonl", [*records, *lenient])
+    options = (FILES[0], "--judged", "answers.judged.jsonl", *LABELS, "--format", "concise")
+    said(commands.run("rubric-lint", "check", *options).stdout)
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
 
 
 def test_labels_whose_verdict_is_not_that_of_their_criteria_are_counted(said):
@@ -962,6 +1096,50 @@ def test_labels_whose_verdict_is_not_that_of_their_criteria_are_counted(said):
     said(page.partition("\nDetails")[0])
     agree = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", "--labels", "labels.csv")
     said(agree.stderr)
+
+
+@pytest.mark.parametrize(
+    ("refused", "caught", "standing", "untested"),
+    [
+        (range(15), 30, UNKNOWN, False),  # all that is valid is right
+        (range(12), 12, FIX, False),  # and none of it
+        (range(30), 30, UNKNOWN, True),
+    ],
+)
+def test_an_invalid_output_makes_no_criterion_one_to_fix(refused, caught, standing, untested):
+    """The verdict counts it as wrong, as nobody can use it, but it says nothing of how a criterion is worded."""
+    met = [False] * 30 + [True] * 30
+    write_judged([(n >= caught,) for n in range(60)], met)
+    refuse_outputs(refused)
+    _, report, _ = run(*LABELS)
+    assert (report["reasons"], set(standings(report).values())) == (["misses-bad"], {standing})
+    lacking = [each["rule"] for each in report["criteria"][0]["untested"]]
+    assert ("judged-disagrees" in lacking) == untested
+    asked = ("--judged", "answers.judged.jsonl", *LABELS, "--select", "judged-disagrees", "--format", "json")
+    checked = json.loads(commands.run("rubric-lint", "check", "refund.rubric.yaml", *asked).stdout)
+    found = [each["rule"] for each in checked["findings"]]
+    assert (found, fired(report)["cites"]) == (
+        (["judged-disagrees"] * 4, ["judged-disagrees"]) if standing == FIX else ([], [])
+    )
+
+
+@pytest.mark.parametrize(
+    ("judged", "refused", "needed"),
+    [
+        (range(20, 90), (), 80),
+        (range(20, 40), (), None),  # only bad answers are judged
+        (range(90), range(36, 42), 380),
+        (range(90), range(30, 50), None),
+    ],
+)
+def test_where_outputs_are_missing_the_page_does_not_blame_closeness_or_ask_for_labels(judged, refused, needed, said):
+    met = [False] * 40 + [True] * 50
+    write_judged([(each,) for each in met], met)
+    records = refuse_outputs(refused)
+    write_lines("answers.judged.jsonl", [records[number] for number in judged])
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["labels_needed"]) == (4, ["few-labels"], needed)
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
 
 
 def test_an_invalid_output_is_no_answer_on_which_people_and_the_judge_differ(said):
@@ -1007,6 +1185,58 @@ def test_labels_that_seem_to_be_on_another_scale_say_nothing_until_somebody_says
         assert (code, told in message) == (2, True)
     Path("refund.rubric.yaml").write_text(played.RUBRIC)
     assert "neither scores nor levels" in run(*LABELS, "--label-scale", "1..5")[2]
+
+
+def test_labels_of_one_of_two_people_on_another_scale_are_named_and_read_alone(said):
+    Path("refund.rubric.yaml").write_text(SCALE)
+    judged, labels = [], []
+    for number in range(60):
+        about, score = {"id": f"a{number}", "answer": f"It is {played.spell(number)}"}, (0, 4, 5, 8, 10)[number % 5]
+        judged.append({**about, "output": {"score": score}})
+        of_people = {"ann": score, "bob": (1, 2, 3, 4, 5)[number % 5]}
+        labels += [{"id": f"a{number}", "rater": name, "output": {"score": of_people[name]}} for name in of_people]
+    write_lines("answers.jsonl", judged)
+    write_lines("labels.jsonl", [{**each, "chosen": "random"} for each in labels])
+    _, report, _ = run(*LABELS)
+    assert (report["reasons"], report["label_scale"]) == (["label-scale"], {"person": "bob", "seems": "shorter"})
+    words = shlex.split(report["next"][0]["command"])[4:]
+    assert words[-2:] == ["--label-scale", "bob=1..5"]
+    _, report, _ = run(*words)
+    assert (report["reasons"], report["bad_caught"]["n"], report["invalid"]) == (["shares-reached"], 36, [])
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    for scales in (("ben=1..5",), ("bob=1..5", "bob=0..10"), ("bob=1-5",)):
+        options = [word for scale in scales for word in ("--label-scale", scale)]
+        code, _, message = run(*LABELS, *options)
+        assert code == 2
+        said(message)
+
+
+def test_the_next_command_asks_for_the_same_again():
+    prepare(60, GOOD, labels=20)
+    _, report, _ = run(*LABELS, "--target", "0.9", "--fail-on", "borderline", "--runs", "2")
+    command = shlex.split(report["next"][-1]["command"])
+    drawn = report["next"][0]["command"]
+    assert commands.run(*shlex.split(drawn)).returncode == 0
+    asked = ["--target", "0.9", "--fail-on", "borderline", "--runs", "2"]
+    assert command == ["rubric-lint", "assess", *FILES, *asked, *LABELS, "--labels", "labels.csv", "--look", "2"]
+
+
+def test_ids_of_which_none_matches_are_said_with_the_first_of_both_sides(said):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    labels = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    write_lines("labels.jsonl", [{**each, "id": f"q-{each['id']}"} for each in labels])
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], [each["count"] for each in report["left_out"]]) == (4, ["no-labels"], [60])
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    agree = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS)
+    assert agree.returncode == 2
+    said(agree.stderr)
+    answers = [json.loads(line) for line in Path("answers.jsonl").read_text().splitlines()]
+    write_lines("others.jsonl", [{**each, "id": f"n-{each['id']}"} for each in answers])
+    found = commands.run("rubric-lint", "assess", FILES[0], "others.jsonl", "--results", "answers.judged.jsonl")
+    assert found.returncode == 2
+    said(found.stderr)
 
 
 def test_a_judge_that_does_not_tell_answers_apart_is_said_to_be_one_and_no_wording_is_blamed(said):
@@ -1066,3 +1296,56 @@ def test_each_figure_on_the_page_is_one_of_the_report(judge, count):
     counts = [report["verdicts"][name] for name in ("fail", "borderline", "pass")]
     assert f"outputs are {counts[0]} fail, {counts[1]} borderline, {counts[2]} pass" in text
     assert sum(counts) == 2 * count
+
+
+def follow_all(report):
+    """Run the commands of the next steps that ask no model, as they stand, with no label filled in."""
+    found = []
+    for step in report["next"]:
+        words = shlex.split(step["command"])
+        if words and "MODEL" not in words:
+            found.append((words[1], commands.run(*words).returncode))
+    return found
+
+
+def prepare_two_judges():
+    Path("answers.judged.jsonl").rename("answers.jsonl")
+    lines = Path("answers.jsonl").read_text()
+    Path("answers.jsonl").write_text(lines + lines.replace('"model": "m"', '"model": "n"'))
+
+
+def prepare_a_sheet_that_exists():
+    Path("labels.csv").write_text("id\n")
+    Path("labels-2.csv").write_text("id\n")
+
+
+def prepare_records_without_ids():
+    Path("answers.judged.jsonl").rename("answers.jsonl")
+    write_lines("more.jsonl", [{"output": played.to_output(dict.fromkeys(played.CRITERIA, True))}])
+    Path("answers.jsonl").write_text(Path("answers.jsonl").read_text() + Path("more.jsonl").read_text())
+
+
+def prepare_names_of_ours():
+    answers = [json.loads(line) for line in Path("answers.jsonl").read_text().splitlines()]
+    write_lines("answers.jsonl", [{"id": each["id"], "text": each["answer"]} for each in answers])
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "ran"),
+    [
+        (lambda: None, (), [("labels", 0), ("assess", 4)]),
+        (lambda: None, LABELS, [("labels", 0), ("assess", 4)]),
+        (prepare_two_judges, (), [("labels", 0), ("assess", 4)]),
+        (prepare_a_sheet_that_exists, (), [("labels", 0), ("assess", 4)]),
+        (prepare_records_without_ids, (), []),
+        (prepare_names_of_ours, ("--map", "answer=text"), []),
+    ],
+    ids=["no labels", "few labels", "two judges", "a sheet", "no ids", "other names"],
+)
+def test_each_command_of_the_next_steps_runs(change, options, ran, said):
+    prepare(60, GOOD, labels=20)
+    change()
+    report = run(*options)[1]
+    assert follow_all(report) == ran
+    if not ran:
+        said([step["text"] for step in report["next"]])

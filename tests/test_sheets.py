@@ -11,7 +11,16 @@ from cases import read_cases
 
 from rubric_lint import OutputError, score
 from rubric_lint.agree.judged.run import read_records
-from rubric_lint.agree.reading import NO_RATER, NO_ZEROS, OTHER_MEANING, SKIPPED, TWICE, UNKNOWN_SHEET, Reader
+from rubric_lint.agree.reading import (
+    NO_RATER,
+    NO_VERDICT,
+    NO_ZEROS,
+    OTHER_MEANING,
+    SKIPPED,
+    TWICE,
+    UNKNOWN_SHEET,
+    Reader,
+)
 from rubric_lint.agree.sheets import draw, lay_out, write_csv, write_excel
 from rubric_lint.judge.answers import check_answers, read_answers
 from rubric_lint.outputs.mapping import Wanted
@@ -63,7 +72,6 @@ LABELS = {
     "another case, and a hint": ("scores", "id,Accuracy [0 to 10],LENGTH \na1,9,7\n", GOOD),
     "a decimal comma": ("scores", 'id,accuracy,length\na1,"9,0",7\n', GOOD),
     "semicolons": ("scores", "id;accuracy;length\na1;9;7.0\n", GOOD),
-    "some empty cells": ("scores", "id,accuracy,length\na1,9,\n", {"ann": {"a1": ((9, None), None)}}),
     "a verdict": ("scores", "id,verdict\na1,Borderline\n", {"ann": {"a1": (NONE, "borderline")}}),
     "a label": ("scores", "id,label\na1,fail\n", {"ann": {"a1": (NONE, "fail")}}),
     "criteria and a verdict": ("scores", "id,accuracy,length,label\na1,9,9,no\n", {"ann": {"a1": ((9, 9), "fail")}}),
@@ -197,6 +205,38 @@ def test_skipped_and_repeated_rows_and_rows_of_another_rubric_are_left_out_with_
             TWICE: ["ann.csv:5 (a4)", "ann.csv:6 (a4)"],
         },
     )
+
+
+@pytest.mark.parametrize(
+    ("rubric", "cells", "verdict"),
+    [
+        ("gates", ["no", "", ""], "fail"),
+        ("gates", ["", "no", "no"], None),
+        ("gates", ["yes", "", "no"], "pass"),
+        ("gates", ["", "", "no"], None),
+        ("gates", ["yes", "yes", ""], "pass"),
+        ("weights", ["9", ""], "pass"),
+        ("weights", ["8", ""], None),
+        ("weights", ["7", ""], "borderline"),
+        ("weights", ["4", ""], "fail"),
+        ("weights", ["", "10"], None),
+    ],
+)
+def test_a_label_with_empty_cells_has_the_verdict_that_these_cannot_change(rubric, cells, verdict):
+    rubrics = load(rubric)
+    (prepared,) = rubrics.values()
+    head = ",".join(["id", *(each.id for each in prepared.criteria)])
+    labels, invalid, left = read(rubrics, f"{head}\na1,{','.join(cells)}\n")
+    assert (labels["ann"]["a1"][1], invalid) == (verdict, [])
+    assert left == ({} if verdict else {NO_VERDICT: ["ann.csv:2 (a1)"]})
+
+
+def test_a_label_of_which_both_the_verdict_and_a_cell_are_given_may_contradict_itself():
+    reader = Reader(load("gates"))
+    text = "id,must,also,may,verdict\na1,no,,,pass\na2,no,,,fail\na3,,no,,fail\n"
+    reader.read("ann.csv", [text.encode()], labels=True)
+    assert [part in reader.word_contradictions() for part in ("1 label has", "2 labels")] == [True, False]
+    assert reader.left_out == []
 
 
 def test_results_that_we_wrote_are_no_labels_unless_they_name_a_rater():

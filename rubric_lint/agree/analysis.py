@@ -1,7 +1,7 @@
 """Measure the agreement of all raters of a rubric."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from operator import itemgetter
@@ -20,12 +20,21 @@ from rubric_lint.agree.comparison import (
     compare_samples,
     contend,
 )
-from rubric_lint.agree.decision import OF_LABELS, Doubts, Reason, count_needed, decide_shares
-from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, measure_groups
+from rubric_lint.agree.decision import (
+    OF_INVALID,
+    OF_LABELS,
+    Doubts,
+    Reason,
+    count_needed,
+    decide_shares,
+    find_doubts,
+    lacks_outputs,
+)
+from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, measure_groups, word_ungrouped
 from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.judged.outcomes import at_most
-from rubric_lint.agree.label_scale import Doubted, find_doubted
-from rubric_lint.agree.labelled import Labelled, find_skew, find_units, lay_out, list_judges
+from rubric_lint.agree.label_scale import Doubted
+from rubric_lint.agree.labelled import Labelled, find_units, lay_out, list_judges
 from rubric_lint.agree.needed import MOST_LABELS
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
 from rubric_lint.agree.ratings import Judgements, Ratings, combine_people, name_key, pool, sort_keys
@@ -177,6 +186,7 @@ class Agreement(NamedTuple):
     samples: tuple[Samples, ...]
     groups: tuple[JudgeShares, ...]
     disagreements: Listed
+    ungrouped: str = ""
 
     @property
     def name(self) -> str:
@@ -189,13 +199,16 @@ class Agreement(NamedTuple):
         name, hashed, shape = (rubric.name, rubric.hash, rubric.shape) if rubric else (None, None, None)
         about = {"rubric": name, "rubric_hash": hashed, "shape": shape}
         total, worst = self.disagreements
-        return {**about, **self._asdict(), **about, "disagreements": {"count": total, "worst": worst}}
+        fields = self._asdict()
+        del fields["ungrouped"]
+        return {**about, **fields, **about, "disagreements": {"count": total, "worst": worst}}
 
 
 def analyse_all(several: Sequence[Ratings], plan: Plan) -> list[Agreement]:
     """Measure the agreement on each rubric; of several, first that on all verdicts together."""
     together = [pool(several)] if len(several) > 1 else []
-    doubted = next(filter(None, (_find_doubted(ratings, plan) for ratings in several)), None)
+    every = [find_doubts(ratings, plan.line, plan.scales_known).doubted for ratings in several]
+    doubted = next(filter(None, every), None)
     found = [analyse(ratings, plan, doubted) for ratings in together]
     return found + [analyse(ratings, plan) for ratings in several]
 
@@ -215,6 +228,9 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
     labelled = {**judges, **panels} if labels else {}
     units = find_units(ratings, ratings.known)
     gates = _measure_gates(ratings, measures, plan, doubted) if labelled else {}
+    verdicts = {name: of_measures[len(measures) - 1] for name, of_measures in gates.items()}
+    clear = [name for name, gate in verdicts.items() if not gate.is_void]
+    groups = tuple(_measure_groups(ratings, clear, plan)) if plan.by and ratings.has_joined_labels else ()
     comparisons = [
         compare(Between.LABEL, {**labels, name: judge}, measures, units, gates[name])
         for name, judge in labelled.items()
@@ -244,15 +260,10 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
             for name, given in {**people, **judges}.items()
             if (flips := compare_samples(given, measures, units))
         ),
-        tuple(_measure_groups(ratings, plan)) if plan.by and ratings.has_joined_labels else (),
+        groups,
         list_disagreements(pairs, measures, plan.worst),
+        word_ungrouped(groups, _count_labelled(verdicts), plan.by),
     )
-
-
-def _find_doubted(ratings: Ratings, plan: Plan) -> Doubted | None:
-    if plan.is_scale_known or ratings.rubric is None:
-        return None
-    return find_doubted(ratings.people, list_judges(ratings), list(measures_of(ratings.rubric)))
 
 
 def _measure_gates(
@@ -260,9 +271,8 @@ def _measure_gates(
 ) -> dict[str, dict[int, Gate]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
     names, units = {**ratings.judges, **ratings.panels}, find_units(ratings)
-    looked_at, doubts = len(list_judges(ratings)), Doubts(ratings.chosen)
-    if ratings.has_joined_labels:
-        doubts = Doubts(ratings.chosen, find_skew(ratings, plan.line), doubted or _find_doubted(ratings, plan))
+    looked_at, doubts = len(list_judges(ratings)), find_doubts(ratings, plan.line, plan.scales_known)
+    doubts = doubts._replace(doubted=doubted or doubts.doubted)
     found = dict[str, dict[int, Gate]]()
     for name in names:
         laid_out = {}
@@ -277,7 +287,8 @@ def _measure_gates(
             level = find_level(2, looked_at) if measures[number].place is None else float(ERROR)
             people = verdict if doubts.find_void(verdict, plan.target) else own.people
             gate = _decide(own, people, doubts, plan.target, level)
-            reason = _word_gate(gate, people, doubts.doubted, are_questions=laid_out[number].are_questions)
+            words = OF_LABELS | OF_INVALID if ratings.has_invalid_outputs(name) else OF_LABELS
+            reason = _word_gate(gate, people, doubts, words, are_questions=laid_out[number].are_questions)
             found[name][number] = gate._replace(reason=reason)
     return found
 
@@ -294,8 +305,10 @@ def _decide(shares: Shares, people: People, doubts: Doubts, target: Fraction, le
     return Gate(shares, target, reasons, "", needed=needed)
 
 
-def _word_gate(gate: Gate, people: People, doubted: Doubted | None, *, are_questions: bool) -> str:
-    """Return what the shares show in words."""
+def _word_gate(
+    gate: Gate, people: People, doubts: Doubts, of_reasons: Mapping[Reason, str], *, are_questions: bool
+) -> str:
+    """Return what the shares show in words; `of_reasons` has those of reasons."""
     bounds = {Reason.MISSES_BAD: gate.shares.bad_caught, Reason.FAILS_GOOD: gate.shares.good_passed}
     if gate.reasons == (Reason.NO_LABELS,):
         return "no judged answer has a label that says it"
@@ -303,30 +316,37 @@ def _word_gate(gate: Gate, people: People, doubted: Doubted | None, *, are_quest
         for share, kind in ((gate.shares.bad_caught, "bad"), (gate.shares.good_passed, "good")):
             if not share.n:
                 return f"no labelled answer is {kind}, so nothing shows how the judge treats {kind} answers"
+        if lacks_outputs(gate.shares, gate.target, gate.needed):
+            missing, labelled = gate.shares.unscored, gate.shares.people.labelled
+            return f"not settled; {missing:,} of {labelled:,} labelled answers without a valid output count as wrong"
         if gate.needed is None:
             return f"not settled; even {MOST_LABELS} labels would probably not settle it"
-        more = gate.needed - gate.shares.bad_caught.n - gate.shares.good_passed.n
+        more = gate.needed - gate.shares.units
         what = f"labels of answers to {more:,} more questions" if are_questions else f"{more:,} more labels"
         return f"not settled; if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
     values = {
         "judge": "the judge",
         "target": f"{float(gate.target):.4g}" if gate.target * 100 % 1 else f"{float(gate.target):.0%}",
-        "person": doubted.person if doubted else "",
-        "agree": "" if people.agree is None else f"{float(people.agree):.0%}",
+        **doubts.word(people),
     }
     words = []
     for reason in gate.reasons:
         bound = f" ({at_most(bounds[reason].high)})" if reason in bounds else ""
-        words.append(OF_LABELS[reason].format_map(values) + bound)
-    if Reason.LABEL_SCALE in gate.reasons and doubted:
-        words.append(f"say --label-scale {doubted.proposed} or, if that is wrong, {doubted.own}")
+        words.append(of_reasons[reason].format_map(values) + bound)
+    if Reason.LABEL_SCALE in gate.reasons and doubts.doubted:
+        words.append(f"say --label-scale {doubts.doubted.proposed} or, if that is wrong, {doubts.doubted.own}")
     return "; ".join(words)
 
 
-def _measure_groups(ratings: Ratings, plan: Plan) -> Iterator[JudgeShares]:
-    """Yield how each judge treats the answers of each group, by the verdict."""
+def _count_labelled(verdicts: Mapping[str, Gate]) -> int:
+    """Return how many labels come to a verdict, if these say anything about a judge."""
+    return max((gate.shares.people.labelled for gate in verdicts.values() if not gate.is_void), default=0)
+
+
+def _measure_groups(ratings: Ratings, judges: Collection[str], plan: Plan) -> Iterator[JudgeShares]:
+    """Yield how each judge treats the answers of each group, by the verdict; of some judges labels say nothing."""
     measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
-    laid_out = {name: lay_out(ratings, name, measure, units) for name in list_judges(ratings)}
+    laid_out = {name: lay_out(ratings, name, measure, units) for name in list_judges(ratings) if name in judges}
     yield from measure_groups(ratings, {name: each for name, each in laid_out.items() if each is not None}, plan.by)
 
 

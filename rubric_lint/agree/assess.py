@@ -9,18 +9,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.agree.decision import Doubts, Reason, count_needed, decide_shares, list_against
+from rubric_lint.agree.decision import Reason, count_needed, decide_shares, list_against
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.judged.run import NO_RESULTS, Review
-from rubric_lint.agree.label_scale import Doubted, find_doubted
-from rubric_lint.agree.labelled import Labelled, Skew, count_indistinct, find_skew, find_units, lay_out, list_judges
+from rubric_lint.agree.label_scale import Doubted, Scales
+from rubric_lint.agree.labelled import Labelled, count_indistinct, find_units, lay_out, list_judges
 from rubric_lint.agree.ratings import Judgements, Ratings
 from rubric_lint.agree.scales import Kind, measure_verdicts, measures_of
-from rubric_lint.agree.shares import SLIPS, Shares, measure_shares
+from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.format.criterion import Shape
 from rubric_lint.rules import JUDGED_RULES
@@ -60,7 +61,7 @@ class Asked(NamedTuple):
     """What is asked: the share of bad answers to catch and of good ones to pass, and which look at the data this is.
 
     Verdicts at or below the `line` stop an answer, and a verdict rests on so many outputs as `runs` says. `by` is the
-    field by which answers are grouped. Labels are on `label_scale`, if somebody said it.
+    field by which answers are grouped. Labels are on `label_scales`, if somebody said it.
     """
 
     target: Fraction = TARGET
@@ -68,7 +69,7 @@ class Asked(NamedTuple):
     line: Verdict = Verdict.FAIL
     runs: int = 1
     by: str = ""
-    label_scale: tuple[int, int] | None = None
+    label_scales: Scales = MappingProxyType({})
 
 
 class Evidence(NamedTuple):
@@ -143,12 +144,12 @@ class Assessment(NamedTuple):
     `evidence` is what is about no single criterion, `judges` how each judge treats bad and good answers, the worst one
     first, and `groups` the same for each value of the field that was asked for. Each bound of `judges` may be wrong
     with the probability `level`. `needed` is the least number of units in all that decides with a chance of 4 in 5, if
-    any does; units are questions if `has_questions`. `skew` says how unevenly verdicts are labelled, `doubted` whose
-    labels seem to be on another scale. `indistinct` is the number of criteria on which no judge tells answers apart, 0
-    if one does, and `alike` the number of answers that were all given one and the same value on every criterion.
-    `verdicts` counts the outputs of the worst judge, without labels of the first one, by their verdict. `fields` are
-    those by which answers could be grouped. `probes` have what answers made worse show (None: none were made), and
-    `history` how earlier wordings measured (None: nobody asked).
+    any does; units are questions if `has_questions`, and `copies` labelled answers are near-copies of others.
+    `indistinct` is the
+    number of criteria on which no judge tells answers apart, 0 if one does, and `alike` the number of answers that were
+    all given one and the same value on every criterion. `verdicts` counts the outputs of the worst judge, without
+    labels of the first one, by their verdict. `fields` are those by which answers could be grouped. `probes` have what
+    answers made worse show (None: none were made), and `history` how earlier wordings measured (None: nobody asked).
     """
 
     file: str
@@ -165,14 +166,18 @@ class Assessment(NamedTuple):
     level: float = float(ERROR)
     needed: int | None = None
     has_questions: bool = False
-    skew: Skew | None = None
-    doubted: Doubted | None = None
+    copies: int = 0
     indistinct: int = 0
     alike: int = 0
     verdicts: Mapping[Verdict, int] = {}
     fields: tuple[str, ...] = ()
     probes: "Probes | None" = None
     history: "History | None" = None
+
+    @property
+    def doubted(self) -> Doubted | None:
+        """Whose labels seem to be on another scale."""
+        return self.review.doubts.doubted
 
     @property
     def worst(self) -> JudgeShares | None:
@@ -207,6 +212,7 @@ class Assessment(NamedTuple):
             "fail_on": asked.line,
             "level": self.level,
             "unit": "question" if self.has_questions else "answer",
+            "near_copies": self.copies,
             "verdicts": {verdict: self.verdicts.get(verdict, 0) for verdict in Verdict},
             "bad_caught": shares and shares.bad_caught,
             "good_passed": shares and shares.good_passed,
@@ -339,8 +345,7 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
         groups=tuple(measure_groups(ratings, laid_out, asked.by, asked.look)),
         level=level,
         has_questions=any(each.are_questions for each in laid_out.values()),
-        skew=find_skew(ratings, asked.line),
-        doubted=None if asked.label_scale else find_doubted(ratings.people, judges, own),
+        copies=max(each.copies for each in laid_out.values()),
     )
 
 
@@ -400,9 +405,7 @@ def find_void(found: Assessment) -> Reason | None:
     """Return why labels say nothing about a judge, if they do not."""
     if found.worst is None:
         return Reason.NO_LABELS
-    refused, given = found.review.refused
-    doubts = Doubts(found.review.chosen, found.skew, found.doubted, are_refused=refused * SLIPS > given)
-    return doubts.find_void(found.worst.shares.people, found.asked.target)
+    return found.review.doubts.find_void(found.worst.shares.people, found.asked.target)
 
 
 def _decide(evidence: Sequence[Evidence], found: Assessment) -> tuple[Trust, tuple[Reason, ...]]:

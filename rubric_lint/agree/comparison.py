@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -40,15 +40,15 @@ class Figure(NamedTuple):
 class Plan(NamedTuple):
     """What to compute: the share of bad answers to catch, and the disagreements to list.
 
-    Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped. `is_scale_known`
-    if somebody said which scale labels are on.
+    Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped. Somebody
+    said on which scale the labels of some people are, or those of all: their `scales_known`.
     """
 
     target: Fraction = Fraction(4, 5)
     worst: int | None = None
     line: Verdict = Verdict.FAIL
     by: str = ""
-    is_scale_known: bool = False
+    scales_known: Collection[str] = ()
 
 
 def measure_figures(rated: Rated, *, is_pair: bool) -> dict[str, Figure]:

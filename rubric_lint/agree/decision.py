@@ -1,14 +1,18 @@
 """Decide what the shares of a judge show, by the rules that `agree` and `assess` have in common."""
 
+from collections.abc import Collection
 from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-from rubric_lint.agree.label_scale import Doubted
-from rubric_lint.agree.labelled import Skew
+from rubric_lint.agree.label_scale import Doubted, find_doubted
+from rubric_lint.agree.labelled import Skew, find_skew, list_judges
 from rubric_lint.agree.needed import Seen, count_labels
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.shares import People, Shares
+from rubric_lint.agree.ratings import Ratings
+from rubric_lint.agree.scales import measures_of
+from rubric_lint.agree.shares import SLIPS, People, Shares
+from rubric_lint.scoring.grading import Verdict
 
 
 class Reason(StrEnum):
@@ -34,30 +38,61 @@ OF_LABELS = {
     Reason.MISSES_BAD: "{judge} lets bad answers pass",
     Reason.FAILS_GOOD: "{judge} stops good answers",
     Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
+    Reason.LABELS_REFUSED: "{refused} labels are refused for what is in them, and the others do not stand for these",
     Reason.LABEL_SCALE: "the labels of `{person}` seem to be on another scale than the rubric's",
     Reason.PEOPLE_DISAGREE: "your people disagree: two of them agree on {agree} of answers",
     Reason.SHARES_REACHED: "{judge} catches at least {target} of bad answers and passes at least {target} of good ones",
 }
 """The reasons that labels give, in words."""
 
+OF_INVALID = {
+    Reason.MISSES_BAD: "{judge} catches too few bad answers",
+    Reason.FAILS_GOOD: "{judge} passes too few good answers",
+}
+"""The same of a judge with invalid outputs, which neither let an answer pass nor stop it."""
+
 
 class Doubts(NamedTuple):
-    """What may make labels say nothing about a judge: how they were chosen, that many are refused, and their scale."""
+    """What may make labels say nothing about a judge: how they were chosen, and their scale.
+
+    `refused` has how many of how many labels are invalid.
+    """
 
     chosen: Chosen | None = None
     skew: Skew | None = None
     doubted: Doubted | None = None
-    are_refused: bool = False
+    refused: tuple[int, int] = (0, 0)
 
     def find_void(self, people: People, target: Fraction) -> Reason | None:
         """Return why labels of these people say nothing about a judge, if they do not."""
         if self.chosen is Chosen.BY_VERDICT or (self.chosen is None and self.skew is not None):
             return Reason.BY_VERDICT
-        if self.are_refused:
+        refused, given = self.refused
+        if refused * SLIPS > given:
             return Reason.LABELS_REFUSED
         if self.doubted:
             return Reason.LABEL_SCALE
         return Reason.PEOPLE_DISAGREE if people.disagree(target) else None
+
+    def word(self, people: People) -> dict[str, str]:
+        """Return the values of the reasons that labels give."""
+        return {
+            "person": self.doubted.person if self.doubted else "",
+            "agree": "" if people.agree is None else f"{float(people.agree):.0%}",
+            "refused": "{:,} of {:,}".format(*self.refused),
+        }
+
+
+def find_doubts(ratings: Ratings, line: Verdict, scales_known: Collection[str] = ()) -> Doubts:
+    """Return what may make labels say nothing; somebody said on which scale the labels of some people are."""
+    doubts = Doubts(ratings.chosen, refused=ratings.refused)
+    if not ratings.has_joined_labels:
+        return doubts
+    doubted = None
+    if ratings.rubric is not None:
+        measures = list(measures_of(ratings.rubric))
+        doubted = find_doubted(ratings.people, list_judges(ratings), measures, scales_known)
+    return doubts._replace(skew=find_skew(ratings, line), doubted=doubted)
 
 
 def list_against(shares: Shares, target: Fraction) -> list[Reason]:
@@ -73,9 +108,22 @@ def decide_shares(shares: Shares, target: Fraction) -> tuple[Reason, ...]:
 
 
 def count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
-    """Return how many units in all decide with a chance of 4 in 5, None if no number can be said."""
-    bad, good = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
+    """Return how many units in all, judged and labelled, decide with a chance of 4 in 5, None if no number can be said.
+
+    Labelled answers that the judge was not asked show nothing of it, so that they count among those to come.
+    """
+    bad, good = (Seen(*counts) for counts in shares.asked)
     if not bad.n + good.n:
         return None
     may_slip = 2 * shares.people.double < shares.people.labelled
     return count_labels(bad, good, target, level, may_slip=may_slip)
+
+
+def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
+    """Return whether outputs are missing rather than labels.
+
+    So many answers have no valid output that the others cannot reach the target, or the labels at hand would decide.
+    """
+    if shares.unscored > (1 - target) * shares.people.labelled:
+        return True
+    return shares.unasked > 0 and needed is not None and needed <= shares.units

@@ -62,6 +62,15 @@ def measure_groups(
             yield JudgeShares(judge, measure_shares(part.answers, level), part.keys, name)
 
 
+def word_ungrouped(groups: Sequence[JudgeShares], labelled: int, field: str) -> str:
+    """Return how many of so many labelled answers are in no group, as they lack the field; empty if none is."""
+    judges = {each.judge for each in groups} or {""}
+    rest = labelled - sum(each.shares.people.labelled for each in groups) // len(judges)
+    if not field or not rest:
+        return ""
+    return f"{rest:,} labelled answer{'' if rest == 1 else 's'} without `{field}`, in no group."
+
+
 def count_values(about: Collection[About]) -> dict[str, int]:
     """Return how many values each field has that at least half of the answers have."""
     values: dict[str, Counter[str]] = defaultdict(Counter)

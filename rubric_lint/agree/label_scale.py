@@ -1,7 +1,7 @@
 """Notice labels on another scale than the rubric's, and read labels from the scale that they are on."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
@@ -25,26 +25,44 @@ class Suspicion(StrEnum):
     REVERSED = "reversed"
 
 
+Scales = Mapping[str, tuple[int, int]]
+"""The scales that labels are on by the person, from the worst label to the best; `EVERYBODY` has that of all others."""
+
+EVERYBODY = ""
+
+
 class Doubted(NamedTuple):
-    """Labels of a person that seem to be on another scale than the rubric's, and the greatest of them."""
+    """Labels of a person that seem to be on another scale than the rubric's, and the greatest of them.
+
+    Others labelled too if the person `is_one_of_several`.
+    """
 
     person: str
     suspicion: Suspicion
     low: int
     high: int
     greatest: int
+    is_one_of_several: bool = False
 
     @property
-    def proposed(self) -> str:
-        """The scale that the labels seem to be on, as `--label-scale` takes it."""
+    def seems(self) -> str:
+        """The scale that the labels seem to be on."""
         if self.suspicion is Suspicion.REVERSED:
             return f"{self.high}..{self.low}"
         return f"{min(self.low or 1, self.greatest - 1)}..{self.greatest}"
 
     @property
+    def proposed(self) -> str:
+        """The scale that the labels seem to be on, as `--label-scale` takes it."""
+        return self._of_person(self.seems)
+
+    @property
     def own(self) -> str:
         """The scale of the rubric, as `--label-scale` takes it."""
-        return f"{self.low}..{self.high}"
+        return self._of_person(f"{self.low}..{self.high}")
+
+    def _of_person(self, scale: str) -> str:
+        return f"{self.person}={scale}" if self.is_one_of_several else scale
 
 
 def suspect(labels: Sequence[int], judged: Sequence[int], scale: tuple[int, int]) -> Suspicion | None:
@@ -67,10 +85,20 @@ def suspect(labels: Sequence[int], judged: Sequence[int], scale: tuple[int, int]
 
 
 def find_doubted(
-    people: Mapping[str, Judgements], judges: Mapping[str, Judgements], measures: Sequence[Measure]
+    people: Mapping[str, Judgements],
+    judges: Mapping[str, Judgements],
+    measures: Sequence[Measure],
+    known: Collection[str] = (),
 ) -> Doubted | None:
-    """Return the first person whose labels seem, by one of the judges, to be on another scale than the rubric's."""
-    return next(filter(None, (_find_doubted(people, judge, measures) for judge in judges.values())), None)
+    """Return the first person whose labels seem, by one of the judges, to be on another scale than the rubric's.
+
+    Nobody asks about those whose scale is `known`.
+    """
+    if EVERYBODY in known:
+        return None
+    others = {person: given for person, given in people.items() if person not in known}
+    found = next(filter(None, (_find_doubted(others, judge, measures) for judge in judges.values())), None)
+    return found and found._replace(is_one_of_several=len(people) > 1)
 
 
 def _find_doubted(people: Mapping[str, Judgements], judge: Judgements, measures: Sequence[Measure]) -> Doubted | None:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from rubric_lint.agree.bounds import lower_bound
 from rubric_lint.agree.ratings import Judgements, Key, Outputs, Ratings, combine_people, find_middle, sort_keys
 from rubric_lint.agree.scales import Measure, Signature, find_cut
-from rubric_lint.agree.shares import LabelledAnswer
-from rubric_lint.agree.units import QUESTION, About, group_units
+from rubric_lint.agree.shares import LabelledAnswer, sum_units
+from rubric_lint.agree.units import QUESTION, About, count_copies, group_units
 from rubric_lint.scoring.grading import ScoringCriterion, Verdict, stops
 
 
@@ -23,6 +23,16 @@ class Labelled(NamedTuple):
     def are_questions(self) -> bool:
         """Whether units are questions, and not single answers."""
         return any(isinstance(each.unit, tuple) and each.unit[0] == QUESTION for each in self.answers)
+
+    @property
+    def copies(self) -> int:
+        """How many answers are near-copies of another one, with which they count as one."""
+        return count_copies([each.unit for each in self.answers])
+
+    def count_asked(self, *, is_bad: bool) -> tuple[Fraction, int]:
+        """Return of how many units of a class the judge was asked, after the sum of the shares that it gets right."""
+        asked = [each for each in self.answers if each.was_asked and each.side is not None]
+        return sum_units([each for each in asked if each.side is not is_bad], not is_bad)
 
     def count_class(self, n: int, *, is_bad: bool) -> str:
         """Return a number of units of a class in words."""
@@ -57,7 +67,8 @@ def lay_out(
     """Return the labelled answers on a scale, each run of the judge made of `runs` outputs in their order.
 
     None if nothing tells good from bad: no gate, and all labels are equal. Without a gate scores are cut where the
-    labels are halved.
+    labels are halved. An invalid output makes the verdict wrong, but says nothing of how a criterion is worded: there,
+    an answer without a valid output is one that the judge was not asked.
     """
     given = {**ratings.judges, **ratings.panels}[judge]
     runs = 1 if judge in ratings.panels else runs  # a panel judges once
@@ -74,8 +85,10 @@ def lay_out(
             continue
         outputs = failed.get(key, ())
         if key in given:
-            outputs = given[key].samples or (given[key].given,)
+            outputs = given[key].recorded
         outcomes = list(_list_runs(outputs, runs, criteria))
+        if measure.place is not None:
+            outcomes = [each for each in outcomes if each is not None]
         keys.append(key)
         sides = {person: good[at] for person, at in labels.items()}
         found = [None if each is None else measure.find(each) for each in outcomes]

@@ -16,12 +16,17 @@ Key = str | tuple[str, ...]
 """The id of an answer: a string, or a tuple that begins with what to show: the JSON of any other id, or its rubric."""
 
 
+Outputs = tuple[Signature | None, ...]
+"""What each output for an answer comes to, in their order; None for an invalid one."""
+
+
 class Judgement(NamedTuple):
     """The judgement of one rater on one answer; `samples` has each output if there are several.
 
     `reasons` has the reason for each criterion, None if the rater gives none at all. `length` is that of the
     answer in characters. `text` is a hash of the question and the answer, None if the record does not have them.
-    `higher` has the better of two in the middle where `given` has the worse; None if they are the same.
+    `higher` has the better of two in the middle where `given` has the worse; None if they are the same. If an output is
+    invalid, all else is of the valid ones, and `outputs` has all of them.
     """
 
     given: Signature
@@ -30,6 +35,12 @@ class Judgement(NamedTuple):
     length: int | None = None
     text: int | None = None
     higher: Signature | None = None
+    outputs: Outputs = ()
+
+    @property
+    def recorded(self) -> Outputs:
+        """Every output for the answer, in their order."""
+        return self.outputs or self.samples or (self.given,)
 
     @property
     def ends(self) -> tuple[Signature, Signature]:
@@ -43,16 +54,14 @@ class Judgement(NamedTuple):
 
 Judgements = Mapping[Key, Judgement]
 
-Outputs = tuple[Signature | None, ...]
-"""What each output for an answer comes to, in their order; None for an invalid one."""
-
 
 class Ratings(NamedTuple):
     """All judgements for one rubric, by rater: those of RESULTS are judges, those of LABELS are people.
 
     `panels` are models that judged together: what they came to, beside the judgements of each as a judge.
     Without a rubric they are the verdicts of several rubrics. `about` has what records say of an answer besides, and
-    `failed` the outputs for answers of which a judge has an invalid one.
+    `failed` the invalid outputs of each judge for answers of which it has no valid one. A judge may have only these.
+    `refused` has how many of how many labels are invalid.
     """
 
     rubric: ScoringRubric | None
@@ -62,6 +71,7 @@ class Ratings(NamedTuple):
     panels: Mapping[str, Judgements] = MappingProxyType({})
     about: Mapping[Key, About] = MappingProxyType({})
     failed: Mapping[str, Mapping[Key, Outputs]] = MappingProxyType({})
+    refused: tuple[int, int] = (0, 0)
 
     @property
     def raters(self) -> dict[str, Judgements]:
@@ -77,6 +87,11 @@ class Ratings(NamedTuple):
     def known(self) -> set[Key]:
         """The answers that a judge or a person judged."""
         return self.judged.union(*self.people.values())
+
+    def has_invalid_outputs(self, judge: str) -> bool:
+        """Return whether an output of a judge or a panel is invalid."""
+        given = {**self.judges, **self.panels}.get(judge, {})
+        return bool(self.failed.get(judge)) or any(each.outputs for each in given.values())
 
     @property
     def has_joined_labels(self) -> bool:
@@ -96,18 +111,20 @@ def pool(several: Sequence[Ratings]) -> Ratings:
         rubric = ratings.rubric.name if ratings.rubric else ""
         about |= {_place_in(rubric, key): each for key, each in ratings.about.items()}
         for judge, answers in ratings.failed.items():
-            partly = failed.setdefault(judge, {})
-            for key, outputs in answers.items():
-                partly[_place_in(rubric, key)] = tuple(None if each is None else ((), each[1]) for each in outputs)
+            failed.setdefault(judge, {}).update((_place_in(rubric, key), outputs) for key, outputs in answers.items())
         for side, given in ((judges, ratings.judges), (people, ratings.people), (panels, ratings.panels)):
             for rater, judgements in given.items():
                 verdicts = side.setdefault(rater, {})
                 for key, judgement in judgements.items():
                     (_, verdict), (_, higher) = judgement.ends
                     samples = tuple(((), each) for _, each in judgement.samples)
-                    verdicts[_place_in(rubric, key)] = Judgement(((), verdict), None, samples, higher=((), higher))
+                    outputs = tuple(None if each is None else ((), each[1]) for each in judgement.outputs)
+                    bare = Judgement(((), verdict), None, samples, higher=((), higher), outputs=outputs)
+                    verdicts[_place_in(rubric, key)] = bare
     ways = {ratings.chosen for ratings in several if ratings.has_joined_labels}
-    return Ratings(None, judges, people, ways.pop() if len(ways) == 1 else None, panels, about, failed)
+    chosen = ways.pop() if len(ways) == 1 else None
+    refused = sum(each.refused[0] for each in several), sum(each.refused[1] for each in several)
+    return Ratings(None, judges, people, chosen, panels, about, failed, refused)
 
 
 def _place_in(rubric: str, key: Key) -> Key:

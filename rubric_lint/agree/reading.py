@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.analysis import LABEL
-from rubric_lint.agree.label_scale import rescale
+from rubric_lint.agree.label_scale import EVERYBODY, Scales, rescale
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import (
     Judgement,
@@ -18,20 +18,29 @@ from rubric_lint.agree.ratings import (
     find_middle,
     make_id_key,
     name_key,
+    sort_keys,
 )
-from rubric_lint.agree.scales import Signature
 from rubric_lint.agree.units import About, describe
 from rubric_lint.format.criterion import Shape
-from rubric_lint.messages import join_words, point_to_known
+from rubric_lint.messages import join_words, list_names, point_to_known
 from rubric_lint.outputs.blocks import Entry as Text
 from rubric_lint.outputs.blocks import SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, RESERVED, SHEET, Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
-from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat, read_whole
+from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat
 from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, Scored, ScoringRubric, combine_samples
+from rubric_lint.scoring.grading import (
+    AnswerValue,
+    Grade,
+    JudgeOutput,
+    Prospects,
+    Scored,
+    ScoringRubric,
+    Verdict,
+    combine_samples,
+)
 from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, refuse_failed
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
@@ -139,6 +148,9 @@ def as_record(entry: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) ->
 _MOST_PLACES = 5
 """The most records that a message lists."""
 
+_FIRST_IDS = 3
+"""The ids to show of results and of labels of which none is of the same answer."""
+
 
 class UnusableError(Exception):
     """Results and labels from which nothing can be computed; the message says what is missing."""
@@ -171,19 +183,26 @@ class LeftOut:
 
 
 class Invalid(NamedTuple):
-    """A record that cannot be scored: its place, its id if it has one, and why."""
+    """A record with an invalid output: its place, its id if it has one, and why; `is_partial` if others count."""
 
     file: str
     line: int
     id: Any
     path: str
     message: str
+    is_partial: bool = False
 
     def __str__(self) -> str:
         """Return the record and the reason."""
         name = "" if self.id is None else f" (id {self.id})"
         path = f" {self.path}" if self.path else ""
         return f"{self.file}:{self.line}{name}{path}: {self.message}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as in the JSON report."""
+        fields = self._asdict()
+        del fields["is_partial"]
+        return fields
 
 
 class _Found(NamedTuple):
@@ -209,9 +228,10 @@ NO_ID = "no `id` to join by"
 NO_RATER = "no `rater`; say who judged in each label"
 UNKNOWN_SHEET = "none of its columns is known"
 SKIPPED = "nothing is entered, so the rater skipped the answer"
+NO_VERDICT = "of the verdict only, which the empty cells decide; fill them in"
 OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
 TWICE = "one rater judged the same id more than once"
-NO_RESULT = "no judge has a result for the id, so only people are compared"
+NO_RESULT = "no judge has a result for the id, so lower bounds count the answer as wrong"
 OTHER_TEXT = "the label has another text in `answer` than the result with its id; label the judged answer"
 NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; import that column as text"
 OTHER_TYPE = 'results have the id in another type, as 1 is not "1"; write both alike'
@@ -228,11 +248,11 @@ class Reader:
         reading: Reading = DEFAULT_READING,
         *,
         any_version: bool = False,
-        label_scale: tuple[int, int] | None = None,
+        label_scales: Scales = MappingProxyType({}),
     ) -> None:
         self.invalid: list[Invalid] = []
         self.passed_over = ReadingTotals()
-        self._label_scale = label_scale
+        self._label_scales = label_scales
         self._about: dict[str, dict[Key, About]] = {name: {} for name in rubrics}
         self._failed: dict[str, dict[Source, dict[Key, Outputs]]] = {name: {} for name in rubrics}
         known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
@@ -242,13 +262,10 @@ class Reader:
         self._any_version = any_version
         self._left_out: dict[str, LeftOut] = {}
         self._judges: list[_Found] = []
+        self._partial: list[_Found] = []
         self._people: list[_Found] = []
-        self._labels = self._refused = self._contradictions = 0
-
-    @property
-    def refused(self) -> tuple[int, int]:
-        """How many labels are invalid, and how many there are."""
-        return self._refused, self._labels
+        self._labels, self._refused = Counter[str](), Counter[str]()
+        self._contradictions = 0
 
     def word_contradictions(self) -> str:
         """Return how many labels have a verdict that is not that of their criteria; empty if none has."""
@@ -282,6 +299,8 @@ class Reader:
         count = 0
         for line, text in texts:
             count += 1
+            rubric = self._name_rubric(_read_as_far_as_possible(text)) if labels else ""
+            self._labels[rubric] += labels
             try:
                 value = decode_entry(text)
                 if labels and (label := self._read_label(value)):
@@ -297,25 +316,47 @@ class Reader:
             except OutputError as fault:
                 outcome = self._scorer.explain(text, fault, line)
                 error, name = outcome.error or fault, outcome.head.get("id")
-                self.invalid.append(Invalid(file, line, name, error.path, error.message))
-                self._refused += 1 if labels else 0
+                is_partial = False
+                self._refused[rubric] += labels
                 if name is not None and not labels:
-                    self._take_failed(_read_as_far_as_possible(text), make_id_key(name), file)
-        self._labels += count if labels else 0
+                    is_partial = self._take_failed(_read_as_far_as_possible(text), make_id_key(name), file, line)
+                self.invalid.append(Invalid(file, line, name, error.path, error.message, is_partial))
         return count
 
-    def _take_failed(self, value: dict[str, Any], key: Key, file: str) -> None:
-        """Keep that an answer has an invalid output; what its record says of the answer is true all the same."""
-        outputs: Outputs = (None,)
-        rubrics = [*self._rubrics.values()]
-        with suppress(OutputError):
-            rubric = find_rubric(value, self._rubrics)
-            self._describe(value, rubric, key)
-            rubrics, outputs = [rubric], tuple(self._list_outputs(value)) or outputs
-        for rubric in rubrics:
-            self._failed[rubric.name].setdefault(find_source(value, file), {})[key] = outputs
+    def _name_rubric(self, record: Mapping[str, Any]) -> str:
+        """Return the rubric that a record names, or the only one; of an unknown one nothing."""
+        try:
+            return find_rubric(record, self._rubrics).name
+        except OutputError:
+            return ""
 
-    def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Signature | None]:
+    def _take_failed(self, value: dict[str, Any], key: Key, file: str, line: int) -> bool:
+        """Keep that an answer has an invalid output, and what the others come to; return whether there are others.
+
+        What the record says of the answer is true all the same.
+        """
+        source = find_source(value, file)
+        try:
+            rubric = find_rubric(value, self._rubrics)
+        except OutputError:
+            for known in self._rubrics.values():
+                self._failed[known.name].setdefault(source, {})[key] = (None,)
+            return False
+        if read_judged_by(value) not in {None, rubric.hash} and not self._any_version:
+            return False
+        self._describe(value, rubric, key)
+        outputs = list(self._list_outputs(value))
+        valid = [each for each in outputs if each is not None]
+        if not valid:
+            self._failed[rubric.name].setdefault(source, {})[key] = tuple(None for _ in outputs) or (None,)
+            return False
+        each_given = tuple(None if each is None else _judge_samples(each).given for each in outputs)
+        judgement = _judge_samples(combine_samples(valid))._replace(outputs=each_given, **_describe_text(value))
+        found = _Found(source, rubric, key, file, line, judgement, text=bare_text(value.get("answer")))
+        self._partial.append(found)
+        return True
+
+    def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Scored | None]:
         """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
         given, about = record.get("outputs"), record.get("judge")
         about = about if isinstance(about, dict) else {}
@@ -327,7 +368,7 @@ class Reader:
                 yield None
                 continue
             try:
-                yield _judge_samples(self._scorer.score_value({**head, "output": output}).result).given
+                yield self._scorer.score_value({**head, "output": output}).result
             except OutputError:
                 yield None
 
@@ -346,18 +387,16 @@ class Reader:
         return None if flat is None else (rubric, flat)
 
     def _take_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
-        """Keep a label; it has the verdict that the person gave, or else that of the answers if there are all."""
+        """Keep a label; it has the verdict that the person gave, or else the only one that the answers allow."""
         name = value.get("id")
         if name is None or name == "":
             self._leave_out(NO_ID, f"{file}:{line}")
             return
-        flat = flat._replace(answers=self._rescale(flat.answers, rubric))
-        verdict = flat.verdict
-        if None not in flat.answers:
-            own = rubric.grade(read_whole(flat, rubric)).verdict
-            verdict = verdict or own
-            if verdict is not own:
-                self._contradictions += 1
+        flat = flat._replace(answers=self._rescale(flat.answers, rubric, find_source(value, file), file))
+        own = _find_only_verdict(flat.answers, rubric)
+        verdict = flat.verdict or own
+        if own is not None and verdict is not own:
+            self._contradictions += 1
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
         self._describe({"question": value.get("question"), "answer": value.get("answer")}, rubric, make_id_key(name))
@@ -367,8 +406,8 @@ class Reader:
         other = read_judged_by(value) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):
             self._leave_out(SKIPPED, found.place)
-        else:
-            self._take_person(found, value.get("chosen"), is_of_other=other)
+        elif self._take_person(found, value.get("chosen"), is_of_other=other) and verdict is None:
+            self._leave_out(NO_VERDICT, found.place, "label")
 
     def _take(self, entry: Entry, file: str, line: int, *, labels: bool) -> None:
         value = entry.value if entry.is_record else {}
@@ -383,14 +422,11 @@ class Reader:
         else:
             reasons, known = entry.judged.output.reasons, entry.judged.known
             judgement = Judgement((known.answers, known.verdict), reasons if any(reasons) else None)
-        judgement = judgement._replace(
-            length=len(answer) if isinstance(answer, str) else None,
-            text=hash((repr(value.get("question")), " ".join(answer.split()))) if isinstance(answer, str) else None,
-        )
+        judgement = judgement._replace(**_describe_text(value))
         source, key = find_source(value, file), make_id_key(value["id"])
         self._describe(value, entry.rubric, key)
-        if labels and self._label_scale:
-            answers = self._rescale(judgement.given[0], entry.rubric)
+        if labels and self._label_scales:
+            answers = self._rescale(judgement.given[0], entry.rubric, source, file)
             output = JudgeOutput(tuple(each for each in answers if each is not None), (None,) * len(answers))
             judgement = Judgement((answers, entry.rubric.grade(output).verdict), judgement.reasons)
         found = _Found(source, entry.rubric, key, file, line, judgement, text=bare_text(answer))
@@ -406,24 +442,29 @@ class Reader:
         about, known = describe(value, self._known), self._about[rubric.name]
         known[key] = known[key].or_else(about) if key in known else about
 
-    def _rescale(self, answers: Sequence[AnswerValue | None], rubric: ScoringRubric) -> tuple[AnswerValue | None, ...]:
-        """Return the scores or levels of a label on the scale of the rubric.
+    def _rescale(
+        self, answers: Sequence[AnswerValue | None], rubric: ScoringRubric, source: Source, file: str
+    ) -> tuple[AnswerValue | None, ...]:
+        """Return the scores or levels of a label on the scale of the rubric; a file may be named as its person.
 
         Raises:
             OutputError: if one is outside the scale of the labels.
         """
-        if self._label_scale is None or rubric.shape is Shape.CHECKLIST:
+        people = [source.rater] if source.rater else [file, stem_of(file)]
+        scale = next((self._label_scales[each] for each in (*people, EVERYBODY) if each in self._label_scales), None)
+        if scale is None or rubric.shape is Shape.CHECKLIST:
             return tuple(answers)
         found: list[AnswerValue | None] = []
         for criterion, answer in zip(rubric.criteria, answers, strict=True):
             allowed = [int(grade.answer) for grade in criterion.grades]
             try:
-                found.append(None if answer is None else rescale(int(answer), self._label_scale, allowed))
+                found.append(None if answer is None else rescale(int(answer), scale, allowed))
             except ValueError as fault:
                 raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
         return tuple(found)
 
-    def _take_person(self, found: _Found, chosen: object, *, is_of_other: bool) -> None:
+    def _take_person(self, found: _Found, chosen: object, *, is_of_other: bool) -> bool:
+        """Keep a label, or say why not; return whether it is kept."""
         if is_of_other and not self._any_version:
             self._leave_out(OTHER_MEANING, found.place)
         elif found.source.rater is None and not found.is_of_sheet:
@@ -432,9 +473,11 @@ class Reader:
             self._leave_out(UNKNOWN_CHOICE, found.place)
         else:
             self._people.append(found._replace(chosen=Chosen(str(chosen)) if chosen else None))
+            return True
+        return False
 
-    def _leave_out(self, reason: str, place: str) -> None:
-        self._left_out.setdefault(reason, LeftOut(reason)).add(place)
+    def _leave_out(self, reason: str, place: str, noun: str = "record") -> None:
+        self._left_out.setdefault(reason, LeftOut(reason, noun=noun)).add(place)
 
     def join(self, raters: Sequence[str] = (), chosen: Chosen | None = None) -> list[Ratings]:
         """Return the judgements by rubric and rater, of all raters or only of those named.
@@ -445,7 +488,7 @@ class Reader:
             UnusableError: if a rater is unknown, two have one name, or nothing can be compared.
         """
         found = self.gather(raters, chosen)
-        names = dict.fromkeys(name for ratings in found for name in ratings.raters)
+        names = dict.fromkeys(name for ratings in found for name, given in ratings.raters.items() if given)
         for ratings in found:
             every = list(ratings.raters.values())
             is_shared = len(set[Key]().union(*every)) < sum(map(len, every))
@@ -456,12 +499,14 @@ class Reader:
         if len(names) > 1:
             raise UnusableError(
                 f"no answer has ratings of two of the raters {join_words([f'`{name}`' for name in names])}; they are "
-                "joined by `rubric` and `id`"
+                "joined by `rubric` and `id`, which have to be the same in all files"
             )
         only = f"only one rater, `{next(iter(names))}`; agreement needs two"
         if raters:
             raise UnusableError(f"{only}: name another with --rater, or leave --rater out")
-        if self._labels and not self._people:
+        if self._people and not self._judges and self.invalid:
+            raise UnusableError(f"{only}: no judge output could be used, as every one is invalid")
+        if self._labels.total() and not self._people:
             raise UnusableError(f"{only}, and no label is usable: correct the labels")
         raise UnusableError(
             f"{only}: add --labels, results of another judge, or samples (`rubric-lint judge --samples 3`)"
@@ -473,19 +518,17 @@ class Reader:
         Raises:
             UnusableError: if a rater is unknown or two have one name.
         """
-        names = name_raters([record.source for record in self._judges])
+        self._settle_failed()
+        failing = [source for failed in self._failed.values() for source in failed]
+        names = name_raters([*(record.source for record in self._judges), *failing])
         self._settle_labels({*names.values(), LABEL})
         panels = {name for source, name in names.items() if source.is_panel}
         judges = self._collect(self._judges, names)
+        for name, failed in self._failed.items():
+            for source in failed:
+                judges.setdefault((names[source], name), {})
         people = self._collect(self._people, name_raters([record.source for record in self._people]))
-        known = dict.fromkeys(name for side in (judges, people) for name, _ in side)
-        both = {name for name, _ in judges} & {name for name, _ in people}
-        if both or LABEL in known:
-            name = min(both) if both else LABEL
-            why = "both the results and the labels" if both else "the combined labels"
-            raise UnusableError(f"`{name}` names {why}; give this rater another name")
-        if unknown := [name for name in raters if name not in known]:
-            raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
+        _check_names([name for name, _ in judges], [name for name, _ in people], raters)
         if not people and (asked := [name for name in raters if name in panels]):
             raise UnusableError(f"the panel `{asked[0]}` is compared only with people; add --labels")
         of_rubric: dict[str, tuple[dict[str, Judgements], dict[str, Judgements]]] = {}
@@ -502,11 +545,36 @@ class Reader:
                 judged, labelled = of_rubric[name]
                 together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
                 single = {rater: given for rater, given in judged.items() if rater not in panels}
-                failed = {names[each]: outputs for each, outputs in self._failed[name].items() if each in names}
-                ratings = Ratings(rubric, single, labelled, None, together, self._about[name], failed)
+                of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
+                refused = self._count_refused(name)
+                ratings = Ratings(rubric, single, labelled, None, together, self._about[name], of_judges, refused)
                 found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
                 self._list_labels_without_result(ratings)
         return found
+
+    def _count_refused(self, rubric: str) -> tuple[int, int]:
+        """Return how many labels of a rubric are invalid, with those that name none, and how many there are."""
+        names = {rubric, ""}
+        refused = sum(self._refused[name] for name in names)
+        return refused, sum(self._labels[name] for name in names)
+
+    def _settle_failed(self) -> None:
+        """Count answers with some valid outputs by these, and give invalid outputs that name no model to their judge.
+
+        That is the only judge of their file, or its panel. A judge with nothing but invalid outputs is one too. Nobody
+        knows whose they are if there are several.
+        """
+        whole = {(record.source, record.rubric.name, record.key) for record in self._judges}
+        self._judges += [each for each in self._partial if (each.source, each.rubric.name, each.key) not in whole]
+        self._partial = []
+        known = dict.fromkeys(record.source for record in self._judges)
+        for name, of_rubric in self._failed.items():
+            settled: dict[Source, dict[Key, Outputs]] = {}
+            for source, failed in of_rubric.items():
+                owner = _find_owner(source, known)
+                if owner is not None:
+                    settled.setdefault(owner, {}).update(failed)
+            self._failed[name] = settled
 
     def _settle_labels(self, taken: Collection[str]) -> None:
         """Give labels of sheets what their cells do not say: a rater, and the type of an id.
@@ -517,6 +585,7 @@ class Reader:
         """
         named = {record.file for record in self._people if record.source.rater is not None}
         keys = {record.key for record in self._judges}
+        keys |= {key for of_rubric in self._failed.values() for failed in of_rubric.values() for key in failed}
         others = {name_key(key): key for key in keys if not isinstance(key, str)}
         texts: dict[tuple[str, Key], set[str]] = {}
         for record in self._judges:
@@ -567,12 +636,48 @@ class Reader:
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
+        labelled = set().union(*ratings.people.values())
+        no_result = NO_RESULT
+        if judged.isdisjoint(labelled):
+            ids = f"labels have {_list_first(labelled)}, results {_list_first(judged)}"
+            no_result = f"no label has the id of a result: {ids}; use one id for an answer"
         for rater, given in ratings.people.items() if judged else ():
             for key in given:
                 if key not in judged:
                     name = name_key(key)
-                    reason = OTHER_TYPE if name in names else NO_ZEROS if name in stripped else NO_RESULT
-                    self._leave_out(reason, f"{name_key(key)} by {rater}")
+                    reason = OTHER_TYPE if name in names else NO_ZEROS if name in stripped else no_result
+                    self._leave_out(reason, f"{name_key(key)} by {rater}", "label")
+
+
+def _list_first(keys: Collection[Key]) -> str:
+    """Return the first ids as messages show them."""
+    return list_names([name_key(key) for key in sort_keys(keys)[:_FIRST_IDS]])
+
+
+def _check_names(judges: Sequence[str], people: Sequence[str], raters: Sequence[str]) -> None:
+    """Refuse one name for two raters, and names of raters that do not exist.
+
+    Raises:
+        UnusableError: naming one.
+    """
+    known = dict.fromkeys([*judges, *people])
+    both = {*judges} & {*people}
+    if both or LABEL in known:
+        name = min(both) if both else LABEL
+        why = "both the results and the labels" if both else "the combined labels"
+        raise UnusableError(f"`{name}` names {why}; give this rater another name")
+    unknown = [name for name in raters if name not in known]
+    if unknown:
+        raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
+
+
+def _find_owner(source: Source, known: Collection[Source]) -> Source | None:
+    """Return the judge that gave invalid outputs, None if it may be one of several of its file."""
+    if source.rater is not None or source.model is not None or source in known:
+        return source
+    of_file = [each for each in known if each.file == source.file]
+    owners = [each for each in of_file if each.is_panel] or of_file or [source]
+    return owners[0] if len(owners) == 1 else None
 
 
 def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Chosen | None:
@@ -589,6 +694,27 @@ def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | N
     if Chosen.BY_VERDICT in ways:
         return Chosen.BY_VERDICT
     return ways.pop() if len(ways) == 1 else None
+
+
+def _describe_text(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a judgement that are of the text of the answer; none if the record does not have it."""
+    answer = record.get("answer")
+    if not isinstance(answer, str):
+        return {}
+    return {"length": len(answer), "text": hash((repr(record.get("question")), " ".join(answer.split())))}
+
+
+def _find_only_verdict(answers: Sequence[AnswerValue | None], rubric: ScoringRubric) -> Verdict | None:
+    """Return the verdict to which a label comes whatever its empty cells hold, None if they decide it."""
+    known: dict[int, Grade] = {}
+    for number, (criterion, answer) in enumerate(zip(rubric.criteria, answers, strict=True)):
+        grade = None if answer is None else criterion.grade(answer)
+        if grade is not None:
+            known[number] = grade
+    if not known:
+        return None
+    prospect = Prospects(rubric, known).find(*next(iter(known.items())))
+    return prospect.worst if prospect.is_certain else None
 
 
 def bare_text(text: object) -> str | None:

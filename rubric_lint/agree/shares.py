@@ -42,6 +42,16 @@ class LabelledAnswer(NamedTuple):
         good = sum(self.labels.values())
         return None if 2 * good == len(self.labels) else 2 * good > len(self.labels)
 
+    @property
+    def has_invalid_run(self) -> bool:
+        """Whether a run of the judge has an invalid output, beside valid runs."""
+        return self.has_valid_run and None in self.runs
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether a valid run of the judge is on the other side than people."""
+        return self.side is not None and (not self.side) in self.runs
+
     def differs_from(self, person: str) -> bool:
         """Return whether a run of the judge differs from a person who labelled the answer."""
         side = self.labels.get(person)
@@ -77,10 +87,11 @@ class People(NamedTuple):
 class Shares(NamedTuple):
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
-    `unscored` labelled answers have no valid run, of these `unasked` not even enough outputs for one. `single` has the
-    positions of the answers on which the judge differs from the only person who labelled them, without those that have
-    no valid run. So many answers of each class as `slips` says may be slips of that person, and the upper bounds leave
-    them out.
+    `unscored` labelled answers have no valid run, of these `unasked` not even enough outputs for one; `partly` others
+    have an invalid run. `asked` has the sum and the number of the units of bad and of good answers without the unasked
+    ones. `differing` has the positions of the answers on which a valid run differs from people, and `single` those of
+    them that only the main person labelled. So many answers of each class as `slips` says may be slips of that person,
+    and the upper bounds leave them out.
     """
 
     bad_caught: Bounded
@@ -90,6 +101,14 @@ class Shares(NamedTuple):
     unasked: int = 0
     slips: int = 0
     single: tuple[int, ...] = ()
+    differing: tuple[int, ...] = ()
+    partly: int = 0
+    asked: tuple[tuple[Fraction, int], tuple[Fraction, int]] = ((Fraction(0), 0), (Fraction(0), 0))
+
+    @property
+    def units(self) -> int:
+        """The number of units, those of bad and those of good answers."""
+        return self.bad_caught.n + self.good_passed.n
 
     def is_below(self, target: Fraction) -> bool:
         """Return whether one of the shares is surely below a target."""
@@ -140,9 +159,12 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
     bad, good = (
         _bound_class(answers, is_good, people.main, slips, level, is_double=is_double) for is_good in (False, True)
     )
-    differing = [place for place in single if answers[place].has_valid_run]
+    differing = tuple(place for place, answer in enumerate(answers) if answer.is_contradicted)
     unscored, unasked = sum(not each.has_valid_run for each in answers), sum(not each.was_asked for each in answers)
-    return Shares(bad, good, people, unscored, unasked, slips, tuple(differing))
+    partly, alone = sum(each.has_invalid_run for each in answers), tuple(sorted({*single} & {*differing}))
+    asked = [each for each in answers if each.was_asked and each.side is not None]
+    counts = [sum_units([each for each in asked if each.side is is_good], is_good) for is_good in (False, True)]
+    return Shares(bad, good, people, unscored, unasked, slips, alone, differing, partly, (counts[0], counts[1]))
 
 
 def _bound_class(

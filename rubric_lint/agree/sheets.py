@@ -29,8 +29,12 @@ class SheetError(ValueError):
 
 
 def draw(answers: Iterable[Answer], sample: int, seed: int) -> tuple[list[Answer], int]:
-    """Return a random sample of answers in random order, the same on every machine, and the number of all."""
-    ranked = [(hashlib.sha256(f"{seed}:{each.key}".encode()).digest(), each) for each in answers]
+    """Return a random sample of answers in random order, the same on every machine, and the number of all.
+
+    One that occurs twice counts once.
+    """
+    different = {each.key: each for each in answers}
+    ranked = [(hashlib.sha256(f"{seed}:{key}".encode()).digest(), each) for key, each in different.items()]
     ranked.sort(key=lambda each: each[0])
     return [answer for _, answer in ranked[:sample]], len(ranked)
 

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
@@ -14,7 +15,20 @@ _ALIKE = Fraction(4, 5)
 QUESTION = "question"
 """The kind of a unit that is the answers to one question."""
 
-_WORD = re.compile(r"[^\W\d_]+")
+TEXT = "text"
+"""The kind of a unit that is the answers with nearly one text, without a question."""
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai and Lao, Burmese, Khmer
+    "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana, Chinese characters
+)
+"""The scripts that put no blanks between words: each character is compared as a word of others is.
+
+Three characters of them hold one or two words. A text that differs in one is a near-copy from 29 characters on, as
+another text is from 29 words on. Unicode, too, takes such characters for words: https://unicode.org/reports/tr29/.
+"""
+
+_WORD = re.compile(rf"(?!\d)[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W\d_])+")
 
 
 class About(NamedTuple):
@@ -60,22 +74,43 @@ def _as_text(value: object) -> str | None:
 def group_units(several: Sequence[About]) -> list[Hashable]:
     """Return the unit of each answer: its question, or without one its text, of which near-copies are one.
 
-    Questions are equal if their letters are, whatever their case. An answer of which neither is known is its own unit.
+    An answer of which neither is known is its own unit.
     """
     units: list[Hashable] = []
     texts: dict[str, list[int]] = defaultdict(list)
     for place, about in enumerate(several):
         if about.question is not None:
-            bare = "".join(filter(str.isalpha, about.question.casefold()))
-            units.append((QUESTION, bare or about.question))
+            units.append((QUESTION, _reduce(about.question)))
             continue
         units.append(("answer", place))
         if about.answer is not None:
             texts[about.answer].append(place)
     for leader, text in zip(_merge_copies(list(texts)), texts, strict=True):
         for place in texts[text]:
-            units[place] = ("text", leader)
+            units[place] = (TEXT, leader)
     return units
+
+
+def count_copies(units: Sequence[Hashable]) -> int:
+    """Return how many answers are near-copies of another one with the same unit."""
+    texts = [unit for unit in units if isinstance(unit, tuple) and unit[0] == TEXT]
+    return len(texts) - len(set(texts))
+
+
+def _reduce(question: str) -> str:
+    """Return what questions have in common that are one: their letters, whatever their case.
+
+    Where there are digits, all but blanks counts, from the first letter or digit to the last one: 12 + 7, 12 - 7 and
+    1 + 27 are three questions. Answers are compared without digits, because a judge that reads one of two texts that
+    differ in a number reads the other one alike.
+    """
+    text = "".join(unicodedata.normalize("NFKC", question).casefold().split())
+    if any(map(str.isdecimal, text)):
+        return _ENDS.sub("", text)
+    return "".join(character for character in text if unicodedata.category(character)[0] in "LM") or question
+
+
+_ENDS = re.compile(r"^[\W_]+|[\W_]+$")
 
 
 def _merge_copies(texts: Sequence[str]) -> list[int]:

@@ -279,7 +279,8 @@ Decision
     by FIELD  Say it also for each value of a field of the answers, such as language.
     fail-on:line fail|borderline|never default=fail metavar=VERDICT  Verdict that makes an answer bad, as for `score`;
         worse ones do too, and never counts as fail.
-    label-scale LOW..HIGH reads=score.options:read_label_scale  Scale of the labels, worst to best, such as 1..5.
+    label-scale [PERSON=]LOW..HIGH* name=label_scales reads=score.options:read_label_scales  Scale of the labels, worst
+        to best, such as 1..5, or of those of one person. Can be repeated.
         [default: the rubric's]
     look 1..10 default=1  How often you have looked at these data as they grew, this time included.
     runs 1..99 default=1  Judge outputs on which a verdict rests when you use the rubric.

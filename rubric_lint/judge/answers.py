@@ -193,16 +193,17 @@ def check_answers(
     fields: Fields = _FIELDS,
     *,
     taken: frozenset[str] = _TAKEN,
+    may_repeat: bool = False,
 ) -> int:
     """Read all answers, before the first request costs money, and return their number.
 
-    None may have a field of `taken`.
+    None may have a field of `taken`. Only if they `may_repeat`, as in results of several judges, one may occur twice.
 
     Raises:
         AnswersError: when an entry is not a valid answer, or an id is not unique.
     """
     faults: list[str] = []
-    seen: dict[str, int] = {}
+    seen: dict[str, tuple[int, JudgedCase]] = {}
     for number, entry in read_entries(chunks):
         try:
             answer = _read_answer(entry, rubrics, fields, taken)
@@ -210,8 +211,8 @@ def check_answers(
             where = f"{fault.path}: " if fault.path else ""
             faults.append(f"line {number}: {where}{fault.message}")
         else:
-            first = seen.setdefault(answer.key, number)
-            if first != number:
+            first, case = seen.setdefault(answer.key, (number, answer.case))
+            if first != number and not (may_repeat and case == answer.case):
                 faults.append(f"line {number}: duplicate id {answer.key}, first used in line {first}; make ids unique")
         if len(faults) == _MOST_FAULTS:
             faults.append("stopped reading here; there may be more errors")

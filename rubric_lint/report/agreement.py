@@ -87,8 +87,8 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
         gated = [compared for compared in comparison.measures if compared.pair and compared.pair.gate]
         if gated:
             yield _count_caught(gated)
-    if agreement.groups:
-        yield _show_groups(agreement.groups)
+    if agreement.groups or agreement.ungrouped:
+        yield _show_groups(agreement.groups, agreement.ungrouped)
     for rate in agreement.pass_rates:
         yield _show_rates(rate)
     for judges, contests in agreement.contests:
@@ -177,12 +177,14 @@ def _word_labels(shares: Shares) -> Iterator[str]:
         yield f"Verdict: people are tied on {count_answers(people.tied)}, which count as neither bad nor good."
     if shares.unscored:
         yield f"Verdict: {count_answers(shares.unscored)} without a valid output count as judged wrong."
+    if shares.partly:
+        yield f"Verdict: an invalid output for each of {count_answers(shares.partly)} counts as judged wrong."
     if shares.slips:
         slip = f"1 label in {SLIPS} may be a slip of `{shorten_name(people.main)}`"
         yield f"Verdict: {slip}: upper bounds leave out up to {shares.slips:,} of each class."
 
 
-def _show_groups(groups: Sequence[JudgeShares]) -> Section:
+def _show_groups(groups: Sequence[JudgeShares], ungrouped: str) -> Section:
     """Return how judges treat the answers of each group, by the verdict."""
     caught, passed = [each.shares.bad_caught for each in groups], [each.shares.good_passed for each in groups]
     columns = [
@@ -193,7 +195,8 @@ def _show_groups(groups: Sequence[JudgeShares]) -> Section:
         Column("good passed", list(map(_bounded, passed))),
         Column(INTERVAL, list(map(_bounds, passed)), 2),
     ]
-    return Section("Verdicts by group; questions and near-copies count as one, all groups share 5%", columns)
+    title = "Verdicts by group; questions and near-copies count as one, all groups share 5%"
+    return Section(title, columns if groups else (), [ungrouped] if ungrouped else ())
 
 
 def _bounded(share: Bounded) -> str:

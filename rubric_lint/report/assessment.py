@@ -1,14 +1,16 @@
 """Write an assessment for people who know no statistics: as text, as Markdown for a pull request, and as JSON."""
 
+import itertools
 import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.assess import MOST_LOOKS, Assessment, Evidence, Standing, Trust, is_against
+from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
-from rubric_lint.agree.decision import Reason
+from rubric_lint.agree.decision import Reason, lacks_outputs
 from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.judged.outcomes import Untested
@@ -20,6 +22,7 @@ from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.report.trust import (
     Given,
     count_more,
+    count_without_verdict,
     find_least_units,
     find_rare,
     list_evidence,
@@ -171,7 +174,7 @@ _UNITS = {
 def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
     """Yield what to do next."""
     review, reasons = found.review, set(found.reasons)
-    again = _run_again(given)
+    again = _run_again(found, given)
     judge_all = shlex.join([*again, *_name_labels(given), "--model", "MODEL"])
     if Reason.ERRORS in reasons:
         errors = [each for each in list_evidence(found) if each.severity is Severity.ERROR]
@@ -183,27 +186,42 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         yield _ask_again(given)
     elif {Reason.NOT_JUDGED, Reason.INVALID} & reasons:
         text = "Have a model judge the answers, or name recorded outputs with --results."
-        yield Step(text, judge_all)
+        yield _judge(text, judge_all, given)
     elif found.indistinct:
-        yield Step("Try another model. Rewording the rubric, or `improve`, will not help before that.", judge_all)
+        text = "Try another model. Rewording the rubric, or `improve`, will not help before that."
+        yield _judge(text, judge_all, given)
     else:
         if any(each.file in given.results for each in review.invalid):
             yield _ask_again(given)
         if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
             lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
-            yield Step(f"Have the labelled answers judged that have {lacking}.", judge_all)
+            yield _judge(f"Have the labelled answers judged that have {lacking}.", judge_all, given)
         if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
             yield Step("Fix what is listed above, then judge the answers again.")
         yield from _list_steps_of_labels(found, given, again)
         yield from _list_steps_by_group(found, given, again)
 
 
-def _run_again(given: Given) -> list[str]:
-    """Return the command that assesses the same answers and results."""
+def _run_again(found: Assessment, given: Given) -> list[str]:
+    """Return the command that assesses the same answers and results, and asks for the same."""
     usual = f"{given.answers.removesuffix('.jsonl')}.judged.jsonl"
     is_known = tuple(given.results) in {(), (usual,), (given.answers,)}  # the answers name the results then
     named = [] if is_known else [word for name in given.results for word in ("--results", name)]
-    return ["rubric-lint", "assess", given.rubric, given.answers, *named]
+    return ["rubric-lint", "assess", given.rubric, given.answers, *named, *_list_asked(found.asked)]
+
+
+def _list_asked(asked: Asked) -> list[str]:
+    """Return the options that ask for other than the usual."""
+    usual, words = Asked(), list[str]()
+    if asked.target != usual.target:
+        words += ["--target", f"{float(asked.target):.10g}"]
+    if asked.line is not usual.line:
+        words += ["--fail-on", asked.line]
+    if asked.runs != usual.runs:
+        words += ["--runs", str(asked.runs)]
+    for person, (low, high) in asked.label_scales.items():
+        words += ["--label-scale", f"{person}={low}..{high}" if person else f"{low}..{high}"]
+    return words
 
 
 def _name_labels(given: Given) -> list[str]:
@@ -231,7 +249,8 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
             differ = f"The judge and `{worst.shares.people.main}` differ on {counted(len(names), 'answer')}"
             second = "Let a second person label these before you blame the judge"
             yield Step(f"{differ}. {second}: {list_names(names, 5)}.")
-        yield Step("Read the answers on which people and the judge differ.", agree)
+        if worst.shares.differing:
+            yield Step("Read the answers on which people and the judge differ.", agree)
     unused = {each.file for each in found.review.invalid} | {each.file for each in given.unmatched}
     are_unusable = given.labels and (found.review.left_out or not unused.isdisjoint(given.labels))
     if Reason.NO_LABELS in reasons and are_unusable:
@@ -239,18 +258,28 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
     elif {Reason.NO_LABELS, Reason.BY_VERDICT} & reasons:
         count = min(max(_USUAL_SAMPLE, 2 * find_least_units(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
-        yield Step("Run this again with the labels.", shlex.join([*again, "--labels", _name_sheet(given)]))
+        command = "" if _is_undrawable(found, given) else shlex.join([*again, "--labels", _name_sheet(given)])
+        yield Step("Run this again with the labels.", command)
     elif Reason.FEW_LABELS in reasons:
         yield from _list_steps_to_more(found, given, labelled)
 
 
 def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]) -> Iterator[Step]:
-    """Yield the steps to the labels that decide: those of answers that are judged first."""
+    """Yield the steps to the labels that decide: first to what those that there are lack."""
     missing = list_unlabelled(found)
     if missing:
         text = f"Add {list_names(missing)} to the labels, or a column `verdict`, then run this again."
         yield Step(text, shlex.join(labelled))
         return
+    without_verdict = count_without_verdict(found)
+    if without_verdict:
+        yield Step(f"Fill in the empty cells of {counted(without_verdict, 'label')}.")
+    if not (found.worst and lacks_outputs(found.worst.shares, found.asked.target, found.needed)):
+        yield from _list_steps_to_others(found, given, labelled)
+
+
+def _list_steps_to_others(found: Assessment, given: Given, labelled: Sequence[str]) -> Iterator[Step]:
+    """Yield the steps to more labels: those of answers that are judged first."""
     more = count_more(found)
     if more is None and found.worst:
         bad, good = found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n
@@ -272,7 +301,7 @@ def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]
     if spare > 0:
         yield _draw(found, given, min(more, spare), "more answer")
         look = ["--labels", _name_sheet(given), "--look", str(found.asked.look + 1)]
-        command = shlex.join([*labelled, *look])
+        command = "" if _is_undrawable(found, given) else shlex.join([*labelled, *look])
     if more > spare:
         also = " besides" if spare > 0 else ""
         what = counted(more - spare, "more answer")
@@ -293,27 +322,50 @@ def _list_steps_by_group(found: Assessment, given: Given, again: Sequence[str]) 
 
 def _name_sheet(given: Given) -> str:
     """Return a name for a sheet to draw that no sheet of labels has."""
-    taken = set(given.labels)
-    names = ("labels.csv", *(f"labels-{number}.csv" for number in range(2, len(taken) + 3)))
-    return next(name for name in names if name not in taken)
+    return _name_new("labels", ".csv", given.labels)
+
+
+def _name_new(stem: str, ending: str, taken: Collection[str] = ()) -> str:
+    """Return a name that no file has yet."""
+    names = itertools.chain([f"{stem}{ending}"], (f"{stem}-{number}{ending}" for number in itertools.count(2)))
+    return next(name for name in names if name not in taken and not Path(name).exists())
 
 
 def _ask_again(given: Given) -> Step:
     """Return the step for invalid outputs; with other options than before, `judge` needs a new file of results."""
     text = "Have the answers judged into a new file, with --per-criterion, a larger --max-tokens, or another model"
-    command = ""
-    if given.answers not in given.results:  # `judge` reads no results as answers
-        words = ["rubric-lint", "judge", given.rubric, given.answers, "--output", "again.jsonl"]
-        command = shlex.join([*words, "--model", "MODEL", "--per-criterion"])
-    return Step(f"{text}; asking again the same way will not help.", command)
+    words = ["rubric-lint", "judge", given.rubric, given.answers, "--output", _name_new("again", ".jsonl")]
+    command = shlex.join([*words, "--model", "MODEL", "--per-criterion"])
+    return _judge(f"{text}; asking again the same way will not help.", command, given)
+
+
+def _judge(text: str, command: str, given: Given) -> Step:
+    """Return a step to judge answers, with a command only for those that can be read: results are no answers."""
+    if given.answers in given.results:
+        return Step(text)
+    if given.fault_of_judge:
+        return Step(f"{text} `--model` cannot read the answers yet: {given.fault_of_judge}.")
+    return Step(text, command)
+
+
+def _lack_texts(found: Assessment, given: Given) -> bool:
+    """Return whether the answers are results without their texts."""
+    table = found.review.table
+    return given.answers in given.results and table is not None and None in table.lengths
+
+
+def _is_undrawable(found: Assessment, given: Given) -> bool:
+    """Return whether no sheet can be drawn from the answers, for more than that their texts are elsewhere."""
+    return bool(given.fault_of_labels) and not _lack_texts(found, given)
 
 
 def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
-    """Return the step to label answers; the command draws them, which results without their texts do not allow."""
+    """Return the step to label answers; the command draws them from answers that it can read."""
     text = f"Let people label {counted(count, what)} drawn at random"
-    table = found.review.table
-    if given.answers in given.results and table and None in table.lengths:
+    if _lack_texts(found, given):
         return Step(f"{text}. `{given.answers}` has no text in `answer`: `rubric-lint labels` needs a file with them.")
+    if given.fault_of_labels:
+        return Step(f"{text}. `rubric-lint labels` cannot read the answers yet: {given.fault_of_labels}.")
     labels = given.labels if Reason.FEW_LABELS in found.reasons else ()  # others are of no use, or not random
     known = [("--results", name) for name in given.results] + [("--labels", name) for name in labels]
     options = [*(word for pair in known for word in pair), "--sample", str(count), "-o", _name_sheet(given)]

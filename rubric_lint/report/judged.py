@@ -22,6 +22,9 @@ def word_reviews(run: JudgedRun) -> Iterator[str]:
         judges, people = list_names(review.judges), list_names(review.people)
         labelled = f", {review.labelled} with labels by {people}" if review.labelled else ""
         median = "; the median of their outputs counts" if len(review.judges) > 1 else ""
+        if median and labelled:
+            judges_of_labels = "the panel" if review.ratings and review.ratings.panels else "each of them"
+            median = f"; labels are compared with {judges_of_labels}, and for other rules the median of outputs counts"
         stop = "; not enough data for:" if review.untested else "."
         answers = counted(review.answers, "answer")
         yield visible(f"{review.rubric}: {answers} judged by {judges}{labelled}{median}{stop}")

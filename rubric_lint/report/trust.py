@@ -13,8 +13,8 @@ from rubric_lint.agree.assess import (
     is_against,
 )
 from rubric_lint.agree.bounds import Bounded, upper_tail
-from rubric_lint.agree.decision import OF_LABELS, Reason
-from rubric_lint.agree.groups import ERROR, JudgeShares
+from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Reason, lacks_outputs
+from rubric_lint.agree.groups import ERROR, JudgeShares, word_ungrouped
 from rubric_lint.agree.intervals import find_least
 from rubric_lint.agree.judged.outcomes import at_least, at_most
 from rubric_lint.agree.judged.rules import TARGET
@@ -22,6 +22,7 @@ from rubric_lint.agree.judged.run import Review, Unmatched
 from rubric_lint.agree.label_scale import Suspicion
 from rubric_lint.agree.labelled import count_units
 from rubric_lint.agree.needed import MOST_LABELS
+from rubric_lint.agree.reading import NO_VERDICT
 from rubric_lint.agree.shares import Shares
 from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, list_names
@@ -39,7 +40,8 @@ class Given(NamedTuple):
     """What the run was given: the files, what is told of records that were not used, and how many findings are ignored.
 
     Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
-    `unread` is what is wrong with files of records and belongs to no record.
+    `unread` is what is wrong with files of records and belongs to no record. `fault_of_judge` and `fault_of_labels` say
+    why a model cannot judge the answers, and why `labels` cannot draw from them.
     """
 
     rubric: str
@@ -51,6 +53,8 @@ class Given(NamedTuple):
     ignored: int = 0
     off: Sequence[str] = ()
     unread: Sequence[str] = ()
+    fault_of_judge: str = ""
+    fault_of_labels: str = ""
 
 
 _REASONS = OF_LABELS | {
@@ -60,15 +64,8 @@ _REASONS = OF_LABELS | {
     Reason.INVALID: "no judge output could be used ({invalid} of {invalid})",
     Reason.UNUSABLE: "the results cannot be used ({fault})",
     Reason.NO_LABELS: "{faults} in {answers}; without human labels nobody can say more",
-    Reason.LABELS_REFUSED: "{refused} labels are refused for what is in them, and the others do not stand for these",
     Reason.FEW_LABELS: "{more}",
 }
-
-_WITH_INVALID = {
-    Reason.MISSES_BAD: "{judge} catches too few bad answers",
-    Reason.FAILS_GOOD: "{judge} passes too few good answers",
-}
-"""The same of a judge with invalid outputs, which neither let an answer pass nor stop it."""
 
 _OF_DATA = frozenset({Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.FEW_LABELS, Reason.NO_LABELS})
 """The reasons that a judge gives that does not tell answers apart."""
@@ -94,18 +91,19 @@ def _word_reasons(found: Assessment) -> str:
         "judge": _name_judge(found),
         "groups": " or ".join(groups),
         "invalid": f"{len(review.invalid):,}",
-        "refused": "{:,} of {:,}".format(*review.refused),
         "fault": review.fault,
         "faults": faults,
         "answers": counted(review.answers, "answer"),
-        "person": found.doubted.person if found.doubted else "",
-        "agree": f"{float(people.agree):.0%}" if people and people.agree is not None else "",
+        **(review.doubts.word(people) if people else {}),
         "more": _word_needed(found) if worst else "",
         "target": word_target(found),
     }
     words = _REASONS
-    if worst and review.ratings and review.ratings.failed.get(worst.judge):
-        words = {**_REASONS, **_WITH_INVALID}
+    ratings = review.ratings
+    if ratings and ratings.people and not ratings.has_joined_labels:
+        words = {**_REASONS, Reason.NO_LABELS: "no label is of a judged answer, as their ids differ"}
+    if worst and review.ratings and review.ratings.has_invalid_outputs(worst.judge):
+        words = {**_REASONS, **OF_INVALID}
     return "; ".join(words[each].format_map(values) for each in found.reasons)
 
 
@@ -116,13 +114,26 @@ def _name_judge(found: Assessment) -> str:
 
 def _word_needed(found: Assessment) -> str:
     """Return how many labels decide, with a chance of 4 in 5."""
-    more, worst = count_more(found), found.worst
+    more, worst, missing = count_more(found), found.worst, list_unlabelled(found)
+    if missing:
+        labels = counted(count_without_verdict(found), "label")
+        return f"{labels} cannot come to a verdict without a value for {list_names(missing)}"
     if worst is None or not worst.shares.people.labelled:
         return "no label comes to a verdict"
+    if lacks_outputs(worst.shares, found.asked.target, found.needed):
+        return f"{word_missing(worst.shares)}, so more labels would not settle it"
     if more is None:
         return _word_unsettled(found, worst.shares)
     what = f"labels of answers to {counted(more, 'more question')}" if found.has_questions else f"{more} more labels"
     return f"if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
+
+
+def word_missing(shares: Shares) -> str:
+    """Return how many labelled answers have no output that counts."""
+    valid = "" if shares.unscored == shares.unasked else "valid "
+    have = "has" if shares.unscored == 1 else "have"
+    of = counted(shares.people.labelled, "labelled answer")
+    return f"{shares.unscored:,} of {of} {have} no {valid}judge output"
 
 
 def _word_unsettled(found: Assessment, shares: Shares) -> str:
@@ -149,11 +160,7 @@ def find_rare(shares: Shares, least: int) -> str:
 
 def count_more(found: Assessment) -> int | None:
     """Return how many more units would decide; None if no number can be said."""
-    return None if found.needed is None or found.worst is None else found.needed - _count_units(found.worst)
-
-
-def _count_units(judge: JudgeShares) -> int:
-    return judge.shares.bad_caught.n + judge.shares.good_passed.n
+    return None if found.needed is None or found.worst is None else found.needed - found.worst.shares.units
 
 
 def word_target(found: Assessment) -> str:
@@ -184,11 +191,8 @@ def word_shares(found: Assessment) -> Iterator[str]:
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
         yield _word_group(found, group)
-    if found.groups:
-        grouped = sum(each.shares.people.labelled for each in found.groups if each.judge == found.worst.judge)
-        rest = found.worst.shares.people.labelled - grouped
-        if rest:
-            yield f"{counted(rest, 'labelled answer')} without `{found.asked.by}`, in no group."
+    ungrouped = word_ungrouped(found.groups, found.worst.shares.people.labelled, found.asked.by)
+    yield from [ungrouped] if ungrouped else []
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
     see = "sees" if len(found.review.people) == 1 else "see"
     people = f"{list_names(found.review.people, 3)} {see} them"
@@ -233,7 +237,10 @@ def _word_stopped(line: Verdict) -> str:
 def _word_verdicts(found: Assessment) -> str:
     order = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
     counts = ", ".join(f"{found.verdicts.get(verdict, 0):,} {verdict}" for verdict in order)
-    return f"the verdicts of the judge's outputs are {counts}"
+    whose = "the judge's outputs"
+    if found.worst and len(found.judges) > 1:
+        whose = f"the outputs of `{found.worst.judge}`"
+    return f"the verdicts of {whose} are {counts}"
 
 
 def word_notes(found: Assessment, given: Given) -> Iterator[str]:
@@ -248,15 +255,14 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"{what}, so they do not show that the judge tells good from bad."
     if review.answers and review.answers < _FEW:
         yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
-    if review.invalid:
-        yield f"{counted(len(review.invalid), 'record')} not counted: {word_causes(review)}."
+    yield from _word_invalid(review)
     if review.contradictions:
         yield f"{review.contradictions}."
     for each in review.left_out:
         yield f"{counted(each.count, each.noun)} left out: {each.reason}."
     missing = list_unlabelled(found)
     if missing:
-        yield f"No label has a value for {list_names(missing)}, so the labels come to no verdict."
+        yield f"No label has a value for {list_names(missing)}."
     if found.worst:
         yield from _word_people(found, found.worst)
         yield from _word_units(found, found.worst)
@@ -265,14 +271,25 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.level:.2g}."
 
 
+def _word_invalid(review: Review) -> Iterator[str]:
+    """Yield how many records do not count, and how many count without an invalid output, each with the causes."""
+    partial = [each for each in review.invalid if each.is_partial]
+    whole = [each for each in review.invalid if not each.is_partial]
+    if whole:
+        yield f"{counted(len(whole), 'record')} not counted: {Causes(each.message for each in whole).word()}."
+    if partial:
+        have = f"{counted(len(partial), 'record')} {'has' if len(partial) == 1 else 'have'} an invalid output"
+        yield f"{have} and valid ones: {Causes(each.message for each in partial).word()}."
+
+
 def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     people, shares = worst.shares.people, worst.shares
     if found.doubted:
-        person, suspicion, _, high, greatest = found.doubted
+        person, suspicion, _, high, greatest, _ = found.doubted
         seen = f"No label of `{person}` is above {greatest}, but a quarter of the judge's values are"
         if suspicion is Suspicion.REVERSED:
             seen = f"The labels of `{person}` fall as the judge's values rise"
-        meant = f"Are they from {found.doubted.proposed.replace('..', ' to ')}?"
+        meant = f"Are they from {found.doubted.seems.replace('..', ' to ')}?"
         say = f"Say --label-scale {found.doubted.proposed}; if not, --label-scale {found.doubted.own}"
         yield f"{seen} (of 0 to {high}). {meant} {say}." if not found.doubted.low else f"{seen}. {meant} {say}."
     if Reason.PEOPLE_DISAGREE in found.reasons:
@@ -282,17 +299,25 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         if 2 * people.double < people.labelled:
             how = f"lower bounds count them as `{people.main}` does, and all else leaves them out"
         yield f"On {people.tied} of {people.labelled} answers people are split; {how}."
-    invalid = shares.unscored - shares.unasked
-    if invalid:
-        yield f"{counted(invalid, 'labelled answer')} without a valid output: they count as wrong."
-    if shares.unasked:
-        lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
-        yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
+    yield from _word_outputs(found, shares)
     if shares.slips and not find_void(found):
         slips = f"1 label in 20 may be a slip of `{people.main}`"
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
     if _is_copy(found):
         yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
+
+
+def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
+    """Yield how many labelled answers have no valid output, or too few, and what that counts as."""
+    invalid = shares.unscored - shares.unasked
+    if invalid:
+        yield f"{counted(invalid, 'labelled answer')} without a valid output: they count as wrong."
+    if shares.partly:
+        what = "counts as a wrong one" if found.asked.runs == 1 else "makes one of several runs wrong"
+        yield f"On {counted(shares.partly, 'labelled answer')} an invalid output {what}."
+    if shares.unasked:
+        lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
+        yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
 
 
 def _is_copy(found: Assessment) -> bool:
@@ -318,27 +343,34 @@ def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
             few = f": too few to speak of other questions. {least} with bad and {least} with good ones are the least"
         told = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
         yield f"{counted(labelled, 'labelled answer')}, but {told}{few}."
-    elif bad + good < labelled:
-        yield f"{counted(labelled, 'labelled answer')}, but {bad + good} different texts: near-copies count as one."
+    if found.copies:
+        of = counted(worst.shares.people.labelled, "labelled answer")
+        how = "which differ from others in digits or a few words and count with them"
+        yield f"Near-copies: {found.copies} of {of}, {how}."
 
 
 def _word_chosen(found: Assessment) -> Iterator[str]:
     if found.review.chosen is not None:
         return
-    if found.skew:
+    if found.review.doubts.skew:
         told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge stops"
-        stopped, of_stopped, passed, of_passed = found.skew
+        stopped, of_stopped, passed, of_passed = found.review.doubts.skew
         yield f"{told.format(stopped, of_stopped)}, and {passed} of {of_passed} others."
     else:
         yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
 
 
 def list_unlabelled(found: Assessment) -> list[str]:
-    """Return the criteria without any label, if no label comes to a verdict for that."""
-    table, worst = found.review.table, found.worst
-    if table is None or not table.labelled or worst is None or worst.shares.people.labelled:
+    """Return the criteria without any label, if labels come to no verdict for that."""
+    table = found.review.table
+    if table is None or not table.labelled or not count_without_verdict(found):
         return []
     return [column.name for column in table.columns if not any(label is not None for label in column.labels)]
+
+
+def count_without_verdict(found: Assessment) -> int:
+    """Return how many labels come to no verdict, as their empty cells decide it."""
+    return sum(each.count for each in found.review.left_out if each.reason == NO_VERDICT)
 
 
 def _word_unseen(given: Given) -> Iterator[str]:
@@ -350,11 +382,6 @@ def _word_unseen(given: Given) -> Iterator[str]:
         yield f"{counted(len(given.off), 'rule')} {are} switched off by the settings: {list_names(given.off, 3)}."
     if given.unread:
         yield f"Not all of the files was read: {Causes(given.unread).word()}."
-
-
-def word_causes(review: Review) -> str:
-    """Return why records are invalid, with counts."""
-    return Causes(each.message for each in review.invalid).word()
 
 
 def word_faults(evidence: Iterable[Evidence]) -> str:
@@ -384,8 +411,10 @@ def word_lack(criterion: Assessed, found: Assessment) -> str:
 
 
 def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment) -> str:
+    if lacks_outputs(shares, TARGET, criterion.needed):
+        return f"{shares.unscored:,} of {counted(shares.people.labelled, 'labelled answer')} without a valid output"
     if criterion.needed is not None:
-        more = criterion.needed - shares.bad_caught.n - shares.good_passed.n
+        more = criterion.needed - shares.units
         units = "questions" if found.has_questions else "labels"
         return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
     if not shares.people.labelled:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Shape
@@ -319,12 +320,15 @@ class Prospect(NamedTuple):
 
 
 class Prospects:
-    """The prospects of one rubric. Best answers are those with the most points that meet the gate."""
+    """The prospects of one rubric. Best answers are those with the most points that meet the gate.
 
-    def __init__(self, rubric: ScoringRubric) -> None:
-        criteria = rubric.criteria
-        met = [[grade.points for grade in each.grades if grade.gate_met] for each in criteria]
-        every = [[grade.points for grade in each.grades] for each in criteria]
+    Criteria that are `known`, by their index, have only that answer.
+    """
+
+    def __init__(self, rubric: ScoringRubric, known: Mapping[int, Grade] = MappingProxyType({})) -> None:
+        allowed = [[known[number]] if number in known else each.grades for number, each in enumerate(rubric.criteria)]
+        met = [[grade.points for grade in grades if grade.gate_met] for grades in allowed]
+        every = [[grade.points for grade in grades] for grades in allowed]
         self._rubric = rubric
         self._highest = [max(points or others) for points, others in zip(met, every, strict=True)]
         self._lowest = [min(points) for points in every]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rubric_lint.agree.bounds import incomplete_beta, lower_bound, t_quantile, upper_bound, upper_tail
 from rubric_lint.agree.coefficients import correlate, rank
+from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.judged.outcomes import (
     Decision,
     Outcomes,
@@ -72,7 +73,7 @@ def find_flat(table: Table) -> Outcomes:
         differing = [
             number for number, label in labels if steps[number] == usual and column.step(label) != steps[number]
         ]
-        if differing:
+        if differing and not table.void:
             code, look = "labels-differ", name_answers(table, differing)
             values |= {"differing": len(differing), "labelled": len(labels), "look": look}
         yield Decision("judged-flat", Target(column.name), code, values)
@@ -207,45 +208,65 @@ def find_disagreement(table: Table) -> Outcomes:
         yield _lack("no judged answer has a label", needed)._replace(criteria=names_of(table.columns))
         return
     lacking = dict[str, list[str]]()
+    compared = {judge: each for judge, each in table.compared.items() if judge not in table.void}
+    if not compared:
+        yield from _list_void(table, needed)
+        return
     for place, column in enumerate(table.columns):
-        laid_out = [each[place] for each in table.compared.values() if place in each]
-        found = [(measure_shares(each.answers, level), each) for each in laid_out]
-        if not found or any(shares.people.disagree(TARGET) for shares, _ in found):
+        laid_out = {judge: each[place] for judge, each in compared.items() if place in each}
+        found = {judge: measure_shares(each.answers, level) for judge, each in laid_out.items()}
+        if not found or any(shares.people.disagree(TARGET) for shares in found.values()):
             why = (
                 "people disagree with each other" if found else "all labels are equal, and no gate tells good from bad"
             )
             lacking.setdefault(why, []).append(column.name)
             continue
-        worst, of = min(found, key=lambda each: min(each[0].bad_caught.high, each[0].good_passed.high))
+        name = min(found, key=lambda judge: min(found[judge].bad_caught.high, found[judge].good_passed.high))
+        worst, of = found[name], laid_out[name]
         if worst.is_below(TARGET):
-            yield _word_gap(column, worst, of, corrected(tests))
-        elif min(worst.bad_caught.n, worst.good_passed.n) < needed:
-            lacking.setdefault(f"fewer than {needed} bad or good answers by the labels", []).append(column.name)
+            judge = f"`{name}`" if judges > 1 else "the judge"
+            yield _word_gap(column, worst, of, judge, corrected(tests))
+        elif min(of.count_asked(is_bad=is_bad)[1] for is_bad in (True, False)) < needed:
+            asked = "" if all(each.was_asked for each in of.answers) else " with a valid output"
+            why = f"fewer than {needed} bad or good answers{asked} by the labels"
+            lacking.setdefault(why, []).append(column.name)
     yield from (_lack(why, needed)._replace(names=tuple(names)) for why, names in lacking.items())
+
+
+def _list_void(table: Table, needed: int) -> Outcomes:
+    """Yield why labels say nothing about any judge."""
+    for reason, why in dict.fromkeys(table.void.values()):
+        yield _lack(why, needed)._replace(criteria=names_of(table.columns), unit=_OF_VOID[reason])
+
+
+_OF_VOID = {
+    Reason.BY_VERDICT: "answers of each side, drawn at random and labelled,",
+    Reason.LABELS_REFUSED: "labelled answers on each side, with few labels refused,",
+    Reason.LABEL_SCALE: "labelled answers on each side, on the scale of the rubric,",
+    Reason.PEOPLE_DISAGREE: "labelled answers on each side on which people agree",
+}
+"""What there must be more of where labels say nothing."""
 
 
 def _lack(reason: str, needed: int) -> Untested:
     return Untested("judged-disagrees", (), reason, needed, "labelled answers on each side")
 
 
-def _word_gap(column: Column, shares: Shares, of: Labelled, budget: str) -> Decision:
+def _word_gap(column: Column, shares: Shares, of: Labelled, judge: str, budget: str) -> Decision:
     """Return the decision on the worse of the two shares of a judge."""
     is_bad = shares.bad_caught.high <= shares.good_passed.high
-    worse = shares.bad_caught if is_bad else shares.good_passed
+    x, n = of.count_asked(is_bad=is_bad)
+    worse = (shares.bad_caught if is_bad else shares.good_passed)._replace(x=x, n=n)
     did = "caught" if is_bad else "passed"
-    gap = f"by the labels there are {of.count_class(worse.n, is_bad=is_bad)}, of which the judge {did} {worse.shown}"
+    gap = f"by the labels there are {of.count_class(n, is_bad=is_bad)}, of which {judge} {did} {worse.shown}"
     if column.measure.meets is None:
         half = "lower" if is_bad else "upper"
-        gap = f"of {worse.n:,} answers in the {half} half of the labels the judge put {worse.shown} there"
-    wrong = [
-        f"`{name_key(key)}`"
-        for key, answer in zip(of.keys, of.answers, strict=True)
-        if answer.side is not is_bad and answer.side is not None and answer.share_right(answer.side) < 1
-    ]
+        gap = f"of {n:,} answers in the {half} half of the labels {judge} put {worse.shown} there"
+    wrong = [f"`{name_key(of.keys[place])}`" for place in shares.differing if of.answers[place].side is not is_bad]
     strict = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
     values = {
         "gap": gap,
-        "gaps": f"{gap} ({percent(Fraction(worse.x) / worse.n)}, {at_most(worse.high)})",
+        "gaps": f"{gap} ({percent(x / n)}, {at_most(worse.high)})",
         "budget": budget,
         "advice": strict if is_bad else "say what is good enough to meet it",
         "look": f"; look at {join_words(wrong[:3])}" if wrong else "",

@@ -4,17 +4,23 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from io import BytesIO
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from rubric_lint.agree.decision import OF_LABELS, Doubts, Reason, find_doubts
 from rubric_lint.agree.judged.outcomes import Decision, Target, Untested
-from rubric_lint.agree.judged.rules import CriterionOutcome, decide, sort_by_criterion
+from rubric_lint.agree.judged.rules import TARGET, CriterionOutcome, decide, sort_by_criterion
 from rubric_lint.agree.judged.table import Table, build_table
+from rubric_lint.agree.label_scale import Scales
+from rubric_lint.agree.labelled import find_units, lay_out, list_judges
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Key, Ratings
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
+from rubric_lint.agree.scales import measure_verdicts
+from rubric_lint.agree.shares import compare_people
 from rubric_lint.agree.units import About
 from rubric_lint.finding import Place, Result
 from rubric_lint.format.rubric import Rubric
@@ -29,7 +35,7 @@ from rubric_lint.project.opening import open_stream, stat_path
 from rubric_lint.project.settings import SettingsFinder, shorten
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.run.batch import FileOutcome
-from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPart, RubricPlaces, name_rubrics
 from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.text.document import Document
@@ -114,11 +120,16 @@ Among = tuple[tuple[str, frozenset[str]], ...]
 
 
 class Basis(NamedTuple):
-    """How records are read: the scale of labels, the outputs of a run of a judge, and what is known of the answers."""
+    """How records are read: the scales of labels, the outputs of a run of a judge, and what is known of the answers.
 
-    label_scale: tuple[int, int] | None = None
+    Verdicts at or below the `line` make an answer bad. People who agree on less than the `target` disagree.
+    """
+
+    label_scales: Scales = MappingProxyType({})
     runs: int = 1
     about: Mapping[Key, About] = MappingProxyType({})
+    line: Verdict = Verdict.FAIL
+    target: Fraction = TARGET
 
 
 class RecordCache:
@@ -175,8 +186,8 @@ class Review(NamedTuple):
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has what
     is untested once more, and what found nothing, by criterion. The labels were `chosen` in one way (None: unknown).
     `joined` has records under another name that can only be its own, each with its file. `ratings` are what was read,
-    and `passed_over` says what of it was not. `refused` are the labels that are invalid, and all that there are;
-    `contradictions` says how many do not agree with themselves.
+    `doubts` may make their labels say nothing, and `passed_over` says what was not read. `contradictions` says how many
+    labels do not agree with themselves.
     """
 
     rubric: str
@@ -195,8 +206,8 @@ class Review(NamedTuple):
     chosen: Chosen | None = None
     joined: frozenset[tuple[str, bytes]] = frozenset()
     ratings: Ratings | None = None
+    doubts: Doubts = Doubts()
     passed_over: tuple[str, ...] = ()
-    refused: tuple[int, int] = (0, 0)
     contradictions: str = ""
 
     def to_json(self, file: str) -> dict[str, Any]:
@@ -209,7 +220,7 @@ class Review(NamedTuple):
 def _review(
     rubric: ScoringRubric, sources: Sources, among: dict[str, frozenset[str]], basis: Basis, *, takes_unnamed: bool
 ) -> Review:
-    reader = Reader({rubric.name: rubric}, label_scale=basis.label_scale)
+    reader = Reader({rubric.name: rubric}, label_scales=basis.label_scales)
     joined = set[tuple[str, bytes]]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
@@ -239,12 +250,14 @@ def _review(
     left_out = (*([others] if others.count else ()), *reader.left_out)
     head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out, joined=frozenset(joined))
     head = head._replace(passed_over=tuple(reader.passed_over.word()))
-    head = head._replace(refused=reader.refused, contradictions=reader.word_contradictions())
-    if ratings is None or not ratings.judges:
+    head = head._replace(contradictions=reader.word_contradictions())
+    if ratings is None or not ratings.judged:
         return head._replace(fault=fault or NO_RESULTS)
     about = {key: basis.about.get(key, About()).or_else(ratings.about.get(key, About())) for key in ratings.known}
     ratings = ratings._replace(about=about)
+    doubts = find_doubts(ratings, basis.line, basis.label_scales)
     table = build_table(ratings, rubric, basis.runs)
+    table = table._replace(void=_find_void(ratings, doubts, basis))
     outcomes = decide(table)
     return head._replace(
         answers=table.answers,
@@ -257,7 +270,21 @@ def _review(
         table=table,
         chosen=ratings.chosen,
         ratings=ratings,
+        doubts=doubts,
     )
+
+
+def _find_void(ratings: Ratings, doubts: Doubts, basis: Basis) -> dict[str, tuple[Reason, str]]:
+    """Return for each judge of which labels say nothing why, by the verdict of labels."""
+    found = {}
+    measure, units = measure_verdicts("verdict", basis.line), find_units(ratings)
+    for judge in list_judges(ratings) if ratings.has_joined_labels else ():
+        labelled = lay_out(ratings, judge, measure, units, basis.runs)
+        people = compare_people(labelled.answers if labelled else ())
+        void = doubts.find_void(people, basis.target)
+        if void is not None:
+            found[judge] = void, OF_LABELS[void].format_map(doubts.word(people))
+    return found
 
 
 class JudgedFinder:

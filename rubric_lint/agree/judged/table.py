@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.agree.coefficients import flips
+from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.labelled import Labelled, find_units, lay_out, list_judges
 from rubric_lint.agree.ratings import Key, Ratings, combine_people, sort_keys
 from rubric_lint.agree.scales import VERDICTS, Kind, Measure, Signature, measures_of
@@ -71,7 +72,7 @@ class Table(NamedTuple):
     `flips` has for each gate, by the place of its criterion, and for the verdict the mean share of pairs of samples
     that differ, in the `sampled` answers with several. `samples` are the numbers of samples that answers have,
     `lengths` the characters of each answer (None: no text). `compared` has for each judge, by the place of a criterion,
-    the labelled answers on which the judge is compared with people.
+    the labelled answers on which the judge is compared with people, and `void` why labels say nothing about a judge.
     """
 
     columns: tuple[Column, ...]
@@ -81,6 +82,7 @@ class Table(NamedTuple):
     lengths: Sequence[int | None] = ()
     sampled: int = 0
     compared: Mapping[str, Mapping[int, Labelled]] = MappingProxyType({})
+    void: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
 
     @property
     def answers(self) -> int:

@@ -38,14 +38,16 @@ from rubric_lint.cli.options import Given
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
-from rubric_lint.cli.score.options import check_field, check_label_scale, require_existing
-from rubric_lint.judge.answers import Fields
+from rubric_lint.cli.score.options import check_field, check_label_scale, check_people, require_existing
+from rubric_lint.judge.answers import AnswersError, Fields, check_answers
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.spending import Spending
 from rubric_lint.lint.engine import examine_file
-from rubric_lint.messages import UserError, list_names, visible
+from rubric_lint.messages import UserError, join_words, list_names, visible
+from rubric_lint.outputs.blocks import CHUNK
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.project.files import STDIN, File, Unreadable, read
+from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.project.settings import SettingsFinder, shorten
 from rubric_lint.report import assessment, trust
 from rubric_lint.report.judged import word_records
@@ -134,7 +136,7 @@ class Linted:
         """
         result, reviews = self.examined.result, list[Review]()
         if results and not self.has_errors:
-            basis = Basis(asked.label_scale, asked.runs, among)
+            basis = Basis(asked.label_scales, asked.runs, among, asked.line, asked.target)
             cache = _AmongAnswers(basis) if among else RecordCache(basis)
             run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
             if run.unreadable:
@@ -242,7 +244,7 @@ class Linted:
 class _AmongAnswers(RecordCache):
     """Reads only the results of answers with certain ids; `left_out` has the others, by the rubric that they name.
 
-    Of a file without a result of any of them all results count: its ids are then of another kind, as in runs of AgentV.
+    All results of runs of AgentV count, whose ids are of another kind.
     """
 
     def __init__(self, basis: Basis) -> None:
@@ -251,9 +253,21 @@ class _AmongAnswers(RecordCache):
         self.left_out: dict[str | None, LeftOut] = {}
 
     def load(self, paths: tuple[tuple[str, ...], tuple[str, ...]]) -> Sources:
-        """Load files of results and labels, and leave out other results."""
+        """Load files of results and labels, and leave out other results.
+
+        Raises:
+            UserError: if no result is of one of the answers.
+        """
         found = super().load(paths)
-        return found._replace(results=tuple(map(self._narrow, found.results)))
+        results = tuple(map(self._narrow, found.results))
+        if results and not any(lines for file in results for lines in file.lines.values()):
+            others = [record for left_out in self.left_out.values() for record in left_out.records]
+            names = ", ".join(file.path for file in results)
+            raise UserError(
+                f"{names}: no result has the id of an answer: results are {join_words(others[:3])}, answers "
+                f"{list_names(sorted(self._ids), 3)}; name the results of these answers with --results"
+            )
+        return found._replace(results=results)
 
     def _narrow(self, file: RecordFile) -> RecordFile:
         lines: dict[str | None, list[Line]] = {}
@@ -266,8 +280,6 @@ class _AmongAnswers(RecordCache):
                     kept.append(line)
                 else:
                     others.append((name, f"{file.path}:{line.number} ({name_key(make_id_key(given))})"))
-        if not any(lines.values()):
-            return file
         for name, place in others:
             self.left_out.setdefault(name, LeftOut("ANSWERS has no answer with the id of the result")).add(place)
         return replace(file, lines=lines)
@@ -359,7 +371,7 @@ def run_assess(given: Given) -> int:
         if given.answers != STDIN and given.answers not in recorded:
             refuse_other_texts(given.answers, given.fields, recorded)
     line, target = read_line(given.fail_on), Fraction(str(given.target))
-    asked = Asked(target, given.look, line, given.runs, given.by or "", given.label_scale)
+    asked = Asked(target, given.look, line, given.runs, given.by or "", given.label_scales)
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = given.labels or linted.labels
@@ -372,6 +384,9 @@ def run_assess(given: Given) -> int:
             found = [each._replace(history=past.get(each.rubric)) for each in found]
     files = given.rubric, given.answers, recorded, labels
     basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
+    if not linted.has_errors:
+        faults = (_find_fault(given, linted, is_to_judge=is_to_judge) for is_to_judge in (True, False))
+        basis = basis._replace(fault_of_judge=next(faults), fault_of_labels=next(faults))
     style = make_style(given.color, is_file=given.output is not None)
     with open_report(given.output, Progress(sys.stderr), style) as write:
         assessment.FORMATS[given.form](found, basis, style, write)
@@ -379,6 +394,26 @@ def run_assess(given: Given) -> int:
         for each in found:
             click.echo(f"{visible(each.rubric)}: {visible(trust.word_headline(each))}")
     return _EXITS[max((each.trust for each in found), key=[*_EXITS].index)]
+
+
+def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
+    """Return why another command cannot read the answers, to have them judged or to draw from them; empty if it can."""
+    if given.answers == STDIN:
+        return "standard input is read only once; save them in a file"
+    if is_to_judge and given.fields != Fields():
+        return "repeat --map"
+    try:
+        with open_stream(given.answers) as stream:
+            chunks = iter(lambda: stream.read(CHUNK), b"")
+            if is_to_judge:
+                check_answers(chunks, linted.prepare())
+            else:
+                check_answers(chunks, linted.prepare(), taken=frozenset(), may_repeat=True)
+    except AnswersError as wrong:
+        return f"{given.answers}: {wrong.faults[0]}"
+    except (OSError, ValueError) as fault:
+        return f"{given.answers}: {explain_os_error(given.answers, fault)}"
+    return ""
 
 
 def _check_assessed(found: Sequence[Assessment], given: Given) -> None:
@@ -389,9 +424,10 @@ def _check_assessed(found: Sequence[Assessment], given: Given) -> None:
     """
     several = [ratings for each in found if (ratings := each.review.ratings)]
     judged = [one for ratings in several for judge in ratings.judges.values() for one in judge.values()]
-    most = max((len(each.samples) or 1 for each in judged), default=given.runs)
+    most = max((len(each.recorded) for each in judged), default=given.runs)
     if given.runs > most:
         raise UserError(f"--runs {given.runs}: no answer has more than {counted(most, 'judge output')}")
+    check_people(given, several)
     if given.by and several:
         check_field(given.by, [about for ratings in several for about in ratings.about.values()])
 

@@ -20,7 +20,14 @@ from rubric_lint.cli.output import (
     open_report,
     refuse_same_file,
 )
-from rubric_lint.cli.score.options import check_field, check_label_scale, check_mapping, load, require_existing
+from rubric_lint.cli.score.options import (
+    check_field,
+    check_label_scale,
+    check_mapping,
+    check_people,
+    load,
+    require_existing,
+)
 from rubric_lint.messages import UserError, point_to_known, visible
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import explain_os_error, open_stream
@@ -178,7 +185,7 @@ def agree(given: Given) -> int:
     gc.freeze()
     gc.disable()
     reading = Reading.of(given.extract, given.extra_fields)
-    reader = Reader(rubrics, reading, any_version=given.any_version, label_scale=given.label_scale)
+    reader = Reader(rubrics, reading, any_version=given.any_version, label_scales=given.label_scales)
     target = Fraction(str(given.target))
     with open_page(given.report, given.rubric, *given.results, *given.labels) as page:
         if not read_files(reader, given.results, given.labels, given.mapping):
@@ -190,7 +197,8 @@ def agree(given: Given) -> int:
             complain(str(unusable))
             return Exit.USAGE
         listed = given.worst if given.worst is not None or form == "json" else ON_A_PAGE if page else _IN_A_TABLE
-        plan = Plan(target, listed, read_line(given.fail_on), given.by or "", given.label_scale is not None)
+        plan = Plan(target, listed, read_line(given.fail_on), given.by or "", given.label_scales)
+        check_people(given, ratings)
         if given.by:
             check_field(given.by, [about for each in ratings for about in each.about.values()])
         agreements = analyse_all(ratings, plan)
@@ -279,7 +287,7 @@ def labels(given: Given) -> None:
     rubrics = load(given.rubric, given)
     chunks = [*read_chunks(given.answers)]
     try:
-        check_answers(chunks, rubrics, taken=frozenset())  # results have the answers too
+        check_answers(chunks, rubrics, taken=frozenset(), may_repeat=True)  # results have the answers too
         for names in (given.results, given.labels):
             require_existing(names)
         results, done = ({name: read_chunks(name) for name in names} for names in (given.results, given.labels))

@@ -14,6 +14,7 @@ from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
+    from rubric_lint.agree.ratings import Ratings
     from rubric_lint.agree.units import About
     from rubric_lint.scoring.grading import ScoringRubric
 
@@ -82,12 +83,33 @@ def check_mapping(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
         raise click.UsageError(f"--map: {fault}") from None
 
 
-def read_label_scale(value: str) -> tuple[int, int]:
-    """Read the scale of labels, from the worst one to the best: `1..5`, or `10..0` where the lowest is the best."""
-    low, mark, high = value.partition("..")
-    if not mark or not all(each.strip().isdecimal() for each in (low, high)) or int(low) == int(high):
-        raise click.BadParameter(f"{value!r} is not a scale, such as 1..5")
-    return int(low), int(high)
+def read_label_scales(values: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+    """Read the scales of labels, by the person, or of all that are not named.
+
+    Each is from the worst one to the best: `1..5`, or `10..0` where the lowest is the best.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for value in values:
+        person, _, scale = value.rpartition("=")
+        low, mark, high = scale.partition("..")
+        if not mark or not all(each.strip().isdecimal() for each in (low, high)) or int(low) == int(high):
+            raise click.BadParameter(f"{scale!r} is not a scale, such as 1..5")
+        if person in found:
+            raise click.BadParameter(f"{value!r} is the second scale of the same labels; say one")
+        found[person] = int(low), int(high)
+    return found
+
+
+def check_people(given: Given, several: "Sequence[Ratings]") -> None:
+    """Refuse a scale of the labels of a person who gave none.
+
+    Raises:
+        UserError: naming the person.
+    """
+    known = dict.fromkeys(person for ratings in several for person in ratings.people)
+    for person in given.label_scales:
+        if person and known and person not in known:
+            raise UserError(f"--label-scale: no label is by `{person}`; {point_to_known(person, known)}")
 
 
 def check_label_scale(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
@@ -96,18 +118,18 @@ def check_label_scale(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> N
     Raises:
         click.UsageError: if no rubric has scores or levels, or the scale goes beyond theirs.
     """
-    if given.label_scale is None:
+    if not given.label_scales:
         return
     criteria = [each for rubric in rubrics.values() if rubric.shape != "checklist" for each in rubric.criteria]
     scales = [[int(grade.answer) for grade in each.grades] for each in criteria]
-    low, high = given.label_scale
     if not scales:
         raise click.UsageError("--label-scale: the rubric has neither scores nor levels, so its labels have no scale")
     least, most = max(scale[0] for scale in scales), min(scale[-1] for scale in scales)
-    if min(low, high) < least or max(low, high) > most:
-        raise click.UsageError(
-            f"--label-scale: {low}..{high} goes beyond {least}..{most} of the rubric; convert the labels"
-        )
+    for low, high in given.label_scales.values():
+        if min(low, high) < least or max(low, high) > most:
+            raise click.UsageError(
+                f"--label-scale: {low}..{high} goes beyond {least}..{most} of the rubric; convert the labels"
+            )
 
 
 def check_field(name: str, about: "Sequence[About]") -> None:
