@@ -48,7 +48,7 @@ Draw = Callable[[Random, int], list[LabelledAnswer]]
 
 
 def draw_runs(judge: Judge, bad: float = 0.3, runs: int = 2) -> Draw:
-    """Return what draws answers of different texts that one person labels without an error."""
+    """Return what draws answers of different texts that two people label rightly."""
 
     def draw(random: Random, n: int) -> list[LabelledAnswer]:
         found = []
@@ -56,7 +56,7 @@ def draw_runs(judge: Judge, bad: float = 0.3, runs: int = 2) -> Draw:
             good = random.random() >= bad
             right = judge.passed if good else judge.caught
             outputs = [good is (random.random() < right) for _ in range(runs)]
-            found.append(LabelledAnswer(number, {"ana": good}, outputs))
+            found.append(LabelledAnswer(number, {"ana": good, "bo": good}, outputs))
         return found
 
     return draw
@@ -165,6 +165,7 @@ def tabulate_people(draws: int) -> str:
         ("perfect", perfect, 2, 0.05, 0.1, False),
         ("perfect", perfect, 2, 0.1, 0.3, False),
         ("perfect", perfect, 3, 0.1, 0.3, False),
+        (poor.words, poor, 1, 0, 0.3, False),
         (poor.words, poor, 1, 0.05, 0.3, False),
         (f"{poor.words}, a second person where they differ", poor, 1, 0.05, 0.3, True),
         (poor.words, poor, 2, 0.05, 0.3, False),
@@ -220,7 +221,7 @@ def tabulate_needed(draws: int) -> str:
                     continue
                 undecided += 1
                 seen = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
-                if (needed := count_labels(*seen, TARGET, LEVEL / 2, may_slip=True)) is None:
+                if (needed := count_labels(*seen, TARGET, LEVEL / 2)) is None:
                     continue
                 advised += 1
                 more = [each._replace(unit=f"more {each.unit}") for each in draw(random, needed - 60)]
@@ -253,7 +254,7 @@ def tabulate_criteria(draws: int) -> str:
 
 
 TABLES = {
-    "One person, 30% bad answers, two runs of the judge": tabulate_runs,
+    "Two people who agree, 30% bad answers, two runs of the judge": tabulate_runs,
     "Answers that share questions, 30% bad": tabulate_questions,
     "People who err": tabulate_people,
     "Bounds of sums of shares, at .025 each": tabulate_coverage,

@@ -11,7 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.agree.decision import Doubts, Reason, count_needed, decide_shares, list_against
+from rubric_lint.agree.decision import Doubts, Reason, count_needed, decide_shares, lacks_outputs, list_against
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.rules import TARGET
@@ -179,6 +179,11 @@ class Assessment(NamedTuple):
     def worst(self) -> JudgeShares | None:
         """How the worst judge treats answers; None without labels."""
         return self.judges[0] if self.judges else None
+
+    @property
+    def lacks_outputs(self) -> bool:
+        """Whether outputs of the worst judge are missing, and not labels."""
+        return self.worst is not None and lacks_outputs(self.worst.shares, self.asked.target, self.needed)
 
     @property
     def below(self) -> list[JudgeShares]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.assess import MOST_LOOKS, Assessment, Evidence, Standing, Trust, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
-from rubric_lint.agree.decision import Reason, lacks_outputs
+from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.judged.outcomes import Untested
@@ -240,7 +240,7 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
         count = min(max(_USUAL_SAMPLE, 2 * find_least_units(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
         yield Step("Run this again with the labels.", shlex.join([*again, "--labels", _name_sheet(given)]))
-    elif Reason.FEW_LABELS in reasons:
+    elif Reason.FEW_LABELS in reasons and not found.lacks_outputs:
         yield from _list_steps_to_more(found, given, labelled)
 
 
@@ -250,8 +250,6 @@ def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]
     if missing:
         text = f"Add {list_names(missing)} to the labels, or a column `verdict`, then run this again."
         yield Step(text, shlex.join(labelled))
-        return
-    if found.worst and lacks_outputs(found.worst.shares, found.asked.target, found.needed):
         return
     more = count_more(found)
     if more is None and found.worst:

@@ -119,7 +119,7 @@ def _word_needed(found: Assessment) -> str:
     more, worst = count_more(found), found.worst
     if worst is None or not worst.shares.people.labelled:
         return "no label comes to a verdict"
-    if lacks_outputs(worst.shares, found.asked.target, found.needed):
+    if found.lacks_outputs:
         return f"{word_missing(worst.shares)}, so more labels would not settle it"
     if more is None:
         return _word_unsettled(found, worst.shares)

@@ -243,7 +243,7 @@ def _word_gap(column: Column, shares: Shares, of: Labelled, budget: str) -> Deci
     wrong = [
         f"`{name_key(key)}`"
         for key, answer in zip(of.keys, of.answers, strict=True)
-        if answer.was_asked and answer.side is (not is_bad) and answer.share_right(answer.side) < 1
+        if answer.was_asked and answer.side is (not is_bad) and not answer.is_right(not is_bad)
     ]
     strict = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
     values = {
