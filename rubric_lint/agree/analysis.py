@@ -20,10 +20,19 @@ from rubric_lint.agree.comparison import (
     compare_samples,
     contend,
 )
-from rubric_lint.agree.decision import OF_LABELS, Doubts, Reason, count_needed, decide_shares, lacks_outputs
+from rubric_lint.agree.decision import (
+    OF_LABELS,
+    Doubts,
+    Reason,
+    count_needed,
+    decide_shares,
+    is_selection,
+    lacks_outputs,
+)
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, measure_groups
 from rubric_lint.agree.intervals import Share
-from rubric_lint.agree.judged.outcomes import at_most
+from rubric_lint.agree.judged.outcomes import at_most, level_of_criterion
+from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.label_scale import Doubted, find_doubted
 from rubric_lint.agree.labelled import Labelled, find_skew, find_units, lay_out, list_judges
 from rubric_lint.agree.needed import MOST_LABELS
@@ -256,47 +265,68 @@ def _find_doubted(ratings: Ratings, plan: Plan) -> Doubted | None:
 
 
 def _measure_gates(
-    ratings: Ratings, measures: Sequence[Measure], plan: Plan, doubted: Doubted | None
+    ratings: Ratings, measures: Sequence[Measure], plan: Plan, known: Doubted | None
 ) -> dict[str, dict[int, Gate]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
     names, units = {**ratings.judges, **ratings.panels}, find_units(ratings)
-    looked_at, doubts = len(list_judges(ratings)), Doubts(ratings.chosen)
+    judges = len(list_judges(ratings))
+    skew = doubted = None
     if ratings.has_joined_labels:
-        doubts = Doubts(ratings.chosen, find_skew(ratings, plan.line), doubted or _find_doubted(ratings, plan))
+        skew, doubted = find_skew(ratings, plan.line), known or _find_doubted(ratings, plan)
+    doubts = Doubts(ratings.chosen, skew, doubted, are_refused=is_selection(*plan.refused))
     found = dict[str, dict[int, Gate]]()
     for name in names:
-        laid_out = {}
-        for number, measure in enumerate(measures):
-            if measure.meets is not None:
-                labelled = lay_out(ratings, name, measure, units) if ratings.has_joined_labels else None
-                laid_out[number] = labelled or Labelled((), ())
-        shares = {number: measure_shares(each.answers, find_level(1, looked_at)) for number, each in laid_out.items()}
-        verdict = shares[len(measures) - 1].people
         found[name] = {}
-        for number, own in shares.items():
-            level = find_level(2, looked_at) if measures[number].place is None else float(ERROR)
+        verdict: People | None = None
+        # The verdict comes first: where its labels say nothing of the judge, those of criteria say nothing either.
+        for number, measure in reversed(list(enumerate(measures))):
+            if measure.meets is None:
+                continue
+            is_verdict = measure.place is None
+            laid_out = lay_out(ratings, name, measure, units, plan.runs) if ratings.has_joined_labels else None
+            laid_out = laid_out or Labelled((), ())
+            own = measure_shares(laid_out.answers, find_level(plan.look if is_verdict else 1, judges))
+            verdict = verdict or own.people
             people = verdict if doubts.find_void(verdict, plan.target) else own.people
-            gate = _decide(own, people, doubts, plan.target, level)
-            reason = _word_gate(gate, people, doubts.doubted, are_questions=laid_out[number].are_questions)
+            target, level = TARGET, float(ERROR)
+            if is_verdict:
+                target, level = plan.target, find_level(plan.look + 1, judges)
+            strict = own
+            if not is_verdict and ratings.rubric:
+                of_criterion = level_of_criterion(len(ratings.rubric.criteria)) / max(judges, 1)
+                strict = measure_shares(laid_out.answers, of_criterion)
+            gate = _decide(own, strict, doubts.find_void(people, plan.target), target, level)
+            words = _Words(strict, people, doubted, plan.refused, are_questions=laid_out.are_questions)
+            reason = _word_gate(gate, words)
             found[name][number] = gate._replace(reason=reason)
     return found
 
 
-def _decide(shares: Shares, people: People, doubts: Doubts, target: Fraction, level: float) -> Gate:
-    """Return what the shares of a judge show, by labels of these people."""
+def _decide(shares: Shares, strict: Shares, void: Reason | None, target: Fraction, level: float) -> Gate:
+    """Return what the shares of a judge show, unless the labels are void."""
     if not shares.people.labelled:
         return Gate(shares, target, (Reason.NO_LABELS,), "", is_void=True)
-    void = doubts.find_void(people, target)
     if void:
         return Gate(shares, target, (void,), "", is_void=True)
-    reasons = decide_shares(shares, target)
+    reasons = decide_shares(shares, target, strict)
     needed = count_needed(shares, target, level) if Reason.FEW_LABELS in reasons else None
     return Gate(shares, target, reasons, "", needed=needed)
 
 
-def _word_gate(gate: Gate, people: People, doubted: Doubted | None, *, are_questions: bool) -> str:
+class _Words(NamedTuple):
+    """What sentences on a gate say of the people and their labels; `strict` has the bounds against the judge."""
+
+    strict: Shares
+    people: People
+    doubted: Doubted | None
+    refused: tuple[int, int]
+    are_questions: bool
+
+
+def _word_gate(gate: Gate, about: _Words) -> str:
     """Return what the shares show in words."""
-    bounds = {Reason.MISSES_BAD: gate.shares.bad_caught, Reason.FAILS_GOOD: gate.shares.good_passed}
+    strict, people, doubted, refused, are_questions = about
+    bounds = {Reason.MISSES_BAD: strict.bad_caught, Reason.FAILS_GOOD: strict.good_passed}
     if gate.reasons == (Reason.NO_LABELS,):
         return "no judged answer has a label that says it"
     if gate.reasons == (Reason.FEW_LABELS,):
@@ -315,6 +345,7 @@ def _word_gate(gate: Gate, people: People, doubted: Doubted | None, *, are_quest
         "judge": "the judge",
         "target": f"{float(gate.target):.4g}" if gate.target * 100 % 1 else f"{float(gate.target):.0%}",
         "person": doubted.person if doubted else "",
+        "refused": "{:,} of {:,}".format(*refused),
         "agree": "" if people.agree is None else f"{float(people.agree):.0%}",
     }
     words = []
@@ -329,8 +360,9 @@ def _word_gate(gate: Gate, people: People, doubted: Doubted | None, *, are_quest
 def _measure_groups(ratings: Ratings, plan: Plan) -> Iterator[JudgeShares]:
     """Yield how each judge treats the answers of each group, by the verdict."""
     measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
-    laid_out = {name: lay_out(ratings, name, measure, units) for name in list_judges(ratings)}
-    yield from measure_groups(ratings, {name: each for name, each in laid_out.items() if each is not None}, plan.by)
+    laid_out = {name: lay_out(ratings, name, measure, units, plan.runs) for name in list_judges(ratings)}
+    known = {name: each for name, each in laid_out.items() if each is not None}
+    yield from measure_groups(ratings, known, plan.by, plan.look)
 
 
 def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:

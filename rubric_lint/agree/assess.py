@@ -11,7 +11,15 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.agree.decision import Doubts, Reason, count_needed, decide_shares, lacks_outputs, list_against
+from rubric_lint.agree.decision import (
+    Doubts,
+    Reason,
+    count_needed,
+    decide_shares,
+    is_selection,
+    lacks_outputs,
+    list_against,
+)
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.rules import TARGET
@@ -20,7 +28,7 @@ from rubric_lint.agree.label_scale import Doubted, find_doubted
 from rubric_lint.agree.labelled import Labelled, Skew, count_indistinct, find_skew, find_units, lay_out, list_judges
 from rubric_lint.agree.ratings import Judgements, Ratings
 from rubric_lint.agree.scales import Kind, measure_verdicts, measures_of
-from rubric_lint.agree.shares import SLIPS, Shares, measure_shares
+from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.format.criterion import Shape
 from rubric_lint.rules import JUDGED_RULES
@@ -408,8 +416,8 @@ def find_void(found: Assessment) -> Reason | None:
     """Return why labels say nothing about a judge, if they do not."""
     if found.worst is None:
         return Reason.NO_LABELS
-    refused, given = found.review.refused
-    doubts = Doubts(found.review.chosen, found.skew, found.doubted, are_refused=refused * SLIPS > given)
+    are_refused = is_selection(*found.review.refused)
+    doubts = Doubts(found.review.chosen, found.skew, found.doubted, are_refused=are_refused)
     return doubts.find_void(found.worst.shares.people, found.asked.target)
 
 

@@ -41,7 +41,8 @@ class Plan(NamedTuple):
     """What to compute: the share of bad answers to catch, and the disagreements to list.
 
     Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped. `is_scale_known`
-    if somebody said which scale labels are on.
+    if somebody said which scale labels are on. A verdict rests on so many outputs as `runs` says, and `look` is how
+    often these data were seen. `refused` are the labels that are refused, and all.
     """
 
     target: Fraction = Fraction(4, 5)
@@ -49,6 +50,9 @@ class Plan(NamedTuple):
     line: Verdict = Verdict.FAIL
     by: str = ""
     is_scale_known: bool = False
+    runs: int = 1
+    look: int = 1
+    refused: tuple[int, int] = (0, 0)
 
 
 def measure_figures(rated: Rated, *, is_pair: bool) -> dict[str, Figure]:

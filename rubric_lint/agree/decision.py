@@ -8,7 +8,7 @@ from rubric_lint.agree.label_scale import Doubted
 from rubric_lint.agree.labelled import Skew
 from rubric_lint.agree.needed import Seen, count_labels
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.shares import People, Shares
+from rubric_lint.agree.shares import SLIPS, People, Shares
 
 
 class Reason(StrEnum):
@@ -34,11 +34,17 @@ OF_LABELS = {
     Reason.MISSES_BAD: "{judge} lets bad answers pass",
     Reason.FAILS_GOOD: "{judge} stops good answers",
     Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
+    Reason.LABELS_REFUSED: "{refused} labels are refused for what is in them, and the others do not stand for these",
     Reason.LABEL_SCALE: "the labels of `{person}` seem to be on another scale than the rubric's",
     Reason.PEOPLE_DISAGREE: "your people disagree: two of them agree on {agree} of answers",
     Reason.SHARES_REACHED: "{judge} catches at least {target} of bad answers and passes at least {target} of good ones",
 }
 """The reasons that labels give, in words."""
+
+
+def is_selection(refused: int, given: int) -> bool:
+    """Return whether so many of the given labels are refused that the others do not stand for all."""
+    return refused * SLIPS > given
 
 
 class Doubts(NamedTuple):
@@ -66,9 +72,12 @@ def list_against(shares: Shares, target: Fraction) -> list[Reason]:
     return against + ([Reason.FAILS_GOOD] if shares.good_passed.high < target else [])
 
 
-def decide_shares(shares: Shares, target: Fraction) -> tuple[Reason, ...]:
-    """Return what the shares of a judge show."""
-    against = list_against(shares, target)
+def decide_shares(shares: Shares, target: Fraction, strict: Shares | None = None) -> tuple[Reason, ...]:
+    """Return what the shares of a judge show.
+
+    Of a criterion, `strict` has the bounds that all criteria of a rubric share: only these make it one to fix.
+    """
+    against = list_against(strict or shares, target)
     return tuple(against) or ((Reason.SHARES_REACHED,) if shares.reaches(target) else (Reason.FEW_LABELS,))
 
 

@@ -60,7 +60,6 @@ _REASONS = OF_LABELS | {
     Reason.INVALID: "no judge output could be used ({invalid} of {invalid})",
     Reason.UNUSABLE: "the results cannot be used ({fault})",
     Reason.NO_LABELS: "{faults} in {answers}; without human labels nobody can say more",
-    Reason.LABELS_REFUSED: "{refused} labels are refused for what is in them, and the others do not stand for these",
     Reason.FEW_LABELS: "{more}",
 }
 

@@ -20,7 +20,14 @@ from rubric_lint.cli.output import (
     open_report,
     refuse_same_file,
 )
-from rubric_lint.cli.score.options import check_field, check_label_scale, check_mapping, load, require_existing
+from rubric_lint.cli.score.options import (
+    check_field,
+    check_label_scale,
+    check_mapping,
+    check_runs,
+    load,
+    require_existing,
+)
 from rubric_lint.messages import UserError, point_to_known, visible
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import explain_os_error, open_stream
@@ -66,7 +73,7 @@ def measure_agreement(
         complain_of_records(reader, labels)
         complain(f"--labels: {unusable}")
         return None
-    plan = Plan(worst=ON_A_PAGE)
+    plan = Plan(worst=ON_A_PAGE, refused=reader.refused)
     complain_of_records(reader, labels)
     return Findings(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
 
@@ -130,7 +137,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 @command(
     "rubric results*",
     "labels map rater format:agree output:text report worst fail-below allow-invalid"
-    " | chosen any-version extract extra-fields target by fail-on:line label-scale config isolated",
+    " | chosen any-version extract extra-fields target by fail-on:line runs look label-scale config isolated",
     examples={
         f"rubric-lint agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
         f"rubric-lint agree {_FILES} other.jsonl": "Compare two judges",
@@ -190,7 +197,11 @@ def agree(given: Given) -> int:
             complain(str(unusable))
             return Exit.USAGE
         listed = given.worst if given.worst is not None or form == "json" else ON_A_PAGE if page else _IN_A_TABLE
-        plan = Plan(target, listed, read_line(given.fail_on), given.by or "", given.label_scale is not None)
+        check_runs(given.runs, ratings)
+        line, is_scale_known = read_line(given.fail_on), given.label_scale is not None
+        plan = Plan(
+            target, listed, line, given.by or "", is_scale_known, given.runs, given.look, refused=reader.refused
+        )
         if given.by:
             check_field(given.by, [about for each in ratings for about in each.about.values()])
         agreements = analyse_all(ratings, plan)

@@ -14,6 +14,7 @@ from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
+    from rubric_lint.agree.ratings import Ratings
     from rubric_lint.agree.units import About
     from rubric_lint.scoring.grading import ScoringRubric
 
@@ -108,6 +109,20 @@ def check_label_scale(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> N
         raise click.UsageError(
             f"--label-scale: {low}..{high} goes beyond {least}..{most} of the rubric; convert the labels"
         )
+
+
+def check_runs(runs: int, several: "Sequence[Ratings]") -> None:
+    """Refuse more outputs for a run than any answer has.
+
+    Raises:
+        UserError: if that is so.
+    """
+    from rubric_lint.run.summary import counted  # noqa: PLC0415  (few runs need it)
+
+    judged = [one for ratings in several for judge in ratings.judges.values() for one in judge.values()]
+    most = max((len(each.samples) or 1 for each in judged), default=runs)
+    if runs > most:
+        raise UserError(f"--runs {runs}: no answer has more than {counted(most, 'judge output')}")
 
 
 def check_field(name: str, about: "Sequence[About]") -> None:
