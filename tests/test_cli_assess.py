@@ -197,6 +197,38 @@ def test_labels_chosen_by_the_verdict_do_not_stand_for_all_answers():
     assert (run(*LABELS)[0], run(*LABELS)[1]["reasons"]) == (4, ["by-verdict"])
 
 
+@pytest.mark.parametrize(
+    ("wrong", "labelled", "more", "expected"),
+    [
+        (4, 30, {}, (0.462, 0.932, 0.824, 0.987)),
+        (4, 4, {}, None),  # too few of one verdict
+        (4, 30, {"raters": ("ann", "bob")}, None),  # bob says that all is good, so people disagree
+        (4, 30, {"samples": 2}, None),  # nobody knows by which of two outputs the labels were chosen
+    ],
+)
+def test_labels_chosen_by_the_verdict_bound_the_shares_and_decide_nothing(wrong, labelled, more, expected, said):
+    """Of 100 answers the judge stops 30, and as many of both kinds as `labelled` says have a label."""
+    stops = [number < 30 for number in range(100)]
+    known = [*range(labelled), *range(30, 30 + labelled)]
+    bad = [number < 30 - wrong or 30 <= number < 30 + wrong for number in range(100)]
+    write_judged([(not each,) * more.get("samples", 1) for each in stops], [not each for each in bad])
+    labels = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    labels = [{**labels[number], "chosen": "by-verdict"} for number in known]
+    good = played.to_output(dict.fromkeys(played.CRITERIA, True))
+    labels += [{**each, "rater": "bob", "output": good} for each in labels if "raters" in more]
+    write_lines("labels.jsonl", labels)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"]) == (4, ["by-verdict"])
+    found = report["by_verdict"]
+    bounds = found and (*found["bad_caught"].values(), *found["good_passed"].values())
+    assert bounds == (expected and pytest.approx(expected, abs=0.001))
+    agree = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS)
+    assert ("it catches at least" in agree.stdout) == (expected is not None)
+    if expected:
+        said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+        said("".join(line for line in agree.stdout.splitlines(keepends=True) if "chosen by" in line))
+
+
 def test_random_labels_beside_those_chosen_by_the_verdict_do_not_make_a_rubric_trusted():
     cases = prepare(60, GOOD)
     lines = played.write_labels(cases, chosen="by-verdict").splitlines()

@@ -7,6 +7,7 @@ from itertools import combinations
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from rubric_lint.agree.by_verdict import bound_by_verdict
 from rubric_lint.agree.comparison import (
     Between,
     Compared,
@@ -275,7 +276,7 @@ def _measure_gates(
         skew, doubted = find_skew(ratings, plan.line), known or _find_doubted(ratings, plan)
     doubts = Doubts(ratings.chosen, skew, doubted, are_refused=is_selection(*plan.refused))
     found = dict[str, dict[int, Gate]]()
-    for name in names:
+    for name, judge in names.items():
         found[name] = {}
         verdict: People | None = None
         # The verdict comes first: where its labels say nothing of the judge, those of criteria say nothing either.
@@ -298,6 +299,10 @@ def _measure_gates(
             gate = _decide(own, strict, doubts.find_void(people, plan.target), target, level)
             words = _Words(strict, people, doubted, plan.refused, are_questions=laid_out.are_questions)
             reason = _word_gate(gate, words)
+            if is_verdict and judges == 1 and doubts.are_by_verdict_alone(own.people, plan.target):
+                level = find_level(plan.look, judges)
+                bounds = bound_by_verdict(laid_out, judge, plan.line, plan.runs, level)
+                reason = f"{reason}; {bounds.words}" if bounds else reason
             found[name][number] = gate._replace(reason=reason)
     return found
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rubric_lint.agree.by_verdict import ByVerdict, bound_by_verdict
 from rubric_lint.agree.decision import (
     Doubts,
     Reason,
@@ -152,11 +153,12 @@ class Assessment(NamedTuple):
     first, and `groups` the same for each value of the field that was asked for. Each bound of `judges` may be wrong
     with the probability `level`. `needed` is the least number of units in all that decides with a chance of 4 in 5, if
     any does; units are questions if `has_questions`, and `copies` labelled answers are near-copies of others. `skew`
-    says how unevenly verdicts are labelled, `doubted` whose labels seem to be on another scale. `indistinct` is the
-    number of criteria on which no judge tells answers apart, 0 if one does, and `alike` the number of answers that were
-    all given one and the same value on every criterion. `verdicts` counts the outputs of the worst judge, without
-    labels of the first one, by their verdict. `fields` are those by which answers could be grouped. `probes` have what
-    answers made worse show (None: none were made), and `history` how earlier wordings measured (None: nobody asked).
+    says how unevenly verdicts are labelled, `by_verdict` has the bounds that labels chosen by the verdict give,
+    `doubted` whose labels seem to be on another scale. `indistinct` is the number of criteria on which no judge tells
+    answers apart, 0 if one does, and `alike` the number of answers that were all given one and the same value on every
+    criterion. `verdicts` counts the outputs of the worst judge, without labels of the first one, by their verdict.
+    `fields` are those by which answers could be grouped. `probes` have what answers made worse show (None: none were
+    made), and `history` how earlier wordings measured (None: nobody asked).
     """
 
     file: str
@@ -175,6 +177,7 @@ class Assessment(NamedTuple):
     has_questions: bool = False
     copies: int = 0
     skew: Skew | None = None
+    by_verdict: ByVerdict | None = None
     doubted: Doubted | None = None
     indistinct: int = 0
     alike: int = 0
@@ -187,6 +190,12 @@ class Assessment(NamedTuple):
     def worst(self) -> JudgeShares | None:
         """How the worst judge treats answers; None without labels."""
         return self.judges[0] if self.judges else None
+
+    @property
+    def doubts(self) -> Doubts:
+        """What may make the labels say nothing about a judge."""
+        are_refused = is_selection(*self.review.refused)
+        return Doubts(self.review.chosen, self.skew, self.doubted, are_refused=are_refused)
 
     @property
     def lacks_outputs(self) -> bool:
@@ -225,6 +234,7 @@ class Assessment(NamedTuple):
             "verdicts": {verdict: self.verdicts.get(verdict, 0) for verdict in Verdict},
             "bad_caught": shares and shares.bad_caught,
             "good_passed": shares and shares.good_passed,
+            "by_verdict": self.by_verdict,
             "each_judge": self.judges,
             "groups": self.groups,
             "labels_needed": self.needed,
@@ -348,7 +358,7 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
     shares = [JudgeShares(name, measure_shares(each.answers, level), each.keys) for name, each in laid_out.items()]
     # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
     shares.sort(key=lambda each: (not each.shares.is_below(asked.target), _find_least(each.shares)))
-    return found._replace(
+    found = found._replace(
         judges=tuple(shares),
         verdicts=_count_verdicts(judges[shares[0].judge]),
         groups=tuple(measure_groups(ratings, laid_out, asked.by, asked.look)),
@@ -358,6 +368,11 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
         skew=find_skew(ratings, asked.line),
         doubted=None if asked.label_scale else find_doubted(ratings.people, judges, own),
     )
+    people = shares[0].shares.people
+    if len(judges) == 1 and found.doubts.are_by_verdict_alone(people, asked.target):
+        ((name, judge),) = judges.items()
+        found = found._replace(by_verdict=bound_by_verdict(laid_out[name], judge, asked.line, asked.runs, level))
+    return found
 
 
 def _find_least(shares: Shares) -> float:
@@ -416,9 +431,7 @@ def find_void(found: Assessment) -> Reason | None:
     """Return why labels say nothing about a judge, if they do not."""
     if found.worst is None:
         return Reason.NO_LABELS
-    are_refused = is_selection(*found.review.refused)
-    doubts = Doubts(found.review.chosen, found.skew, found.doubted, are_refused=are_refused)
-    return doubts.find_void(found.worst.shares.people, found.asked.target)
+    return found.doubts.find_void(found.worst.shares.people, found.asked.target)
 
 
 def _decide(evidence: Sequence[Evidence], found: Assessment) -> tuple[Trust, tuple[Reason, ...]]:

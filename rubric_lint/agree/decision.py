@@ -65,6 +65,11 @@ class Doubts(NamedTuple):
             return Reason.LABEL_SCALE
         return Reason.PEOPLE_DISAGREE if people.disagree(target) else None
 
+    def are_by_verdict_alone(self, people: People, target: Fraction) -> bool:
+        """Return whether labels were chosen by the judge's verdict, and nothing else is wrong with them."""
+        others = self._replace(chosen=Chosen.RANDOM)
+        return self.chosen is Chosen.BY_VERDICT and others.find_void(people, target) is None
+
 
 def list_against(shares: Shares, target: Fraction) -> list[Reason]:
     """Return which shares are surely below the target."""
