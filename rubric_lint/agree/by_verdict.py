@@ -44,7 +44,8 @@ class ByVerdict(NamedTuple):
             f"{at_least(each.low)} and {at_most(each.high)}" for each in (self.bad_caught, self.good_passed)
         )
         of = f"{self.stopped:,} labels of what the judge stops and {self.passed:,} of the rest"
-        return f"by {of}, it catches {caught} of bad answers, and passes {kept} of good ones"
+        shares = f"it catches {caught} of bad answers, and passes {kept} of good ones"
+        return f"by {of}, {shares}, if the labels of each verdict were drawn at random"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""

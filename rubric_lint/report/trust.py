@@ -176,7 +176,7 @@ def word_shares(found: Assessment) -> Iterator[str]:
     """Yield what the labels show of each judge, and what that means."""
     if found.by_verdict:
         words = found.by_verdict.words
-        yield f"{words[0].upper()}{words[1:]}, if the labels of each verdict were drawn at random."
+        yield f"{words[0].upper()}{words[1:]}."
     if found.worst is None or find_void(found) or not found.worst.shares.people.labelled:
         return
     yield f"Bad are answers that people {_word_stopped(found.asked.line)}; {_word_verdicts(found)}."
