@@ -194,7 +194,7 @@ renew: $(VENV)/installed-dev
 	PYTHONPATH=tools $(BIN)/python tools/docs.py
 	$(PYTEST) --renew </dev/null
 
-# The false alarms and the power of the rules on judged data, drawn at random, for the guide. Takes a few minutes.
+# The false alarms and the power of the rules on judged data, drawn at random, for the guide. Takes six minutes.
 false-alarms: $(VENV)/installed
 	PYTHONPATH=tools $(BIN)/python tools/false_alarms.py
 

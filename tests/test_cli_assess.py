@@ -197,6 +197,38 @@ def test_labels_chosen_by_the_verdict_do_not_stand_for_all_answers():
     assert (run(*LABELS)[0], run(*LABELS)[1]["reasons"]) == (4, ["by-verdict"])
 
 
+@pytest.mark.parametrize(
+    ("wrong", "labelled", "more", "expected"),
+    [
+        (4, 30, {}, (0.462, 0.932, 0.824, 0.987)),
+        (4, 4, {}, None),  # too few of one verdict
+        (4, 30, {"raters": ("ann", "bob")}, None),  # bob says that all is good, so people disagree
+        (4, 30, {"samples": 2}, None),  # nobody knows by which of two outputs the labels were chosen
+    ],
+)
+def test_labels_chosen_by_the_verdict_bound_the_shares_and_decide_nothing(wrong, labelled, more, expected, said):
+    """Of 100 answers the judge stops 30, and as many of both kinds as `labelled` says have a label."""
+    stops = [number < 30 for number in range(100)]
+    known = [*range(labelled), *range(30, 30 + labelled)]
+    bad = [number < 30 - wrong or 30 <= number < 30 + wrong for number in range(100)]
+    write_judged([(not each,) * more.get("samples", 1) for each in stops], [not each for each in bad])
+    labels = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    labels = [{**labels[number], "chosen": "by-verdict"} for number in known]
+    good = played.to_output(dict.fromkeys(played.CRITERIA, True))
+    labels += [{**each, "rater": "bob", "output": good} for each in labels if "raters" in more]
+    write_lines("labels.jsonl", labels)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"]) == (4, ["by-verdict"])
+    found = report["by_verdict"]
+    bounds = found and (*found["bad_caught"].values(), *found["good_passed"].values())
+    assert bounds == (expected and pytest.approx(expected, abs=0.001))
+    agree = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS)
+    assert ("it catches at least" in agree.stdout) == (expected is not None)
+    if expected:
+        said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+        said("".join(line for line in agree.stdout.splitlines(keepends=True) if "chosen by" in line))
+
+
 def test_random_labels_beside_those_chosen_by_the_verdict_do_not_make_a_rubric_trusted():
     cases = prepare(60, GOOD)
     lines = played.write_labels(cases, chosen="by-verdict").splitlines()
@@ -789,8 +821,12 @@ def test_score_agree_and_assess_draw_one_line_between_good_and_bad():
     assert caught == [(0, 0, 30, 0), (30, 30, 30, 1)]
 
 
-def write_people(people, judged, *, questions=0, chosen="random", name="met"):
-    """Write outputs of a judge and labels of people by number; None is an answer that the judge refused."""
+def write_people(people, judged, *, questions=0, chosen="random", name="met", unjudged=0):
+    """Write outputs of a judge and labels of people by number.
+
+    None is an output that is no verdict, "?" a label that is not allowed; so many of the first answers as `unjudged` says
+    have no output.
+    """
     about = [{"id": f"a{number:03}", "answer": f"It is {played.spell(number)}"} for number in range(len(judged))]
     if questions:
         about = [{**each, "question": f"What is {played.spell(at % questions)}?"} for at, each in enumerate(about)]
@@ -803,16 +839,14 @@ def write_people(people, judged, *, questions=0, chosen="random", name="met"):
         for one, each in zip(about, judged, strict=True)
     ]
     write_lines("answers.jsonl", about)
-    write_lines("answers.judged.jsonl", records)
+    write_lines("answers.judged.jsonl", records[unjudged:])
     how = {"chosen": chosen} if chosen else {}
-    write_lines(
-        "labels.jsonl",
-        [
-            {"id": one["id"], "rater": person, **how, "output": "perhaps" if value == "?" else give(value)}
-            for person, values in people.items()
-            for one, value in zip(about, values, strict=True)
-        ],
-    )
+    labels = [
+        {"id": one["id"], "rater": person, **how, "output": "perhaps" if value == "?" else give(value)}
+        for person, values in people.items()
+        for one, value in zip(about, values, strict=True)
+    ]
+    write_lines("labels.jsonl", labels)
 
 
 HALF = [False] * 30 + [True] * 30
@@ -820,34 +854,47 @@ ONCE = [(value,) for value in HALF]
 SPLIT = [False] * 25 + [True] * 75
 
 
+TWICE = [(False, at >= 24) for at in range(30)] + [(True, True)] * 30
+NEAR = [(at >= 26,) for at in range(30)] + [(True,)] * 30
+
+
 @pytest.mark.parametrize(
-    ("people", "judged", "more", "caught", "reasons"),
+    ("people", "judged", "more", "options", "caught", "reasons"),
     [
-        ({"ann": [False] * 40 + [True] * 60, "bob": SPLIT}, [(each,) for each in SPLIT], {}, (25, 25),
+        ({"ann": [False] * 40 + [True] * 60, "bob": SPLIT}, [(each,) for each in SPLIT], {}, (), (25, 25),
          "shares-reached"),
-        ({"ann": HALF, "bob": [not each for each in HALF]}, ONCE, {}, (0, 0), "people-disagree"),
-        ({"ann": [at % 2 > 0 for at in range(120)]}, [(at % 2 > 0,) for at in range(120)], {"questions": 10}, (5, 5),
+        ({"ann": HALF, "bob": [not each for each in HALF]}, ONCE, {}, (), (0, 0), "people-disagree"),
+        ({"ann": [at % 2 > 0 for at in range(120)]}, [(at % 2 > 0,) for at in range(120)], {"questions": 10}, (),
+         (5, 5), "few-labels"),
+        ({"ann": HALF}, TWICE, {}, (), (27, 30), "few-labels"),
+        ({"ann": HALF}, TWICE, {}, ("--runs", "2"), (30, 30), "shares-reached"),
+        ({"ann": HALF}, ONCE, {}, ("--look", "10"), (30, 30), "shares-reached"),
+        ({"ann": [False] * 20 + [True] * 20}, [(at >= 20,) for at in range(40)], {}, ("--look", "10"), (20, 20),
          "few-labels"),
-        ({"ann": HALF}, [(False, at >= 24) for at in range(30)] + [(True, True)] * 30, {}, (27, 30), "few-labels"),
-        ({"ann": HALF}, [(False, at < 24) for at in range(30)] + [(True, True)] * 30, {}, (18, 30), "misses-bad"),
-        ({"ann": HALF}, [(None,)] * 15 + ONCE[15:], {}, (15, 30), "misses-bad"),
-        ({"ann": HALF}, [(False, None)] * 30 + [(True, True)] * 30, {}, (15, 30), "misses-bad"),
-        ({"ann": HALF}, [(None, None, False)] * 6 + [(None,)] + ONCE[7:], {}, (25, 30), "few-labels"),
-        ({"ann": HALF}, ONCE, {"chosen": "by-verdict"}, (30, 30), "by-verdict"),
+         ({"ann": HALF}, NEAR, {}, (), (26, 30), "few-labels"),
+         ({"ann": HALF}, NEAR, {}, ("--target", "0.6"), (26, 30), "shares-reached"),
+         ({"ann": HALF}, NEAR, {}, ("--target", "0.99"), (26, 30), "few-labels"),
+         ({"ann": HALF}, [(False, at < 24) for at in range(30)] + [(True, True)] * 30, {}, (), (18, 30), "misses-bad"),
+         ({"ann": HALF}, [(None,)] * 15 + ONCE[15:], {}, (), (15, 30), "misses-bad"),
+         ({"ann": HALF}, [(False, None)] * 30 + [(True, True)] * 30, {}, (), (15, 30), "misses-bad"),
+         ({"ann": HALF}, [(None, None, False)] * 6 + [(None,)] + ONCE[7:], {}, (), (25, 30), "few-labels"),
+         ({"ann": HALF}, ONCE, {"unjudged": 15}, (), (15, 30), "few-labels"),
+         ({"ann": ["?"] * 6 + HALF[6:]}, ONCE, {}, (), (24, 24), "labels-refused"),
+         ({"ann": HALF}, ONCE, {"chosen": "by-verdict"}, (), (30, 30), "by-verdict"),
         ({"ann": [at % 5 + 1 for at in range(60)]}, [((2, 4, 5, 8, 10)[at % 5],) for at in range(60)],
-         {"name": "score"}, (36, 60), "label-scale"),
+         {"name": "score"}, (), (36, 60), "label-scale"),
     ],
-    ids=["split", "reversed", "questions", "half-wrong", "two-outputs", "refused", "partly", "mostly", "by-verdict",
-         "scale"],
+    ids=["split", "reversed", "questions", "half-wrong", "two-runs", "look", "look-few", "near", "less", "more",
+         "two-outputs", "refused", "partly", "mostly", "unjudged", "labels-refused", "by-verdict", "scale"],
 )  # fmt: skip
-def test_agree_and_assess_say_the_same_of_the_same_files(people, judged, more, caught, reasons):
+def test_agree_and_assess_say_the_same_of_the_same_files(people, judged, more, options, caught, reasons):
     if more.get("name") == "score":
         Path("refund.rubric.yaml").write_text(SCALE)
     write_people(people, judged, **more)
-    _, report, _ = run(*LABELS)
-    limit = ("--fail-below", "verdict:bad-caught=0.8", "--allow-invalid")
-    options = (FILES[0], "answers.judged.jsonl", *LABELS, *limit, "--format", "json")
-    found = commands.run("rubric-score", "agree", *options)
+    _, report, _ = run(*LABELS, *options)
+    limit = ("--fail-below", "verdict:bad-caught=0.4", "--allow-invalid")
+    asked = (FILES[0], "answers.judged.jsonl", *LABELS, *limit, *options, "--format", "json")
+    found = commands.run("rubric-score", "agree", *asked)
     measures = json.loads(found.stdout)["agreements"][0]["comparisons"][0]["measures"]
     gates = {each["criterion"]: each["pair"]["gate"] for each in measures if each["pair"]["gate"]}
     verdict = gates.pop(None)
@@ -855,11 +902,25 @@ def test_agree_and_assess_say_the_same_of_the_same_files(people, judged, more, c
     assert {name: verdict[name] for name in fields} == {name: report[name] for name in fields}
     assert (verdict["bad_caught"]["x"], verdict["bad_caught"]["n"], verdict["reasons"]) == (*caught, [reasons])
     of_criteria = {each["id"]: each for each in report["criteria"]}
+    is_void = reasons in {"people-disagree", "labels-refused", "by-verdict", "label-scale"}
     for criterion, gate in gates.items():
         own = of_criteria[criterion]
-        assert [gate[name] for name in fields[:2]] == [own[name] for name in fields[:2]], criterion
-    is_enough = reasons in {"shares-reached", "few-labels"}
-    assert found.returncode == (0 if is_enough else 1)
+        is_open = own["standing"] == UNKNOWN
+        names = [*fields[:2], *(["labels_needed"] if is_open else [])]
+        assert [gate[name] for name in names] == [own[name] for name in names], criterion
+        assert gate["target"] == 0.8
+        if not is_void:
+            stands = {"shares-reached": KEEP, "few-labels": UNKNOWN, "misses-bad": FIX}
+            assert own["standing"] == stands[gate["reasons"][0]], criterion
+    assert found.returncode == int(is_void)
+
+
+def test_agree_refuses_more_outputs_for_a_run_than_any_answer_has(said):
+    write_people({"ann": HALF}, ONCE)
+    asked = (FILES[0], "answers.judged.jsonl", *LABELS, "--runs", "2")
+    found = commands.run("rubric-score", "agree", *asked)
+    assert found.returncode == 2
+    said(found.stderr)
 
 
 @pytest.mark.slow

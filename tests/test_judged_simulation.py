@@ -4,7 +4,7 @@ import math
 import re
 
 import pytest
-from false_alarms import ALL, CASES, PAGE, SIZES, simulate
+from false_alarms import ALL, CASES, PAGE, SIZES, count_by_length, simulate
 
 SHARES = {"judged-unstable": 0.05 / 3, "judged-disagrees": 0.1 / 3, ALL: 0.08}
 NAMES = [case.name for case in CASES]
@@ -33,6 +33,18 @@ def test_no_rule_has_more_false_alarms_than_its_share(case, n):
     draws = ANSWERS // n
     share = draws * SHARES.get(case.name, 0.01)
     assert simulate(case, n, draws) <= share + 3 * math.sqrt(share)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [60, 150])
+@pytest.mark.parametrize("follows", [0, 0.55])
+@pytest.mark.parametrize("right", [(0.9, 0.9), (0.7, 0.9)])
+def test_a_test_on_lengths_has_its_error_whether_or_not_longer_answers_are_better(right, follows, n):
+    """Ranks within labels with many ties, by Student's t: a permutation would be exact, and differs by chance alone."""
+    draws = 2000
+    for level in (0.05, 0.0025):
+        share = draws * level
+        assert count_by_length(right, follows, n, draws, level) <= share + 3 * math.sqrt(share)
 
 
 def test_the_guide_shows_the_table():

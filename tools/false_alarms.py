@@ -1,7 +1,7 @@
 """Draw judged answers at random, and count how often each rule on judged data reports something: `make false-alarms`.
 
 Without an effect, what a rule reports is a false alarm; each case is the worst in which it must stay silent. With an
-effect, it is its power. The table goes into docs/guides/judged-data.md. Takes a few minutes.
+effect, it is its power. The table goes into docs/guides/judged-data.md. Takes six minutes.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from false_trust import write_tables
 from pages import renew_marked
 
 from rubric_lint.agree.judged.outcomes import Decision
-from rubric_lint.agree.judged.rules import FINDERS
+from rubric_lint.agree.judged.rules import FINDERS, correlate_within
 from rubric_lint.agree.judged.table import Table, make_columns
 from rubric_lint.agree.labelled import Labelled
 from rubric_lint.agree.shares import LabelledAnswer
@@ -26,6 +26,7 @@ from rubric_lint.scoring.loading import load_rubrics
 PAGE = Path(__file__).parent.parent / "docs/guides/judged-data.md"
 PAGE_OF_TRUST = PAGE.parent / "assessing.md"
 DRAWS = 1000
+DRAWS_OF_TRUST = 400
 SIZES = (30, 60, 100, 200)
 CRITERIA = 10
 
@@ -155,6 +156,23 @@ def draw_better(random: Random, n: int, effect: bool) -> Table:
     return _tabulate(judged, people)._replace(lengths=_write_lengths(lengths))
 
 
+def count_by_length(right: tuple[float, float], follows: float, n: int, draws: int, level: float) -> int:
+    """Return how often one test on lengths accuses a judge that errs by chance.
+
+    It is `right` on so many of the bad and of the good answers; `follows` is the correlation of length and quality.
+    """
+    random = Random(f"{right} {follows} {n}")  # noqa: S311 (a simulation, the same each time)
+    count = 0
+    for _ in range(draws):
+        lengths = [random.gauss(0, 1) for _ in range(n)]
+        own = (1 - follows * follows) ** 0.5
+        people = [int(follows * length + own * random.gauss(0, 1) > -0.5) for length in lengths]
+        judged = [label ^ (random.random() >= right[label]) for label in people]
+        found = correlate_within(_write_lengths(lengths), judged, people)
+        count += found is not None and found.p <= level
+    return count
+
+
 def _write_lengths(logarithms: Sequence[float]) -> list[int]:
     return [round(1000 * math.exp(each)) for each in logarithms]
 
@@ -249,18 +267,19 @@ def draw_table(draws: int) -> str:
 def main() -> None:
     """Write the table into the guide."""
     parser = argparse.ArgumentParser(description="Write the false alarms and the power of the rules on judged data.")
-    parser.add_argument("--draws", type=int, default=DRAWS)
+    parser.add_argument("--draws", type=int, default=DRAWS, help="the draws of the rules on judged data")
+    parser.add_argument("--draws-of-trust", type=int, default=DRAWS_OF_TRUST, help="those of verdicts on a judge")
     parser.add_argument("--print", action="store_true", help="print the tables instead")
     parser.add_argument("--only-trust", action="store_true", help="only the tables of whether a judge is trusted")
     options = parser.parse_args()
     table = "" if options.only_trust else draw_table(options.draws)
-    trust = write_tables(options.draws)
+    trust = write_tables(options.draws_of_trust)
     if options.print:
         print(f"{table}\n\n{trust}".strip())
         return
     if table:
         renew_marked(PAGE, f"false alarms: {options.draws} draws", table)
-    renew_marked(PAGE_OF_TRUST, f"false trust: {options.draws} draws", trust)
+    renew_marked(PAGE_OF_TRUST, f"false trust: {options.draws_of_trust} draws", trust)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,12 @@ from random import Random
 from typing import NamedTuple
 
 from rubric_lint.agree.bounds import bound
+from rubric_lint.agree.by_verdict import ByVerdict, bound_shares
 from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.judged.outcomes import level_of_criterion
 from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.needed import Seen, count_labels
+from rubric_lint.agree.pass_rate import LEAST_EACH
 from rubric_lint.agree.shares import LabelledAnswer, Shares, measure_shares
 
 SIZES = (30, 60, 120, 300)
@@ -48,7 +50,7 @@ Draw = Callable[[Random, int], list[LabelledAnswer]]
 
 
 def draw_runs(judge: Judge, bad: float = 0.3, runs: int = 2) -> Draw:
-    """Return what draws answers of different texts that one person labels without an error."""
+    """Return what draws answers of different texts that two people label rightly."""
 
     def draw(random: Random, n: int) -> list[LabelledAnswer]:
         found = []
@@ -56,7 +58,7 @@ def draw_runs(judge: Judge, bad: float = 0.3, runs: int = 2) -> Draw:
             good = random.random() >= bad
             right = judge.passed if good else judge.caught
             outputs = [good is (random.random() < right) for _ in range(runs)]
-            found.append(LabelledAnswer(number, {"ana": good}, outputs))
+            found.append(LabelledAnswer(number, {"ana": good, "bo": good}, outputs))
         return found
 
     return draw
@@ -165,6 +167,7 @@ def tabulate_people(draws: int) -> str:
         ("perfect", perfect, 2, 0.05, 0.1, False),
         ("perfect", perfect, 2, 0.1, 0.3, False),
         ("perfect", perfect, 3, 0.1, 0.3, False),
+        (poor.words, poor, 1, 0, 0.3, False),
         (poor.words, poor, 1, 0.05, 0.3, False),
         (f"{poor.words}, a second person where they differ", poor, 1, 0.05, 0.3, True),
         (poor.words, poor, 2, 0.05, 0.3, False),
@@ -220,7 +223,7 @@ def tabulate_needed(draws: int) -> str:
                     continue
                 undecided += 1
                 seen = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
-                if (needed := count_labels(*seen, TARGET, LEVEL / 2, may_slip=True)) is None:
+                if (needed := count_labels(*seen, TARGET, LEVEL / 2)) is None:
                     continue
                 advised += 1
                 more = [each._replace(unit=f"more {each.unit}") for each in draw(random, needed - 60)]
@@ -252,11 +255,60 @@ def tabulate_criteria(draws: int) -> str:
     return _table(("caught, passed", "bad", f"fix, {_OF_SIZES}", "keep"), list_rows())
 
 
+def tabulate_by_verdict(draws: int) -> str:
+    """Return the table of labels that are chosen by the judge's verdict: how often each bound is wrong."""
+
+    def list_rows() -> Iterator[Sequence[str]]:
+        for judge, bad in (
+            (Judge(0.8, 0.8), 0.3),
+            (Judge(0.8, 0.97), 0.1),
+            (Judge(0.95, 0.97), 0.3),
+            (Judge(0.6, 0.99), 0.5),
+        ):
+            for answers, labels in ((60, 10), (100, 20), (400, 20), (400, 60)):
+                random = Random(f"{judge} {bad} {answers} {labels}")  # noqa: S311 (a simulation, the same each time)
+                wrong, known, width = Counter[str](), 0, 0.0
+                for _ in range(draws):
+                    found = _draw_by_verdict(random, judge, bad, answers, labels)
+                    if found is None:
+                        continue
+                    known += 1
+                    width += found.bad_caught.high - found.bad_caught.low
+                    for name, ends, share in (
+                        ("caught", found.bad_caught, judge.caught),
+                        ("passed", found.good_passed, judge.passed),
+                    ):
+                        wrong[f"{name} low"] += ends.low > share
+                        wrong[f"{name} high"] += ends.high < share
+                cells = [
+                    f"{_share(wrong[f'{name} low'], known)}, {_share(wrong[f'{name} high'], known)}"
+                    for name in ("caught", "passed")
+                ]
+                about = judge.words, f"{bad:g}", str(answers), str(labels), _share(known, draws)
+                yield *about, *cells, f"{width / max(known, 1):.2f}".replace("0.", ".", 1)
+
+    head = ("caught, passed", "bad", "judged answers", "labels of each verdict", "bounds in")
+    return _table((*head, "bad caught: low above, high below", "good passed", "width of bad caught"), list_rows())
+
+
+def _draw_by_verdict(random: Random, judge: Judge, bad: float, answers: int, labels: int) -> ByVerdict | None:
+    """Draw judged answers, and at most so many labels of each verdict."""
+    of: dict[bool, list[bool]] = {True: [], False: []}
+    for _ in range(answers):
+        good = random.random() >= bad
+        of[good is (random.random() < judge[good])].append(good)
+    stopped, passed = ((labelled.count(False), len(labelled)) for labelled in (of[False][:labels], of[True][:labels]))
+    if min(stopped[1], passed[1]) < LEAST_EACH:
+        return None
+    return bound_shares(stopped, passed, len(of[False]) / answers, LEVEL)
+
+
 TABLES = {
-    "One person, 30% bad answers, two runs of the judge": tabulate_runs,
+    "Two people who agree, 30% bad answers, two runs of the judge": tabulate_runs,
     "Answers that share questions, 30% bad": tabulate_questions,
     "People who err": tabulate_people,
     "Bounds of sums of shares, at .025 each": tabulate_coverage,
+    "Labels chosen by the judge's verdict, bounds at .025 each": tabulate_by_verdict,
     "The labels that would decide, 40% bad": tabulate_needed,
     "One of four criteria": tabulate_criteria,
 }

@@ -7,6 +7,7 @@ from itertools import combinations
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from rubric_lint.agree.by_verdict import bound_by_verdict
 from rubric_lint.agree.comparison import (
     Between,
     Compared,
@@ -32,7 +33,8 @@ from rubric_lint.agree.decision import (
 )
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, measure_groups, word_ungrouped
 from rubric_lint.agree.intervals import Share
-from rubric_lint.agree.judged.outcomes import at_most
+from rubric_lint.agree.judged.outcomes import at_most, level_of_criterion
+from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.label_scale import Doubted
 from rubric_lint.agree.labelled import Labelled, find_units, lay_out, list_judges
 from rubric_lint.agree.needed import MOST_LABELS
@@ -267,49 +269,74 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
 
 
 def _measure_gates(
-    ratings: Ratings, measures: Sequence[Measure], plan: Plan, doubted: Doubted | None
+    ratings: Ratings, measures: Sequence[Measure], plan: Plan, known: Doubted | None
 ) -> dict[str, dict[int, Gate]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
     names, units = {**ratings.judges, **ratings.panels}, find_units(ratings)
-    looked_at, doubts = len(list_judges(ratings)), find_doubts(ratings, plan.line, plan.scales_known)
-    doubts = doubts._replace(doubted=doubted or doubts.doubted)
+    judges = len(list_judges(ratings))
+    doubts = find_doubts(ratings, plan.line, plan.scales_known)
+    doubts = doubts._replace(doubted=known or doubts.doubted)
     found = dict[str, dict[int, Gate]]()
-    for name in names:
-        laid_out = {}
-        for number, measure in enumerate(measures):
-            if measure.meets is not None:
-                labelled = lay_out(ratings, name, measure, units) if ratings.has_joined_labels else None
-                laid_out[number] = labelled or Labelled((), ())
-        shares = {number: measure_shares(each.answers, find_level(1, looked_at)) for number, each in laid_out.items()}
-        verdict = shares[len(measures) - 1].people
+    for name, judge in names.items():
         found[name] = {}
-        for number, own in shares.items():
-            level = find_level(2, looked_at) if measures[number].place is None else float(ERROR)
+        verdict: People | None = None
+        # The verdict comes first: where its labels say nothing of the judge, those of criteria say nothing either.
+        for number, measure in reversed(list(enumerate(measures))):
+            if measure.meets is None:
+                continue
+            is_verdict = measure.place is None
+            laid_out = lay_out(ratings, name, measure, units, plan.runs) if ratings.has_joined_labels else None
+            laid_out = laid_out or Labelled((), ())
+            own = measure_shares(laid_out.answers, find_level(plan.look if is_verdict else 1, judges))
+            verdict = verdict or own.people
             people = verdict if doubts.find_void(verdict, plan.target) else own.people
-            gate = _decide(own, people, doubts, plan.target, level)
-            words = OF_LABELS | OF_INVALID if ratings.has_invalid_outputs(name) else OF_LABELS
-            reason = _word_gate(gate, people, doubts, words, are_questions=laid_out[number].are_questions)
+            target, level = TARGET, float(ERROR)
+            if is_verdict:
+                target, level = plan.target, find_level(plan.look + 1, judges)
+            strict = own
+            if not is_verdict and ratings.rubric:
+                of_criterion = level_of_criterion(len(ratings.rubric.criteria)) / max(judges, 1)
+                strict = measure_shares(laid_out.answers, of_criterion)
+            gate = _decide(own, strict, doubts.find_void(people, plan.target), target, level)
+            of_reasons = OF_LABELS | OF_INVALID if ratings.has_invalid_outputs(name) else OF_LABELS
+            words = _Words(strict, people, doubts, of_reasons, are_questions=laid_out.are_questions)
+            reason = _word_gate(gate, words)
+            if is_verdict and judges == 1 and doubts.are_by_verdict_alone(own.people, plan.target):
+                level = find_level(plan.look, judges)
+                bounds = bound_by_verdict(laid_out, judge, plan.line, plan.runs, level)
+                reason = f"{reason}; {bounds.words}" if bounds else reason
             found[name][number] = gate._replace(reason=reason)
     return found
 
 
-def _decide(shares: Shares, people: People, doubts: Doubts, target: Fraction, level: float) -> Gate:
-    """Return what the shares of a judge show, by labels of these people."""
+def _decide(shares: Shares, strict: Shares, void: Reason | None, target: Fraction, level: float) -> Gate:
+    """Return what the shares of a judge show, unless the labels are void."""
     if not shares.people.labelled:
         return Gate(shares, target, (Reason.NO_LABELS,), "", is_void=True)
-    void = doubts.find_void(people, target)
     if void:
         return Gate(shares, target, (void,), "", is_void=True)
-    reasons = decide_shares(shares, target)
+    reasons = decide_shares(shares, target, strict)
     needed = count_needed(shares, target, level) if Reason.FEW_LABELS in reasons else None
     return Gate(shares, target, reasons, "", needed=needed)
 
 
-def _word_gate(
-    gate: Gate, people: People, doubts: Doubts, of_reasons: Mapping[Reason, str], *, are_questions: bool
-) -> str:
-    """Return what the shares show in words; `of_reasons` has those of reasons."""
-    bounds = {Reason.MISSES_BAD: gate.shares.bad_caught, Reason.FAILS_GOOD: gate.shares.good_passed}
+class _Words(NamedTuple):
+    """What sentences on a gate say of the people and their labels.
+
+    `strict` has the bounds against the judge, `of_reasons` the words of reasons.
+    """
+
+    strict: Shares
+    people: People
+    doubts: Doubts
+    of_reasons: Mapping[Reason, str]
+    are_questions: bool
+
+
+def _word_gate(gate: Gate, about: _Words) -> str:
+    """Return what the shares show in words."""
+    strict, people, doubts, of_reasons, are_questions = about
+    bounds = {Reason.MISSES_BAD: strict.bad_caught, Reason.FAILS_GOOD: strict.good_passed}
     if gate.reasons == (Reason.NO_LABELS,):
         return "no judged answer has a label that says it"
     if gate.reasons == (Reason.FEW_LABELS,):
@@ -346,8 +373,10 @@ def _count_labelled(verdicts: Mapping[str, Gate]) -> int:
 def _measure_groups(ratings: Ratings, judges: Collection[str], plan: Plan) -> Iterator[JudgeShares]:
     """Yield how each judge treats the answers of each group, by the verdict; of some judges labels say nothing."""
     measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
-    laid_out = {name: lay_out(ratings, name, measure, units) for name in list_judges(ratings) if name in judges}
-    yield from measure_groups(ratings, {name: each for name, each in laid_out.items() if each is not None}, plan.by)
+    names = [name for name in list_judges(ratings) if name in judges]
+    laid_out = {name: lay_out(ratings, name, measure, units, plan.runs) for name in names}
+    known = {name: each for name, each in laid_out.items() if each is not None}
+    yield from measure_groups(ratings, known, plan.by, plan.look)
 
 
 def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:

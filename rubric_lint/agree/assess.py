@@ -12,7 +12,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.agree.decision import Reason, count_needed, decide_shares, list_against
+from rubric_lint.agree.by_verdict import ByVerdict, bound_by_verdict
+from rubric_lint.agree.decision import Reason, count_needed, decide_shares, lacks_outputs, list_against
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.rules import TARGET
@@ -145,11 +146,11 @@ class Assessment(NamedTuple):
     first, and `groups` the same for each value of the field that was asked for. Each bound of `judges` may be wrong
     with the probability `level`. `needed` is the least number of units in all that decides with a chance of 4 in 5, if
     any does; units are questions if `has_questions`, and `copies` labelled answers are near-copies of others.
-    `indistinct` is the
-    number of criteria on which no judge tells answers apart, 0 if one does, and `alike` the number of answers that were
-    all given one and the same value on every criterion. `verdicts` counts the outputs of the worst judge, without
-    labels of the first one, by their verdict. `fields` are those by which answers could be grouped. `probes` have what
-    answers made worse show (None: none were made), and `history` how earlier wordings measured (None: nobody asked).
+    `by_verdict` has the bounds that labels chosen by the verdict give. `indistinct` is the number of criteria on which
+    no judge tells answers apart, 0 if one does, and `alike` the number of answers that were all given one and the same
+    value on every criterion. `verdicts` counts the outputs of the worst judge, without labels of the first one, by
+    their verdict. `fields` are those by which answers could be grouped. `probes` have what answers made worse show
+    (None: none were made), and `history` how earlier wordings measured (None: nobody asked).
     """
 
     file: str
@@ -167,6 +168,7 @@ class Assessment(NamedTuple):
     needed: int | None = None
     has_questions: bool = False
     copies: int = 0
+    by_verdict: ByVerdict | None = None
     indistinct: int = 0
     alike: int = 0
     verdicts: Mapping[Verdict, int] = {}
@@ -183,6 +185,11 @@ class Assessment(NamedTuple):
     def worst(self) -> JudgeShares | None:
         """How the worst judge treats answers; None without labels."""
         return self.judges[0] if self.judges else None
+
+    @property
+    def lacks_outputs(self) -> bool:
+        """Whether outputs of the worst judge are missing, and not labels."""
+        return self.worst is not None and lacks_outputs(self.worst.shares, self.asked.target, self.needed)
 
     @property
     def below(self) -> list[JudgeShares]:
@@ -216,6 +223,7 @@ class Assessment(NamedTuple):
             "verdicts": {verdict: self.verdicts.get(verdict, 0) for verdict in Verdict},
             "bad_caught": shares and shares.bad_caught,
             "good_passed": shares and shares.good_passed,
+            "by_verdict": self.by_verdict,
             "each_judge": self.judges,
             "groups": self.groups,
             "labels_needed": self.needed,
@@ -339,7 +347,7 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
     shares = [JudgeShares(name, measure_shares(each.answers, level), each.keys) for name, each in laid_out.items()]
     # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
     shares.sort(key=lambda each: (not each.shares.is_below(asked.target), _find_least(each.shares)))
-    return found._replace(
+    found = found._replace(
         judges=tuple(shares),
         verdicts=_count_verdicts(judges[shares[0].judge]),
         groups=tuple(measure_groups(ratings, laid_out, asked.by, asked.look)),
@@ -347,6 +355,11 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
         has_questions=any(each.are_questions for each in laid_out.values()),
         copies=max(each.copies for each in laid_out.values()),
     )
+    people = shares[0].shares.people
+    if len(judges) == 1 and found.review.doubts.are_by_verdict_alone(people, asked.target):
+        ((name, judge),) = judges.items()
+        found = found._replace(by_verdict=bound_by_verdict(laid_out[name], judge, asked.line, asked.runs, level))
+    return found
 
 
 def _find_least(shares: Shares) -> float:

@@ -41,7 +41,8 @@ class Plan(NamedTuple):
     """What to compute: the share of bad answers to catch, and the disagreements to list.
 
     Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped. Somebody
-    said on which scale the labels of some people are, or those of all: their `scales_known`.
+    said on which scale the labels of some people are, or those of all: their `scales_known`. A verdict rests on so many
+    outputs as `runs` says, and `look` is how often these data were seen.
     """
 
     target: Fraction = Fraction(4, 5)
@@ -49,6 +50,8 @@ class Plan(NamedTuple):
     line: Verdict = Verdict.FAIL
     by: str = ""
     scales_known: Collection[str] = ()
+    runs: int = 1
+    look: int = 1
 
 
 def measure_figures(rated: Rated, *, is_pair: bool) -> dict[str, Figure]:

@@ -82,6 +82,11 @@ class Doubts(NamedTuple):
             "refused": "{:,} of {:,}".format(*self.refused),
         }
 
+    def are_by_verdict_alone(self, people: People, target: Fraction) -> bool:
+        """Return whether labels were chosen by the judge's verdict, and nothing else is wrong with them."""
+        others = self._replace(chosen=Chosen.RANDOM)
+        return self.chosen is Chosen.BY_VERDICT and others.find_void(people, target) is None
+
 
 def find_doubts(ratings: Ratings, line: Verdict, scales_known: Collection[str] = ()) -> Doubts:
     """Return what may make labels say nothing; somebody said on which scale the labels of some people are."""
@@ -101,9 +106,12 @@ def list_against(shares: Shares, target: Fraction) -> list[Reason]:
     return against + ([Reason.FAILS_GOOD] if shares.good_passed.high < target else [])
 
 
-def decide_shares(shares: Shares, target: Fraction) -> tuple[Reason, ...]:
-    """Return what the shares of a judge show."""
-    against = list_against(shares, target)
+def decide_shares(shares: Shares, target: Fraction, strict: Shares | None = None) -> tuple[Reason, ...]:
+    """Return what the shares of a judge show.
+
+    Of a criterion, `strict` has the bounds that all criteria of a rubric share: only these make it one to fix.
+    """
+    against = list_against(strict or shares, target)
     return tuple(against) or ((Reason.SHARES_REACHED,) if shares.reaches(target) else (Reason.FEW_LABELS,))
 
 

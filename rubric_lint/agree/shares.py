@@ -55,11 +55,16 @@ class LabelledAnswer(NamedTuple):
     def differs_from(self, person: str) -> bool:
         """Return whether a run of the judge differs from a person who labelled the answer."""
         side = self.labels.get(person)
-        return side is not None and self.was_asked and self.share_right(side) < 1
+        return side is not None and self.was_asked and not self.is_right(side)
 
-    def share_right(self, side: bool) -> Fraction:
-        """Return the share of the judge's runs that are right if the answer is good (or bad)."""
-        return Fraction(sum(run is side for run in self.runs), len(self.runs)) if self.runs else Fraction(0)
+    def is_right(self, side: bool) -> bool:
+        """Return whether all runs of the judge are right if the answer is good (or bad)."""
+        right, runs = self.count_right(side)
+        return right == runs
+
+    def count_right(self, side: bool) -> tuple[int, int]:
+        """Return how many runs are right on a good (or bad) answer, and of how many: 0 of 1 if there is none."""
+        return (self.runs.count(side), len(self.runs)) if self.runs else (0, 1)
 
 
 class People(NamedTuple):
@@ -123,7 +128,7 @@ def compare_people(answers: Sequence[LabelledAnswer]) -> People:
     """Return what the labels of answers show of the people who gave them."""
     counts = Counter(person for answer in answers for person in answer.labels)
     main = min(counts, key=lambda person: (-counts[person], person), default="")
-    shares: dict[bool, list[Fraction]] = {False: [], True: []}
+    pairs = Counter[tuple[bool, int, int]]()
     sizes = Counter[bool]()
     ties, split = [], []
     for place, answer in enumerate(answers):
@@ -131,14 +136,19 @@ def compare_people(answers: Sequence[LabelledAnswer]) -> People:
         sizes[differs] += 1
         k, good = len(answer.labels), sum(answer.labels.values())
         if k > 1:
-            shares[differs].append(Fraction(good * (good - 1) + (k - good) * (k - good - 1), k * (k - 1)))
+            pairs[differs, good, k] += 1
             ties += [place] if answer.side is None else []
             split += [place] if 0 < good < k else []
-    double = len(shares[False]) + len(shares[True])
+    sums = {True: Fraction(0), False: Fraction(0)}
+    several = Counter[bool]()
+    for (differs, good, k), times in pairs.items():
+        sums[differs] += times * Fraction(good * (good - 1) + (k - good) * (k - good - 1), k * (k - 1))
+        several[differs] += times
+    double = several.total()
     if 2 * double >= len(answers):
-        agree = sum(shares[False] + shares[True], Fraction(0)) / max(double, 1)
+        agree = (sums[True] + sums[False]) / max(double, 1)
     else:
-        means = {at: sum(each, Fraction(0)) / len(each) if each else Fraction(1) for at, each in shares.items()}
+        means = {differs: sums[differs] / several[differs] if several[differs] else Fraction(1) for differs in sums}
         agree = sum((means[differs] * size for differs, size in sizes.items()), Fraction(0)) / len(answers)
     return People(len(answers), double, len(ties), tuple(split), agree if double else None, main)
 
@@ -162,8 +172,10 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
     differing = tuple(place for place, answer in enumerate(answers) if answer.is_contradicted)
     unscored, unasked = sum(not each.has_valid_run for each in answers), sum(not each.was_asked for each in answers)
     partly, alone = sum(each.has_invalid_run for each in answers), tuple(sorted({*single} & {*differing}))
-    asked = [each for each in answers if each.was_asked and each.side is not None]
-    counts = [sum_units([each for each in asked if each.side is is_good], is_good) for is_good in (False, True)]
+    counts = [(Fraction(each.x), each.n) for each in (bad, good)]
+    if unasked:
+        asked = [each for each in answers if each.was_asked and each.side is not None]
+        counts = [sum_units([each for each in asked if each.side is is_good], is_good) for is_good in (False, True)]
     return Shares(bad, good, people, unscored, unasked, slips, alone, differing, partly, (counts[0], counts[1]))
 
 
@@ -173,16 +185,22 @@ def _bound_class(
     clear = [answer for answer in answers if answer.side is is_good]
     disputed = [] if is_double else [each for each in answers if each.side is None and each.labels.get(main) is is_good]
     lows, counts = sum_units([*clear, *disputed], is_good), sum_units(clear, is_good)
-    asked = sorted((each for each in clear if each.was_asked), key=lambda each: each.share_right(is_good))
-    dropped = min(slips, sum(each.share_right(is_good) < 1 for each in asked))
-    highs = sum_units(asked[dropped:], is_good)
+    asked = [each for each in clear if each.was_asked]
+    wrong = [each for each in asked if not each.is_right(is_good)]
+    wrong.sort(key=lambda each: Fraction(*each.count_right(is_good)))
+    right = [each for each in asked if each.is_right(is_good)]
+    highs = sum_units([*wrong[slips:], *right], is_good)
     low = lower_bound(*lows, level) if lows[1] else 0.0
     return Bounded(*counts, low, upper_bound(*highs, level) if highs[1] else 1.0)
 
 
 def sum_units(answers: Iterable[LabelledAnswer], is_good: bool) -> tuple[Fraction, int]:
     """Return the sum of the shares of units that the judge gets right, and the number of units."""
-    units: dict[Hashable, list[Fraction]] = defaultdict(list)
+    units: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
     for answer in answers:
-        units[answer.unit].append(answer.share_right(is_good))
-    return sum((sum(shares, Fraction(0)) / len(shares) for shares in units.values()), Fraction(0)), len(units)
+        units[answer.unit].append(answer.count_right(is_good))
+    total = Fraction(0)
+    # Most units are alike: a sum of thousands of fractions takes long.
+    for counts, times in Counter(tuple(sorted(each)) for each in units.values()).items():
+        total += times * sum((Fraction(*each) for each in counts), Fraction(0)) / len(counts)
+    return total, len(units)

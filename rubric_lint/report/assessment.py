@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
-from rubric_lint.agree.decision import Reason, lacks_outputs
+from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.judged.outcomes import Untested
@@ -274,7 +274,7 @@ def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]
     without_verdict = count_without_verdict(found)
     if without_verdict:
         yield Step(f"Fill in the empty cells of {counted(without_verdict, 'label')}.")
-    if not (found.worst and lacks_outputs(found.worst.shares, found.asked.target, found.needed)):
+    if not found.lacks_outputs:
         yield from _list_steps_to_others(found, given, labelled)
 
 

@@ -120,7 +120,7 @@ def _word_needed(found: Assessment) -> str:
         return f"{labels} cannot come to a verdict without a value for {list_names(missing)}"
     if worst is None or not worst.shares.people.labelled:
         return "no label comes to a verdict"
-    if lacks_outputs(worst.shares, found.asked.target, found.needed):
+    if found.lacks_outputs:
         return f"{word_missing(worst.shares)}, so more labels would not settle it"
     if more is None:
         return _word_unsettled(found, worst.shares)
@@ -176,6 +176,9 @@ def list_evidence(found: Assessment) -> list[Evidence]:
 
 def word_shares(found: Assessment) -> Iterator[str]:
     """Yield what the labels show of each judge, and what that means."""
+    if found.by_verdict:
+        words = found.by_verdict.words
+        yield f"{words[0].upper()}{words[1:]}."
     if found.worst is None or find_void(found) or not found.worst.shares.people.labelled:
         return
     yield f"Bad are answers that people {_word_stopped(found.asked.line)}; {_word_verdicts(found)}."

@@ -38,7 +38,7 @@ from rubric_lint.cli.options import Given
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
-from rubric_lint.cli.score.options import check_field, check_label_scale, check_people, require_existing
+from rubric_lint.cli.score.options import check_field, check_label_scale, check_people, check_runs, require_existing
 from rubric_lint.judge.answers import AnswersError, Fields, check_answers
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.spending import Spending
@@ -423,10 +423,7 @@ def _check_assessed(found: Sequence[Assessment], given: Given) -> None:
         UserError: if that is so.
     """
     several = [ratings for each in found if (ratings := each.review.ratings)]
-    judged = [one for ratings in several for judge in ratings.judges.values() for one in judge.values()]
-    most = max((len(each.recorded) for each in judged), default=given.runs)
-    if given.runs > most:
-        raise UserError(f"--runs {given.runs}: no answer has more than {counted(most, 'judge output')}")
+    check_runs(given.runs, several)
     check_people(given, several)
     if given.by and several:
         check_field(given.by, [about for ratings in several for about in ratings.about.values()])

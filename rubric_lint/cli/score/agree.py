@@ -25,6 +25,7 @@ from rubric_lint.cli.score.options import (
     check_label_scale,
     check_mapping,
     check_people,
+    check_runs,
     load,
     require_existing,
 )
@@ -137,7 +138,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 @command(
     "rubric results*",
     "labels map rater format:agree output:text report worst fail-below allow-invalid"
-    " | chosen any-version extract extra-fields target by fail-on:line label-scale config isolated",
+    " | chosen any-version extract extra-fields target by fail-on:line runs look label-scale config isolated",
     examples={
         f"rubric-lint agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
         f"rubric-lint agree {_FILES} other.jsonl": "Compare two judges",
@@ -197,8 +198,10 @@ def agree(given: Given) -> int:
             complain(str(unusable))
             return Exit.USAGE
         listed = given.worst if given.worst is not None or form == "json" else ON_A_PAGE if page else _IN_A_TABLE
-        plan = Plan(target, listed, read_line(given.fail_on), given.by or "", given.label_scales)
+        check_runs(given.runs, ratings)
         check_people(given, ratings)
+        line, by = read_line(given.fail_on), given.by or ""
+        plan = Plan(target, listed, line, by, given.label_scales, given.runs, given.look)
         if given.by:
             check_field(given.by, [about for each in ratings for about in each.about.values()])
         agreements = analyse_all(ratings, plan)

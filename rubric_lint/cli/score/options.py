@@ -132,6 +132,20 @@ def check_label_scale(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> N
             )
 
 
+def check_runs(runs: int, several: "Sequence[Ratings]") -> None:
+    """Refuse more outputs for a run than any answer has.
+
+    Raises:
+        UserError: if that is so.
+    """
+    from rubric_lint.run.summary import counted  # noqa: PLC0415  (few runs need it)
+
+    judged = [one for ratings in several for judge in ratings.judges.values() for one in judge.values()]
+    most = max((len(each.recorded) for each in judged), default=runs)
+    if runs > most:
+        raise UserError(f"--runs {runs}: no answer has more than {counted(most, 'judge output')}")
+
+
 def check_field(name: str, about: "Sequence[About]") -> None:
     """Check that answers can be grouped by a field.
 
