@@ -824,8 +824,8 @@ def test_score_agree_and_assess_draw_one_line_between_good_and_bad():
 def write_people(people, judged, *, questions=0, chosen="random", name="met", unjudged=0):
     """Write outputs of a judge and labels of people by number.
 
-    None is an output that is no verdict, "?" a label that is not allowed; so many of the first answers as `unjudged` says
-    have no output.
+    None is an output that is no verdict, "?" a label that is not allowed; so many of the first answers as `unjudged`
+    says have no output.
     """
     about = [{"id": f"a{number:03}", "answer": f"It is {played.spell(number)}"} for number in range(len(judged))]
     if questions:

@@ -314,9 +314,11 @@ def find_doubts_of_view(view: View) -> View:
     if document.kind.is_program or view.is_text or view.dialect.name.startswith("agentv-"):
         return view
     schema = schema_of(view.schema)
-    known = schema.entry_fields.keys()
     places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
     entries = [(place, entry) for place in places if isinstance(entry := document.value(place), dict)]
+    # Criteria may lie deeper than the items of the list, such as in sections.
+    schemas = [schema.find(place[len(view.path) :]) for place in places if place[: len(view.path)] == view.path]
+    known = schema.entry_fields.keys() | {key for own in schemas for key in own.get("properties", ())}
     above = view.path[:-1]
     found_above = document.value(above) if view.path and entries else None
     holder = found_above if isinstance(found_above, dict) else {}
@@ -324,7 +326,9 @@ def find_doubts_of_view(view: View) -> View:
     others = [key for key in holder if key not in around and key not in schema.names and key != _THRESHOLD]
     if not others and all(entry.keys() <= known for _, entry in entries):
         return view
-    patterns = schema.definitions[schema.item].get("patternProperties", ())
+    patterns = {pattern for own in schemas for pattern in own.get("patternProperties", ())}
+    if any(isinstance(own.get("additionalProperties"), dict) for own in schemas):
+        patterns.add("")  # a choice or a level, by its name
     like = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
     shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *like))
     read = {(*above, key) for key in holder if key not in others}
