@@ -324,7 +324,7 @@ def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *,
 
 
 def _may_be_rounded(text: str, score: float) -> bool:
-    """Return whether a text is a score out of 1, 10 or 100, rounded to the digits it has; tenths of it are enough."""
+    """Return whether a text is a score out of 1, 10 or 100, rounded to the digits it has, or to a tenth."""
     try:
         found = Decimal(text)
     except InvalidOperation:
@@ -333,8 +333,7 @@ def _may_be_rounded(text: str, score: float) -> bool:
     if not isinstance(exponent, int):  # not a number, or infinite
         return False
     step = 10.0 ** min(exponent, 0) / 2
-    fulls = [full for full in (1, 10, 100) if step <= full / 20]
-    return any(math.isclose(found, score * full, rel_tol=1e-9, abs_tol=step + 1e-9) for full in fulls)
+    return any(math.isclose(found, score * full, abs_tol=min(step, full / 20) + 1e-9) for full in (1, 10, 100))
 
 
 class Scorer:
