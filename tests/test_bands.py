@@ -264,6 +264,13 @@ def test_an_item_of_a_holistic_rubric_that_is_no_mapping_may_be_any_band(item):
     assert found == [("schema", "/rubrics/1")]
 
 
+@pytest.mark.parametrize("empty", ["[]", "{}"])
+def test_a_scale_without_bands_has_no_gap(empty):
+    text = f"rubrics:\n  - {{id: b, score_ranges: {empty}}}\n" + write_criterion([(0, 4), (5, 10)])
+    found = [(each.rule, each.pointer) for each in lint("a.yaml", text.encode()).findings]
+    assert found == [("schema", "/rubrics/0/score_ranges")]
+
+
 def test_a_stray_band_among_criteria_is_mixing_alone():
     text = "rubrics:\n" + write_criterion([(0, 4), (5, 10)]) + write_bands([(3, 6)], "  ")
     assert [finding.rule for finding in lint("a.yaml", text.encode()).findings] == ["mixing"]
