@@ -78,6 +78,8 @@ LABELS = {
     "yes and no": ("checks", "id,rubric-1,sums\na1,yes,N\n", {"ann": {"a1": ((True, False), "fail")}}),
     "true and 1": ("checks", "id,rubric-1,sums\na1,TRUE,1\n", {"ann": {"a1": ((True, True), "pass")}}),
     "1.0 and 0.0": ("checks", "id,rubric-1,sums\na1,1.0,0.0\n", {"ann": {"a1": ((True, False), "fail")}}),
+    "met and unmet": ("checks", "id,rubric-1,sums\na1,met,unmet\n", {"ann": {"a1": ((True, False), "fail")}}),
+    "NaN": ("checks", "id,rubric-1,sums,label\na1,NaN,nan,no\n", {"ann": {"a1": (NONE, "fail")}}),
     "a label of 1.0": ("checks", "id,label\na1,1.0\n", {"ann": {"a1": (NONE, "pass")}}),
     "a score of the whole": ("whole", "id,score\na1,7\n", {"ann": {"a1": ((7,), "borderline")}}),
     "a score of one criterion": ("levels", "id,score\na1,3\n", {"ann": {"a1": ((3,), "pass")}}),
@@ -276,7 +278,8 @@ def test_flat_objects_are_outputs(entry, answers):
 
 
 ROUNDED = {"0.9": True, "0.85": True, "0.850": True, "8.5": True, "85": True, "8": True, "85 %": True, "0,85": True}
-ROUNDED |= dict.fromkeys(("0.86", "0.849", "0.8500001", "1", "84", "8.4", "nan", "inf", "x"), False)
+ROUNDED |= dict.fromkeys(("NaN", "nan", "N/A", "-", ""), True)  # no score
+ROUNDED |= dict.fromkeys(("0.86", "0.849", "0.8500001", "1", "84", "8.4", "inf", "x"), False)
 
 
 @pytest.mark.parametrize("score", ROUNDED)

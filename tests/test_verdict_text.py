@@ -121,6 +121,11 @@ def test_a_form_with_placeholders_before_the_verdict_holds_no_score(form):
 NO_FORMS = [
     *('{"score": 7}\n{"score": N}', '{"score": N} {"score": 7}', '{"score": N}', '{"a": {"score": N}, "score": 4}'),
     *('So {"score": 3, "reasoning": R}\n{"score": 7}', 'So {"score": "N"}\n{"score": 7}'),
+    *(
+        '{"score": five, "reasoning": "poor"}\n{"score": 9}',
+        '{"score": fail}\n{"score": 9}',
+        '{"score": III}\n{"score": 9}',
+    ),
 ]
 
 

@@ -396,9 +396,10 @@ _LANDMARK = re.compile(
 """A line that opens a fence, or an object."""
 
 _PLACEHOLDER = (
-    r"(?:(?!(?:true|false|null|NaN|Infinity)\b)[A-Za-z][A-Za-z_]{0,30}|<[^<>{}\"\n]{1,60}>|\.\.\.|\u2026"
+    r"(?:[A-Z]|int|integer|number|float|str|string|bool|boolean|<[^<>{}\"\n]{1,60}>|\.\.\.|\u2026"
     r"|\d{1,3}\s?(?:-|\u2013|\.\.)\s?\d{1,3})"
 )
+"""What stands for a value: a letter, a type, a text in angle brackets, dots, a range. Other words may be verdicts."""
 _PAIR = rf'"[\w-]{{1,60}}"\s*:\s*(?:{_PLACEHOLDER}|"[^"\\\n]{{0,200}}")'
 _FORM = re.compile(rf"\{{\s*{_PAIR}(?:\s*,\s*{_PAIR}){{0,9}}\s*\}}")
 """An object as a judge restates what it is to write: `{"score": N}`, `{"score": <0-10>}`. It holds no score."""

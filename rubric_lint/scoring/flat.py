@@ -18,11 +18,12 @@ _VERDICT_COLUMNS = ("verdict", "label")
 _SCORE = "score"
 
 _YES = frozenset({"yes", "y", "true", "1", "pass", "passed", "met"})
-_NO = frozenset({"no", "n", "false", "0", "fail", "failed", "missed", "not met"})
+_NO = frozenset({"no", "n", "false", "0", "fail", "failed", "missed", "unmet", "not met"})
 _WHOLE = re.compile(r"([-+]?[0-9]{1,9})(?:\.0*|,0{1,2})?")
 _FRACTION = re.compile(r"[-+]?[0-9]*[.,][0-9]+")
 _VALUE = re.compile(r"\s*(?:true|false|[-+]?[0-9]{1,9}(?:[.,][0-9]{1,9})?)\s*", re.IGNORECASE)
-_NOTHING = frozenset({"n/a", "na", "n.a.", "-", "--", "?", "none", "null", "unknown"})
+NOTHING = frozenset({"n/a", "na", "n.a.", "-", "--", "?", "none", "null", "unknown"})
+"""What people write into a cell without a judgement."""
 
 OF_TABLE = frozenset({"points", "full", "gates_missed"})
 """The columns of our own tables of results that follow from the others."""
@@ -210,16 +211,19 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     return Columns(tuple(criteria), verdict)
 
 
-def _read_text(value: Any) -> str:
+def read_cell(value: Any) -> str:
+    """Return the text of a cell; pandas writes NaN where there is none."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value).strip()
+    text = str(value).strip()
+    return "" if text.casefold() == "nan" else text
 
 
 def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriterion, shape: Shape) -> AnswerValue | None:
-    text = _read_text(record[name])
+    _refuse_parts(record[name], name)
+    text = read_cell(record[name])
     if not text:
         return None
     whole = _WHOLE.fullmatch(text)
@@ -234,7 +238,8 @@ def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriteri
 
 
 def _read_verdict(record: Mapping[str, Any], name: str) -> Verdict | None:
-    text = _read_text(record[name])
+    _refuse_parts(record[name], name)
+    text = read_cell(record[name])
     whole = _WHOLE.fullmatch(text)
     word = str(int(whole[1])) if whole else text.casefold()
     if not word:
@@ -246,10 +251,17 @@ def _read_verdict(record: Mapping[str, Any], name: str) -> Verdict | None:
     raise _refuse(record, name, text, "pass, borderline or fail")
 
 
+def _refuse_parts(value: Any, name: str) -> None:
+    if isinstance(value, Mapping | list):
+        kind = "an object" if isinstance(value, Mapping) else "a list"
+        where = "put the objects of all criteria into one below `checks`"
+        raise OutputError(f"`{name}` is {kind}, and alone it has to be a value; {where}", pointer((name,)))
+
+
 def _refuse(record: Mapping[str, Any], name: str, text: str, expected: str) -> OutputError:
     sheet = f"sheet `{record[SHEET]}`, " if SHEET in record else ""
     why = ""
-    if text.casefold() in _NOTHING:
+    if text.casefold() in NOTHING:
         why = "; leave the cell empty if there is no judgement"
     elif text.endswith("%"):
         why = "; a percentage is not on this scale"

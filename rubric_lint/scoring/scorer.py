@@ -15,7 +15,7 @@ from rubric_lint.outputs.decoding import OutputError, decode_entry, keys_twice, 
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
 from rubric_lint.outputs.reply import explain, shorten
 from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
-from rubric_lint.scoring.flat import OF_TABLE, Flat, list_values, read_flat, read_whole, unfold
+from rubric_lint.scoring.flat import NOTHING, OF_TABLE, Flat, list_values, read_cell, read_flat, read_whole, unfold
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ReadingNotes, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.output import JUDGEMENTS, MOST_KNOWN, Judged, Known, Reader, Seen, list_notes, render
@@ -316,10 +316,10 @@ def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *,
         raise OutputError(
             f"`verdict` is {flat.verdict}, but the criteria come to {known.verdict}: {advice}", "/verdict"
         )
-    score = record.get("score")
-    if score in (None, "") or "score" in flat.columns.used:
+    score = read_cell(record.get("score"))
+    if not score or score.casefold() in NOTHING or "score" in flat.columns.used:
         return
-    if not _may_be_rounded(str(score).replace(",", ".").rstrip("% "), known.score):
+    if not _may_be_rounded(score.replace(",", ".").rstrip("% "), known.score):
         raise OutputError(f"`score` is {score}, but the criteria come to {known.score!r}: {advice}", "/score")
 
 
