@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from rubric_lint.dialects.search.agentv_suites import PassMark, find_pass_mark
+from rubric_lint.dialects.search.agentv_suites import PassMark, find_negation, find_pass_mark
 from rubric_lint.format.view import read_threshold
 from rubric_lint.messages import describe, shorten
 from rubric_lint.shapes.doubts import Doubt, find_doubts_around
@@ -17,6 +17,9 @@ _Doubts = tuple[tuple[Path, str], ...]
 
 def find_around(document: Document, path: Path) -> tuple[Decimal | None, _Doubts]:
     """Return the threshold of the test or the suite of a rubric, and what may decide its verdict but is not read."""
+    turned = find_negation(document, path)
+    if turned:
+        return None, (turned,)
     mark = find_pass_mark(document, path, _SCHEMA) if len(path) > 1 else None
     if mark:
         threshold = None if mark.reason else read_threshold(document, mark.path)

@@ -306,6 +306,9 @@ def _find_home(document: Document) -> list[Location]:
 _PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
 """What says nothing about scores beside our rubrics."""
 
+_OF_SUITES = ("threshold", "negate", "not-")
+"""What may bear on the scores of a rubric in a suite."""
+
 
 class Around(NamedTuple):
     """What stands around a rubric of our format: the threshold of its suite, and what may decide but is not read.
@@ -323,7 +326,7 @@ NOTHING_AROUND = Around()
 def look_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format at a path."""
     if path != (FIELD,):
-        may_be_more = len(path) > 1 and "threshold" in document.quick_text
+        may_be_more = len(path) > 1 and any(word in document.quick_text for word in _OF_SUITES)
     else:
         may_be_more = not document.data.keys() <= _PLAIN
     if not may_be_more:
