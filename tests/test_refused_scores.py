@@ -1,6 +1,7 @@
 """What may decide a score and is not surely understood is neither scored nor converted; each command says the same."""
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -159,3 +160,15 @@ def test_names_of_a_table_add_to_its_fields(tmp_path):
         {"id": "a", "expected_outcome": "B", "weight": 3},
         {"id": "c", "expected_outcome": "D", "weight": 1},
     ]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("mark", ["0.05", "0.4", "0.6", "0.7", "1"])
+def test_the_advice_for_a_pass_mark_beside_our_criteria_works_when_followed(mark):
+    criteria = "rubrics:\n- {id: a, expected_outcome: Names the date}\n- {id: b, expected_outcome: Names the place}\n"
+    ((_, reason),) = examine("a.rubric.yaml", f"pass_threshold: {mark}\n{criteria}").rubrics[0][1].doubts
+    settings = re.findall(r"`(\w+ = [\d.]+)`", reason)
+    Path("rubric-lint.toml").write_text("\n".join(settings), "utf-8")
+    Path("a.rubric.yaml").write_text(criteria, "utf-8")
+    shown = json.loads(call("show", "a.rubric.yaml", "--format", "json").output)
+    assert shown["files"][0]["rubrics"][0]["thresholds"]["pass"] == float(mark)

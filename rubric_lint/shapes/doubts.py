@@ -110,6 +110,7 @@ _COUNTS = frozenset(
 _LADDERS = frozenset({"levels", "ladder"})
 _KINDS = frozenset({"type", "kind", "polarity", "sign"})
 _WEIGHTS = frozenset({"weight", "weights", "weighting", "weightage", "importance", "points", "pts", "multiplier"})
+_DEFAULTS = frozenset({"default", "defaults"})
 _AVOIDED = frozenset(
     {
         *("avoid", "avoided", "avoidance", "exclude", "excluded", "bad", "forbidden", "forbid", "prohibited"),
@@ -293,12 +294,13 @@ def find_doubts(
     yield from search.find_beside(path, range(len(path)))
 
 
-def find_doubts_around(document: Document, path: Path) -> list[Doubt]:
+def find_doubts_around(document: Document, path: Path, scales: Collection[Ends]) -> list[Doubt]:
     """Return what may decide the score of a rubric of our format and stands beside it, where nothing is read.
 
-    What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
+    `scales` are those on which criteria are scored. What a mapping or a list says may be a part of the criteria, if
+    aliases can repeat it there.
     """
-    search = _Search(document, Shape("", pointer(path)), (), ())
+    search = _Search(document, Shape("", pointer(path)), (), scales)
     found = [doubt for doubt in search.find_beside(path, [len(path) - 1]) if doubt.setting]
     if document.may_borrow:
         found = [doubt for doubt in found if len(doubt.place) == len(path) and not doubt.is_beside]
@@ -704,6 +706,8 @@ def _says_part(text: str) -> bool:
 def _read_several(key: str, value: Mapping[str, Any] | Sequence[Any]) -> str:
     """Return the setting that may say what a list or a mapping beside criteria is."""
     words = split_words(key)
+    if words & _DEFAULTS and isinstance(value, dict) and any(split_words(name) & (_WEIGHTS | _MUST) for name in value):
+        return "weight"
     if words & _CAPS:
         return "change"
     if words & _CHANGES:

@@ -72,17 +72,20 @@ def read_home(document: Document) -> list[View]:
         for view in read_shape(document, shape):
             relaxed = _relax(view, _HOLD_FOR_ANSWERS if shape.scale == YES_NO else _HOLD)
             views.append(_tell_others(relaxed, shape, unused.get(view.path, ())))
-    others = list(_find_others(document, [view.path for view in views])) if views else []
+    others = list(find_others(document, [view.path for view in views])) if views else []
     return [_doubt_others(view, others) for view in views] if others else views
 
 
-def _find_others(document: Document, read: Sequence[Path]) -> Iterator[Path]:
+_OTHERS = CONTAINERS | {"rubrics"}
+
+
+def find_others(document: Document, read: Sequence[Path]) -> Iterator[Path]:
     """Find what its name says holds criteria, apart from those at the paths `read`, above and below them."""
     for path, mapping in document.mappings:
         for key, value in mapping.items():
             place = (*path, key)
             is_related = any(place[: len(each)] == each or each[: len(place)] == place for each in read)
-            if re.split(r"[\W_]+", key.lower())[-1] in CONTAINERS and not is_related and _holds_criteria(value):
+            if re.split(r"[\W_]+", key.lower())[-1] in _OTHERS and not is_related and _holds_criteria(value):
                 yield place
 
 
