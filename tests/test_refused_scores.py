@@ -170,5 +170,20 @@ def test_the_advice_for_a_pass_mark_beside_our_criteria_works_when_followed(mark
     settings = re.findall(r"`(\w+ = [\d.]+)`", reason)
     Path("rubric-lint.toml").write_text("\n".join(settings), "utf-8")
     Path("a.rubric.yaml").write_text(criteria, "utf-8")
-    shown = json.loads(call("show", "a.rubric.yaml", "--format", "json").output)
+    printed, _, _ = call("show", "a.rubric.yaml", "--format", "json")
+    shown = json.loads(printed)
     assert shown["files"][0]["rubrics"][0]["thresholds"]["pass"] == float(mark)
+
+
+PENALTY = """\
+criteria:
+- {id: a, weight: 1, text: States the limit, polarity: positive}
+- {id: b, weight: 2, text: Greets the customer, polarity: negative}
+"""
+
+
+def test_what_makes_the_weight_of_a_scale_a_penalty_is_named():
+    table = {"criteria": "/criteria", "id": "id", "outcome": "text", "weight": "weight", "scale": [1, 5]}
+    (finding,) = examine("our.yaml", PENALTY, {**table, "negative": {"polarity": "negative"}}).result.findings
+    assert (finding.code, finding.span.start.line) == ("weight.minimum", 3)
+    assert (finding.values["subject"], finding.values["found"]) == ("`polarity: negative` makes `weight`", "-2")

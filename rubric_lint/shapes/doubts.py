@@ -128,8 +128,13 @@ _WANTED = frozenset(
 _BAD = PENALTY | _AVOIDED
 _NOT = frozenset({"not", "never", "no"})
 _DONE = frozenset({"must", "should", "shall", "may", "can", "do", "does", "contain", "contains", "mention", "mentions"})
-_COUNTED = frozenset({"enabled", "active", "counted", "counts"})
-_LEFT_OUT = frozenset({"disabled", "skip", "skipped", "ignore", "ignored", "deprecated", "excluded"})
+_COUNTED = frozenset({"enabled", "active", "counted", "counts", "count", "scored", "graded", "weighted"})
+_LEFT_OUT = frozenset(
+    {
+        *("disabled", "skip", "skipped", "ignore", "ignored", "deprecated", "excluded", "unscored", "ungraded"),
+        *("informational", "informative", "advisory", "experimental", "reportonly", "infoonly", "displayonly"),
+    }
+)
 _GRADES = frozenset(
     {
         *("grade", "grades", "grading", "band", "bands", "tier", "tiers", "verdict", "verdicts", "cutoffs"),
@@ -596,7 +601,7 @@ def _read_number_or_flag(key: str, value: Any, *, is_scale: bool) -> str:
     words = split_words(key)
     if not value or not (value is True or _is_amount(value)):
         return ""
-    if words & _LEFT_OUT and value is True:
+    if value is True and _is_named(key, _LEFT_OUT):
         return "weight"
     if is_scale:
         return ""
