@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cases import read_cases
-from found import codes, told
+from found import codes, placed, told
 from lint_command import call
 from ruamel.yaml import YAML
 
@@ -184,6 +184,6 @@ criteria:
 
 def test_what_makes_the_weight_of_a_scale_a_penalty_is_named():
     table = {"criteria": "/criteria", "id": "id", "outcome": "text", "weight": "weight", "scale": [1, 5]}
-    (finding,) = examine("our.yaml", PENALTY, {**table, "negative": {"polarity": "negative"}}).result.findings
-    assert (finding.code, finding.span.start.line) == ("weight.minimum", 3)
-    assert (finding.values["subject"], finding.values["found"]) == ("`polarity: negative` makes `weight`", "-2")
+    result = examine("our.yaml", PENALTY, {**table, "negative": {"polarity": "negative"}}).result
+    values = {"subject": "`polarity: negative` makes `weight`", "found": "-2", "least": 0}
+    assert placed(result) == [("weight.minimum", 3, values)]
