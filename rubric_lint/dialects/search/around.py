@@ -16,7 +16,7 @@ _SCHEMA = "agentv/a6.json"
 """Suites of our format are those of AgentV up to version 4."""
 
 _SCALE = (Fraction(0), Fraction(10))
-_MOVE = "move them to `rubrics`, or remove them if they do not count"
+_MOVE = "move them to `rubrics` or to a file of their own, or remove them if they do not count"
 
 _Doubts = tuple[tuple[Path, str], ...]
 
