@@ -167,6 +167,6 @@ def test_a_file_of_two_shapes_has_both_read_or_one_reported(name, text, count, s
     Path(name).write_text(text, "utf-8")
     report = look(name)
     unread = report.get("unread", [])
-    found = [step["do"] for each in unread for step in each.get("steps", ())]
+    found = [step["do"] for each in unread for step in each["steps"]]
     assert (report["summary"]["rubrics"], report["findings"], found) == (count, [], steps)
     assert all(judge(follow(name, each)) in ("read", "led to a rubric") for each in unread)
