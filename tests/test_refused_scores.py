@@ -187,3 +187,11 @@ def test_what_makes_the_weight_of_a_scale_a_penalty_is_named():
     result = examine("our.yaml", PENALTY, {**table, "negative": {"polarity": "negative"}}).result
     values = {"subject": "`polarity: negative` makes `weight`", "found": "-2", "least": 0}
     assert placed(result) == [("weight.minimum", 3, values)]
+
+
+def test_home_made_criteria_beside_ours_stop_scores_and_are_noted_once():
+    text = "rubrics: [{id: a, expected_outcome: Names it}]\ncriteria: [{id: c, weight: 5, description: Names the person}]\n"
+    examined = examine("a.rubric.yaml", text)
+    assert [each.line for each in examined.result.unread] == [2]
+    ((_, rubric),) = examined.rubrics
+    assert rubric.refusal[0] == ("criteria",)
