@@ -190,7 +190,7 @@ def test_what_makes_the_weight_of_a_scale_a_penalty_is_named():
 
 
 def test_home_made_criteria_beside_ours_stop_scores_and_are_noted_once():
-    text = "rubrics: [{id: a, expected_outcome: Names it}]\ncriteria: [{id: c, weight: 5, description: Names the person}]\n"
+    text = "rubrics: [{id: a, expected_outcome: It}]\ncriteria: [{id: c, weight: 5, text: Names the person}]\n"
     examined = examine("a.rubric.yaml", text)
     assert [each.line for each in examined.result.unread] == [2]
     ((_, rubric),) = examined.rubrics
