@@ -100,6 +100,19 @@ def test_what_only_looks_like_a_home_made_rubric_is_left_alone(name, text):
     assert (rubrics, result.findings, result.unread) == ([], (), ())
 
 
+MARKED = """\
+criteria:
+- {{id: tone, weight: 2, description: Whether it greets the customer, levels: {{1: It does not, 2: It does}}, {0}}}
+- {{id: depth, weight: 1, description: Whether it gives reasons, levels: {{1: It gives none, 2: It gives two}}, {0}}}
+"""
+
+
+@pytest.mark.parametrize("field", ["owner: me", "status: draft", "supplier: x", "regex: x"])
+def test_weights_and_levels_of_a_file_named_for_a_rubric_are_nearly_read_with_fields_of_other_files(field):
+    result, rubrics = see("evals/a_rubric.yaml", MARKED.format(field))
+    assert (rubrics, [each.line for each in result.unread]) == ([], [1])
+
+
 def test_a_table_names_each_field_and_place_and_what_is_not_used():
     text = """\
         version: 3

@@ -1,12 +1,13 @@
 """What may decide a score and is not surely understood is neither scored nor converted; each command says the same."""
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from cases import read_cases
-from found import codes, told
+from found import codes, placed, told
 from lint_command import call
 from ruamel.yaml import YAML
 
@@ -159,3 +160,38 @@ def test_names_of_a_table_add_to_its_fields(tmp_path):
         {"id": "a", "expected_outcome": "B", "weight": 3},
         {"id": "c", "expected_outcome": "D", "weight": 1},
     ]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("mark", ["0.05", "0.4", "0.6", "0.7", "1"])
+def test_the_advice_for_a_pass_mark_beside_our_criteria_works_when_followed(mark):
+    criteria = "rubrics:\n- {id: a, expected_outcome: Names the date}\n- {id: b, expected_outcome: Names the place}\n"
+    ((_, reason),) = examine("a.rubric.yaml", f"pass_threshold: {mark}\n{criteria}").rubrics[0][1].doubts
+    settings = re.findall(r"`(\w+ = [\d.]+)`", reason)
+    Path("rubric-lint.toml").write_text("\n".join(settings), "utf-8")
+    Path("a.rubric.yaml").write_text(criteria, "utf-8")
+    printed, _, _ = call("show", "a.rubric.yaml", "--format", "json")
+    shown = json.loads(printed)
+    assert shown["files"][0]["rubrics"][0]["thresholds"]["pass"] == float(mark)
+
+
+PENALTY = """\
+criteria:
+- {id: a, weight: 1, text: States the limit, polarity: positive}
+- {id: b, weight: 2, text: Greets the customer, polarity: negative}
+"""
+
+
+def test_what_makes_the_weight_of_a_scale_a_penalty_is_named():
+    table = {"criteria": "/criteria", "id": "id", "outcome": "text", "weight": "weight", "scale": [1, 5]}
+    result = examine("our.yaml", PENALTY, {**table, "negative": {"polarity": "negative"}}).result
+    values = {"subject": "`polarity: negative` makes `weight`", "found": "-2", "least": 0}
+    assert placed(result) == [("weight.minimum", 3, values)]
+
+
+def test_home_made_criteria_beside_ours_stop_scores_and_are_noted_once():
+    text = "rubrics: [{id: a, expected_outcome: It}]\ncriteria: [{id: c, weight: 5, text: Names the person}]\n"
+    examined = examine("a.rubric.yaml", text)
+    assert [each.line for each in examined.result.unread] == [2]
+    ((_, rubric),) = examined.rubrics
+    assert rubric.refusal[0] == ("criteria",)

@@ -12,6 +12,7 @@ from rubric_lint.dialects.search.agentv_suites import (
     EVALUATORS,
     PassMark,
     find_cases,
+    find_negation,
     find_pass_mark,
     find_text_lists,
     find_typed,
@@ -71,8 +72,10 @@ class _Found(NamedTuple):
 
 
 def find(document: Document) -> Iterator[View]:
-    """Find the lists of criteria, each with the pass mark of its test."""
-    for view in _find(document):
+    """Find the lists of criteria, each with the pass mark of its test and what turns its score round."""
+    for found in _find(document):
+        turned = find_negation(document, found.path)
+        view = replace(found, doubts=(*found.doubts, turned)) if turned else found
         is_last = view.dialect.name == AGENTV_A7.name
         mark = find_pass_mark(document, view.path, AGENTV_A7.schema if is_last else AGENTV_A6.schema)
         yield view if mark is None else _add_pass_mark(view, mark)

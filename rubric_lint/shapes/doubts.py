@@ -110,6 +110,7 @@ _COUNTS = frozenset(
 _LADDERS = frozenset({"levels", "ladder"})
 _KINDS = frozenset({"type", "kind", "polarity", "sign"})
 _WEIGHTS = frozenset({"weight", "weights", "weighting", "weightage", "importance", "points", "pts", "multiplier"})
+_DEFAULTS = frozenset({"default", "defaults"})
 _AVOIDED = frozenset(
     {
         *("avoid", "avoided", "avoidance", "exclude", "excluded", "bad", "forbidden", "forbid", "prohibited"),
@@ -127,8 +128,13 @@ _WANTED = frozenset(
 _BAD = PENALTY | _AVOIDED
 _NOT = frozenset({"not", "never", "no"})
 _DONE = frozenset({"must", "should", "shall", "may", "can", "do", "does", "contain", "contains", "mention", "mentions"})
-_COUNTED = frozenset({"enabled", "active", "counted", "counts"})
-_LEFT_OUT = frozenset({"disabled", "skip", "skipped", "ignore", "ignored", "deprecated", "excluded"})
+_COUNTED = frozenset({"enabled", "active", "counted", "counts", "count", "scored", "graded", "weighted"})
+_LEFT_OUT = frozenset(
+    {
+        *("disabled", "skip", "skipped", "ignore", "ignored", "deprecated", "excluded", "unscored", "ungraded"),
+        *("informational", "informative", "advisory", "experimental", "reportonly", "infoonly", "displayonly"),
+    }
+)
 _GRADES = frozenset(
     {
         *("grade", "grades", "grading", "band", "bands", "tier", "tiers", "verdict", "verdicts", "cutoffs"),
@@ -293,12 +299,13 @@ def find_doubts(
     yield from search.find_beside(path, range(len(path)))
 
 
-def find_doubts_around(document: Document, path: Path) -> list[Doubt]:
+def find_doubts_around(document: Document, path: Path, scales: Collection[Ends]) -> list[Doubt]:
     """Return what may decide the score of a rubric of our format and stands beside it, where nothing is read.
 
-    What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
+    `scales` are those on which criteria are scored. What a mapping or a list says may be a part of the criteria, if
+    aliases can repeat it there.
     """
-    search = _Search(document, Shape("", pointer(path)), (), ())
+    search = _Search(document, Shape("", pointer(path)), (), scales)
     found = [doubt for doubt in search.find_beside(path, [len(path) - 1]) if doubt.setting]
     if document.may_borrow:
         found = [doubt for doubt in found if len(doubt.place) == len(path) and not doubt.is_beside]
@@ -319,27 +326,33 @@ def find_doubts_of_view(view: View) -> View:
     # Criteria may lie deeper than the items of the list, such as in sections.
     schemas = [schema.find(place[len(view.path) :]) for place in places if place[: len(view.path)] == view.path]
     known = schema.entry_fields.keys() | {key for own in schemas for key in own.get("properties", ())}
-    above = view.path[:-1]
-    found_above = document.value(above) if view.path and entries else None
-    holder = found_above if isinstance(found_above, dict) else {}
-    around = schema_of(view.beside or view.dialect.beside or view.schema).names
-    others = [key for key in holder if key not in around and key not in schema.names and key != _THRESHOLD]
-    if not others and all(entry.keys() <= known for _, entry in entries):
+    depths = range(len(view.path)) if view.data else ()
+    around = schema_of(view.beside or view.dialect.beside or view.schema).names | schema.names
+    beside = {(*view.path[:depth], key): key in around for depth in depths for key in _list_keys(view, depth)}
+    if all(beside.values()) and all(entry.keys() <= known for _, entry in entries):
         return view
     patterns = {pattern for own in schemas for pattern in own.get("patternProperties", ())}
     if any(isinstance(own.get("additionalProperties"), dict) for own in schemas):
         patterns.add("")  # a choice or a level, by its name
     like = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
     shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *like))
-    read = {(*above, key) for key in holder if key not in others}
+    read = {place for place, is_read in beside.items() if is_read}
+    if view.threshold is not None:
+        read.add(view.threshold_path or (*view.path[:-1], "threshold"))
     search = _Search(document, shape, read | view.sources, ())
-    found = [*search.find_in_criteria(entries), *(search.find_beside(view.path, [len(above)]) if holder else ())]
+    found = list(search.find_in_criteria(entries))
+    for depth in depths:
+        # A mapping beside a named part of the document may be of the same kind, such as another metric.
+        is_named = any(isinstance(step, str) for step in view.path[depth + 1 : depth + 2])
+        found += search.find_beside(view.path, [depth], in_settings=not is_named)
     doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
     return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
 
 
-_THRESHOLD = "threshold"
-"""The name of what each system with a pass mark of its own reads, in the mapping around its criteria."""
+def _list_keys(view: View, depth: int) -> Iterable[str]:
+    holder = view.document.value(view.path[:depth])
+    return holder if isinstance(holder, dict) else ()
+
 
 _MOST = 100
 """No number above it is taken for a weight."""
@@ -464,18 +477,21 @@ class _Search:
         if quote:
             yield Doubt(place, "direction", value, quote)
 
-    def find_beside(self, path: Path, depths: Iterable[int]) -> Iterator[Doubt]:
-        """Find what is said beside the criteria at a path, in the mappings at some depths above them."""
+    def find_beside(self, path: Path, depths: Iterable[int], *, in_settings: bool = True) -> Iterator[Doubt]:
+        """Find what is said beside the criteria at a path, in the mappings at some depths above them.
+
+        With `in_settings`, also what the mappings beside them say.
+        """
         ids = _list_ids(self.document.value(path), self.shape)
         for depth in depths:
             holder = self.document.value(path[:depth])
             for key, value in holder.items() if isinstance(holder, dict) else ():
                 place = (*path[:depth], key)
                 if place != path[: depth + 1] and not _is_unused(place, self.shape):
-                    found = self._find_in_key(place, value, ids)
+                    found = self._find_in_key(place, value, ids, in_settings=in_settings)
                     yield from (doubt._replace(is_around=True) for doubt in found)
 
-    def _find_in_key(self, place: Path, value: Any, ids: set[str]) -> Iterator[Doubt]:
+    def _find_in_key(self, place: Path, value: Any, ids: set[str], *, in_settings: bool) -> Iterator[Doubt]:
         """Find what a key beside criteria, or in settings there, says about their scores."""
         key = str(place[-1])
         if place in self.read:
@@ -489,7 +505,7 @@ class _Search:
         setting = "" if is_known else _read_beside(key, value, self.shape)
         if setting:
             yield Doubt(place, setting, value)
-        elif isinstance(value, dict) and not any(map(holds_mappings, value.values())):
+        elif in_settings and isinstance(value, dict) and not any(map(holds_mappings, value.values())):
             found = list(self._find_in_settings(place, value))
             setting = found[0].setting if len(found) > 1 else "" if found else _read_weights(key, value, ids)
             yield from [Doubt(place, setting, value)] if setting else found
@@ -585,7 +601,7 @@ def _read_number_or_flag(key: str, value: Any, *, is_scale: bool) -> str:
     words = split_words(key)
     if not value or not (value is True or _is_amount(value)):
         return ""
-    if words & _LEFT_OUT and value is True:
+    if value is True and _is_named(key, _LEFT_OUT):
         return "weight"
     if is_scale:
         return ""
@@ -695,13 +711,14 @@ def _says_part(text: str) -> bool:
 def _read_several(key: str, value: Mapping[str, Any] | Sequence[Any]) -> str:
     """Return the setting that may say what a list or a mapping beside criteria is."""
     words = split_words(key)
-    if isinstance(value, dict) or holds_mappings(value) or all(isinstance(each, str) for each in value):
-        if words & _CAPS:
-            return "change"
-        if words & _CHANGES:
-            return "negative" if words & PENALTY else "bonus"
-        if is_gate(key) and not words & _OF_OUTPUTS:
-            return "gate"
+    if words & _DEFAULTS and isinstance(value, dict) and any(split_words(name) & (_WEIGHTS | _MUST) for name in value):
+        return "weight"
+    if words & _CAPS:
+        return "change"
+    if words & _CHANGES:
+        return "negative" if words & PENALTY else "bonus"
+    if is_gate(key) and not words & _OF_OUTPUTS:
+        return "gate"
     if isinstance(value, list) and is_pass_mark(key) and all(_is_amount(each) or _says_mark(each) for each in value):
         return "pass"
     return "grades" if words & _GRADES and _are_grades(value) else ""

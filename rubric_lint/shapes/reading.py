@@ -677,11 +677,7 @@ class _Reading:
                 own = self.data[index].get("weight", 1)
                 is_computed = is_computed or read_number(own) is None or weights[index] != Fraction(str(own))
                 if weight < 0 and ends is not None and written:
-                    text = describe(written.value, self.document.written_at(written.place))
-                    values = {"subject": f"`{written.place[-1]}` is", "found": text, "least": 0}
-                    self._report("weight", "minimum", written.place, values)
-                    reason = f"`{written.place[-1]}` is {text}, and what is scored on a scale weighs at least 0"
-                    self._doubt(written.place, reason)
+                    self._refuse_penalty(leaf, written, weight)
         if is_computed:
             unit = math.lcm(*(weight.denominator for weight in weights.values()))
             for index, weight in weights.items():
@@ -757,6 +753,19 @@ class _Reading:
             if read_number(own := entry.get("weight", 1)) is not None:
                 entry["weight"] = sign * abs(own)
         return weight
+
+    def _refuse_penalty(self, leaf: _Leaf, written: Written, weight: Fraction) -> None:
+        """Report the weight of a criterion on a scale that is below 0, or the field that makes it a penalty."""
+        field = f"`{written.place[-1]}`"
+        mark = self._find_mark(leaf, self.shape.negative)
+        if mark:
+            place, found = mark.place, _show(weight)
+            subject = f"`{mark.place[-1]}: {shorten(str(self.document.value(mark.place)))}` makes {field}"
+        else:
+            place, found = written.place, describe(written.value, self.document.written_at(written.place))
+            subject = f"{field} is"
+        self._report("weight", "minimum", place, {"subject": subject, "found": found, "least": 0})
+        self._doubt(place, f"{subject} {found}, and what is scored on a scale weighs at least 0")
 
     def _check_highest(self, index: int, written: Written, worth: Fraction, highest: Fraction) -> None:
         """Report a criterion that is worth other points than its highest level, if fields of one name say both."""

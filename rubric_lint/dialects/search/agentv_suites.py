@@ -1,12 +1,14 @@
 """Tell suites and criteria of AgentV from those of other systems, and find what its releases read of a suite."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.schema_files import load
-from rubric_lint.messages import describe, find_near
+from rubric_lint.messages import describe, find_near, shorten
+from rubric_lint.shapes.direction import is_off
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -144,36 +146,63 @@ def _find_first(path: Path, owner: dict[str, Any], names: Iterable[Path]) -> Ite
         yield ListPlace((*path, *steps), value)
 
 
+_NOT = "not-"
+_TURNED = (
+    "turns the score round, and only scores as they are given are read; remove it, and say in the criteria what is good"
+)
 _MARK = "threshold"
-_MARKS = (("run", _MARK), ("execution", _MARK), ("default_test", _MARK), (_MARK,))
+_MARKS = (
+    *(("run", _MARK), ("execution", _MARK), ("default_test", _MARK), (_MARK,)),
+    *(("default_test", "run", _MARK), ("default_test", "execution", _MARK)),
+)
 """Where a test or a suite may have its threshold; the first that a release reads counts."""
 
 
 class PassMark(NamedTuple):
-    """The threshold of a test: its path, what to say if the release does not read it there, and the field there."""
+    """The threshold of a test: its path, what to say if the release does not read it there, and the field there.
+
+    `is_refused`: the release refuses it there, if it does not read it.
+    """
 
     path: Path
     reason: str
     field: str
+    is_refused: bool = False
 
 
 def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | None:
     """Find the threshold of the test that a rubric at `path` belongs to, or else that of its suite.
 
-    One that the release of the schema does not read is returned only if it reads no other one.
+    One that the release of the schema does not read is returned if none is read, or if it differs and is more than a
+    plain `threshold`, which AgentV accepts and ignores: it refuses the others, or the author means another release.
     """
     holders = [path[:end] for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int)]
     tests = [holder for holder in holders if not (len(holder) > 1 and holder[-2] in EVALUATORS)]
-    unread: list[PassMark] = []
+    read, unread = list[PassMark](), list[PassMark]()
     for part, holder in (*(("test", test) for test in tests), ("suite", ())):
         for steps in _MARKS:
             if look_up(document.value(holder), steps) is not None:
                 reason = _word_unread(load_table(schema)[part], steps)
-                mark = PassMark((*holder, *steps), reason, f"`{steps[0]}` of a {part}")
-                if not reason:
-                    return mark
-                unread.append(mark)
-    return unread[0] if unread else None
+                mark = PassMark((*holder, *steps), reason, f"`{steps[0]}` of a {part}", steps != (_MARK,))
+                (unread if reason else read).append(mark)
+    if not read:
+        return unread[0] if unread else None
+    value = document.value(read[0].path)
+    others = (mark for mark in unread if mark.is_refused and document.value(mark.path) != value)
+    return next(others, read[0])
+
+
+def find_negation(document: Document, path: Path) -> tuple[Path, str] | None:
+    """Return where an assertion around a rubric turns its score round, and what to say of that; None if none does."""
+    for end in range(len(path), 1, -1):
+        assertion = document.value(path[:end]) if path[end - 2] in EVALUATORS else None
+        if not isinstance(assertion, dict):
+            continue
+        if not is_off(assertion.get("negate")):
+            return (*path[:end], "negate"), f"`negate: {shorten(json.dumps(assertion['negate']))}` {_TURNED}"
+        if str(assertion.get("type")).startswith(_NOT):
+            return (*path[:end], "type"), f"`{shorten(str(assertion['type']))}` {_TURNED}"
+    return None
 
 
 def _word_unread(schema: Mapping[str, Any], steps: Path) -> str:

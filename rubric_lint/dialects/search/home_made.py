@@ -60,9 +60,8 @@ def read_home(document: Document) -> list[View]:
     found = [each for each in tables if each.is_certain]
     if not tables and is_own(document):  # its name and two marks do without a word for the container
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
-        marks = {"weight", "levels", "gate"}
         certain = [each for each in every if each.is_certain]
-        found = [each for each in certain if all(len(marks & held.fields.keys()) > 1 for _, held, _ in each.criteria)]
+        found = [each for each in certain if all(len(_TWO & held.fields.keys()) > 1 for _, held, _ in each.criteria)]
     views: list[View] = []
     for each in found:
         unused: dict[Path, list[Path]] = {}  # fields of criteria, by the place of their list
@@ -72,17 +71,23 @@ def read_home(document: Document) -> list[View]:
         for view in read_shape(document, shape):
             relaxed = _relax(view, _HOLD_FOR_ANSWERS if shape.scale == YES_NO else _HOLD)
             views.append(_tell_others(relaxed, shape, unused.get(view.path, ())))
-    others = list(_find_others(document, [view.path for view in views])) if views else []
+    others = list(find_others(document, [view.path for view in views])) if views else []
     return [_doubt_others(view, others) for view in views] if others else views
 
 
-def _find_others(document: Document, read: Sequence[Path]) -> Iterator[Path]:
+_TWO = frozenset({"weight", "levels", "gate"})
+"""The fields of criteria of which two show what they are."""
+
+_OTHERS = CONTAINERS | {"rubrics"}
+
+
+def find_others(document: Document, read: Sequence[Path]) -> Iterator[Path]:
     """Find what its name says holds criteria, apart from those at the paths `read`, above and below them."""
     for path, mapping in document.mappings:
         for key, value in mapping.items():
             place = (*path, key)
             is_related = any(place[: len(each)] == each or each[: len(place)] == place for each in read)
-            if re.split(r"[\W_]+", key.lower())[-1] in CONTAINERS and not is_related and _holds_criteria(value):
+            if re.split(r"[\W_]+", key.lower())[-1] in _OTHERS and not is_related and _holds_criteria(value):
                 yield place
 
 
@@ -213,8 +218,9 @@ def _is_marked(inferred: Inferred) -> bool:
 def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
     """Return whether criteria that are not read are worth a note; `is_own`: the file is named for a rubric."""
     is_told = not signs.beside.keys().isdisjoint(("pass", "scale", "lowest", "highest"))
+    has_two = len(_TWO & found.fields.keys()) > 1
     if signs.is_foreign:
-        return found.is_scored and found.has_text and signs.is_named and is_told
+        return found.is_scored and found.has_text and signs.is_named and (is_told or has_two)
     is_list = len(found.items) > 1 or is_told  # the scale of a single one shows that it is scored
     is_plain = found.is_scored and found.has_text and is_list and not signs.is_common
     return is_plain or (is_own and bool(found.path))

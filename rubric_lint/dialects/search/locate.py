@@ -306,6 +306,12 @@ def _find_home(document: Document) -> list[Location]:
 _PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
 """What says nothing about scores beside our rubrics."""
 
+_TEXTS = frozenset({"title", "description", "task"})
+"""What may say that low scores are the best, where criteria have some."""
+
+_OF_SUITES = ("threshold", "negate", "not-")
+"""What may bear on the scores of a rubric in a suite."""
+
 
 class Around(NamedTuple):
     """What stands around a rubric of our format: the threshold of its suite, and what may decide but is not read.
@@ -323,9 +329,10 @@ NOTHING_AROUND = Around()
 def look_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format at a path."""
     if path != (FIELD,):
-        may_be_more = len(path) > 1 and "threshold" in document.quick_text
+        may_be_more = len(path) > 1 and any(word in document.quick_text for word in _OF_SUITES)
     else:
-        may_be_more = not document.data.keys() <= _PLAIN
+        plain = _PLAIN - _TEXTS if "score_ranges" in document.quick_text else _PLAIN
+        may_be_more = not document.data.keys() <= plain
     if not may_be_more:
         return NOTHING_AROUND
     from rubric_lint.dialects.search import around  # noqa: PLC0415  (few files have any)
