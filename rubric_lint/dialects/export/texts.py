@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from rubric_lint.messages import is_obeyed, visible_json, visible_toml, visible_yaml
+from rubric_lint.messages import is_obeyed, visible_json, visible_yaml
 from rubric_lint.text.scalar import read_plain
 
 
@@ -125,23 +125,6 @@ def _dump(value: Any, line: str) -> str:
     if isinstance(value, list):
         return f"[{', '.join(_dump(item, '') for item in value)}]"
     return write_decimal(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
-
-
-def to_toml(tables: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
-    """Return TOML of tables with their heads, `[a]` or `[[a]]`; values are strings, numbers and lists of strings."""
-    parts = (
-        "\n".join([head, *(f"{key} = {_write_toml(value)}" for key, value in table.items())]) for head, table in tables
-    )
-    return visible_toml("\n\n".join(parts)) + "\n"
-
-
-def _write_toml(value: Any) -> str:
-    if isinstance(value, list):
-        items = list(map(_write_toml, value))
-        return "\n".join(["[", *(f"    {item}," for item in items), "]"]) if len(items) > 1 else f"[{''.join(items)}]"
-    if isinstance(value, Decimal) or (isinstance(value, int) and abs(value) >= 1 << 63):
-        return write_decimal(Decimal(value))
-    return json.dumps(value, ensure_ascii=False)  # its strings are the basic strings of TOML
 
 
 def to_python(value: Any, pad: str = "") -> str:
