@@ -9,8 +9,6 @@ from rubric_lint.dialects.export.texts import to_json
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
 
-BY_ITS_ANSWERS = "Choose the answer that describes the output best."  # where a judge needs an instruction
-
 
 def _write_agent_skills(writing: Writing) -> str:
     """Write an eval for each case, with the criteria of all its rubrics."""

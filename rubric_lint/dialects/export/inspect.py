@@ -7,8 +7,7 @@ inspect_ai 0.3.285.
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.dialects.export.criteria import BY_ITS_ANSWERS
-from rubric_lint.dialects.export.entries import as_number, bounds, sort_levels, word_band
+from rubric_lint.dialects.export.entries import bounds, sort_levels, word_band
 from rubric_lint.dialects.export.target import ExportTarget, Writing
 from rubric_lint.dialects.export.texts import render
 from rubric_lint.format.criterion import HIGHEST, LOWEST, Scale, Shape
@@ -41,8 +40,7 @@ def _list_criteria(writing: Writing) -> Iterator[dict[str, Any]]:
                 f"{level.number}{called}: {level.outcome or ''}" for level, called in zip(levels, names, strict=True)
             ]
             answers, span = {str(number): number for number in numbers}, [numbers[0], numbers[-1]]
-        weight = "1" if criterion.weight is None else str(as_number(criterion.weight))
-        about = {"id": criterion.id, "weight": weight, "gate": criterion.gate}
+        about = {"id": criterion.id, "weight": str(criterion.weight), "gate": criterion.gate}
         yield {**about, "question": _ask(criterion.outcome or task, lines), "span": span, "answers": answers}
 
 
@@ -53,9 +51,12 @@ def _list_scores(scale: Scale) -> tuple[list[str], dict[str, int]]:
     return lines, {str(score): score for band in bands for score in band.scores}
 
 
+_BY_ITS_ANSWERS = "Choose the answer that describes the output best."
+
+
 def _ask(task: str, lines: list[str]) -> str:
     answers = "\n".join(lines)
-    return f"{task or BY_ITS_ANSWERS}\n\n{answers}"
+    return f"{task or _BY_ITS_ANSWERS}\n\n{answers}"
 
 
 INSPECT = ExportTarget(
