@@ -185,18 +185,6 @@ def visible_json(line: str) -> str:
     return re.sub(_MARK, r"#\\u0023", line) if "##" in line else line
 
 
-def visible_toml(text: str) -> str:
-    """Escape TOML for printing; every character that `visible` escapes must be in a basic string."""
-    if not text.isprintable():
-        text = "".join(
-            (f"\\u{ord(char):04X}" if char <= "\uffff" else f"\\U{ord(char):08X}")
-            if _unseen(char) and char != "\n"
-            else char
-            for char in text
-        )
-    return re.sub(_MARK, r"#\\u0023", text) if "##" in text else text
-
-
 def visible_yaml(text: str) -> str:
     """Escape YAML for printing; every character that `visible` escapes must be in double quotes."""
     if not text.replace("\n", "").isprintable():

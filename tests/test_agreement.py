@@ -22,7 +22,6 @@ from random_rubrics import SHAPES, bands
 from restated_scores import CASES
 from ruamel.yaml import YAML
 
-from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.finding import Severity
 from rubric_lint.format.criterion import Shape
@@ -192,15 +191,6 @@ def test_deepeval_asks_our_checklist_and_passes_what_misses_no_gate(ask, entries
         assert passes == all(criterion.grade.gate_met for criterion in ours.criteria)
 
 
-@law
-@given(scales)
-def test_our_json_is_what_deepeval_sends_to_confident_ai(ask, entries):
-    rubric = load(entries)
-    exported = json.loads(write("deepeval-json", rubric).text)
-    sent = ask("payloads", write("deepeval", rubric).text)
-    assert (exported if isinstance(exported, list) else [exported]) == sent
-
-
 # Ragas
 
 
@@ -231,26 +221,6 @@ def test_ragas_asks_our_checklist(ask, entries, is_met):
 
 
 # verifiers
-
-
-@law
-@given(st.one_of(*SHAPES.values()), st.randoms())
-def test_the_reward_of_verifiers_is_our_score(ask, entries, chance):
-    rubric = load(entries)
-    try:
-        text = write("verifiers", rubric).text
-    except ExportError:
-        assume(False)  # noqa: FBT003 (a scale that verifiers would score otherwise)
-    scoring = prepare(rubric, "r")
-    answers = tuple(chance.choice(criterion.grades).answer for criterion in scoring.criteria)
-    names = ["r"] if rubric.shape is Shape.HOLISTIC else [criterion.id for criterion in scoring.criteria]
-    words = {True: "yes", False: "no"}
-    told = {
-        name: words[answer] if isinstance(answer, bool) else str(answer)
-        for name, answer in zip(names, answers, strict=True)
-    }
-    ours = scoring.grade(JudgeOutput(answers, (None,) * len(answers)))
-    assert ask("reward", text, told) == pytest.approx(float(ours.score), abs=1e-12)
 
 
 names = st.sampled_from(["a", "b", "c", "d e", ""])
@@ -388,13 +358,6 @@ def test_tolokaforge_refuses_the_id_that_we_refuse(ask_readers):
     assert (ask_readers("tolokaforge", {"criteria": criteria}, [True]), len(found)) == (None, 1)
 
 
-def simple(entries, *fields):
-    """The entries with ids that every system takes, and of the fields that not all have only some."""
-    dropped = {"weight", "required_min_score", "required_min_level"} - set(fields)
-    kept = [{name: entry[name] for name in entry if name not in dropped} for entry in entries]
-    return [{**entry, "id": f"c{number}"} for number, entry in enumerate(kept)]
-
-
 def answer_by_chance(rubric, chance):
     """The rank of an answer to each criterion, from the worst to the best, and our result for these."""
     scoring = prepare(rubric, "r")
@@ -402,73 +365,6 @@ def answer_by_chance(rubric, chance):
     ranks = [chance.randrange(len(grades)) for grades in ranked]
     answers = tuple(grades[rank].answer for grades, rank in zip(ranked, ranks, strict=True))
     return ranks, scoring.grade(JudgeOutput(answers, (None,) * len(answers)))
-
-
-@law
-@given(SHAPES["checklist"], st.randoms())
-def test_adk_scores_our_settings_as_we_do(ask_readers, entries, chance):
-    rubric = load(simple(entries))
-    ranks, ours = answer_by_chance(rubric, chance)
-    export = write("adk", rubric)
-    score, threshold, told = ask_readers("adk_settings", export.text, ranks)
-    assert told == [criterion.outcome for criterion in rubric.criteria]
-    assert (score, score >= threshold) == (pytest.approx(float(ours.score), abs=1e-12), ours.verdict is Verdict.PASS)
-
-
-@law
-@given(SHAPES["checklist"])
-def test_pydantic_evals_loads_our_judges(ask_readers, entries):
-    rubric = load(simple(entries))
-    expected = [[criterion.id, criterion.outcome, True] for criterion in rubric.criteria]
-    assert ask_readers("pydantic_judges", write("pydantic-evals", rubric).text) == expected
-
-
-@law
-@given(SHAPES["checklist"] | SHAPES["levels"], st.randoms())
-def test_rubric_and_autorubric_read_our_files(ask_readers, entries, chance):
-    rubric = load(simple(entries, "weight"))
-    ranks, ours = answer_by_chance(rubric, chance)
-    text = write("requirement", rubric).text
-    read, score = ask_readers("autorubric_file", text, ranks)
-    assert score == pytest.approx(float(ours.score), abs=1e-12)
-    assert [name for name, _, _ in read] == [criterion.id for criterion in rubric.criteria]
-    if rubric.shape is Shape.CHECKLIST:
-        assert [text for _, text, _ in read] == [criterion.outcome for criterion in rubric.criteria]
-        assert ask_readers("rubric_file", text, ranks) == pytest.approx(float(ours.score), abs=1e-12)
-    for (_, _, labels), criterion in zip(read, rubric.criteria, strict=True):
-        levels = sorted(criterion.levels or (), key=lambda level: level.number)
-        assert labels == [level.outcome for level in levels]
-
-
-@law
-@given(SHAPES["checklist"], st.randoms())
-def test_tolokaforge_passes_what_our_grading_file_passes(ask_readers, entries, chance):
-    rubric = load(simple(entries, "weight", "required_min_score"))
-    export = write("tolokaforge", rubric)
-    assume(not any("the gate" in loss.message for loss in export.losses))
-    ranks, ours = answer_by_chance(rubric, chance)
-    read, score, passes = ask_readers("tolokaforge_file", export.text, ranks)
-    assert read == [[criterion.id, criterion.outcome] for criterion in rubric.criteria]
-    assert passes == (ours.verdict is Verdict.PASS)
-    if not export.losses:
-        assert score == pytest.approx(float(ours.score), abs=1e-12)
-
-
-@law
-@given(SHAPES["levels"], st.randoms())
-def test_autoevals_offers_our_levels_and_scores_them_as_we_do(ask_readers, entries, chance):
-    rubric = load(simple(entries)[:1])
-    try:
-        text = write("autoevals", rubric).text
-    except ExportError:
-        assume(False)  # noqa: FBT003 (templates)
-    ((rank,), ours) = answer_by_chance(rubric, chance)
-    levels = sorted(rubric.criteria[0].levels, key=lambda level: level.number)
-    told, score = ask_readers("autoevals_file", text, str(levels[rank].number))
-    assert score == pytest.approx(float(ours.score), abs=1e-12)
-    offered = [f"({level.number}) {' '.join(level.outcome.split())}" for level in levels]
-    assert [line for line in told.split("\n") if line in offered] == offered
-    assert "[Input]\nThe input\n\n[Output]\nThe output" in told
 
 
 def answer_in_words(rubric, chance):
@@ -484,17 +380,6 @@ def texts_of(rubric):
     scales = [band.outcome for scale in rubric.scales for band in scale.bands]
     levels = [level.outcome for criterion in rubric.criteria for level in criterion.levels or ()]
     return [*scales, *levels, *(criterion.outcome for criterion in rubric.criteria if criterion.outcome)]
-
-
-@law
-@given(st.one_of(*SHAPES.values()), st.randoms())
-def test_braintrust_scores_our_scorer_as_we_do(ask_readers, entries, chance):
-    rubric = load(entries)
-    answers, ours = answer_in_words(rubric, chance)
-    *scores, told = ask_readers("braintrust_scores", write("braintrust", rubric).text, answers)
-    assert scores == ["r", float(ours.score), float(ours.verdict is Verdict.PASS), str(ours.verdict)]
-    assert all(any(text in each for each in told) for text in texts_of(rubric))
-    assert all(f"[{name}]\nThe {name.lower()}\n" in each for each in told for name in ("Output", "Reference"))
 
 
 @settings(law, max_examples=15)
@@ -517,31 +402,6 @@ def test_inspect_gives_no_score_for_an_answer_that_the_rubric_does_not_have(ask_
         if found is None:
             pytest.skip("inspect-ai is not installed")
         assert found[2] is None
-
-
-@law
-@given(st.one_of(*SHAPES.values()))
-def test_openai_takes_our_graders(ask_readers, entries):
-    try:
-        text = write("openai-graders", load(entries)).text
-    except ExportError:
-        assume(False)  # noqa: FBT003 (templates, and ids that no formula can have)
-    assert ask_readers("openai_graders", text)
-
-
-@settings(law, max_examples=150)
-@given(SHAPES["checklist"] | SHAPES["levels"], st.randoms())
-def test_harbor_scores_our_judge_file_as_we_do(ask, entries, chance):
-    rubric = load(simple(entries, "weight"))
-    try:
-        text = write("harbor", rubric).text
-    except ExportError:
-        assume(False)  # noqa: FBT003 (levels that it would score otherwise)
-    ranks, ours = answer_by_chance(rubric, chance)
-    theirs = ask("judged", text, ranks)
-    if theirs is None:
-        pytest.skip("rewardkit is not installed: it needs Python 3.12")
-    assert theirs == {"score": pytest.approx(float(ours.score), abs=1e-12)}
 
 
 RESTATED = TABLES["RESTATED"]
@@ -920,13 +780,6 @@ def refusals_of_lightspeed(metric):
         "overlap": any(before[1] >= after[0] for before, after in pairwise(ranges)),
     }
     return {name for name, fault in faults.items() if fault}
-
-
-@given(scales)
-def test_lightspeed_takes_our_metrics(entries):
-    exported = YAML(typ="safe").load(write("lightspeed", load(entries)).text)
-    metrics = exported["metrics_metadata"]["turn_level"]
-    assert {name: refusals_of_lightspeed(metric) for name, metric in metrics.items()} == {n: set() for n in metrics}
 
 
 BAND = {"score_range": [0, 10], "expected_outcome": "All of it"}

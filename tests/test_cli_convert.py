@@ -1,8 +1,12 @@
 """`rubric-lint convert` as it is run: what is written where, what is said, and how it ends."""
 
+import json
 from functools import partial
 
 import pytest
+from jsonschema import Draft7Validator
+
+from rubric_lint.format.schema_files import load_bundled
 
 RUBRIC = """\
 rubrics:
@@ -121,5 +125,55 @@ rubrics:
 
 def test_half_a_character_is_refused(run, said):
     code, text, errors = run("-", "--stdin-filename", "x.json", "--to", "markdown", stdin='{"rubrics": ["a \\ud800"]}')
+    assert (code, text) == (2, "")
+    said(errors)
+
+
+POINTS = """\
+{"rubrics": [
+  {"criterion": "States the dose", "points": 5, "tags": []},
+  {"criterion": "Names a wrong dose", "points": -3, "tags": []}]}
+"""
+NEUTRAL = {
+    "levels": ("l.yaml", LEVELS),
+    "a suite": ("suite.yaml", SUITE),
+    "points to lose": ("hb.json", POINTS),
+    "a negated text": ("p.yaml", "tests: [{assert: [{type: not-llm-rubric, value: Blames the user}]}]\n"),
+}
+
+
+@pytest.mark.parametrize("sample", NEUTRAL)
+def test_json_is_what_show_says_of_every_rubric(program, tmp_path, sample):
+    name, text = NEUTRAL[sample]
+    (tmp_path / name).write_text(text, "utf-8")
+    code, written, _ = program("convert", name, "--to", "json")
+    assert (code, written) == (0, program("show", name, "--format", "json")[1])
+    Draft7Validator(load_bundled("show/v1.json")).validate(json.loads(written))
+
+
+def test_json_of_one_rubric_of_a_suite(run):
+    code, written, lost = run("suite.yaml", "--to", "json", "--rubric", "second")
+    document = json.loads(written)
+    assert (code, lost, document["summary"]["rubrics"]) == (0, "", 1)
+    assert [rubric["name"] for rubric in document["files"][0]["rubrics"]] == ["second"]
+
+
+AROUND = """\
+# Ours
+tests:
+  - id: first
+    input: How much?
+    evaluators: [{name: cost, weight: 2, rubrics: [Names the cost]}]
+"""
+
+
+def test_json_reports_what_it_has_no_place_for(run, tmp_path, said):
+    (tmp_path / "suite.yaml").write_text(AROUND, "utf-8")
+    said(run("suite.yaml", "--to", "json")[2])
+    assert run("suite.yaml", "--to", "json", "--strict")[:2] == (1, "")
+
+
+def test_another_system_is_told_of_json(run, said):
+    code, text, errors = run("r.yaml", "--to", "verifiers")
     assert (code, text) == (2, "")
     said(errors)

@@ -315,8 +315,8 @@ def test_a_geval_of_pydantic_evals_alone_is_linted_and_not_scored():
     assert lint("data.yaml", b"evaluators: [{GEval: {criteria: x}}]\n").rubrics == 0
 
 
-# What a target writes that rubric-lint reads no rubrics in: yes-or-no metrics of DeepEval and Ragas.
-_NOT_READ = {"deepeval", "ragas", "inspect", "braintrust"}
+# What a target writes that rubric-lint reads no rubrics in, such as yes-or-no metrics of DeepEval and Ragas.
+_NOT_READ = {"deepeval", "ragas", "inspect", "json"}
 _SUFFIXES = TABLES["_SUFFIXES"]
 _TABLES = {"markdown": ".md", "csv": ".csv", "xlsx": ".xlsx"}
 

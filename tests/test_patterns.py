@@ -36,7 +36,6 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "dialects/tables/csv_file.py": "a run of characters that are none of three",
     "dialects/export/target.py": "the patterns of the schemas for names, one repetition each",
     "dialects/search/near_misses.py": "names of fields with a score, from their beginning to their end",
-    "dialects/export/criteria.py": "the patterns of two schemas for ids, one repetition each",
     "lsp/complete/schemas.py": "the patterns of the schemas for names, one repetition each",
     "outputs/verdict.py": "the few letters of a field's name, one after the other",
     "text/source.py": "one byte order mark, repeated",

@@ -42,7 +42,7 @@ def ask(name, text, table=None):
     place, reason = refused.value.faults[0].split(": the rubric cannot be ", 1)
     reason = reason.removeprefix("scored: ")
     with pytest.raises(ExportError) as kept:
-        make_sound("x", loaded.rubric, has_deductions=True)
+        make_sound("x", loaded.rubric, keeps_all=True)
     return noted, (place, reason), (loaded.place_of_field(kept.value.path), kept.value.message)
 
 

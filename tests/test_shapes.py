@@ -234,6 +234,7 @@ def test_levels_that_are_worth_points_are_not_written_as_levels_worth_nothing(sa
     with pytest.raises(ExportError) as caught:
         make_sound("a", rubric.rubric)
     said(caught.value.message)
+    assert make_sound("a", rubric.rubric, keeps_all=True) == (rubric.rubric, [])  # JSON says what each level is worth
 
 
 @pytest.mark.parametrize("text", TABLES["a field of which the"])

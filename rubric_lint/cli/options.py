@@ -23,7 +23,7 @@ from rubric_lint.run.console import Progress, complain
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from click.shell_completion import CompletionItem
 
@@ -59,15 +59,23 @@ class AnyPath(click.ParamType):
 
 
 class Choice(click.Choice):
-    """One of several names. For an unknown one it suggests the nearest, or says what a former name is called now."""
+    """One of several names. For an unknown one it suggests the nearest, or says what a former name is called now.
+
+    `hint` ends the message if no name is near.
+    """
 
     former: Mapping[str, str] = {"strict": "whole", "standard": "last"}
+
+    def __init__(self, names: Sequence[str], hint: str = "") -> None:
+        super().__init__(names)
+        self.hint = hint
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
         """Return the message for an unknown value: the known ones, and which of them may be meant."""
         if self.former.get(value) in self.choices:
             return f"{value} is now called {self.former[value]}"
-        return f"{value!r} is not one of {', '.join(self.choices)}{word_unknown(str(value), self.choices)}"
+        hint = word_unknown(str(value), self.choices) or self.hint
+        return f"{value!r} is not one of {', '.join(self.choices)}{hint}"
 
 
 class Finite(click.FloatRange):
@@ -160,6 +168,7 @@ Output
     statistics  Show the number of findings per rule instead of the findings.
     strict  If anything would be lost, write nothing and exit with 1.
     to FORMAT metavar=FORMAT name=target  Format to write.
+    to:target FORMAT metavar=FORMAT name=target  Format to write.
     to:folder DIR name=folder  Install it into DIR/rubric-lint instead.
     watch  Re-run when files change.
     worst 0..  Disagreements to list.  [default: 10; HTML: 200; JSON: all]
@@ -410,6 +419,10 @@ def command(
     return make
 
 
+_HINTS = {"to:target": "; for any other system, use --to json and write what it needs from that"}
+"""What to do instead of an unknown value, by option."""
+
+
 def _make_option(text: str, *, is_first: bool) -> Option:
     key, _, choices = text.rstrip("!").partition("=")
     name, is_required = key.partition(":")[0], text.endswith("!")
@@ -420,7 +433,7 @@ def _make_option(text: str, *, is_first: bool) -> Option:
     bounds = re.fullmatch(r"(\d+)\.\.(\d*)", takes)
     settings: dict[str, Any] = {"required": is_required, "multiple": several, "metavar": metavar}
     if names:
-        settings["type"] = Choice(names)
+        settings["type"] = Choice(names, _HINTS.get(key, ""))
     elif takes == "-":
         settings["is_flag"] = True
     elif bounds:

@@ -77,6 +77,20 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
     )
 
 
+def summarize(shown: Shown) -> Summary:
+    """Return the counts of one file."""
+    return Summary(
+        files=1,
+        files_with_rubrics=int(bool(shown.rubrics)),
+        rubrics=len(shown.rubrics),
+        criteria=sum(len(rubric.criteria) for rubric in shown.rubrics),
+        errors=shown.errors,
+        warnings=shown.warnings,
+        ignored=shown.ignored,
+        unread=sum(each.is_known for each in shown.unread),
+    )
+
+
 def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rubric]]) -> Iterator[ShownRelease]:
     """Yield the releases of AgentV, each with what it does not read of the file, if that is a suite for AgentV.
 
@@ -273,15 +287,4 @@ class ShowRun(FileRun[Shown]):
         shown = outcome
         if shown.rubrics or shown.unread or shown.errors or shown.warnings or shown.file in self.named:
             self._report(shown)
-        self._summary = self._summary.plus(
-            Summary(
-                files=1,
-                files_with_rubrics=int(bool(shown.rubrics)),
-                rubrics=len(shown.rubrics),
-                criteria=sum(len(rubric.criteria) for rubric in shown.rubrics),
-                errors=shown.errors,
-                warnings=shown.warnings,
-                ignored=shown.ignored,
-                unread=sum(each.is_known for each in shown.unread),
-            )
-        )
+        self._summary = self._summary.plus(summarize(shown))

@@ -116,24 +116,6 @@ def answer(source, is_met):
 
 
 @original
-def payloads(source):
-    """What DeepEval would send to Confident AI of the metrics of an exported module."""
-    from deepeval.metrics.g_eval.utils import G_EVAL_API_PARAMS, construct_geval_upload_payload
-
-    return [
-        construct_geval_upload_payload(
-            name=metric.name,
-            evaluation_params=metric.evaluation_params,
-            g_eval_api_params=G_EVAL_API_PARAMS,
-            criteria=metric.criteria,
-            evaluation_steps=metric.evaluation_steps,
-            rubric=metric.rubric,
-        )
-        for metric in make_metrics(source, 0)
-    ]
-
-
-@original
 def rubrics_score(rubrics, level):
     """What RubricsScore tells its judge, and what it returns for a judge that picks this level."""
     from langchain_core.outputs import Generation, LLMResult

@@ -5,7 +5,6 @@ Runs in the environment of `make agreement`, where these packages are and nothin
 
 import asyncio
 import json
-from pathlib import Path
 
 from questions import original, serve
 
@@ -183,135 +182,6 @@ def tolokaforge(rubric, met):
 
 
 @original
-def adk_settings(text, answers):
-    """What ADK makes of its settings and of a judge that answers each entry: the score and the threshold."""
-    from google.adk.evaluation.eval_config import get_eval_metrics_from_config, get_evaluation_criteria_or_default
-    from google.adk.evaluation.rubric_based_final_response_quality_v1 import RubricBasedFinalResponseQualityV1Evaluator
-    from google.adk.models.llm_response import LlmResponse
-    from google.genai import types
-
-    path = Path("eval_config.json").resolve()
-    path.write_text(text, encoding="utf-8")
-    metric = get_eval_metrics_from_config(get_evaluation_criteria_or_default(str(path)))[0]
-    judge = RubricBasedFinalResponseQualityV1Evaluator(metric)
-    judge.create_effective_rubrics_list(None)
-    said = "".join(
-        f"ID: {entry.rubric_id}\nProperty: x\nRationale: x\nVerdict: {'yes' if is_met else 'no'}\n"
-        for entry, is_met in zip(judge.get_effective_rubrics_list(), answers, strict=True)
-    )
-    content = types.Content(parts=[types.Part(text=said)])
-    score = judge.convert_auto_rater_response_to_score(LlmResponse(content=content)).score
-    return [score, metric.threshold, [each.rubric_content.text_property for each in judge.get_effective_rubrics_list()]]
-
-
-@original
-def pydantic_judges(text):
-    """The judges of a data set as pydantic-evals loads them: the name of each verdict, its text, and what it sees."""
-    from pydantic_evals import Dataset
-
-    path = Path("data.yaml").resolve()
-    path.write_text(text, encoding="utf-8")
-    data = Dataset[str, str, None].from_file(path)
-    judges = [*data.evaluators, *(judge for case in data.cases for judge in case.evaluators)]
-    return [[judge.assertion["evaluation_name"], judge.rubric, judge.include_input] for judge in judges]
-
-
-@original
-def autorubric_file(text, ranks):
-    """What autorubric reads from a file, name, requirement and labels of each criterion, and the score of answers."""
-    from autorubric import Rubric
-
-    path = Path("r.yaml").resolve()
-    path.write_text(text, encoding="utf-8")
-    criteria = Rubric.from_file(str(path)).rubric
-    worth = [each.options[rank].value if each.options else rank for each, rank in zip(criteria, ranks, strict=True)]
-    total = sum(max(each.weight, 0) for each in criteria)
-    earned = sum(each.weight * value for each, value in zip(criteria, worth, strict=True))
-    read = [[each.name, each.requirement, [option.label for option in each.options or ()]] for each in criteria]
-    return [read, min(1, max(0, earned / total)) if total else None]
-
-
-@original
-def rubric_file(text, met):
-    """The score of the package rubric for a file and for which criteria are met."""
-    from rubric import Rubric
-    from rubric.autograders.per_criterion_grader import PerCriterionGrader
-    from rubric.types import CriterionReport
-
-    path = Path("r.yaml").resolve()
-    path.write_text(text, encoding="utf-8")
-    reports = [
-        CriterionReport(
-            weight=each.weight, requirement=each.requirement, verdict="MET" if is_met else "UNMET", reason=""
-        )
-        for each, is_met in zip(Rubric.from_file(str(path)).rubric, met, strict=True)
-    ]
-    return asyncio.run(PerCriterionGrader(generate_fn=None).aggregate(reports)).score
-
-
-@original
-def tolokaforge_file(text, met):
-    """What tolokaforge reads from a grading file: ids and texts, and whether an answer passes."""
-    import yaml
-    from tolokaforge.core.grading.rubric import aggregate_rubric
-    from tolokaforge.core.models.task_config import GradingConfig
-    from tolokaforge.runner.models import CriterionResult
-
-    config = GradingConfig.model_validate(yaml.safe_load(text))
-    read = config.llm_judge.rubric
-    results = [
-        CriterionResult(id=each.id, met=is_met, score=float(is_met), justification="")
-        for each, is_met in zip(read.criteria, met, strict=True)
-    ]
-    found = aggregate_rubric(read, results)
-    passes = found.score >= config.combine.pass_threshold and not found.gate_failed
-    return [[[each.id, each.description] for each in read.criteria], found.score, passes]
-
-
-@original
-def autoevals_file(text, choice):
-    """What autoevals tells its judge of a classifier in a file, and the score of a choice."""
-    from autoevals.llm import LLMClassifier
-
-    path = Path("scorer.yaml").resolve()
-    path.write_text(text, encoding="utf-8")
-    LLMClassifier._SPEC_FILE_CONTENTS.clear()
-    classifier = LLMClassifier.from_spec_file("exported", str(path))
-    (message,) = classifier._render_messages(output="The output", input="The input", expected=None)
-    call = {"function": {"name": "select_choice", "arguments": json.dumps({"choice": choice, "reasons": ""})}}
-    return [message["content"], classifier._process_response({"tool_calls": [call]}).score]
-
-
-@original
-def braintrust_scores(source, answers):
-    """What an exported scorer makes of a judge that gives these answers in turn, and what the judge was told."""
-    import autoevals
-    import httpx
-    from openai import OpenAI
-
-    told, left = [], list(answers)
-
-    def answer(request):
-        asked = json.loads(request.content)
-        told.append(asked["messages"][0]["content"])
-        called = {"name": "select_choice", "arguments": json.dumps({"reasons": "so", "choice": left.pop(0)})}
-        call = {"id": "1", "type": "function", "function": called}
-        message = {"role": "assistant", "content": None, "tool_calls": [call]}
-        choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
-        return httpx.Response(
-            200, json={"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
-        )
-
-    transport = httpx.MockTransport(answer)
-    both = {"http_client": httpx.Client(transport=transport), "api_key": "none", "base_url": "http://judge.invalid/v1"}
-    autoevals.init(client=OpenAI(**both, max_retries=0), default_model="m")
-    names = {}
-    exec(compile(source, "exported", "exec"), names)  # noqa: S102 (it is what the user would run)
-    average, passes = names["rubric"](input="The input", output="The output", expected="The reference")
-    return [average.name, average.score, passes.score, average.metadata["verdict"], told]
-
-
-@original
 def inspect_scores(source, answers):
     """What Inspect reports for an exported scorer and a judge that gives these answers in turn; None if it is not here.
 
@@ -343,19 +213,6 @@ def inspect_scores(source, answers):
     asked = [each.input[0].text for each in log.samples[0].events if each.event == "model" and each.role == "grader"]
     told = [kept.get(each.removeprefix("attachment://"), each) for each in asked]
     return [metrics.get("score"), metrics.get("passed"), score.metadata.get("verdict"), told]
-
-
-@original
-def openai_graders(text):
-    """Whether the types of the package openai take each grader of a `multi`, and the object itself with one of them."""
-    from openai.types.graders import LabelModelGrader, MultiGrader, ScoreModelGrader
-
-    grader = json.loads(text)
-    kinds = {"label_model": LabelModelGrader, "score_model": ScoreModelGrader}
-    for each in grader["graders"].values():
-        kinds[each["type"]].model_validate(each, strict=True)
-        MultiGrader.model_validate({**grader, "graders": each})  # its type has one grader where the guide has several
-    return True
 
 
 serve()

@@ -1,7 +1,7 @@
 """Define `rubric-lint convert`, which converts rubrics to and from other systems and reports what is lost."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, command, load_given, require_rubric
-from rubric_lint.cli.output import choose_by_ending, refuse_same_file, write_result
+from rubric_lint.cli.output import choose_by_ending, make_style, refuse_same_file, write_result
 from rubric_lint.dialects.export import TARGET_BY_ENDING, TARGETS, find_targets, load_target
 from rubric_lint.messages import join_words
 from rubric_lint.run.console import Progress, complain
@@ -18,16 +18,18 @@ from rubric_lint.text.source import Span
 
 if TYPE_CHECKING:
     from rubric_lint.dialects.export.target import Carried, ExportSource, Rubrics, Sources
+    from rubric_lint.run.given import Input
     from rubric_lint.scoring.loading import Loaded
 
 
 @command(
     "file",
-    f"to={','.join(TARGETS)} output:export rubric strict | stdin-filename config isolated",
+    f"to:target={','.join(TARGETS)} output:export rubric strict | stdin-filename config isolated",
     examples={
         "rubric-lint convert --to deepeval examples/summary.rubric.yaml": "Write a DeepEval metric to stdout",
         "rubric-lint convert --to markdown -o rubric.md examples/summary.rubric.yaml": "Write a file",
         "rubric-lint convert --to agentv-5 --strict examples/summary.rubric.yaml": "Refuse to lose anything",
+        "rubric-lint convert --to json examples/summary.rubric.yaml": "Write a neutral form for a program",
     },
     exits={
         Exit.FOUND: "a rubric that the target does not support, or with --strict a loss; nothing was written",
@@ -48,7 +50,8 @@ def convert(given: Given) -> int:
     refuse_same_file(given.file, given.output)
     if click.get_current_context().get_parameter_source("target") is click.core.ParameterSource.DEFAULT:
         given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
-    found = load_given(read_given(given.file, given.stdin_filename), given.finder())
+    file = read_given(given.file, given.stdin_filename)
+    found = load_given(file, given.finder())
     if given.name is not None:
         require_rubric(given.name, found)
         found = {given.name: found[given.name]}
@@ -56,11 +59,11 @@ def convert(given: Given) -> int:
         _check_excel(given.output)
     try:
         writer = load_target(given.target)
-        deducts = writer.has_deductions
         rubrics: Rubrics = {called: each.rubric for called, each in found.items()}
         if given.name is None:
             rubrics = find_written(rubrics, given.target, writer.shapes)
-        sound = {called: make_sound(called, rubric, has_deductions=deducts) for called, rubric in rubrics.items()}
+        keeps_all = writer.keeps_all
+        sound = {called: make_sound(called, rubric, keeps_all=keeps_all) for called, rubric in rubrics.items()}
         sources: Sources = {called: _source(found[called], is_whole=given.name is None) for called in rubrics}
         carried = None
         if given.name is None:
@@ -88,7 +91,22 @@ def convert(given: Given) -> int:
         return Exit.FOUND
     for gap in export.gaps:
         complain(f"to do: {gap}")
-    return write_result(export.data, given.output)
+    content = _describe(given, file, rubrics) if given.target == "json" else export.data
+    return write_result(content, given.output)
+
+
+def _describe(given: Given, file: "Input", names: "Collection[str]") -> bytes:
+    """Return what `rubric-lint show --format json` prints of some rubrics of a file."""
+    from rubric_lint.report.show import ShowJson  # noqa: PLC0415
+    from rubric_lint.show.source import show, summarize  # noqa: PLC0415
+
+    shown = show(file.label, file.data, given.finder().for_file(file.path))
+    shown = shown._replace(rubrics=tuple(rubric for rubric in shown.rubrics if rubric.name in names))
+    written: list[str] = []
+    report = ShowJson(written.append, make_style("never", is_file=True))
+    report.add(shown)
+    report.end(summarize(shown))
+    return "".join(written).encode()
 
 
 def _check_excel(output: str | None) -> None:

@@ -1,8 +1,7 @@
 """Convert a rubric of the model to the data under `rubrics:` in version 2, and refuse those without one meaning."""
 
-import math
 from bisect import bisect
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -122,11 +121,10 @@ def find_written(found: Rubrics, target: str, shapes: Collection[Shape]) -> Rubr
     return {name: rubric for name, rubric in found.items() if name not in texts}
 
 
-def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tuple[Rubric, list[Loss]]:
+def make_sound(name: str, rubric: Rubric, *, keeps_all: bool = False) -> tuple[Rubric, list[Loss]]:
     """Return the rubric without the criteria that our format cannot count, and these as losses.
 
-    With `has_deductions`, criteria that cost points stay, and so do those that an answer earns by not meeting them if
-    all are such: then an answer loses their points.
+    With `keeps_all`, these stay, and so do levels of which the lowest is worth something.
 
     Raises:
         ExportError: if the rubric contradicts itself, so that it has no single meaning.
@@ -151,10 +149,12 @@ def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tu
             _check_levels(name, criterion)
             span = (criterion.fields or {}).get(SPAN)
             numbers = [level.number for level in criterion.levels or () if level.number is not None]
-            if span and span != (min(numbers), max(numbers)):
+            if span and span != (min(numbers), max(numbers)) and not keeps_all:
                 message = f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {span[1]} points"
                 raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
-    lost = [] if rubric.shape is Shape.HOLISTIC else _find_uncounted(rubric.criteria, has_deductions=has_deductions)
+    lost: list[Criterion] = []
+    if not keeps_all and rubric.shape is not Shape.HOLISTIC:  # in ours, an answer gains by meeting a criterion
+        lost = [each for each in rubric.criteria if each.weight is None or each.weight < 0 or each.is_negated]
     if lost and len(lost) == len(rubric.criteria):
         raise ExportError(name, rubric.path, "no criterion has a weight of at least 0 and is not negated")
     left_out = {each.path for each in lost}
@@ -175,14 +175,6 @@ def _describe_between(criterion: Criterion) -> Criterion:
         text = f"Between {described[at - 1]} and {described[at]}" if is_between else level.outcome or level.name
         told.append(level._replace(outcome=text))
     return criterion._replace(levels=tuple(told))
-
-
-def _find_uncounted(criteria: Sequence[Criterion], *, has_deductions: bool) -> list[Criterion]:
-    """Return the criteria that the target cannot count: in ours, an answer gains by meeting each."""
-    if has_deductions and all(each.is_negated and each.weight and each.weight > 0 for each in criteria):
-        return []
-    lowest = -math.inf if has_deductions else 0
-    return [each for each in criteria if each.weight is None or each.weight < lowest or each.is_negated]
 
 
 def _check_bands(name: str, bands: Iterable[Band]) -> None:

@@ -613,7 +613,6 @@ class _Carrier:
         self.source = suite.system
         self.target = target.name
         self.title = target.title
-        self.shows = target.shows
         self.shows_id = "id" in target.shows and (self.source != PROMPTFOO or target.names_cases)
         self.shows_texts = "expected_output" in target.shows
         self.losses: list[SuiteLoss] = []
@@ -636,7 +635,6 @@ class _Carrier:
         """Return the texts of a case that a target without cases shows."""
         texts: dict[str, str] = {}
         shown = {"id"} if case.names_rubrics and self.shows_id else set[str]()
-        shown |= self.shows & {"input"} if case.names_rubrics and not self.shows_texts else set()
         for name, text, part, uses in self._read_texts(case) if self.shows_texts and case.names_rubrics else ():
             texts[name] = text
             shown |= uses

@@ -319,9 +319,9 @@ class ExportTarget:
     `shapes` are those that it has, and `limit` says why it has no others. With `is_single`, a file holds one rubric.
     With `has_cases`, it takes whole suites; otherwise `shows` are the fields of a case that it shows. With
     `names_cases`, each case has its own name there, from whatever field that is. With `names_rubrics`, each of several
-    rubrics has its whole name there. With `has_deductions`, a criterion may cost points. `keeps` are the thresholds
-    that its files hold. Where it has no `average`, `weights` or `gates`, these say what it does instead, and they are
-    reported as lost.
+    rubrics has its whole name there. With `keeps_all`, it has what only other systems have: criteria that cost points
+    or are negated, and levels of which the lowest is worth something. `keeps` are the thresholds that its files hold.
+    Where it has no `average`, `weights` or `gates`, these say what it does instead, and they are reported as lost.
     """
 
     name: str
@@ -334,7 +334,7 @@ class ExportTarget:
     shows: frozenset[str] = frozenset()
     names_cases: bool = False
     names_rubrics: bool = False
-    has_deductions: bool = False
+    keeps_all: bool = False
     keeps: Collection[str] = ()
     average: str = ""
     weights: str = ""

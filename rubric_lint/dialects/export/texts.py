@@ -2,19 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from rubric_lint.messages import is_obeyed, visible_json, visible_toml, visible_yaml
+from rubric_lint.messages import is_obeyed, visible_json, visible_yaml
 from rubric_lint.text.scalar import read_plain
 
 
-def to_yaml(data: Any) -> str:
+def to_yaml(data: dict[Any, Any]) -> str:
     """Return YAML in block style, with lists of whole numbers on one line. Every key is a string or a number."""
-    lines = _sequence(data, "  ") if isinstance(data, list) else _mapping(data, "")
-    return visible_yaml("".join(f"{line}\n" for line in lines))
+    return visible_yaml("".join(f"{line}\n" for line in _mapping(data, "")))
 
 
 def _mapping(mapping: dict[Any, Any], pad: str) -> Iterator[str]:
@@ -111,37 +110,8 @@ _LONGEST = 30
 
 
 def to_json(data: Any) -> str:
-    """Return indented JSON, with lists of plain values on one line and decimals as written."""
-    return visible_json(_dump(data, "\n")) + "\n"
-
-
-def _dump(value: Any, line: str) -> str:
-    inner = f"{line}  "
-    if isinstance(value, dict) and value:
-        fields = (f"{inner}{json.dumps(key, ensure_ascii=False)}: {_dump(each, inner)}" for key, each in value.items())
-        return f"{{{','.join(fields)}{line}}}"
-    if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
-        return f"[{','.join(inner + _dump(item, inner) for item in value)}{line}]"
-    if isinstance(value, list):
-        return f"[{', '.join(_dump(item, '') for item in value)}]"
-    return write_decimal(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
-
-
-def to_toml(tables: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
-    """Return TOML of tables with their heads, `[a]` or `[[a]]`; values are strings, numbers and lists of strings."""
-    parts = (
-        "\n".join([head, *(f"{key} = {_write_toml(value)}" for key, value in table.items())]) for head, table in tables
-    )
-    return visible_toml("\n\n".join(parts)) + "\n"
-
-
-def _write_toml(value: Any) -> str:
-    if isinstance(value, list):
-        items = list(map(_write_toml, value))
-        return "\n".join(["[", *(f"    {item}," for item in items), "]"]) if len(items) > 1 else f"[{''.join(items)}]"
-    if isinstance(value, Decimal) or (isinstance(value, int) and abs(value) >= 1 << 63):
-        return write_decimal(Decimal(value))
-    return json.dumps(value, ensure_ascii=False)  # its strings are the basic strings of TOML
+    """Return indented JSON."""
+    return visible_json(json.dumps(data, ensure_ascii=False, indent=2)) + "\n"
 
 
 def to_python(value: Any, pad: str = "") -> str:
