@@ -97,6 +97,7 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
         list(value),
         name=read_text(assertion, "metric"),
         threshold=_threshold(document, path, asked),
+        threshold_path=(*path, "threshold"),
         beside=_ASSERTION if place == (*path, "value") else "",
         unscorable=_TURNED if asked.is_negated else "",
     )
@@ -107,7 +108,8 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     draft = Draft(document, path)
     data: list[Any] = []
     has_prompt = _PROMPT in document.quick_text  # it may stand for a `value`
-    passes = _pass_mark(document, path[:-1])
+    mark = _find_pass_mark(document, path[:-1])
+    passes = read_threshold(document, mark) if mark else None
     problems = []
     for index, assertion in enumerate(assertions):
         asked = _read_judge(assertion)
@@ -144,7 +146,13 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     if data:
         around = f"{_SCHEMA}{'prompted' if has_prompt else 'rubrics'}"
         yield draft.finish(
-            _TEXTS, data, threshold=passes, around=around, beside=f"{_SCHEMA}holder", problems=tuple(problems)
+            _TEXTS,
+            data,
+            threshold=passes,
+            threshold_path=mark,
+            around=around,
+            beside=f"{_SCHEMA}holder",
+            problems=tuple(problems),
         )
 
 
@@ -163,14 +171,15 @@ def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Aske
     )
 
 
-def _pass_mark(document: Document, path: Path) -> Decimal | None:
-    """Return the threshold of a test or a set; a test without one has that of `defaultTest`."""
+def _find_pass_mark(document: Document, path: Path) -> Path | None:
+    """Return the place of the threshold of a test or a set; a test without one has that of `defaultTest`."""
     holder, usual = document.value(path), _DEFAULT_TEST
     if holder.get("threshold") is not None:
-        return read_threshold(document, (*path, "threshold"))
+        return (*path, "threshold")
     if path == (usual,) or holder.get("type") == "assert-set" or not isinstance(document.data, dict):
         return None
-    return read_threshold(document, (usual, "threshold")) if isinstance(document.data.get(usual), dict) else None
+    defaults = document.data.get(usual)
+    return (usual, "threshold") if isinstance(defaults, dict) and "threshold" in defaults else None
 
 
 def _threshold(document: Document, path: Path, asked: Asked) -> Decimal | None:

@@ -342,9 +342,9 @@ def find_doubts_of_view(view: View) -> View:
     search = _Search(document, shape, read | view.sources, ())
     found = list(search.find_in_criteria(entries))
     for depth in depths:
-        # A mapping beside a named part of the document may be of the same kind, such as another metric.
-        is_named = any(isinstance(step, str) for step in view.path[depth + 1 : depth + 2])
-        found += search.find_beside(view.path, [depth], in_settings=not is_named)
+        # A mapping farther away may be of other criteria: another metric, or what holds for tests without a mark.
+        is_near = depth == len(view.path) - 1
+        found += search.find_beside(view.path, [depth], in_settings=is_near)
     doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
     return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
 
