@@ -1410,3 +1410,40 @@ def test_each_command_of_the_next_steps_runs(change, options, ran, said):
     assert follow_all(report) == ran
     if not ran:
         said([step["text"] for step in report["next"]])
+
+
+LABELED_VERDICTS = "".join(f"a{at:03},ann,{'pass' if met else 'fail'},random\n" for at, met in enumerate(HALF))
+
+
+def write_verdicts(text=LABELED_VERDICTS):
+    """Write labels of the verdict alone."""
+    Path("labels.csv").write_text(f"id,rater,verdict,chosen\n{text}")
+    return "--labels", "labels.csv"
+
+
+def list_lacks(report):
+    """Return why each criterion is inconclusive, as the page says it."""
+    return [line.strip() for line in report.partition("inconclusive")[2].partition("\n\n")[0].splitlines()]
+
+
+def test_a_criterion_without_a_label_is_not_said_to_have_labels_that_are_alike():
+    """No gate tells good from bad on `score`; `verdict` is all that people said."""
+    Path("refund.rubric.yaml").write_text(SCALE)
+    write_people({"ann": [9] * 60}, [(2 if at < 30 else 9,) for at in range(60)], name="score")
+    assert list_lacks(run(*write_verdicts(), form="full")[1]) == ["`score`: no label has a value for it"]
+    assert list_lacks(run(*LABELS, form="full")[1]) == ["`score`: its labels are all alike, and it has no gate"]
+
+
+@pytest.mark.parametrize("options", [("--target", "0.99"), ("--target", "0.9")])
+@pytest.mark.parametrize("bad", [30, 2])
+def test_a_class_is_too_rare_only_if_it_is_rarer_and_more_of_it_would_decide(bad, options, said):
+    met = [at >= bad for at in range(60)]
+    write_people({"ann": met}, [(value,) for value in met])
+    said(run(*LABELS, *options, form="full")[1].partition("\nDetails")[0])
+
+
+@pytest.mark.parametrize("questions", [0, 60, 20])
+def test_a_smaller_number_of_questions_is_said_to_be_one(questions, said):
+    write_people({"ann": HALF}, [(each,) for each in HALF], questions=questions)
+    sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
+    said(*(each for each in sentences if "60 labelled answers" in each))

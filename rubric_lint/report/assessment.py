@@ -14,7 +14,7 @@ from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.judged.outcomes import Untested
-from rubric_lint.agree.needed import MOST_LABELS
+from rubric_lint.agree.needed import MOST_LABELS, find_rare, is_beyond
 from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
 from rubric_lint.finding import Severity
 from rubric_lint.messages import join_words, list_names, to_data, visible, visible_json
@@ -23,8 +23,7 @@ from rubric_lint.report.trust import (
     Given,
     count_more,
     count_without_verdict,
-    find_least_units,
-    find_rare,
+    find_least_of,
     list_evidence,
     list_unlabelled,
     word_faults,
@@ -256,7 +255,7 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
     if Reason.NO_LABELS in reasons and are_unusable:
         yield Step("No label could be used: correct the labels, then run this again.", shlex.join(labelled))
     elif {Reason.NO_LABELS, Reason.BY_VERDICT} & reasons:
-        count = min(max(_USUAL_SAMPLE, 2 * find_least_units(found)), found.review.answers)
+        count = min(max(_USUAL_SAMPLE, 2 * find_least_of(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
         command = "" if _is_undrawable(found, given) else shlex.join([*again, "--labels", _name_sheet(given)])
         yield Step("Run this again with the labels.", command)
@@ -283,12 +282,13 @@ def _list_steps_to_others(found: Assessment, given: Given, labelled: Sequence[st
     more = count_more(found)
     if more is None and found.worst:
         bad, good = found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n
-        rare = find_rare(found.worst.shares, find_least_units(found))
+        least = find_least_of(found)
+        rare = find_rare(bad, good, least)
         if rare:
             yield Step(f"Collect more answers that are {rare}, and have all of them judged and labelled.")
             return
-        if min(bad, good) < find_least_units(found):
-            more = max(2 * find_least_units(found) - bad - good, _FEWEST)
+        if min(bad, good) < least and not is_beyond(least):
+            more = max(2 * least - bad - good, _FEWEST)
     if more is None:
         yield Step("Ask for less with --target, fix the rubric, or change the judge.")
         return
