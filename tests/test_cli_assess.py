@@ -1447,3 +1447,25 @@ def test_a_smaller_number_of_questions_is_said_to_be_one(questions, said):
     write_people({"ann": HALF}, [(each,) for each in HALF], questions=questions)
     sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
     said(*(each for each in sentences if "60 labelled answers" in each))
+
+
+THRICE = [(value, value, not value) for value in HALF]
+
+
+@pytest.mark.parametrize(("judged", "left"), [(THRICE, 60), ([(False, False, None)] * 30 + THRICE[30:], 30)])
+def test_outputs_that_are_in_no_run_are_counted(judged, left, said):
+    """The rest of a run with an invalid output is a run that is wrong."""
+    write_people({"ann": HALF}, judged)
+    asked = (*LABELS, "--runs", "2")
+    agree = (FILES[0], "answers.judged.jsonl", *asked, "--allow-invalid")
+    found = json.loads(commands.run("rubric-score", "agree", *agree, "--format", "json").stdout)["agreements"][0]
+    assert (run(*asked)[1]["ungrouped_outputs"], found["runs"], found["ungrouped_outputs"]) == (left, 2, left)
+    pages = run(*asked, form="full")[1], commands.run("rubric-score", "agree", *agree).stdout
+    said(*(re.search(r"[\d,]+ judge outputs.*?counted\.", re.sub(r"\s+", " ", page)).group() for page in pages))
+
+
+def test_labels_of_the_verdict_alone_are_counted_beside_findings(said):
+    write_people({"ann": HALF}, [(True,)] * 60)
+    asked = ("check", FILES[0], "--judged", "answers.judged.jsonl", *write_verdicts())
+    done = commands.run("rubric-lint", *asked, "--select", "judged-disagrees,judged-length")
+    said(done.stdout)

@@ -36,7 +36,7 @@ from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.judged.outcomes import at_most, level_of_criterion
 from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.label_scale import Doubted
-from rubric_lint.agree.labelled import Labelled, find_units, lay_out, list_judges
+from rubric_lint.agree.labelled import Labelled, count_ungrouped, find_units, lay_out, list_judges
 from rubric_lint.agree.needed import MOST_LABELS
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
 from rubric_lint.agree.ratings import Judgements, Ratings, combine_people, name_key, pool, sort_keys
@@ -189,6 +189,8 @@ class Agreement(NamedTuple):
     groups: tuple[JudgeShares, ...]
     disagreements: Listed
     ungrouped: str = ""
+    runs: int = 1
+    ungrouped_outputs: int = 0
 
     @property
     def name(self) -> str:
@@ -265,6 +267,8 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
         groups,
         list_disagreements(pairs, measures, plan.worst),
         word_ungrouped(groups, _count_labelled(verdicts), plan.by),
+        plan.runs,
+        count_ungrouped(ratings, plan.runs) if clear else 0,
     )
 
 

@@ -22,6 +22,7 @@ from rubric_lint.agree.comparison import (
 )
 from rubric_lint.agree.groups import JudgeShares
 from rubric_lint.agree.intervals import Share
+from rubric_lint.agree.labelled import word_ungrouped_outputs
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
 from rubric_lint.agree.scales import Kind, Measure
@@ -89,6 +90,8 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
             yield _count_caught(gated)
     if agreement.groups or agreement.ungrouped:
         yield _show_groups(agreement.groups, agreement.ungrouped)
+    if agreement.ungrouped_outputs:
+        yield Section("", notes=(word_ungrouped_outputs(agreement.ungrouped_outputs, agreement.runs),))
     for rate in agreement.pass_rates:
         yield _show_rates(rate)
     for judges, contests in agreement.contests:

@@ -20,7 +20,7 @@ from rubric_lint.agree.judged.rules import ALIKE, TARGET, word_missing_labels
 from rubric_lint.agree.judged.run import Review, Unmatched
 from rubric_lint.agree.judged.table import Column
 from rubric_lint.agree.label_scale import Suspicion
-from rubric_lint.agree.labelled import count_units
+from rubric_lint.agree.labelled import count_units, word_ungrouped_outputs
 from rubric_lint.agree.needed import MOST_LABELS, find_least_units, find_rare, is_beyond
 from rubric_lint.agree.reading import NO_VERDICT
 from rubric_lint.agree.shares import Shares
@@ -312,6 +312,8 @@ def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
     if shares.partly:
         what = "counts as a wrong one" if found.asked.runs == 1 else "makes one of several runs wrong"
         yield f"On {counted(shares.partly, 'labelled answer')} an invalid output {what}."
+    if found.ungrouped_outputs:
+        yield word_ungrouped_outputs(found.ungrouped_outputs, found.asked.runs)
     if shares.unasked:
         lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
         yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."

@@ -215,6 +215,9 @@ def find_disagreement(table: Table) -> Outcomes:
     for place, column in enumerate(table.columns):
         missing = word_missing_labels(column)
         if missing:
+            if table.bare:
+                are = "label is" if table.bare == 1 else "labels are"
+                missing += f"; {table.bare:,} {are} of the verdict alone, which `rubric-lint assess` compares"
             lacking.setdefault(missing, []).append(column.name)
             continue
         laid_out = {judge: each[place] for judge, each in compared.items() if place in each}
