@@ -1469,3 +1469,29 @@ def test_labels_of_the_verdict_alone_are_counted_beside_findings(said):
     asked = ("check", FILES[0], "--judged", "answers.judged.jsonl", *write_verdicts())
     done = commands.run("rubric-lint", *asked, "--select", "judged-disagrees,judged-length")
     said(done.stdout)
+
+
+@pytest.mark.parametrize("third", [(), ("cid",)])
+def test_where_people_disagree_nobody_is_blamed_and_the_command_shows_every_answer(third):
+    """The judge says what bob says, so that no answer would be listed if bob were right."""
+    people = {"ann": [False] * 12 + HALF[12:], "bob": [True] * 12 + HALF[12:]} | {name: HALF for name in third}
+    write_people(people, [(each,) for each in people["bob"]])
+    _, report, _ = run(*LABELS)
+    assert report["reasons"] == ["people-disagree"]
+    words = shlex.split(report["next"][0]["command"])
+    done = commands.run("rubric-score", *words[1:], "--format", "json")
+    worst = json.loads(done.stdout)["agreements"][0]["disagreements"]["worst"]
+    ids = [f"a{number:03}" for number in range(12)]
+    assert list(dict.fromkeys(each["id"] for each in worst)) == ids
+    assert {each["kind"] for each in worst} == {"differs"}
+    said = {tuple((one["rater"], one["value"]) for one in each["ratings"]) for each in worst}
+    assert said == {(("ann", False), ("bob", True), *((name, False) for name in third), ("m", True))}
+
+
+def test_answers_on_which_people_are_tied_are_listed_first_and_others_as_before():
+    people = {"ann": HALF, "bob": [True, *HALF[1:]]}
+    write_people(people, [(each,) for each in (True, True, *HALF[2:])])
+    done = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS, "--format", "json")
+    worst = json.loads(done.stdout)["agreements"][0]["disagreements"]["worst"]
+    shown = dict.fromkeys((each["id"], each["kind"], *(one["rater"] for one in each["ratings"])) for each in worst)
+    assert list(shown) == [("a000", "differs", "ann", "bob", "m"), ("a001", "false pass", "people", "m")]

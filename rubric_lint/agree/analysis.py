@@ -39,10 +39,10 @@ from rubric_lint.agree.label_scale import Doubted
 from rubric_lint.agree.labelled import Labelled, count_ungrouped, find_units, lay_out, list_judges
 from rubric_lint.agree.needed import MOST_LABELS
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
-from rubric_lint.agree.ratings import Judgements, Ratings, combine_people, name_key, pool, sort_keys
+from rubric_lint.agree.ratings import Judgement, Judgements, Ratings, combine_people, name_key, pool, sort_keys
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
 from rubric_lint.agree.shares import People, Shares, measure_shares
-from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
 
 
 class Rating(NamedTuple):
@@ -58,7 +58,7 @@ class Rating(NamedTuple):
 
 
 class Disagreement(NamedTuple):
-    """Two ratings of one criterion that differ, with the id of the answer.
+    """Ratings of one criterion that differ, with the id of the answer: two, or those of all who are at odds.
 
     `kind` is `false pass` if the first misses what the second meets, `false fail` for the reverse, else `differs`.
     """
@@ -81,21 +81,64 @@ _Rank = tuple[int, bool, float, int, int, int]
 
 
 def list_disagreements(
-    pairs: Sequence[tuple[Mapping[str, Judgements], bool]], measures: Sequence[Measure], most: int | None
+    pairs: Sequence[tuple[Mapping[str, Judgements], bool]],
+    measures: Sequence[Measure],
+    most: int | None,
+    among: Sequence[Disagreement] = (),
 ) -> Listed:
     """List the disagreements of pairs of raters; the flag says whether the first one is the label.
 
-    First come criteria that the label fails and the judge passes, then the reverse, then other differences. Within
-    each kind come those that turn a fail into a pass, then the largest differences.
+    First come those `among` people, who are not of one mind on these answers, so that there is no label to compare a
+    judge with. Then come criteria that the label fails and the judge passes, then the reverse, then other differences.
+    Within each kind come those that turn a fail into a pass, then the largest differences.
     """
     own = [measure for measure in measures if measure.scale.kind is not Kind.BAND]
-    found: list[tuple[_Rank, Disagreement]] = []
-    count = 0
+    first: _Rank = (-1, False, 0.0, 0, 0, 0)
+    found: list[tuple[_Rank, Disagreement]] = [(first, each) for each in among[:most]]
+    count = len(among)
+    disputed = {each.id for each in among}
     for number, (raters, has_label) in enumerate(pairs):
         ranked = [*_differ(raters, number, own, has_label=has_label)]
+        ranked = [each for each in ranked if each[1].id not in disputed]
         count += len(ranked)
         found = sorted([*found, *ranked], key=itemgetter(0))[:most]
     return Listed(count, [disagreement for _, disagreement in found])
+
+
+def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> list[Disagreement]:
+    """List what people and judges said of each answer on which people are tied on the verdict, or split on it.
+
+    These are the criteria on which people differ, or the verdict if they differ on none. Nobody is right there.
+    """
+    verdict = measure_verdicts("verdict", line)
+    scales = [each for each in measures_of(ratings.rubric, line) if each.place is not None] if ratings.rubric else []
+    scales = [each for each in scales if each.scale.kind is not Kind.BAND]
+    found = []
+    for key in sort_keys(set().union(*ratings.people.values())):
+        labels = {person: given[key] for person, given in ratings.people.items() if key in given}
+        sides = [stops(each.given[1], line) for each in labels.values() if each.given[1] is not None]
+        is_tied = 2 * sum(sides) == len(sides)
+        if len(set(sides)) < 2 or not (is_tied or all_split):
+            continue
+        differing = []
+        for measure in scales:
+            values = {measure.find(each.given) for each in labels.values()}
+            if len(values - {None}) > 1:
+                differing.append(measure)
+        judged = {judge: given[key] for judge, given in (ratings.judges or ratings.panels).items() if key in given}
+        for measure in differing or [verdict]:
+            given = [_rate_answer(rater, each, measure) for rater, each in {**labels, **judged}.items()]
+            kept = tuple(each for each in given if each is not None)
+            found.append(Disagreement(name_key(key), measure.name, "differs", kept))
+    return found
+
+
+def _rate_answer(rater: str, judgement: Judgement, measure: Measure) -> Rating | None:
+    answers, verdict = judgement.given
+    if measure.place is None:
+        return Rating(rater, verdict, verdict, None) if verdict is not None else None
+    value = answers[measure.place]
+    return None if value is None else Rating(rater, value, verdict, judgement.reason(measure.place))
 
 
 def _differ(
@@ -243,6 +286,8 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
     comparisons += _compare_side(Between.JUDGES, judges, measures, units)
     label = next(iter(labels.values()), {})
     pairs = [({**labels, name: judge}, True) for name, judge in (judges or panels).items() if labels]
+    are_split = any(Reason.PEOPLE_DISAGREE in gate.reasons for gate in verdicts.values())
+    among = list_among_people(ratings, plan.line, all_split=are_split) if judges or panels else []
     pairs = pairs or [({name: side[name] for name in two}, False) for side in (people, judges) for two in _pairs(side)]
     roles = (("person", people), ("judge", judges), ("panel", panels))
     return Agreement(
@@ -265,7 +310,7 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
             if (flips := compare_samples(given, measures, units))
         ),
         groups,
-        list_disagreements(pairs, measures, plan.worst),
+        list_disagreements(pairs, measures, plan.worst, among),
         word_ungrouped(groups, _count_labelled(verdicts), plan.by),
         plan.runs,
         count_ungrouped(ratings, plan.runs) if clear else 0,

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rubric_lint.agree.analysis import list_among_people
 from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.decision import Reason
@@ -232,7 +233,8 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
     reasons, worst = set(found.reasons), found.worst
     labelled = [*again, *(_name_labels(given) or ["--labels", _name_sheet(given)])]
     by = ["--by", found.asked.by] if found.asked.by else []
-    agree = shlex.join(["rubric-lint", "agree", given.rubric, *given.results, *_name_labels(given), *by])
+    options = [*_name_labels(given), *by, *_list_asked(found.asked)]
+    agree = shlex.join(["rubric-lint", "agree", given.rubric, *given.results, *options])
     if Reason.LABEL_SCALE in reasons and found.doubted:
         yield Step(
             "Say on which scale the labels are.", shlex.join([*labelled, "--label-scale", found.doubted.proposed])
@@ -241,7 +243,10 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
         yield Step("Correct the labels that are refused, then run this again.", shlex.join(labelled))
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
         names = worst.name_all(worst.shares.people.split)
-        yield Step(f"Read these {len(names)} answers together first: {list_names(names, 5)}.", agree)
+        ratings = found.review.ratings
+        count = len(list_among_people(ratings, found.asked.line, all_split=True)) if ratings else 0
+        text = f"Read these {len(names)} answers together first: {list_names(names, 5)}."
+        yield Step(text, f"{agree} --worst {count}")
     elif {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.BELOW_IN_GROUP} & reasons and worst:
         names = worst.name_all(worst.shares.single)
         if names:
