@@ -1086,8 +1086,9 @@ def test_a_judge_whose_every_second_output_is_invalid_is_said_to_fail_by_these(s
 
 def test_answers_without_the_field_are_said_to_be_in_no_group(said):
     met = [False] * 30 + [True] * 30
-    fields = [{"new": True}, {"new": 1}, {"new": "1"}, {}]
-    write_judged([(each,) for each in met], met, answers=[fields[number % 4] for number in range(60)])
+    values = [True, 1, "1", "", True, 1.0, "1", ["x"]]
+    fields = [{"new": values[number % 8]} for number in range(59)]
+    write_judged([(each,) for each in met], met, answers=[*fields, {}])
     _, report, _ = run(*LABELS, "--by", "new")
     assert [(each["group"], each["labelled"]) for each in report["groups"]] == [('"1"', 15), ("1", 15), ("true", 15)]
     said(run(*LABELS, "--by", "new", form="full")[1].partition("\nDetails")[0])
@@ -1474,7 +1475,7 @@ def test_labels_of_the_verdict_alone_are_counted_beside_findings(said):
 @pytest.mark.parametrize("third", [(), ("cid",)])
 def test_where_people_disagree_nobody_is_blamed_and_the_command_shows_every_answer(third):
     """The judge says what bob says, so that no answer would be listed if bob were right."""
-    people = {"ann": [False] * 12 + HALF[12:], "bob": [True] * 12 + HALF[12:]} | {name: HALF for name in third}
+    people = {"ann": [False] * 12 + HALF[12:], "bob": [True] * 12 + HALF[12:]} | dict.fromkeys(third, HALF)
     write_people(people, [(each,) for each in people["bob"]])
     _, report, _ = run(*LABELS)
     assert report["reasons"] == ["people-disagree"]
@@ -1495,3 +1496,12 @@ def test_answers_on_which_people_are_tied_are_listed_first_and_others_as_before(
     worst = json.loads(done.stdout)["agreements"][0]["disagreements"]["worst"]
     shown = dict.fromkeys((each["id"], each["kind"], *(one["rater"] for one in each["ratings"])) for each in worst)
     assert list(shown) == [("a000", "differs", "ann", "bob", "m"), ("a001", "false pass", "people", "m")]
+
+
+def test_agree_says_where_no_record_shows_which_answers_are_to_one_question(said):
+    """Only the answers, which `agree` does not read, have questions."""
+    write_people({"ann": HALF}, [(each,) for each in HALF], questions=10)
+    asked = ("agree", FILES[0], "bare.jsonl", *LABELS)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    write_lines("bare.jsonl", [{"id": each["id"], "outputs": each["outputs"]} for each in records])
+    said(*commands.run("rubric-score", *asked).stdout.split("\n\n")[-1:])

@@ -234,6 +234,7 @@ class Agreement(NamedTuple):
     ungrouped: str = ""
     runs: int = 1
     ungrouped_outputs: int = 0
+    has_texts: bool = True
 
     @property
     def name(self) -> str:
@@ -247,7 +248,7 @@ class Agreement(NamedTuple):
         about = {"rubric": name, "rubric_hash": hashed, "shape": shape}
         total, worst = self.disagreements
         fields = self._asdict()
-        del fields["ungrouped"]
+        del fields["ungrouped"], fields["has_texts"]
         return {**about, **fields, **about, "disagreements": {"count": total, "worst": worst}}
 
 
@@ -277,7 +278,8 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
     gates = _measure_gates(ratings, measures, plan, doubted) if labelled else {}
     verdicts = {name: of_measures[len(measures) - 1] for name, of_measures in gates.items()}
     clear = [name for name, gate in verdicts.items() if not gate.is_void]
-    groups = tuple(_measure_groups(ratings, clear, plan)) if plan.by and ratings.has_joined_labels else ()
+    laid_out = _lay_out_verdicts(ratings, clear, plan) if plan.by and ratings.has_joined_labels else {}
+    groups = tuple(measure_groups(ratings, laid_out, plan.by, plan.look))
     comparisons = [
         compare(Between.LABEL, {**labels, name: judge}, measures, units, gates[name])
         for name, judge in labelled.items()
@@ -311,9 +313,10 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
         ),
         groups,
         list_disagreements(pairs, measures, plan.worst, among),
-        word_ungrouped(groups, _count_labelled(verdicts), plan.by),
+        word_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
         plan.runs,
         count_ungrouped(ratings, plan.runs) if clear else 0,
+        any(about.question or about.answer for about in ratings.about.values()),
     )
 
 
@@ -414,18 +417,12 @@ def _word_gate(gate: Gate, about: _Words) -> str:
     return "; ".join(words)
 
 
-def _count_labelled(verdicts: Mapping[str, Gate]) -> int:
-    """Return how many labels come to a verdict, if these say anything about a judge."""
-    return max((gate.shares.people.labelled for gate in verdicts.values() if not gate.is_void), default=0)
-
-
-def _measure_groups(ratings: Ratings, judges: Collection[str], plan: Plan) -> Iterator[JudgeShares]:
-    """Yield how each judge treats the answers of each group, by the verdict; of some judges labels say nothing."""
+def _lay_out_verdicts(ratings: Ratings, judges: Collection[str], plan: Plan) -> dict[str, Labelled]:
+    """Return how each judge treats labelled answers by the verdict; of some judges labels say nothing."""
     measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
     names = [name for name in list_judges(ratings) if name in judges]
     laid_out = {name: lay_out(ratings, name, measure, units, plan.runs) for name in names}
-    known = {name: each for name, each in laid_out.items() if each is not None}
-    yield from measure_groups(ratings, known, plan.by, plan.look)
+    return {name: each for name, each in laid_out.items() if each is not None}
 
 
 def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,6 @@
 """Say in plain words whether a rubric and its judge can be trusted, what that rests on, and what is not known."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.agree.assess import (
@@ -189,8 +188,9 @@ def word_shares(found: Assessment) -> Iterator[str]:
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
         yield _word_group(found, group)
-    ungrouped = word_ungrouped(found.groups, found.worst.shares.people.labelled, found.asked.by)
-    yield from [ungrouped] if ungrouped else []
+    if found.review.ratings:
+        ungrouped = word_ungrouped(found.review.ratings, found.worst.keys, found.asked.by)
+        yield from [ungrouped] if ungrouped else []
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
     see = "sees" if len(found.review.people) == 1 else "see"
     people = f"{list_names(found.review.people, 3)} {see} them"
