@@ -1431,8 +1431,8 @@ def test_a_criterion_without_a_label_is_not_said_to_have_labels_that_are_alike()
     """No gate tells good from bad on `score`; `verdict` is all that people said."""
     Path("refund.rubric.yaml").write_text(SCALE)
     write_people({"ann": [9] * 60}, [(2 if at < 30 else 9,) for at in range(60)], name="score")
-    assert list_lacks(run(*write_verdicts(), form="full")[1]) == ["`score`: no label has a value for it"]
-    assert list_lacks(run(*LABELS, form="full")[1]) == ["`score`: its labels are all alike, and it has no gate"]
+    assert list_lacks(run(*write_verdicts(), form="full")[1]) == ["`overall`: no label has a value for it"]
+    assert list_lacks(run(*LABELS, form="full")[1]) == ["`overall`: its labels are all alike, and it has no gate"]
 
 
 @pytest.mark.parametrize("options", [("--target", "0.99"), ("--target", "0.9")])
@@ -1475,14 +1475,14 @@ def test_labels_of_the_verdict_alone_are_counted_beside_findings(said):
 @pytest.mark.parametrize("third", [(), ("cid",)])
 def test_where_people_disagree_nobody_is_blamed_and_the_command_shows_every_answer(third):
     """The judge says what bob says, so that no answer would be listed if bob were right."""
-    people = {"ann": [False] * 12 + HALF[12:], "bob": [True] * 12 + HALF[12:]} | dict.fromkeys(third, HALF)
+    people = {"ann": HALF, "bob": [True] * 25 + HALF[25:]} | dict.fromkeys(third, HALF)
     write_people(people, [(each,) for each in people["bob"]])
     _, report, _ = run(*LABELS)
     assert report["reasons"] == ["people-disagree"]
     words = shlex.split(report["next"][0]["command"])
     done = commands.run("rubric-score", *words[1:], "--format", "json")
     worst = json.loads(done.stdout)["agreements"][0]["disagreements"]["worst"]
-    ids = [f"a{number:03}" for number in range(12)]
+    ids = [f"a{number:03}" for number in range(25)]
     assert list(dict.fromkeys(each["id"] for each in worst)) == ids
     assert {each["kind"] for each in worst} == {"differs"}
     said = {tuple((one["rater"], one["value"]) for one in each["ratings"]) for each in worst}
