@@ -10,7 +10,7 @@ from rubric_lint.agree.bounds import bound, lower_bound, upper_bound
 from rubric_lint.agree.groups import find_level
 from rubric_lint.agree.needed import MOST_LABELS, Seen, count_labels
 from rubric_lint.agree.shares import LabelledAnswer, compare_people, measure_shares
-from rubric_lint.agree.units import About, count_copies, describe, group_units
+from rubric_lint.agree.units import EMPTY, OTHER, About, count_copies, describe, group_units
 
 TARGET = Fraction(4, 5)
 LEVEL = 0.025
@@ -147,10 +147,12 @@ def test_a_question_and_none_are_not_one():
 def test_what_a_record_says_of_its_answer():
     record = {"id": "a", "question": "Why?", "answer": [{"role": "user", "content": "Hm."}], "output": {}}
     record |= {"language": "de", "metadata": {"topic": "pump", "tags": []}, "turns": 3, "is_new": True, "year": "3"}
+    record |= {"size": 2.0, "source": "", "team": None}
     assert describe(record, frozenset({"id", "output", "question", "answer"})) == About(
         "Why?",
         '[{"role": "user", "content": "Hm."}]',
-        {"language": "de", "metadata.topic": "pump", "turns": "3", "is_new": "true", "year": '"3"'},
+        {"language": "de", "metadata.topic": "pump", "turns": "3", "is_new": "true", "year": '"3"', "size": "2"},
+        {"metadata": OTHER, "metadata.tags": OTHER, "source": EMPTY, "team": EMPTY},
     )
 
 

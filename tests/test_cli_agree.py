@@ -492,6 +492,11 @@ def test_each_group_of_answers_has_shares_of_its_own(run, tmp_path, said):
     said(refused)
 
 
+def test_a_field_without_a_usable_value_is_not_said_to_be_missing(run, tmp_path, said):
+    write(tmp_path, "judge", [{**each, "tags": ["x"]} for each in records("B", None, JUDGE)])
+    said(*run("judge.jsonl", "--by", "tags", "--labels", "human.jsonl", code=2)[2])
+
+
 def test_labels_on_another_scale_are_read_as_it_says(run, tmp_path, said):
     """On a scale of 1 to 5, 4 is 7.5 of 10, of which the nearest score that is not higher is 7."""
     write(tmp_path, "human", records("B", "ana", [value // 2 or 1 for value in HUMAN], chosen="random"))

@@ -1086,8 +1086,9 @@ def test_a_judge_whose_every_second_output_is_invalid_is_said_to_fail_by_these(s
 
 def test_answers_without_the_field_are_said_to_be_in_no_group(said):
     met = [False] * 30 + [True] * 30
-    fields = [{"new": True}, {"new": 1}, {"new": "1"}, {}]
-    write_judged([(each,) for each in met], met, answers=[fields[number % 4] for number in range(60)])
+    values = [True, 1, "1", "", True, 1.0, "1", ["x"]]
+    fields = [{"new": values[number % 8]} for number in range(59)]
+    write_judged([(each,) for each in met], met, answers=[*fields, {}])
     _, report, _ = run(*LABELS, "--by", "new")
     assert [(each["group"], each["labelled"]) for each in report["groups"]] == [('"1"', 15), ("1", 15), ("true", 15)]
     said(run(*LABELS, "--by", "new", form="full")[1].partition("\nDetails")[0])
@@ -1410,3 +1411,97 @@ def test_each_command_of_the_next_steps_runs(change, options, ran, said):
     assert follow_all(report) == ran
     if not ran:
         said([step["text"] for step in report["next"]])
+
+
+LABELED_VERDICTS = "".join(f"a{at:03},ann,{'pass' if met else 'fail'},random\n" for at, met in enumerate(HALF))
+
+
+def write_verdicts(text=LABELED_VERDICTS):
+    """Write labels of the verdict alone."""
+    Path("labels.csv").write_text(f"id,rater,verdict,chosen\n{text}")
+    return "--labels", "labels.csv"
+
+
+def list_lacks(report):
+    """Return why each criterion is inconclusive, as the page says it."""
+    return [line.strip() for line in report.partition("inconclusive")[2].partition("\n\n")[0].splitlines()]
+
+
+def test_a_criterion_without_a_label_is_not_said_to_have_labels_that_are_alike():
+    """No gate tells good from bad on `score`; `verdict` is all that people said."""
+    Path("refund.rubric.yaml").write_text(SCALE)
+    write_people({"ann": [9] * 60}, [(2 if at < 30 else 9,) for at in range(60)], name="score")
+    assert list_lacks(run(*write_verdicts(), form="full")[1]) == ["`overall`: no label has a value for it"]
+    assert list_lacks(run(*LABELS, form="full")[1]) == ["`overall`: its labels are all alike, and it has no gate"]
+
+
+@pytest.mark.parametrize("options", [("--target", "0.99"), ("--target", "0.9")])
+@pytest.mark.parametrize("bad", [30, 2])
+def test_a_class_is_too_rare_only_if_it_is_rarer_and_more_of_it_would_decide(bad, options, said):
+    met = [at >= bad for at in range(60)]
+    write_people({"ann": met}, [(value,) for value in met])
+    said(run(*LABELS, *options, form="full")[1].partition("\nDetails")[0])
+
+
+@pytest.mark.parametrize("questions", [0, 60, 20])
+def test_a_smaller_number_of_questions_is_said_to_be_one(questions, said):
+    write_people({"ann": HALF}, [(each,) for each in HALF], questions=questions)
+    sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
+    said(*(each for each in sentences if "60 labelled answers" in each))
+
+
+THRICE = [(value, value, not value) for value in HALF]
+
+
+@pytest.mark.parametrize(("judged", "left"), [(THRICE, 60), ([(False, False, None)] * 30 + THRICE[30:], 30)])
+def test_outputs_that_are_in_no_run_are_counted(judged, left, said):
+    """The rest of a run with an invalid output is a run that is wrong."""
+    write_people({"ann": HALF}, judged)
+    asked = (*LABELS, "--runs", "2")
+    agree = (FILES[0], "answers.judged.jsonl", *asked, "--allow-invalid")
+    found = json.loads(commands.run("rubric-score", "agree", *agree, "--format", "json").stdout)["agreements"][0]
+    assert (run(*asked)[1]["ungrouped_outputs"], found["runs"], found["ungrouped_outputs"]) == (left, 2, left)
+    pages = run(*asked, form="full")[1], commands.run("rubric-score", "agree", *agree).stdout
+    said(*(re.search(r"[\d,]+ judge outputs.*?counted\.", re.sub(r"\s+", " ", page)).group() for page in pages))
+
+
+def test_labels_of_the_verdict_alone_are_counted_beside_findings(said):
+    write_people({"ann": HALF}, [(True,)] * 60)
+    asked = ("check", FILES[0], "--judged", "answers.judged.jsonl", *write_verdicts())
+    done = commands.run("rubric-lint", *asked, "--select", "judged-disagrees,judged-length")
+    said(done.stdout)
+
+
+@pytest.mark.parametrize("third", [(), ("cid",)])
+def test_where_people_disagree_nobody_is_blamed_and_the_command_shows_every_answer(third):
+    """The judge says what bob says, so that no answer would be listed if bob were right."""
+    people = {"ann": HALF, "bob": [True] * 25 + HALF[25:]} | dict.fromkeys(third, HALF)
+    write_people(people, [(each,) for each in people["bob"]])
+    _, report, _ = run(*LABELS)
+    assert report["reasons"] == ["people-disagree"]
+    words = shlex.split(report["next"][0]["command"])
+    done = commands.run("rubric-score", *words[1:], "--format", "json")
+    worst = json.loads(done.stdout)["agreements"][0]["disagreements"]["worst"]
+    ids = [f"a{number:03}" for number in range(25)]
+    assert list(dict.fromkeys(each["id"] for each in worst)) == ids
+    assert {each["kind"] for each in worst} == {"differs"}
+    said = {tuple((one["rater"], one["value"]) for one in each["ratings"]) for each in worst}
+    assert said == {(("ann", False), ("bob", True), *((name, False) for name in third), ("m", True))}
+
+
+def test_answers_on_which_people_are_tied_are_listed_first_and_others_as_before():
+    people = {"ann": HALF, "bob": [True, *HALF[1:]]}
+    write_people(people, [(each,) for each in (True, True, *HALF[2:])])
+    done = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS, "--format", "json")
+    worst = json.loads(done.stdout)["agreements"][0]["disagreements"]["worst"]
+    shown = dict.fromkeys((each["id"], each["kind"], *(one["rater"] for one in each["ratings"])) for each in worst)
+    assert list(shown) == [("a000", "differs", "ann", "bob", "m"), ("a001", "false pass", "people", "m")]
+
+
+def test_agree_says_where_no_record_shows_which_answers_are_to_one_question(said):
+    """Only the answers, which `agree` does not read, have questions."""
+    write_people({"ann": HALF}, [(each,) for each in HALF], questions=10)
+    asked = ("agree", FILES[0], "bare.jsonl", *LABELS)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    write_lines("bare.jsonl", [{"id": each["id"], "outputs": each["outputs"]} for each in records])
+    said(*commands.run("rubric-score", *asked).stdout.split("\n\n")[-1:])

@@ -36,13 +36,13 @@ from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.judged.outcomes import at_most, level_of_criterion
 from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.label_scale import Doubted
-from rubric_lint.agree.labelled import Labelled, find_units, lay_out, list_judges
+from rubric_lint.agree.labelled import Labelled, count_ungrouped, find_units, lay_out, list_judges
 from rubric_lint.agree.needed import MOST_LABELS
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
-from rubric_lint.agree.ratings import Judgements, Ratings, combine_people, name_key, pool, sort_keys
+from rubric_lint.agree.ratings import Judgement, Judgements, Ratings, combine_people, name_key, pool, sort_keys
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
 from rubric_lint.agree.shares import People, Shares, measure_shares
-from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
 
 
 class Rating(NamedTuple):
@@ -58,7 +58,7 @@ class Rating(NamedTuple):
 
 
 class Disagreement(NamedTuple):
-    """Two ratings of one criterion that differ, with the id of the answer.
+    """Ratings of one criterion that differ, with the id of the answer: two, or those of all who are at odds.
 
     `kind` is `false pass` if the first misses what the second meets, `false fail` for the reverse, else `differs`.
     """
@@ -81,21 +81,64 @@ _Rank = tuple[int, bool, float, int, int, int]
 
 
 def list_disagreements(
-    pairs: Sequence[tuple[Mapping[str, Judgements], bool]], measures: Sequence[Measure], most: int | None
+    pairs: Sequence[tuple[Mapping[str, Judgements], bool]],
+    measures: Sequence[Measure],
+    most: int | None,
+    among: Sequence[Disagreement] = (),
 ) -> Listed:
     """List the disagreements of pairs of raters; the flag says whether the first one is the label.
 
-    First come criteria that the label fails and the judge passes, then the reverse, then other differences. Within
-    each kind come those that turn a fail into a pass, then the largest differences.
+    First come those `among` people, who are not of one mind on these answers, so that there is no label to compare a
+    judge with. Then come criteria that the label fails and the judge passes, then the reverse, then other differences.
+    Within each kind come those that turn a fail into a pass, then the largest differences.
     """
     own = [measure for measure in measures if measure.scale.kind is not Kind.BAND]
-    found: list[tuple[_Rank, Disagreement]] = []
-    count = 0
+    first: _Rank = (-1, False, 0.0, 0, 0, 0)
+    found: list[tuple[_Rank, Disagreement]] = [(first, each) for each in among[:most]]
+    count = len(among)
+    disputed = {each.id for each in among}
     for number, (raters, has_label) in enumerate(pairs):
         ranked = [*_differ(raters, number, own, has_label=has_label)]
+        ranked = [each for each in ranked if each[1].id not in disputed]
         count += len(ranked)
         found = sorted([*found, *ranked], key=itemgetter(0))[:most]
     return Listed(count, [disagreement for _, disagreement in found])
+
+
+def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> list[Disagreement]:
+    """List what people and judges said of each answer on which people are tied on the verdict, or split on it.
+
+    These are the criteria on which people differ, or the verdict if they differ on none. Nobody is right there.
+    """
+    verdict = measure_verdicts("verdict", line)
+    scales = [each for each in measures_of(ratings.rubric, line) if each.place is not None] if ratings.rubric else []
+    scales = [each for each in scales if each.scale.kind is not Kind.BAND]
+    found = []
+    for key in sort_keys(set().union(*ratings.people.values())):
+        labels = {person: given[key] for person, given in ratings.people.items() if key in given}
+        sides = [stops(each.given[1], line) for each in labels.values() if each.given[1] is not None]
+        is_tied = 2 * sum(sides) == len(sides)
+        if len(set(sides)) < 2 or not (is_tied or all_split):
+            continue
+        differing = []
+        for measure in scales:
+            values = {measure.find(each.given) for each in labels.values()}
+            if len(values - {None}) > 1:
+                differing.append(measure)
+        judged = {judge: given[key] for judge, given in (ratings.judges or ratings.panels).items() if key in given}
+        for measure in differing or [verdict]:
+            given = [_rate_answer(rater, each, measure) for rater, each in {**labels, **judged}.items()]
+            kept = tuple(each for each in given if each is not None)
+            found.append(Disagreement(name_key(key), measure.name, "differs", kept))
+    return found
+
+
+def _rate_answer(rater: str, judgement: Judgement, measure: Measure) -> Rating | None:
+    answers, verdict = judgement.given
+    if measure.place is None:
+        return Rating(rater, verdict, verdict, None) if verdict is not None else None
+    value = answers[measure.place]
+    return None if value is None else Rating(rater, value, verdict, judgement.reason(measure.place))
 
 
 def _differ(
@@ -189,6 +232,9 @@ class Agreement(NamedTuple):
     groups: tuple[JudgeShares, ...]
     disagreements: Listed
     ungrouped: str = ""
+    runs: int = 1
+    ungrouped_outputs: int = 0
+    has_texts: bool = True
 
     @property
     def name(self) -> str:
@@ -202,7 +248,7 @@ class Agreement(NamedTuple):
         about = {"rubric": name, "rubric_hash": hashed, "shape": shape}
         total, worst = self.disagreements
         fields = self._asdict()
-        del fields["ungrouped"]
+        del fields["ungrouped"], fields["has_texts"]
         return {**about, **fields, **about, "disagreements": {"count": total, "worst": worst}}
 
 
@@ -232,7 +278,8 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
     gates = _measure_gates(ratings, measures, plan, doubted) if labelled else {}
     verdicts = {name: of_measures[len(measures) - 1] for name, of_measures in gates.items()}
     clear = [name for name, gate in verdicts.items() if not gate.is_void]
-    groups = tuple(_measure_groups(ratings, clear, plan)) if plan.by and ratings.has_joined_labels else ()
+    laid_out = _lay_out_verdicts(ratings, clear, plan) if plan.by and ratings.has_joined_labels else {}
+    groups = tuple(measure_groups(ratings, laid_out, plan.by, plan.look))
     comparisons = [
         compare(Between.LABEL, {**labels, name: judge}, measures, units, gates[name])
         for name, judge in labelled.items()
@@ -241,6 +288,8 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
     comparisons += _compare_side(Between.JUDGES, judges, measures, units)
     label = next(iter(labels.values()), {})
     pairs = [({**labels, name: judge}, True) for name, judge in (judges or panels).items() if labels]
+    are_split = any(Reason.PEOPLE_DISAGREE in gate.reasons for gate in verdicts.values())
+    among = list_among_people(ratings, plan.line, all_split=are_split) if judges or panels else []
     pairs = pairs or [({name: side[name] for name in two}, False) for side in (people, judges) for two in _pairs(side)]
     roles = (("person", people), ("judge", judges), ("panel", panels))
     return Agreement(
@@ -263,8 +312,11 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
             if (flips := compare_samples(given, measures, units))
         ),
         groups,
-        list_disagreements(pairs, measures, plan.worst),
-        word_ungrouped(groups, _count_labelled(verdicts), plan.by),
+        list_disagreements(pairs, measures, plan.worst, among),
+        word_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
+        plan.runs,
+        count_ungrouped(ratings, plan.runs) if clear else 0,
+        any(about.question or about.answer for about in ratings.about.values()),
     )
 
 
@@ -365,18 +417,12 @@ def _word_gate(gate: Gate, about: _Words) -> str:
     return "; ".join(words)
 
 
-def _count_labelled(verdicts: Mapping[str, Gate]) -> int:
-    """Return how many labels come to a verdict, if these say anything about a judge."""
-    return max((gate.shares.people.labelled for gate in verdicts.values() if not gate.is_void), default=0)
-
-
-def _measure_groups(ratings: Ratings, judges: Collection[str], plan: Plan) -> Iterator[JudgeShares]:
-    """Yield how each judge treats the answers of each group, by the verdict; of some judges labels say nothing."""
+def _lay_out_verdicts(ratings: Ratings, judges: Collection[str], plan: Plan) -> dict[str, Labelled]:
+    """Return how each judge treats labelled answers by the verdict; of some judges labels say nothing."""
     measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
     names = [name for name in list_judges(ratings) if name in judges]
     laid_out = {name: lay_out(ratings, name, measure, units, plan.runs) for name in names}
-    known = {name: each for name, each in laid_out.items() if each is not None}
-    yield from measure_groups(ratings, known, plan.by, plan.look)
+    return {name: each for name, each in laid_out.items() if each is not None}
 
 
 def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.judged.run import NO_RESULTS, Review
 from rubric_lint.agree.label_scale import Doubted, Scales
-from rubric_lint.agree.labelled import Labelled, count_indistinct, find_units, lay_out, list_judges
+from rubric_lint.agree.labelled import Labelled, count_indistinct, count_ungrouped, find_units, lay_out, list_judges
 from rubric_lint.agree.ratings import Judgements, Ratings
 from rubric_lint.agree.scales import Kind, measure_verdicts, measures_of
 from rubric_lint.agree.shares import Shares, measure_shares
@@ -146,6 +146,7 @@ class Assessment(NamedTuple):
     first, and `groups` the same for each value of the field that was asked for. Each bound of `judges` may be wrong
     with the probability `level`. `needed` is the least number of units in all that decides with a chance of 4 in 5, if
     any does; units are questions if `has_questions`, and `copies` labelled answers are near-copies of others.
+    `ungrouped_outputs` of labelled answers are left over, as they are too few for a run.
     `by_verdict` has the bounds that labels chosen by the verdict give. `indistinct` is the number of criteria on which
     no judge tells answers apart, 0 if one does, and `alike` the number of answers that were all given one and the same
     value on every criterion. `verdicts` counts the outputs of the worst judge, without labels of the first one, by
@@ -168,6 +169,7 @@ class Assessment(NamedTuple):
     needed: int | None = None
     has_questions: bool = False
     copies: int = 0
+    ungrouped_outputs: int = 0
     by_verdict: ByVerdict | None = None
     indistinct: int = 0
     alike: int = 0
@@ -220,6 +222,7 @@ class Assessment(NamedTuple):
             "level": self.level,
             "unit": "question" if self.has_questions else "answer",
             "near_copies": self.copies,
+            "ungrouped_outputs": self.ungrouped_outputs,
             "verdicts": {verdict: self.verdicts.get(verdict, 0) for verdict in Verdict},
             "bad_caught": shares and shares.bad_caught,
             "good_passed": shares and shares.good_passed,
@@ -354,6 +357,7 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
         level=level,
         has_questions=any(each.are_questions for each in laid_out.values()),
         copies=max(each.copies for each in laid_out.values()),
+        ungrouped_outputs=count_ungrouped(ratings, asked.runs),
     )
     people = shares[0].shares.people
     if len(judges) == 1 and found.review.doubts.are_by_verdict_alone(people, asked.target):

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from rubric_lint.agree.labelled import Labelled
 from rubric_lint.agree.ratings import Key, Ratings, name_key, sort_keys
 from rubric_lint.agree.shares import Shares, measure_shares
-from rubric_lint.agree.units import About
+from rubric_lint.agree.units import EMPTY, OTHER, About
+from rubric_lint.messages import join_words
 
 ERROR = Fraction(1, 40)
 """The probability with which a judge that is not good enough may be called trusted."""
@@ -62,13 +63,15 @@ def measure_groups(
             yield JudgeShares(judge, measure_shares(part.answers, level), part.keys, name)
 
 
-def word_ungrouped(groups: Sequence[JudgeShares], labelled: int, field: str) -> str:
-    """Return how many of so many labelled answers are in no group, as they lack the field; empty if none is."""
-    judges = {each.judge for each in groups} or {""}
-    rest = labelled - sum(each.shares.people.labelled for each in groups) // len(judges)
-    if not field or not rest:
+def word_ungrouped(ratings: Ratings, labelled: Collection[Key], field: str) -> str:
+    """Return how many labelled answers are in no group, by what is wrong with the field; empty if none is."""
+    abouts = [ratings.about.get(key, About()) for key in labelled] if field else []
+    reasons = Counter(about.unusable.get(field, "without") for about in abouts if field not in about.fields)
+    if not reasons:
         return ""
-    return f"{rest:,} labelled answer{'' if rest == 1 else 's'} without `{field}`, in no group."
+    parts = [f"{reasons[why]:,} {why} `{field}`" for why in ("without", EMPTY, OTHER) if reasons[why]]
+    ending = "" if reasons.total() == 1 else "s"
+    return f"Labelled answer{ending} in no group: {join_words(parts)}."
 
 
 def count_values(about: Collection[About]) -> dict[str, int]:

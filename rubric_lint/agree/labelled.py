@@ -125,6 +125,25 @@ def _list_runs(outputs: Outputs, runs: int, criteria: Sequence[ScoringCriterion]
             yield find_middle(valid, criteria) if runs > 1 else valid[0]
 
 
+def count_ungrouped(ratings: Ratings, runs: int) -> int:
+    """Return how many outputs for labelled answers are in no run of so many: valid ones that are left over."""
+    labelled = set().union(*ratings.people.values())
+    count = 0
+    # A panel judges once, and its members are no judges; an answer with only invalid outputs leaves none over.
+    for given in () if ratings.panels else ratings.judges.values():
+        for key in labelled & given.keys():
+            outputs = given[key].recorded
+            rest = outputs[len(outputs) - len(outputs) % runs :]
+            count += 0 if None in rest else len(rest)
+    return count
+
+
+def word_ungrouped_outputs(count: int, runs: int) -> str:
+    """Return how many outputs are in no run."""
+    outputs, are = ("judge output", "is") if count == 1 else ("judge outputs", "are")
+    return f"{count:,} {outputs} of labelled answers {are} in no group of {runs} and not counted."
+
+
 _BY_CHANCE = Fraction(1, 100)
 """The probability from which labels may be more of one verdict by chance."""
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rubric_lint.agree.bounds import lower_tail, upper_tail
+from rubric_lint.agree.intervals import find_least
 from rubric_lint.agree.shares import SLIPS
 
 MOST_LABELS = 500
@@ -28,6 +29,25 @@ class Seen(NamedTuple):
     def smoothed(self) -> Fraction:
         """The share, moved a little towards a half: that of (x + 1) of (n + 2)."""
         return Fraction(self.x + 1) / (self.n + 2)
+
+
+def find_least_units(target: Fraction, level: float) -> int:
+    """Return the fewest units of a class that can reach the target, if all are right."""
+    share = float(target)
+    return find_least(lambda n: upper_tail(n, n, share) <= level, 0, 1, MOST_LABELS * MOST_LABELS) or 0
+
+
+def find_rare(bad: int, good: int, least: int) -> str:
+    """Return the rarer class, if it keeps the most labels from holding the least of both; empty if neither does."""
+    rarer, name = (bad, "bad") if bad < good else (good, "good")
+    if bad == good or is_beyond(least):
+        return ""
+    return name if Fraction(rarer + 1, bad + good + 2) * MOST_LABELS < least else ""
+
+
+def is_beyond(least: int) -> bool:
+    """Return whether even the most labels, half of them of each class, would hold too few."""
+    return 2 * least > MOST_LABELS
 
 
 def count_labels(bad: Seen, good: Seen, target: Fraction, level: float, *, may_slip: bool = False) -> int | None:

@@ -31,28 +31,45 @@ another text is from 29 words on. Unicode, too, takes such characters for words:
 _WORD = re.compile(rf"(?!\d)[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W\d_])+")
 
 
+EMPTY = "with an empty value in"
+OTHER = "with a value that is no text or number in"
+"""Why answers cannot be grouped by a field that they have."""
+
+
 class About(NamedTuple):
-    """What records say of an answer besides judgements: its question, its text, and its other fields as JSON."""
+    """What records say of an answer besides judgements: its question, its text, and its other fields as JSON.
+
+    `unusable` has why answers cannot be grouped by its other fields.
+    """
 
     question: str | None = None
     answer: str | None = None
     fields: Mapping[str, str] = {}
+    unusable: Mapping[str, str] = {}
 
     def or_else(self, other: "About") -> "About":
         """Return what this one says, and of what it does not say what another one does."""
-        return About(self.question or other.question, self.answer or other.answer, {**other.fields, **self.fields})
+        fields, unusable = {**other.fields, **self.fields}, {**other.unusable, **self.unusable}
+        return About(self.question or other.question, self.answer or other.answer, fields, unusable)
 
 
 def describe(record: Mapping[str, Any], known: frozenset[str]) -> About:
     """Return what a record says of its answer; fields that are `known` have a meaning of their own."""
-    fields: dict[str, str] = {}
+    fields, unusable = dict[str, str](), dict[str, str]()
     for name, value in record.items():
-        inner = {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, dict) else {name: value}
-        if name not in known:
-            fields |= {
-                key: _name(each) for key, each in inner.items() if isinstance(each, str | int | float) and each != ""
-            }
-    return About(_as_text(record.get("question")), _as_text(record.get("answer")), fields)
+        if name in known:
+            continue
+        several = {name: value}
+        if isinstance(value, dict):
+            several |= {f"{name}.{key}": each for key, each in value.items()}
+        for key, each in several.items():
+            if each is None or each == "":
+                unusable[key] = EMPTY
+            elif isinstance(each, str | int | float):
+                fields[key] = _name(each)
+            else:
+                unusable[key] = OTHER
+    return About(_as_text(record.get("question")), _as_text(record.get("answer")), fields, unusable)
 
 
 def _name(value: str | float) -> str:
@@ -62,6 +79,8 @@ def _name(value: str | float) -> str:
             json.loads(value)
         except ValueError:
             return value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 1.0 and 1 are one number
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -22,6 +22,7 @@ from rubric_lint.agree.comparison import (
 )
 from rubric_lint.agree.groups import JudgeShares
 from rubric_lint.agree.intervals import Share
+from rubric_lint.agree.labelled import word_ungrouped_outputs
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
 from rubric_lint.agree.scales import Kind, Measure
@@ -33,13 +34,26 @@ VERSION = 1
 """The version of the JSON report, as `schemas/agreement/v1.json` describes it."""
 
 
-LEGEND = (
+_UNITS = "95%: answers to one question count as one, as do near-copies, but not in pass rates."
+_NO_UNITS = (
+    "95%: no record has a question or the text of its answer, so each answer counts by itself; `rubric-lint assess` "
+    "reads them from the answers, and counts answers to one question as one."
+)
+"""The same, where nobody knows which answers are to one question."""
+
+_LEGEND = (
     "alpha and kappa: equal or not on checks; elsewhere, near misses count as partial agreement (squared distances).",
-    "95%: answers to one question count as one, as do near-copies, but not in pass rates.",
+    "{units}",
     f"rough: fewer than {FIRM} of these, or fewer than {LEAST_OFF} off the commonest value.",
     "bad caught and good passed: by the same rules as in assess; several judges share the 5%.",
 )
 """What the figures of all sections are."""
+
+
+def word_legend(agreements: Sequence[Agreement]) -> list[str]:
+    """Return what the figures of all sections are."""
+    units = _UNITS if any(agreement.has_texts for agreement in agreements) else _NO_UNITS
+    return [line.format(units=units) for line in _LEGEND]
 
 
 INTERVAL = "95%"
@@ -89,6 +103,8 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
             yield _count_caught(gated)
     if agreement.groups or agreement.ungrouped:
         yield _show_groups(agreement.groups, agreement.ungrouped)
+    if agreement.ungrouped_outputs:
+        yield Section("", notes=(word_ungrouped_outputs(agreement.ungrouped_outputs, agreement.runs),))
     for rate in agreement.pass_rates:
         yield _show_rates(rate)
     for judges, contests in agreement.contests:
@@ -195,7 +211,7 @@ def _show_groups(groups: Sequence[JudgeShares], ungrouped: str) -> Section:
         Column("good passed", list(map(_bounded, passed))),
         Column(INTERVAL, list(map(_bounds, passed)), 2),
     ]
-    title = "Verdicts by group; questions and near-copies count as one, all groups share 5%"
+    title = "Verdicts by group; all groups share 5%"
     return Section(title, columns if groups else (), [ungrouped] if ungrouped else ())
 
 
@@ -375,7 +391,7 @@ def as_text(findings: Findings, columns: int, most: int = 10) -> Iterator[str]:
             yield ""
             yield from _show_disagreements(agreement.disagreements, columns, most)
     has_figures = not all(is_few(comparison) for agreement in shown for comparison in agreement.comparisons)
-    legend = (*left, *(LEGEND if has_figures else ()))
+    legend = (*left, *(word_legend(shown) if has_figures else ()))
     yield from [""] if legend else []
     for line in legend:
         yield from wrap(line, columns)

@@ -8,13 +8,14 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rubric_lint.agree.analysis import list_among_people
 from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.judged.outcomes import Untested
-from rubric_lint.agree.needed import MOST_LABELS
+from rubric_lint.agree.needed import MOST_LABELS, find_rare, is_beyond
 from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
 from rubric_lint.finding import Severity
 from rubric_lint.messages import join_words, list_names, to_data, visible, visible_json
@@ -23,8 +24,7 @@ from rubric_lint.report.trust import (
     Given,
     count_more,
     count_without_verdict,
-    find_least_units,
-    find_rare,
+    find_least_of,
     list_evidence,
     list_unlabelled,
     word_faults,
@@ -233,7 +233,8 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
     reasons, worst = set(found.reasons), found.worst
     labelled = [*again, *(_name_labels(given) or ["--labels", _name_sheet(given)])]
     by = ["--by", found.asked.by] if found.asked.by else []
-    agree = shlex.join(["rubric-lint", "agree", given.rubric, *given.results, *_name_labels(given), *by])
+    options = [*_name_labels(given), *by, *_list_asked(found.asked)]
+    agree = shlex.join(["rubric-lint", "agree", given.rubric, *given.results, *options])
     if Reason.LABEL_SCALE in reasons and found.doubted:
         yield Step(
             "Say on which scale the labels are.", shlex.join([*labelled, "--label-scale", found.doubted.proposed])
@@ -242,7 +243,10 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
         yield Step("Correct the labels that are refused, then run this again.", shlex.join(labelled))
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
         names = worst.name_all(worst.shares.people.split)
-        yield Step(f"Read these {len(names)} answers together first: {list_names(names, 5)}.", agree)
+        ratings = found.review.ratings
+        count = len(list_among_people(ratings, found.asked.line, all_split=True)) if ratings else 0
+        text = f"Read these {len(names)} answers together first: {list_names(names, 5)}."
+        yield Step(text, f"{agree} --worst {count}")
     elif {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.BELOW_IN_GROUP} & reasons and worst:
         names = worst.name_all(worst.shares.single)
         if names:
@@ -256,7 +260,7 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
     if Reason.NO_LABELS in reasons and are_unusable:
         yield Step("No label could be used: correct the labels, then run this again.", shlex.join(labelled))
     elif {Reason.NO_LABELS, Reason.BY_VERDICT} & reasons:
-        count = min(max(_USUAL_SAMPLE, 2 * find_least_units(found)), found.review.answers)
+        count = min(max(_USUAL_SAMPLE, 2 * find_least_of(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
         command = "" if _is_undrawable(found, given) else shlex.join([*again, "--labels", _name_sheet(given)])
         yield Step("Run this again with the labels.", command)
@@ -283,12 +287,13 @@ def _list_steps_to_others(found: Assessment, given: Given, labelled: Sequence[st
     more = count_more(found)
     if more is None and found.worst:
         bad, good = found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n
-        rare = find_rare(found.worst.shares, find_least_units(found))
+        least = find_least_of(found)
+        rare = find_rare(bad, good, least)
         if rare:
             yield Step(f"Collect more answers that are {rare}, and have all of them judged and labelled.")
             return
-        if min(bad, good) < find_least_units(found):
-            more = max(2 * find_least_units(found) - bad - good, _FEWEST)
+        if min(bad, good) < least and not is_beyond(least):
+            more = max(2 * least - bad - good, _FEWEST)
     if more is None:
         yield Step("Ask for less with --target, fix the rubric, or change the judge.")
         return

@@ -33,7 +33,7 @@ from rubric_lint.agree.runs import NAMES_OF_RUNS, NOWHERE, OtherRun, read_answer
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import CRITERION, fold_column
-from rubric_lint.report.agreement import LEGEND, Findings, describe_findings
+from rubric_lint.report.agreement import Findings, describe_findings, word_legend
 from rubric_lint.report.assessment import Assessed, describe_assessments
 from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
@@ -105,7 +105,7 @@ def _render(template: str, *, script: str = "", **values: Any) -> Iterator[str]:
 
 def render_agreement(findings: Findings, title: str) -> str:
     """Render the page of agreement."""
-    found, note = describe_findings(findings), " ".join(LEGEND)
+    found, note = describe_findings(findings), " ".join(word_legend(findings.agreements))
     return "".join(
         _render("agreement.html", kind="Agreement of judges and people", title=title, note=note, agreement=found)
     )
@@ -528,7 +528,7 @@ class HtmlReport:
             "shown": [(places[each.rubric.name], each) for each in shown],
             "scored": scored,
             "agreement": describe_findings(extras.agreement) if extras.agreement else {},
-            "legend": " ".join(LEGEND),
+            "legend": " ".join(word_legend(extras.agreement.agreements)) if extras.agreement else "",
             "assessments_shown": [] if isinstance(extras.assessed, str) else describe_assessments(extras.assessed),
             "worst": worst,
             "invalid": self._invalid,

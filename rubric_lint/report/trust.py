@@ -1,7 +1,6 @@
 """Say in plain words whether a rubric and its judge can be trusted, what that rests on, and what is not known."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.agree.assess import (
@@ -12,16 +11,16 @@ from rubric_lint.agree.assess import (
     find_void,
     is_against,
 )
-from rubric_lint.agree.bounds import Bounded, upper_tail
+from rubric_lint.agree.bounds import Bounded
 from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Reason, lacks_outputs
 from rubric_lint.agree.groups import ERROR, JudgeShares, word_ungrouped
-from rubric_lint.agree.intervals import find_least
 from rubric_lint.agree.judged.outcomes import at_least, at_most
-from rubric_lint.agree.judged.rules import TARGET
+from rubric_lint.agree.judged.rules import ALIKE, TARGET, word_missing_labels
 from rubric_lint.agree.judged.run import Review, Unmatched
+from rubric_lint.agree.judged.table import Column
 from rubric_lint.agree.label_scale import Suspicion
-from rubric_lint.agree.labelled import count_units
-from rubric_lint.agree.needed import MOST_LABELS
+from rubric_lint.agree.labelled import count_units, word_ungrouped_outputs
+from rubric_lint.agree.needed import MOST_LABELS, find_least_units, find_rare, is_beyond
 from rubric_lint.agree.reading import NO_VERDICT
 from rubric_lint.agree.shares import Shares
 from rubric_lint.finding import Severity
@@ -138,7 +137,11 @@ def word_missing(shares: Shares) -> str:
 
 def _word_unsettled(found: Assessment, shares: Shares) -> str:
     """Return why no number of labels is said."""
-    least, rare = find_least_units(found), find_rare(shares, find_least_units(found))
+    least = find_least_of(found)
+    rare = find_rare(shares.bad_caught.n, shares.good_passed.n, least)
+    if is_beyond(least):
+        what = f"{word_target(found)} needs at least {least:,} bad and {least:,} good ones"
+        return f"even {MOST_LABELS} labels would probably not settle it: {what}"
     if rare:
         how = f"even {MOST_LABELS} labels would probably hold too few"
         return f"{rare} answers are too rare among these: {how} to settle it"
@@ -147,15 +150,6 @@ def _word_unsettled(found: Assessment, shares: Shares) -> str:
         return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least"
     how = f"even {MOST_LABELS} labels would probably not settle it"
     return f"{_name_judge(found)} is too near {word_target(found)}: {how}"
-
-
-def find_rare(shares: Shares, least: int) -> str:
-    """Return the class of which even the most labels would hold fewer than the least that decide; empty if none."""
-    bad, good = shares.bad_caught.n, shares.good_passed.n
-    for n, name in ((bad, "bad"), (good, "good")):
-        if Fraction(n + 1, bad + good + 2) * MOST_LABELS < least:
-            return name
-    return ""
 
 
 def count_more(found: Assessment) -> int | None:
@@ -194,8 +188,9 @@ def word_shares(found: Assessment) -> Iterator[str]:
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
         yield _word_group(found, group)
-    ungrouped = word_ungrouped(found.groups, found.worst.shares.people.labelled, found.asked.by)
-    yield from [ungrouped] if ungrouped else []
+    if found.review.ratings:
+        ungrouped = word_ungrouped(found.review.ratings, found.worst.keys, found.asked.by)
+        yield from [ungrouped] if ungrouped else []
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
     see = "sees" if len(found.review.people) == 1 else "see"
     people = f"{list_names(found.review.people, 3)} {see} them"
@@ -221,16 +216,15 @@ def _word_group(found: Assessment, group: JudgeShares) -> str:
         bound = at_most(share.high) if is_low else at_least(share.low)
         parts.append(f"{did} {share.shown} of {share.n} {kind} ({bound})" if share.n else f"none is {kind}")
     judge = f"`{group.judge}`: " if len(found.judges) > 1 else ""
-    least = find_least_units(found)
+    least = find_least_of(found)
     few = f"; fewer than {least} bad ones never clear a group" if bad.n < least else ""
     verdict = "not trusted here: " if group.shares.is_below(found.asked.target) else ""
     return f"{found.asked.by} `{group.group}`: {judge}{verdict}{', '.join(parts)}{few}."
 
 
-def find_least_units(found: Assessment) -> int:
-    """Return the fewest units of a class that can reach the target, if all are right."""
-    target = float(found.asked.target)
-    return find_least(lambda n: upper_tail(n, n, target) <= found.level, 0, 1, MOST_LABELS * MOST_LABELS) or 0
+def find_least_of(found: Assessment) -> int:
+    """Return the fewest units of a class that can reach the target that is asked for."""
+    return find_least_units(found.asked.target, found.level)
 
 
 def _word_stopped(line: Verdict) -> str:
@@ -318,6 +312,8 @@ def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
     if shares.partly:
         what = "counts as a wrong one" if found.asked.runs == 1 else "makes one of several runs wrong"
         yield f"On {counted(shares.partly, 'labelled answer')} an invalid output {what}."
+    if found.ungrouped_outputs:
+        yield word_ungrouped_outputs(found.ungrouped_outputs, found.asked.runs)
     if shares.unasked:
         lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
         yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
@@ -338,14 +334,15 @@ def _is_copy(found: Assessment) -> bool:
 
 
 def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
-    labelled, least = worst.shares.people.labelled - worst.shares.people.tied, find_least_units(found)
+    labelled, least = worst.shares.people.labelled - worst.shares.people.tied, find_least_of(found)
     bad, good = worst.shares.bad_caught.n, worst.shares.good_passed.n
     if found.has_questions:
         few = ""
         if min(bad, good) < least and Reason.FEW_LABELS in found.reasons:
             few = f": too few to speak of other questions. {least} with bad and {least} with good ones are the least"
-        told = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
-        yield f"{counted(labelled, 'labelled answer')}, but {told}{few}."
+        questions = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
+        link = ", but" if bad + good < labelled else ":"
+        yield f"{counted(labelled, 'labelled answer')}{link} {questions}{few}."
     if found.copies:
         of = counted(worst.shares.people.labelled, "labelled answer")
         how = "which differ from others in digits or a few words and count with them"
@@ -408,9 +405,18 @@ def word_lack(criterion: Assessed, found: Assessment) -> str:
         return "not judged yet"
     if found.indistinct:
         return "the wording cannot be judged with this model"
-    if void is not None or shares is None:
-        return _VOID[void] if void else "its labels are all alike, and it has no gate"
+    if void is not None:
+        return _VOID[void]
+    column = _find_column(found, criterion.id)
+    missing = word_missing_labels(column) if column else ""
+    if missing or shares is None:
+        return missing or ALIKE
     return "people disagree on it" if shares.people.disagree(TARGET) else _word_lack_of_labels(criterion, shares, found)
+
+
+def _find_column(found: Assessment, criterion: str) -> Column | None:
+    columns = found.review.table.columns if found.review.table else ()
+    return next((column for column in columns if column.name == criterion), None)
 
 
 def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment) -> str:
@@ -420,10 +426,8 @@ def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment)
         more = criterion.needed - shares.units
         units = "questions" if found.has_questions else "labels"
         return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
-    if not shares.people.labelled:
-        return "no label has a value for it"
-    least = find_least_units(found)
-    rare = find_rare(shares, least)
+    least = find_least_units(TARGET, float(ERROR / max(len(found.judges), 1)))
+    rare = find_rare(shares.bad_caught.n, shares.good_passed.n, least)
     if rare:
         return f"{rare} answers are too rare on it: even {MOST_LABELS} labels would probably hold too few"
     if min(shares.bad_caught.n, shares.good_passed.n) < least:

@@ -213,12 +213,17 @@ def find_disagreement(table: Table) -> Outcomes:
         yield from _list_void(table, needed)
         return
     for place, column in enumerate(table.columns):
+        missing = word_missing_labels(column)
+        if missing:
+            if table.bare:
+                are = "label is" if table.bare == 1 else "labels are"
+                missing += f"; {table.bare:,} {are} of the verdict alone, which `rubric-lint assess` compares"
+            lacking.setdefault(missing, []).append(column.name)
+            continue
         laid_out = {judge: each[place] for judge, each in compared.items() if place in each}
         found = {judge: measure_shares(each.answers, level) for judge, each in laid_out.items()}
         if not found or any(shares.people.disagree(TARGET) for shares in found.values()):
-            why = (
-                "people disagree with each other" if found else "all labels are equal, and no gate tells good from bad"
-            )
+            why = "people disagree with each other" if found else ALIKE
             lacking.setdefault(why, []).append(column.name)
             continue
         name = min(found, key=lambda judge: min(found[judge].bad_caught.high, found[judge].good_passed.high))
@@ -231,6 +236,15 @@ def find_disagreement(table: Table) -> Outcomes:
             why = f"fewer than {needed} bad or good answers{asked} by the labels"
             lacking.setdefault(why, []).append(column.name)
     yield from (_lack(why, needed)._replace(names=tuple(names)) for why, names in lacking.items())
+
+
+ALIKE = "its labels are all alike, and it has no gate"
+"""Why a judge cannot be compared with people on a criterion on which nothing tells good from bad."""
+
+
+def word_missing_labels(column: Column) -> str:
+    """Return that no label says anything about a criterion; empty if one does."""
+    return "" if any(label is not None for label in column.labels) else "no label has a value for it"
 
 
 def _list_void(table: Table, needed: int) -> Outcomes:

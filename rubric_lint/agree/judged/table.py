@@ -73,6 +73,7 @@ class Table(NamedTuple):
     that differ, in the `sampled` answers with several. `samples` are the numbers of samples that answers have,
     `lengths` the characters of each answer (None: no text). `compared` has for each judge, by the place of a criterion,
     the labelled answers on which the judge is compared with people, and `void` why labels say nothing about a judge.
+    `bare` judged answers have a label of the verdict alone.
     """
 
     columns: tuple[Column, ...]
@@ -83,6 +84,7 @@ class Table(NamedTuple):
     sampled: int = 0
     compared: Mapping[str, Mapping[int, Labelled]] = MappingProxyType({})
     void: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
+    bare: int = 0
 
     @property
     def answers(self) -> int:
@@ -92,9 +94,8 @@ class Table(NamedTuple):
     @property
     def labelled(self) -> int:
         """The number of judged answers with a label."""
-        return sum(
-            any(label is not None for label in row) for row in zip(*(each.labels for each in self.columns), strict=True)
-        )
+        rows = zip(*(each.labels for each in self.columns), strict=True)
+        return self.bare + sum(any(label is not None for label in row) for row in rows)
 
 
 def make_columns(
@@ -154,7 +155,11 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1) -> Table
             (place, lay_out(ratings, name, column.measure, units, runs)) for place, column in enumerate(columns)
         )
         compared[name] = {place: each for place, each in laid_out if each is not None}
-    return Table(columns, keys, rates, tuple(sorted(sizes)), known, len(sampled), compared)
+    bare = 0
+    for key in keys:
+        answers, verdict = people[key].given if key in people else ((), None)
+        bare += verdict is not None and all(answer is None for answer in answers)
+    return Table(columns, keys, rates, tuple(sorted(sizes)), known, len(sampled), compared, bare=bare)
 
 
 def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:

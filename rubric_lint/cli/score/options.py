@@ -155,6 +155,8 @@ def check_field(name: str, about: "Sequence[About]") -> None:
     from rubric_lint.agree.groups import MOST_GROUPS, count_values  # noqa: PLC0415  (few runs need it)
 
     values = {each.fields[name] for each in about if name in each.fields}
+    if not values and any(name in each.unusable for each in about):
+        raise UserError(f"--by: no answer has a text or a number in `{name}`, so there are no groups")
     if not values:
         known = count_values(about)
         raise UserError(
