@@ -1012,6 +1012,30 @@ def test_an_invalid_output_is_a_run_that_is_not_right_and_others_of_its_answer_c
     assert (report["bad_caught"]["x"], report["bad_caught"]["n"]) == (caught, 30)
 
 
+REFUSAL = "I refuse."
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize("at", [0, 1, None], ids=["invalid-first", "invalid-second", "valid"])
+def test_several_records_of_an_answer_are_its_outputs_as_those_of_one_record_are(runs, at):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each, each) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    for record in records[:10] if at is not None else ():
+        record["outputs"][at] = REFUSAL
+    reports = []
+    alone = [
+        {**{name: value for name, value in record.items() if name != "outputs"}, "output": output}
+        for record in records
+        for output in record["outputs"]
+    ]
+    for written in (records, alone):
+        write_lines("answers.judged.jsonl", written)
+        _, report, _ = run(*LABELS, "--runs", str(runs))
+        reports.append({key: report[key] for key in ("reasons", "bad_caught", "good_passed", "unscored")})
+    assert reports[0] == reports[1]
+
+
 def write_outputs(judge, extra=()):
     """Write 60 answers that people and a judge fail or pass alike, with the fields of each record, and more records."""
     met = [False] * 30 + [True] * 30
@@ -1029,9 +1053,9 @@ INVALID = {"outputs": ["I refuse.", "I refuse."]}
     [
         ({"judge": {"model": "m"}}, {"judge": {"model": "n"}, **INVALID}, {"m": (30, 30), "n": (0, 30)}),
         ({"judge": {"model": "m"}}, {"rater": "n", **INVALID}, {"m": (30, 30), "n": (0, 30)}),
-        ({"judge": {"model": "m"}}, {"judge": {"model": "m"}, **INVALID}, {"m": (30, 30)}),
-        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (30, 30)}),
-        ({"judge": {}}, {"error": "content filter"}, {"answers": (30, 30)}),
+        ({"judge": {"model": "m"}}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
+        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (15, 30)}),
+        ({"judge": {}}, {"error": "content filter"}, {"answers": (15, 30)}),
     ],
     ids=["other-model", "other-rater", "asked-again", "without-a-model", "no-models"],
 )
