@@ -242,7 +242,7 @@ def test_nothing_is_computed_where_nothing_can_be_compared(run, tmp_path, labels
 @pytest.mark.parametrize("field", ["answer", "question"])
 def test_records_of_other_texts_under_one_id_are_left_out_and_named(run, tmp_path, field):
     judged = [{**each, field: f"Text {number}."} for number, each in enumerate(records("B", None, JUDGE))]
-    again = [{**judged[0], field: "Another."}, {**judged[1], field: " text 1 "}]
+    again = [{**judged[0], field: "Another."}, {**judged[1], field: " Text 1 "}]
     write(tmp_path, "judge", [*judged, *again])
     left_out = report(run, "judge.jsonl", "--labels", "human.jsonl")["left_out"][0]
     assert left_out == {
