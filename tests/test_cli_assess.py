@@ -18,6 +18,7 @@ import played_judges as played
 import pytest
 from chat_server import Response, completion, serving
 
+from rubric_lint.agree.reading import NO_ANSWER
 from rubric_lint.messages import Causes
 
 ROOT = Path(__file__).parent.parent
@@ -1010,6 +1011,44 @@ def test_an_invalid_output_is_a_run_that_is_not_right_and_others_of_its_answer_c
     write_lines("answers.judged.jsonl", records)
     _, report, _ = run(*LABELS, "--runs", str(runs))
     assert (report["bad_caught"]["x"], report["bad_caught"]["n"]) == (caught, 30)
+
+
+def test_a_label_of_no_answer_is_left_out_and_an_id_with_blanks_is_trimmed():
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    names = [f"a{number:03}" for number in range(60)]
+    verdicts = ["pass" if each else "fail" for each in met]
+    rows = [f" {name} ,ann,{verdict}" for name, verdict in zip(names, verdicts, strict=True)]
+    Path("labels.csv").write_text("\n".join(["id,rater,verdict", *rows, "zz9,ann,fail"]), "utf-8")
+    _, report, _ = run("--labels", "labels.csv", "--results", "answers.judged.jsonl")
+    assert [report[side]["n"] for side in ("bad_caught", "good_passed")] == [30, 30]
+    assert report["unscored"] == 0
+    page = run("--labels", "labels.csv", "--results", "answers.judged.jsonl", form="full")[1]
+    assert f"1 label left out ({NO_ANSWER}): zz9 by ann" in " ".join(page.split())
+
+
+def test_lengths_are_those_of_the_answers_if_results_have_no_text():
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    reports = [run(*LABELS)[1]["criteria"]]
+    write_lines(
+        "answers.judged.jsonl",
+        [{"id": each["id"], "outputs": each["outputs"], "judge": each["judge"]} for each in records],
+    )
+    reports.append(run(*LABELS)[1]["criteria"])
+    assert reports[0] == reports[1]
+
+
+def test_judge_outputs_without_the_field_output_are_invalid_and_not_passed_over():
+    write_judged([(True,)] * 5, [True] * 5)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    Path("answers.judged.jsonl").unlink()
+    write_lines(
+        "answers.jsonl", [{"id": each["id"], "answer": each["answer"], **each["outputs"][0]} for each in records]
+    )
+    code, report, _ = run()
+    assert (code, len(report["invalid"])) == (4, 5)
 
 
 REFUSAL = "I refuse."

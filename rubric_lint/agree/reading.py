@@ -249,6 +249,7 @@ TWICE = "one person gave the id different labels; keep one of them"
 OTHER_ANSWER = "one judge has other texts in `answer` or `question` under the same id; give each answer its own id"
 SEVERAL_VERSIONS = "one judge judged the id with several versions of the rubric; judge again with one"
 NO_RESULT = "no judge has a result for the id, so lower bounds count the answer as wrong"
+NO_ANSWER = "ANSWERS has no answer with the id of the label"
 OTHER_TEXT = "the label has another text in `answer` than the result with its id; label the judged answer"
 NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; import that column as text"
 OTHER_TYPE = 'results have the id in another type, as 1 is not "1"; write both alike'
@@ -266,7 +267,10 @@ class Reader:
         *,
         any_version: bool = False,
         label_scales: Scales = MappingProxyType({}),
+        among: Collection[Key] = (),
     ) -> None:
+        """Read for these rubrics; if answers are known by their ids `among`, a label of none of them is left out."""
+        self._among = frozenset(map(name_key, among))
         self.invalid: list[Invalid] = []
         self.passed_over = ReadingTotals()
         self._label_scales = label_scales
@@ -568,8 +572,8 @@ class Reader:
                 of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
                 refused = self._count_refused(name)
                 ratings = Ratings(rubric, single, labelled, None, together, self._about[name], of_judges, refused)
-                found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
-                self._list_labels_without_result(ratings)
+                ratings = ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen))
+                found.append(ratings._replace(people=self._list_labels_without_result(ratings)))
         return found
 
     def _count_refused(self, rubric: str) -> tuple[int, int]:
@@ -632,7 +636,8 @@ class Reader:
                 rater = name if name and name not in taken else record.file
                 record = record._replace(source=Source(rater))  # noqa: PLW2901
             if record.is_of_sheet and isinstance(record.key, str) and record.key not in keys:
-                record = record._replace(key=others.get(record.key, record.key))  # noqa: PLW2901
+                trimmed = record.key.strip()  # as every other cell
+                record = record._replace(key=trimmed if trimmed in keys else others.get(trimmed, trimmed))  # noqa: PLW2901
             judged = texts.get((record.rubric.name, record.key))
             if judged and record.text is not None and record.text not in judged:
                 self._leave_out(OTHER_TEXT, record.place)
@@ -658,7 +663,9 @@ class Reader:
                 self._leave_out(TWICE, record.place, "label")
         return {at: {key: each.judgement for key, each in given.items()} for at, given in found.items() if given}
 
-    def _list_labels_without_result(self, ratings: Ratings) -> None:
+    def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:
+        """List labels without a result, and return the labels that count: those of answers that there are."""
+        people: dict[str, dict[Key, Judgement]] = {rater: dict(given) for rater, given in ratings.people.items()}
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
@@ -672,7 +679,11 @@ class Reader:
                 if key not in judged:
                     name = name_key(key)
                     reason = OTHER_TYPE if name in names else NO_ZEROS if name in stripped else no_result
-                    self._leave_out(reason, f"{name_key(key)} by {rater}", "label")
+                    if self._among and name not in self._among:
+                        del people[rater][key]
+                        reason = NO_ANSWER if reason is no_result else reason
+                    self._leave_out(reason, f"{name} by {rater}", "label")
+        return {rater: given for rater, given in people.items() if given}
 
 
 def _list_first(keys: Collection[Key]) -> str:

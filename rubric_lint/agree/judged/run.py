@@ -220,7 +220,7 @@ class Review(NamedTuple):
 def _review(
     rubric: ScoringRubric, sources: Sources, among: dict[str, frozenset[str]], basis: Basis, *, takes_unnamed: bool
 ) -> Review:
-    reader = Reader({rubric.name: rubric}, label_scales=basis.label_scales)
+    reader = Reader({rubric.name: rubric}, label_scales=basis.label_scales, among=basis.about)
     joined = set[tuple[str, bytes]]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
