@@ -679,7 +679,7 @@ class Reader:
                 if key not in judged:
                     name = name_key(key)
                     reason = OTHER_TYPE if name in names else NO_ZEROS if name in stripped else no_result
-                    if self._among and name not in self._among:
+                    if self._among and name not in self._among and not judged.isdisjoint(labelled):
                         del people[rater][key]
                         reason = NO_ANSWER if reason is no_result else reason
                     self._leave_out(reason, f"{name} by {rater}", "label")
