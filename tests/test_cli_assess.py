@@ -1027,6 +1027,17 @@ def test_a_label_of_no_answer_is_left_out_and_an_id_with_blanks_is_trimmed():
     assert f"1 label left out ({NO_ANSWER}): zz9 by ann" in " ".join(page.split())
 
 
+def test_empty_cells_are_filled_in_before_other_labels_are_asked_for(said):
+    met = [False] * 15 + [True] * 15
+    write_judged([(each,) for each in met], met)
+    rows = [",".join([f"a{number:03}", "ann", *["yes" if each else "no"] * 4]) for number, each in enumerate(met)]
+    rows[-6:] = [f"a{number:03},ann,yes,,," for number in range(24, 30)]
+    header = ",".join(["id", "rater", *played.CRITERIA])
+    Path("labels.csv").write_text("\n".join([header, *rows]), "utf-8")
+    page = run("--labels", "labels.csv", form="full")[1]
+    said(page.partition("\nNext")[2].partition("\nDetails")[0])
+
+
 def test_lengths_are_those_of_the_answers_if_results_have_no_text():
     met = [False] * 30 + [True] * 30
     write_judged([(each,) for each in met], met)
