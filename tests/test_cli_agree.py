@@ -16,7 +16,7 @@ from steps import steps
 from rubric_lint.agree.analysis import analyse
 from rubric_lint.agree.bounds import lower_bound
 from rubric_lint.agree.comparison import Plan
-from rubric_lint.agree.reading import OTHER_MEANING, TWICE, Reader
+from rubric_lint.agree.reading import OTHER_ANSWER, OTHER_MEANING, SEVERAL_VERSIONS, TWICE, Reader
 from rubric_lint.report.agreement import Findings, as_text
 from rubric_lint.report.terminal import width
 from rubric_lint.scoring.loading import load_rubrics
@@ -239,13 +239,36 @@ def test_nothing_is_computed_where_nothing_can_be_compared(run, tmp_path, labels
     said(complaints)
 
 
+@pytest.mark.parametrize("field", ["answer", "question"])
+def test_records_of_other_texts_under_one_id_are_left_out_and_named(run, tmp_path, field):
+    judged = [{**each, field: f"Text {number}."} for number, each in enumerate(records("B", None, JUDGE))]
+    again = [{**judged[0], field: "Another."}, {**judged[1], field: " Text 1 "}]
+    write(tmp_path, "judge", [*judged, *again])
+    left_out = report(run, "judge.jsonl", "--labels", "human.jsonl")["left_out"][0]
+    assert left_out == {
+        "reason": OTHER_ANSWER,
+        "count": 2,
+        "records": ["judge.jsonl:1 (a000)", "judge.jsonl:13 (a000)"],
+    }
+
+
+def test_records_of_several_versions_are_left_out_and_a_label_repeated_word_for_word_counts_once(run, tmp_path):
+    judged = records("B", None, JUDGE)
+    write(tmp_path, "judge", [*judged, {**judged[0], "rubric_hash": "0123456789abcdef"}])
+    labels = records("B", "ana", HUMAN, chosen="random")
+    write(tmp_path, "human", [*labels, *labels])
+    found = report(run, "judge.jsonl", "--labels", "human.jsonl", "--any-version")
+    assert [(each["reason"], each["count"]) for each in found["left_out"]][:1] == [(SEVERAL_VERSIONS, 2)]
+    assert {each["name"]: each["answers"] for each in found["agreements"][0]["raters"]} == {"ana": 12, "judge": 11}
+
+
 def test_what_is_left_out_is_told_with_its_reason(run, tmp_path, said):
     odd = [
         {"output": {"checks": [{"id": "c", "score": 3}]}, "rater": "ana"},
         record("B", "a000", 3),
         record("B", "a001", 3, rater="ana", chosen="by hand"),
         record("B", "a002", 3, rater="ana", rubric_hash="0123456789abcdef"),
-        *[record("B", "a003", score, rater="ana") for score in (3, 3)],
+        *[record("B", "a003", score, rater="ana") for score in (3, 4)],
         record("B", "zzz", 3, rater="ana"),
         record("C", "a004", 3, rater="ana"),
         record("B", "a005", 11, rater="ana"),

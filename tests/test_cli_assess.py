@@ -18,6 +18,7 @@ import played_judges as played
 import pytest
 from chat_server import Response, completion, serving
 
+from rubric_lint.agree.reading import NO_ANSWER
 from rubric_lint.messages import Causes
 
 ROOT = Path(__file__).parent.parent
@@ -1012,6 +1013,79 @@ def test_an_invalid_output_is_a_run_that_is_not_right_and_others_of_its_answer_c
     assert (report["bad_caught"]["x"], report["bad_caught"]["n"]) == (caught, 30)
 
 
+def test_a_label_of_no_answer_is_left_out_and_an_id_with_blanks_is_trimmed():
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    names = [f"a{number:03}" for number in range(60)]
+    verdicts = ["pass" if each else "fail" for each in met]
+    rows = [f" {name} ,ann,{verdict}" for name, verdict in zip(names, verdicts, strict=True)]
+    Path("labels.csv").write_text("\n".join(["id,rater,verdict", *rows, "zz9,ann,fail"]), "utf-8")
+    _, report, _ = run("--labels", "labels.csv", "--results", "answers.judged.jsonl")
+    assert [report[side]["n"] for side in ("bad_caught", "good_passed")] == [30, 30]
+    assert report["unscored"] == 0
+    page = run("--labels", "labels.csv", "--results", "answers.judged.jsonl", form="full")[1]
+    assert f"1 label left out ({NO_ANSWER}): zz9 by ann" in " ".join(page.split())
+
+
+def test_empty_cells_are_filled_in_before_other_labels_are_asked_for(said):
+    met = [False] * 15 + [True] * 15
+    write_judged([(each,) for each in met], met)
+    rows = [",".join([f"a{number:03}", "ann", *["yes" if each else "no"] * 4]) for number, each in enumerate(met)]
+    rows[-6:] = [f"a{number:03},ann,yes,,," for number in range(24, 30)]
+    header = ",".join(["id", "rater", *played.CRITERIA])
+    Path("labels.csv").write_text("\n".join([header, *rows]), "utf-8")
+    page = run("--labels", "labels.csv", form="full")[1]
+    said(page.partition("\nNext")[2].partition("\nDetails")[0])
+
+
+def test_lengths_are_those_of_the_answers_if_results_have_no_text():
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    reports = [run(*LABELS)[1]["criteria"]]
+    write_lines(
+        "answers.judged.jsonl",
+        [{"id": each["id"], "outputs": each["outputs"], "judge": each["judge"]} for each in records],
+    )
+    reports.append(run(*LABELS)[1]["criteria"])
+    assert reports[0] == reports[1]
+
+
+def test_judge_outputs_without_the_field_output_are_invalid_and_not_passed_over():
+    write_judged([(True,)] * 5, [True] * 5)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    Path("answers.judged.jsonl").unlink()
+    write_lines(
+        "answers.jsonl", [{"id": each["id"], "answer": each["answer"], **each["outputs"][0]} for each in records]
+    )
+    code, report, _ = run()
+    assert (code, len(report["invalid"])) == (4, 5)
+
+
+REFUSAL = "I refuse."
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize("at", [0, 1, None], ids=["invalid-first", "invalid-second", "valid"])
+def test_several_records_of_an_answer_are_its_outputs_as_those_of_one_record_are(runs, at):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each, each) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    for record in records[:10] if at is not None else ():
+        record["outputs"][at] = REFUSAL
+    reports = []
+    alone = [
+        {**{name: value for name, value in record.items() if name != "outputs"}, "output": output}
+        for record in records
+        for output in record["outputs"]
+    ]
+    for written in (records, alone):
+        write_lines("answers.judged.jsonl", written)
+        _, report, _ = run(*LABELS, "--runs", str(runs))
+        reports.append({key: report[key] for key in ("reasons", "bad_caught", "good_passed", "unscored")})
+    assert reports[0] == reports[1]
+
+
 def write_outputs(judge, extra=()):
     """Write 60 answers that people and a judge fail or pass alike, with the fields of each record, and more records."""
     met = [False] * 30 + [True] * 30
@@ -1029,9 +1103,9 @@ INVALID = {"outputs": ["I refuse.", "I refuse."]}
     [
         ({"judge": {"model": "m"}}, {"judge": {"model": "n"}, **INVALID}, {"m": (30, 30), "n": (0, 30)}),
         ({"judge": {"model": "m"}}, {"rater": "n", **INVALID}, {"m": (30, 30), "n": (0, 30)}),
-        ({"judge": {"model": "m"}}, {"judge": {"model": "m"}, **INVALID}, {"m": (30, 30)}),
-        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (30, 30)}),
-        ({"judge": {}}, {"error": "content filter"}, {"answers": (30, 30)}),
+        ({"judge": {"model": "m"}}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
+        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (15, 30)}),
+        ({"judge": {}}, {"error": "content filter"}, {"answers": (15, 30)}),
     ],
     ids=["other-model", "other-rater", "asked-again", "without-a-model", "no-models"],
 )

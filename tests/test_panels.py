@@ -616,7 +616,7 @@ def test_raters_of_panels_in_two_files_are_told_apart(folder):
     ]
 
 
-def test_an_answer_that_a_panel_judged_twice_is_left_out_once(folder, said):
+def test_an_answer_that_a_panel_judged_twice_has_further_outputs(folder, said):
     write(folder, "run.jsonl", [panel_record(name, ("a", [LOW]), ("b", [HIGH])) for name in ("x", "y", "y")])
     code, _, told = run("agree", "r.rubric.yaml", "run.jsonl")
     assert (code, len(told)) == (0, 1)

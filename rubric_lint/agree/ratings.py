@@ -174,6 +174,31 @@ def combine_people(people: Mapping[str, Judgements], rubric: ScoringRubric | Non
     return combined
 
 
+def combine_records(records: Sequence[Judgement], rubric: ScoringRubric) -> Judgement:
+    """Return the judgement of one judge on one answer of which there are several records: all have its outputs."""
+    if len(records) == 1:
+        return records[0]
+    outputs = tuple(output for record in records for output in record.recorded)
+    valid = [output for output in outputs if output is not None]
+    about = next((record for record in records if record.length is not None), records[0])
+    combined = Judgement(((), None), length=about.length, text=about.text)
+    if len(valid) < len(outputs):
+        combined = combined._replace(outputs=outputs)
+    if not valid:
+        return combined
+    given = find_middle(valid, rubric.criteria)
+    reasons = []
+    for place, answer in enumerate(given[0]):
+        same = (record.reason(place) for record in records if record.given[0][place : place + 1] == (answer,))
+        reasons.append(next(filter(None, same), None))
+    return combined._replace(
+        given=given,
+        reasons=tuple(reasons) if any(reasons) else None,
+        samples=tuple(valid) if len(valid) > 1 else (),
+        higher=find_middle(valid, rubric.criteria, better=True) if len(valid) > 1 else None,
+    )
+
+
 def find_middle(
     signatures: Sequence[Signature], criteria: Sequence[ScoringCriterion], *, better: bool = False
 ) -> Signature:

@@ -15,6 +15,7 @@ from rubric_lint.agree.ratings import (
     Key,
     Outputs,
     Ratings,
+    combine_records,
     find_middle,
     make_id_key,
     name_key,
@@ -206,7 +207,10 @@ class Invalid(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A valid record: who judged which answer, and what it came to; `text` is its answer, if the record has it."""
+    """A record that counts: who judged which answer, and what it came to.
+
+    `text` and `question` are those of the answer, if the record has them, and `version` the hash of its rubric.
+    """
 
     source: Source
     rubric: ScoringRubric
@@ -217,6 +221,17 @@ class _Found(NamedTuple):
     chosen: Chosen | None = None
     is_of_sheet: bool = False
     text: str | None = None
+    question: str | None = None
+    version: str | None = None
+
+    def with_texts(self, record: Mapping[str, Any]) -> "_Found":
+        """Return this with the texts of its answer in the record."""
+        return self._replace(text=bare_text(record.get("answer")), question=bare_text(record.get("question")))
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether at least one of its outputs is valid."""
+        return any(output is not None for output in self.judgement.recorded)
 
     @property
     def place(self) -> str:
@@ -230,8 +245,11 @@ UNKNOWN_SHEET = "none of its columns is known"
 SKIPPED = "nothing is entered, so the rater skipped the answer"
 NO_VERDICT = "of the verdict only, which the empty cells decide; fill them in"
 OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
-TWICE = "one rater judged the same id more than once"
+TWICE = "one person gave the id different labels; keep one of them"
+OTHER_ANSWER = "one judge has other texts in `answer` or `question` under the same id; give each answer its own id"
+SEVERAL_VERSIONS = "one judge judged the id with several versions of the rubric; judge again with one"
 NO_RESULT = "no judge has a result for the id, so lower bounds count the answer as wrong"
+NO_ANSWER = "ANSWERS has no answer with the id of the label"
 OTHER_TEXT = "the label has another text in `answer` than the result with its id; label the judged answer"
 NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; import that column as text"
 OTHER_TYPE = 'results have the id in another type, as 1 is not "1"; write both alike'
@@ -249,31 +267,38 @@ class Reader:
         *,
         any_version: bool = False,
         label_scales: Scales = MappingProxyType({}),
+        among: Collection[Key] = (),
     ) -> None:
+        """Read for these rubrics; if answers are known by their ids `among`, a label of none of them is left out."""
+        self._among = frozenset(map(name_key, among))
         self.invalid: list[Invalid] = []
         self.passed_over = ReadingTotals()
         self._label_scales = label_scales
         self._about: dict[str, dict[Key, About]] = {name: {} for name in rubrics}
-        self._failed: dict[str, dict[Source, dict[Key, Outputs]]] = {name: {} for name in rubrics}
+        self._failed: dict[str, dict[Source, dict[Key, Outputs]]] = {}
         known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
         self._known = frozenset(known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning"})
         self._rubrics = rubrics
         self._scorer = Scorer(rubrics, reading)
         self._any_version = any_version
         self._left_out: dict[str, LeftOut] = {}
+        self._results: list[_Found] = []
         self._judges: list[_Found] = []
-        self._partial: list[_Found] = []
         self._people: list[_Found] = []
         self._labels, self._refused = Counter[str](), Counter[str]()
         self._contradictions = 0
+        self._repeated: set[tuple[str, Key]] = set()
 
-    def word_contradictions(self) -> str:
-        """Return how many labels have a verdict that is not that of their criteria; empty if none has."""
+    def list_notes(self) -> Iterator[str]:
+        """Yield how many labels contradict themselves, and how many answers have several records of one judge."""
         n = self._contradictions
-        if not n:
-            return ""
-        labels = "1 label has" if n == 1 else f"{n:,} labels have"
-        return f"{labels} a verdict that the criteria in the same row do not come to: the verdict counts"
+        if n:
+            labels = "1 label has" if n == 1 else f"{n:,} labels have"
+            yield f"{labels} a verdict that the criteria in the same row do not come to: the verdict counts"
+        n = len(self._repeated)
+        if n:
+            answers = "1 answer has" if n == 1 else f"{n:,} answers have"
+            yield f"{answers} several records by one judge: each counts as a further judge output, in recorded order"
 
     @property
     def left_out(self) -> list[LeftOut]:
@@ -339,22 +364,21 @@ class Reader:
         try:
             rubric = find_rubric(value, self._rubrics)
         except OutputError:
-            for known in self._rubrics.values():
-                self._failed[known.name].setdefault(source, {})[key] = (None,)
+            invalid = Judgement(((), None), outputs=(None,))
+            self._results += [_Found(source, known, key, file, line, invalid) for known in self._rubrics.values()]
             return False
-        if read_judged_by(value) not in {None, rubric.hash} and not self._any_version:
+        version = read_judged_by(value)
+        if version not in {None, rubric.hash} and not self._any_version:
             return False
         self._describe(value, rubric, key)
-        outputs = list(self._list_outputs(value))
+        outputs = list(self._list_outputs(value)) or [None]
         valid = [each for each in outputs if each is not None]
-        if not valid:
-            self._failed[rubric.name].setdefault(source, {})[key] = tuple(None for _ in outputs) or (None,)
-            return False
+        judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
         each_given = tuple(None if each is None else _judge_samples(each).given for each in outputs)
-        judgement = _judge_samples(combine_samples(valid))._replace(outputs=each_given, **_describe_text(value))
-        found = _Found(source, rubric, key, file, line, judgement, text=bare_text(value.get("answer")))
-        self._partial.append(found)
-        return True
+        judgement = judgement._replace(outputs=each_given, **_describe_text(value))
+        found = _Found(source, rubric, key, file, line, judgement, version=version)
+        self._results.append(found.with_texts(value))
+        return bool(valid)
 
     def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Scored | None]:
         """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
@@ -416,7 +440,6 @@ class Reader:
         if value.get("id") is None:
             self._leave_out(NO_ID, f"{file}:{line}")
             return
-        answer = value.get("answer")
         if entry.judged is None:
             judgement = _judge_samples(entry.result)
         else:
@@ -429,13 +452,14 @@ class Reader:
             answers = self._rescale(judgement.given[0], entry.rubric, source, file)
             output = JudgeOutput(tuple(each for each in answers if each is not None), (None,) * len(answers))
             judgement = Judgement((answers, entry.rubric.grade(output).verdict), judgement.reasons)
-        found = _Found(source, entry.rubric, key, file, line, judgement, text=bare_text(answer))
+        version = read_judged_by(value)
+        found = _Found(source, entry.rubric, key, file, line, judgement, version=version).with_texts(value)
         if labels:
             self._take_person(found, value.get("chosen"), is_of_other=entry.has_other_meaning)
         elif entry.has_other_meaning and not self._any_version:
             self._leave_out(OTHER_MEANING, found.place)
         else:
-            self._judges += _split(found, entry) or [found]
+            self._results += _split(found, entry) or [found]
 
     def _describe(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
         """Keep what a record says of its answer."""
@@ -518,7 +542,7 @@ class Reader:
         Raises:
             UnusableError: if a rater is unknown or two have one name.
         """
-        self._settle_failed()
+        self._settle_results()
         failing = [source for failed in self._failed.values() for source in failed]
         names = name_raters([*(record.source for record in self._judges), *failing])
         self._settle_labels({*names.values(), LABEL})
@@ -548,8 +572,8 @@ class Reader:
                 of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
                 refused = self._count_refused(name)
                 ratings = Ratings(rubric, single, labelled, None, together, self._about[name], of_judges, refused)
-                found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
-                self._list_labels_without_result(ratings)
+                ratings = ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen))
+                found.append(ratings._replace(people=self._list_labels_without_result(ratings)))
         return found
 
     def _count_refused(self, rubric: str) -> tuple[int, int]:
@@ -558,23 +582,34 @@ class Reader:
         refused = sum(self._refused[name] for name in names)
         return refused, sum(self._labels[name] for name in names)
 
-    def _settle_failed(self) -> None:
-        """Count answers with some valid outputs by these, and give invalid outputs that name no model to their judge.
+    def _settle_results(self) -> None:
+        """Join the records of one judge for one answer, whose outputs are further outputs of it, in recorded order.
 
-        That is the only judge of their file, or its panel. A judge with nothing but invalid outputs is one too. Nobody
-        knows whose they are if there are several.
+        Invalid outputs that name no model are of the only judge of their file, or its panel. A judge with nothing but
+        invalid outputs is one too. Nobody knows whose they are if there are several.
         """
-        whole = {(record.source, record.rubric.name, record.key) for record in self._judges}
-        self._judges += [each for each in self._partial if (each.source, each.rubric.name, each.key) not in whole]
-        self._partial = []
-        known = dict.fromkeys(record.source for record in self._judges)
-        for name, of_rubric in self._failed.items():
-            settled: dict[Source, dict[Key, Outputs]] = {}
-            for source, failed in of_rubric.items():
-                owner = _find_owner(source, known)
-                if owner is not None:
-                    settled.setdefault(owner, {}).update(failed)
-            self._failed[name] = settled
+        known = dict.fromkeys(record.source for record in self._results if record.is_valid)
+        joined: dict[tuple[Source, str, Key], list[_Found]] = {}
+        for record in self._results:
+            owner = record.source if record.is_valid else _find_owner(record.source, known)
+            if owner is not None:
+                joined.setdefault((owner, record.rubric.name, record.key), []).append(record._replace(source=owner))
+        self._judges, self._failed = [], {name: {} for name in self._rubrics}
+        conflicts: dict[str, str] = {}
+        for (source, rubric, key), records in joined.items():
+            conflict = _find_conflict(records)
+            if conflict:
+                conflicts.update((record.place, conflict) for record in records)
+                continue
+            if len(records) > 1:
+                self._repeated.add((rubric, key))
+            judgement = combine_records([record.judgement for record in records], records[0].rubric)
+            if records[0]._replace(judgement=judgement).is_valid:
+                self._judges.append(records[0]._replace(judgement=judgement, text=_find_text(records)))
+            else:
+                self._failed[rubric].setdefault(source, {})[key] = judgement.outputs
+        for place, conflict in conflicts.items():  # a record of a panel has several judges
+            self._leave_out(conflict, place)
 
     def _settle_labels(self, taken: Collection[str]) -> None:
         """Give labels of sheets what their cells do not say: a rater, and the type of an id.
@@ -601,7 +636,8 @@ class Reader:
                 rater = name if name and name not in taken else record.file
                 record = record._replace(source=Source(rater))  # noqa: PLW2901
             if record.is_of_sheet and isinstance(record.key, str) and record.key not in keys:
-                record = record._replace(key=others.get(record.key, record.key))  # noqa: PLW2901
+                trimmed = record.key.strip()  # as every other cell
+                record = record._replace(key=trimmed if trimmed in keys else others.get(trimmed, trimmed))  # noqa: PLW2901
             judged = texts.get((record.rubric.name, record.key))
             if judged and record.text is not None and record.text not in judged:
                 self._leave_out(OTHER_TEXT, record.place)
@@ -612,27 +648,24 @@ class Reader:
     def _collect(
         self, records: Sequence[_Found], names: Mapping[Source, str]
     ) -> dict[tuple[str, str], dict[Key, Judgement]]:
-        """Return the judgements by rater and rubric, without those of ids that a rater judged twice."""
-        found: dict[tuple[str, str], dict[Key, Judgement]] = {}
+        """Return the judgements by rater and rubric, without those of ids to which one gave different labels."""
+        found: dict[tuple[str, str], dict[Key, _Found]] = {}
         repeated: set[tuple[str, str, Key]] = set()
         for record in records:
             rater, rubric = names[record.source], record.rubric.name
-            given = found.setdefault((rater, rubric), {})
-            if record.key in given:
+            first = found.setdefault((rater, rubric), {}).setdefault(record.key, record)
+            if (record.judgement, record.chosen) != (first.judgement, first.chosen):
                 repeated.add((rater, rubric, record.key))
-            given[record.key] = record.judgement
         for rater, rubric, key in repeated:
             del found[rater, rubric][key]
-        places = [
-            record.place
-            for record in (records if repeated else ())
-            if (names[record.source], record.rubric.name, record.key) in repeated
-        ]
-        for place in dict.fromkeys(places):  # a record of a panel has several raters
-            self._leave_out(TWICE, place)
-        return {at: given for at, given in found.items() if given}
+        for record in records if repeated else ():
+            if (names[record.source], record.rubric.name, record.key) in repeated:
+                self._leave_out(TWICE, record.place, "label")
+        return {at: {key: each.judgement for key, each in given.items()} for at, given in found.items() if given}
 
-    def _list_labels_without_result(self, ratings: Ratings) -> None:
+    def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:
+        """List labels without a result, and return the labels that count: those of answers that there are."""
+        people: dict[str, dict[Key, Judgement]] = {rater: dict(given) for rater, given in ratings.people.items()}
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
@@ -646,7 +679,11 @@ class Reader:
                 if key not in judged:
                     name = name_key(key)
                     reason = OTHER_TYPE if name in names else NO_ZEROS if name in stripped else no_result
-                    self._leave_out(reason, f"{name_key(key)} by {rater}", "label")
+                    if self._among and name not in self._among and not judged.isdisjoint(labelled):
+                        del people[rater][key]
+                        reason = NO_ANSWER if reason is no_result else reason
+                    self._leave_out(reason, f"{name} by {rater}", "label")
+        return {rater: given for rater, given in people.items() if given}
 
 
 def _list_first(keys: Collection[Key]) -> str:
@@ -678,6 +715,21 @@ def _find_owner(source: Source, known: Collection[Source]) -> Source | None:
     of_file = [each for each in known if each.file == source.file]
     owners = [each for each in of_file if each.is_panel] or of_file or [source]
     return owners[0] if len(owners) == 1 else None
+
+
+def _find_conflict(records: Sequence[_Found]) -> str | None:
+    """Return why the records of one judge for one id are not outputs for one answer, None if they are."""
+    texts = {record.text for record in records} - {None}
+    questions = {record.question for record in records} - {None}
+    if len(texts) > 1 or len(questions) > 1:
+        return OTHER_ANSWER
+    versions = {record.version or record.rubric.hash for record in records}
+    return SEVERAL_VERSIONS if len(versions) > 1 else None
+
+
+def _find_text(records: Sequence[_Found]) -> str | None:
+    """Return the first text of the answer that a record has."""
+    return next((record.text for record in records if record.text is not None), None)
 
 
 def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Chosen | None:

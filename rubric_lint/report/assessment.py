@@ -17,6 +17,7 @@ from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.needed import MOST_LABELS, find_rare, is_beyond
 from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
+from rubric_lint.agree.ratings import Key
 from rubric_lint.finding import Severity
 from rubric_lint.messages import join_words, list_names, to_data, visible, visible_json
 from rubric_lint.report.terminal import Style, Write, cut, wrap
@@ -277,7 +278,10 @@ def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]
         return
     without_verdict = count_without_verdict(found)
     if without_verdict:
-        yield Step(f"Fill in the empty cells of {counted(without_verdict, 'label')}.")
+        look = found.asked.look + 1
+        command = shlex.join([*labelled, "--look", str(look)]) if look <= MOST_LOOKS else ""
+        yield Step(f"Fill in the empty cells of {counted(without_verdict, 'label')}, then run this again.", command)
+        return
     if not found.lacks_outputs:
         yield from _list_steps_to_others(found, given, labelled)
 
@@ -300,8 +304,9 @@ def _list_steps_to_others(found: Assessment, given: Given, labelled: Sequence[st
     if found.asked.look >= MOST_LOOKS:
         yield Step(f"This was look {MOST_LOOKS}, the last one: start anew with other answers.")
         return
-    labelled_so_far = found.worst.shares.people.labelled if found.worst else 0
-    spare = found.review.answers - labelled_so_far
+    ratings = found.review.ratings
+    labelled_so_far = ratings.judged & set[Key]().union(*ratings.people.values()) if ratings else set[Key]()
+    spare = found.review.answers - len(labelled_so_far)
     command = ""
     if spare > 0:
         yield _draw(found, given, min(more, spare), "more answer")

@@ -43,7 +43,8 @@ def word_records(run: JudgedRun) -> Iterator[str]:
         yield f"{file}: {reason}"
     yield from list_invalid(run.invalid)
     lines = [str(left_out) for each in run.reviewed for left_out in each.review.left_out]
-    lines += [f"{each.review.rubric}: {line}" for each in run.reviewed for line in each.review.passed_over]
+    for each in run.reviewed:
+        lines += [f"{each.review.rubric}: {line}" for line in (*each.review.passed_over, *each.review.notes)]
     known = [each.review.rubric for each in run.reviewed]
     for file, rubric, records in run.unmatched:
         what = counted(records, "record")

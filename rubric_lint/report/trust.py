@@ -253,8 +253,8 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
     if review.answers and review.answers < _FEW:
         yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
     yield from _word_invalid(review)
-    if review.contradictions:
-        yield f"{review.contradictions}."
+    for note in review.notes:
+        yield f"{note}."
     for each in review.left_out:
         yield f"{counted(each.count, each.noun)} left out: {each.reason}."
     missing = list_unlabelled(found)

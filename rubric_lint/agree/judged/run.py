@@ -186,8 +186,8 @@ class Review(NamedTuple):
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has what
     is untested once more, and what found nothing, by criterion. The labels were `chosen` in one way (None: unknown).
     `joined` has records under another name that can only be its own, each with its file. `ratings` are what was read,
-    `doubts` may make their labels say nothing, and `passed_over` says what was not read. `contradictions` says how many
-    labels do not agree with themselves.
+    `doubts` may make their labels say nothing, and `passed_over` says what was not read. `notes` say what else to know
+    of the records.
     """
 
     rubric: str
@@ -208,7 +208,7 @@ class Review(NamedTuple):
     ratings: Ratings | None = None
     doubts: Doubts = Doubts()
     passed_over: tuple[str, ...] = ()
-    contradictions: str = ""
+    notes: tuple[str, ...] = ()
 
     def to_json(self, file: str) -> dict[str, Any]:
         """Return the review as in the JSON report; `file` has the rubric."""
@@ -220,7 +220,7 @@ class Review(NamedTuple):
 def _review(
     rubric: ScoringRubric, sources: Sources, among: dict[str, frozenset[str]], basis: Basis, *, takes_unnamed: bool
 ) -> Review:
-    reader = Reader({rubric.name: rubric}, label_scales=basis.label_scales)
+    reader = Reader({rubric.name: rubric}, label_scales=basis.label_scales, among=basis.about)
     joined = set[tuple[str, bytes]]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
@@ -250,7 +250,7 @@ def _review(
     left_out = (*([others] if others.count else ()), *reader.left_out)
     head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out, joined=frozenset(joined))
     head = head._replace(passed_over=tuple(reader.passed_over.word()))
-    head = head._replace(contradictions=reader.word_contradictions())
+    head = head._replace(notes=tuple(reader.list_notes()))
     if ratings is None or not ratings.judged:
         return head._replace(fault=fault or NO_RESULTS)
     about = {key: basis.about.get(key, About()).or_else(ratings.about.get(key, About())) for key in ratings.known}

@@ -488,7 +488,9 @@ def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str
     if beside.is_file():
         return (str(beside),)
     file = read_records(answers)
-    has_outputs = any(b'"output' in lines[0].text for lines in file.lines.values()) or any(
+    # `checks` without `output` cannot be read, and the page says so, as `score` does.
+    fields = (b'"output', b'"checks"')
+    has_outputs = any(field in lines[0].text for lines in file.lines.values() for field in fields) or any(
         is_judged(record, rubric) for record in _decode(file, given.fields) for rubric in rubrics
     )
     return (answers,) if has_outputs else ()

@@ -128,8 +128,8 @@ def complain_of_records(reader: "Reader", files: Sequence[str] | None = None) ->
     if files is None:
         for line in reader.passed_over.word():
             complain(line)
-        if contradictions := reader.word_contradictions():
-            complain(contradictions)
+        for note in reader.list_notes():
+            complain(note)
 
 
 _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
