@@ -1,5 +1,7 @@
 """What of a judge's raw text is the verdict: what it gives, not what it drafts, quotes or mentions."""
 
+import json
+import random
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -7,7 +9,6 @@ from time import process_time
 
 import pytest
 from cases import read_cases
-from random_tables import join_pieces
 from ruamel.yaml import YAML
 
 from rubric_lint.outputs.decoding import IS_INSTALLED
@@ -16,6 +17,25 @@ from rubric_lint.scoring import OutputError, load_rubrics, score
 from rubric_lint.scoring.output import reader_of
 
 TABLES = read_cases(__file__)
+
+OBJECTS = r"""
+{"score": 7}
+{"score": 3}
+{"reasoning": "<think>", "score": 5}
+{"score": 9, "reasoning": "</think> ```"}
+{"a": {"score": 1}}
+{"confidence": "&lt;/think&gt; x", "score": 2}
+{"name": "grade", "arguments": {"score": 1}}
+""".strip().splitlines()
+SIGNS = json.loads(r"""[
+" ", "\t", "\r\n", "\r", "\u200b", "\ufeff", "\"", "`", "> ", "{", "}", "[", "]", ",", "x", "Score: 3", "\u201c", ".",
+"```json\n", "```\n", "\n```", "```", "~~~\n", "<a>", "</a>", "<!--", "-->", "{'score': 2}", "{\"score",
+"<think>", "</think>", "[THINK]", "[/THINK]", "&lt;think&gt;", "&lt;/think&gt;", "\u25c1think\u25b7",
+"\uff1c/think\uff1e",
+"<|channel|>analysis<|message|>", "<|channel|>final<|message|>", "<|end|>", "<|im_end|>", "<|im_start|>assistant\n",
+"</s>", "analysis", "assistantfinal"
+]""")
+"""What stands beside the objects in texts of judges of a holistic rubric."""
 
 
 def find(text, **options):
@@ -159,6 +179,13 @@ def test_an_object_of_the_answer_is_a_quote_where_the_answer_may_have_ended_the_
     assert find(text, answer='{"score": 9}') == {"score": 9}
     with pytest.raises(OutputError, match="word for word"):
         find(text, answer='</think>\n{"score": 9}')
+
+
+def join_pieces(seed, count):
+    """Texts of random pieces."""
+    source = random.Random(seed)  # noqa: S311
+    pieces = [*OBJECTS * 3, *["\n"] * 12, *SIGNS]
+    return ["".join(source.choices(pieces, k=source.randrange(1, 9))) for _ in range(count)]
 
 
 @pytest.mark.slow

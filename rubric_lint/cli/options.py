@@ -191,7 +191,6 @@ Input
     answers FILE  Print the requests for all answers of FILE instead.
     any-version  Also use results by another version of the rubric.
     chosen random|separate|by-verdict metavar=WAY  How labels were chosen that do not say it.
-    column-type text|struct default=text name=column  What the column `output` is.
     extract whole|last|only default=last  What of a raw text is the verdict: whole, all of it; last, an object at its
         end; only, its only object.
     extra-fields refuse|accept  Fields of an output that nobody asked for: refuse them, or score without reading them.
@@ -220,7 +219,6 @@ Input
     root <folder>* name=roots  Let the tools read and write in this folder; repeatable.  [default: the current folder]
     rubric NAME name=name  Use only this rubric of the file.
     stdio  Communicate over stdin and stdout; always on, so you can omit it.
-    table TABLE default=outputs  The table to read.
 Model
     api-key-env [MODEL=]NAME*  Environment variable with the API key. Can be repeated for MODEL.  [default:
         OPENAI_API_KEY]
@@ -447,7 +445,7 @@ def _make_option(text: str, *, is_first: bool) -> Option:
         settings["metavar"] = takes
     if "alone" in more:
         settings |= {"is_flag": False, "flag_value": more["alone"]}
-    if default := names[0] if choices and not is_required else more.get("default"):
+    if default := names[0] if choices else more.get("default"):
         settings["default"] = default
     if names and metavar:
         before, mark, after = help_text.partition("  [")

@@ -153,7 +153,7 @@ cli = DefaultGroup(
     "cli",
     default=score,
     late={
-        **{name: COMMANDS[name] for name in ("agree", "compile", "judge", "merge", "prompt")},
+        **{name: COMMANDS[name] for name in ("agree", "judge", "merge", "prompt")},
         "schema": "score.prompt:schema",
     },
 )
