@@ -269,11 +269,11 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
 
 
 def _word_invalid(review: Review) -> Iterator[str]:
-    """Yield how many records are invalid, and how many have valid outputs as well, with the causes."""
+    """Yield how many records do not count, and how many count without an invalid output, each with the causes."""
     partial = [each for each in review.invalid if each.is_partial]
     whole = [each for each in review.invalid if not each.is_partial]
     if whole:
-        yield f"{counted(len(whole), 'invalid record')}: {Causes(each.message for each in whole).word()}."
+        yield f"{counted(len(whole), 'record')} not counted: {Causes(each.message for each in whole).word()}."
     if partial:
         have = f"{counted(len(partial), 'record')} {'has' if len(partial) == 1 else 'have'} an invalid output"
         yield f"{have} and valid ones: {Causes(each.message for each in partial).word()}."
