@@ -105,7 +105,7 @@ def test_a_file_that_says_it_is_ours_is_read_as_ours(name):
 def model(text, name="a.yaml"):
     """What the only rubric of a text means: shape, and criteria with what decides a score."""
     document = read_documents(Source(name, dedent(text)))[0][0]
-    ((path, version, view),) = locate(document)
+    ((path, version, view, _),) = locate(document)
     rubric = build_rubric(document, path, version, DEFAULT, view=view)
     return rubric.shape, [
         (

@@ -26,7 +26,7 @@ def located(text, name="a.yaml", **claims):
     return [
         (("" if document.number is None else f"/{document.number}") + pointer(path), version)
         for document in documents
-        for path, version, _ in locate(document, **claims)
+        for path, version, *_ in locate(document, **claims)
     ]
 
 

@@ -8,7 +8,7 @@ from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
 from rubric_lint.dialects.search.documents import find_in_document, is_document
 from rubric_lint.dialects.search.locate import (
-    NOTHING_AROUND,
+    Around,
     Location,
     Search,
     count_signs,
@@ -17,7 +17,6 @@ from rubric_lint.dialects.search.locate import (
     find_meant,
     holds_rubrics,
     locate,
-    look_around,
     may_be_missed,
     search,
     speaks_of_rubrics,
@@ -348,8 +347,7 @@ def _build(document: Document, locations: Iterable[Location], settings: FileSett
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
     implicit_required = settings.implicit_required
 
-    def build(path: Path, version: str, view: "View | None") -> Rubric:
-        around = NOTHING_AROUND if view else look_around(document, path)
+    def build(path: Path, version: str, view: "View | None", around: Around) -> Rubric:
         more = (around.threshold, around.doubts)
         return build_rubric(document, path, version, thresholds, more, implicit_required=implicit_required, view=view)
 
@@ -357,15 +355,14 @@ def _build(document: Document, locations: Iterable[Location], settings: FileSett
         return [build(*location) for location in locations]
     built: list[Rubric] = []
     first: dict[tuple[int, str], Rubric] = {}
-    for path, version, view in locations:
+    for path, version, view, around in locations:
         key = (id(document.value(path)), version)
         if view is None and (same := first.get(key)) is not None:
-            entries = SharedEntries(same, partial(build, path, version, None))
-            around = look_around(document, path)
+            entries = SharedEntries(same, partial(build, path, version, None, around))
             own = thresholds if around.threshold is None else Thresholds(around.threshold, around.threshold)
             built.append(same._replace(path=path, entries=entries, ambiguous=(), thresholds=own, doubts=around.doubts))
             continue
-        built.append(build(path, version, view))
+        built.append(build(path, version, view, around))
         if view is None:
             first[key] = built[-1]
     return built

@@ -131,12 +131,23 @@ def _find_url(head: str) -> str:
     return found["url"] if found else ""
 
 
+class Around(NamedTuple):
+    """What stands around a rubric of our format: the threshold of its suite, and what may decide but is not read.
+
+    Each of `doubts` is a place with the reason.
+    """
+
+    threshold: Decimal | None = None
+    doubts: tuple[tuple[Path, str], ...] = ()
+
+
 class Location(NamedTuple):
-    """A rubric: its path and version, and for a dialect its view."""
+    """A rubric: its path and version, for a dialect its view, and for our format what stands around it."""
 
     path: Path
     version: str
     view: "View | None" = None
+    around: Around = Around()
 
 
 class Search(NamedTuple):
@@ -157,7 +168,7 @@ def may_be_missed(document: Document, found: Search) -> bool:
     return (
         bool(found.leftovers)
         or not found.rubrics
-        or any(location.view or look_around(document, location.path).doubts for location in found.rubrics)
+        or any(location.view or location.around.doubts for location in found.rubrics)
         or has_signs_of_forms(document)
         or has_home_beside(document)
     )
@@ -264,6 +275,7 @@ def search(
         rubrics = _find_home(document)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
         leftovers = [path for path in leftovers if path not in above]
+    rubrics = [each if each.view else each._replace(around=_look_around(document, each.path)) for each in rubrics]
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
@@ -313,20 +325,7 @@ _OF_SUITES = ("threshold", "negate", "not-")
 """What may bear on the scores of a rubric in a suite."""
 
 
-class Around(NamedTuple):
-    """What stands around a rubric of our format: the threshold of its suite, and what may decide but is not read.
-
-    Each of `doubts` is a place with the reason.
-    """
-
-    threshold: Decimal | None = None
-    doubts: tuple[tuple[Path, str], ...] = ()
-
-
-NOTHING_AROUND = Around()
-
-
-def look_around(document: Document, path: Path) -> Around:
+def _look_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format at a path."""
     if path != (FIELD,):
         may_be_more = len(path) > 1 and any(word in document.quick_text for word in _OF_SUITES)
@@ -334,7 +333,7 @@ def look_around(document: Document, path: Path) -> Around:
         plain = _PLAIN - _TEXTS if "score_ranges" in document.quick_text else _PLAIN
         may_be_more = not document.data.keys() <= plain
     if not may_be_more:
-        return NOTHING_AROUND
+        return Around()
     from rubric_lint.dialects.search import around  # noqa: PLC0415  (few files have any)
 
     return Around(*around.find_around(document, path))

@@ -12,7 +12,6 @@ from rubric_lint.dialects.search.locate import (
     has_signs_of_forms,
     has_signs_of_home,
     is_agentv,
-    look_around,
 )
 from rubric_lint.finding import Problem, Step, Unread
 from rubric_lint.format.recognition import (
@@ -118,8 +117,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     noticed: list[tuple[Path, Part, str | _Advice, bool]] = []
     for location in found.rubrics:
         if location.view is None:
-            doubts = look_around(document, location.path).doubts
-            noticed += [(path, part_of(path), reason, True) for path, reason in doubts]
+            noticed += [(path, part_of(path), reason, True) for path, reason in location.around.doubts]
         else:
             noticed += _find_others(document, location.view)
             view = location.view
