@@ -382,6 +382,8 @@ class _Search:
         self.gates = {name for name, values in shape.gate if values is None}
         self.penalties = {name: values for name, values in shape.negative if name not in shape.unused}
         self.stars = [star_pattern(name) for name in shape.levels if is_star(name)]
+        self.unused = [name.split("/")[1:] for name in shape.unused if name.startswith("/")]
+        """The steps of the places that are unused, each a key, an index or `*`."""
 
     def find_in_criteria(self, entries: Sequence[Entry]) -> Iterator[Doubt]:
         """Find the fields of criteria that are not read, each where it may decide first."""
@@ -462,7 +464,7 @@ class _Search:
         elif isinstance(value, dict) and not holds_mappings(value):
             is_scale = any(all(end in value for end in pair) for pair in ENDS)
             for key, text in value.items():
-                if _is_unused((*place, key), self.shape) or (*place, key) in self.read:
+                if self._is_unused((*place, key)) or (*place, key) in self.read:
                     continue
                 is_label = isinstance(text, str) and len(text.split()) < _FEW and re.fullmatch(r"-?\d+", key)
                 if is_reversed(key, text, self.scales):
@@ -477,6 +479,12 @@ class _Search:
         if quote:
             yield Doubt(place, "direction", value, quote)
 
+    def _is_unused(self, place: Path) -> bool:
+        return any(
+            len(steps) == len(place) and all(own in ("*", str(step)) for own, step in zip(steps, place, strict=True))
+            for steps in self.unused
+        )
+
     def find_beside(self, path: Path, depths: Iterable[int], *, in_settings: bool = True) -> Iterator[Doubt]:
         """Find what is said beside the criteria at a path, in the mappings at some depths above them.
 
@@ -487,7 +495,7 @@ class _Search:
             holder = self.document.value(path[:depth])
             for key, value in holder.items() if isinstance(holder, dict) else ():
                 place = (*path[:depth], key)
-                if place != path[: depth + 1] and not _is_unused(place, self.shape):
+                if place != path[: depth + 1] and not self._is_unused(place):
                     found = self._find_in_key(place, value, ids, in_settings=in_settings)
                     yield from (doubt._replace(is_around=True) for doubt in found)
 
@@ -507,7 +515,9 @@ class _Search:
             yield Doubt(place, setting, value)
         elif in_settings and isinstance(value, dict) and not any(map(holds_mappings, value.values())):
             found = list(self._find_in_settings(place, value))
-            setting = found[0].setting if len(found) > 1 else "" if found else _read_weights(key, value, ids)
+            setting = _read_weights(key, value, ids) if not found else ""
+            if len(found) > 1:
+                setting = found[0].setting
             yield from [Doubt(place, setting, value)] if setting else found
 
     def _find_in_settings(self, place: Path, value: Mapping[str, Any]) -> Iterator[Doubt]:
@@ -515,7 +525,7 @@ class _Search:
         words = split_words(str(place[-1]))
         for key, each in value.items():
             own = (*place, key)
-            if own in self.read or _is_unused(own, self.shape):
+            if own in self.read or self._is_unused(own):
                 continue
             if is_of_model(key, value):
                 continue
@@ -652,14 +662,6 @@ def _is_order(values: Sequence[Any]) -> bool:
     """Return whether the values of a field are the places of its criteria in their list: 1, 2, 3."""
     rows = [[*range(1, len(values) + 1)], *([[*range(len(values))]] if len(values) > 2 else ())]
     return len(values) > 1 and values in rows
-
-
-def _is_unused(place: Path, shape: Shape) -> bool:
-    pointers = [name.split("/")[1:] for name in shape.unused if name.startswith("/")]
-    return any(
-        len(steps) == len(place) and all(own in ("*", str(step)) for own, step in zip(steps, place, strict=True))
-        for steps in pointers
-    )
 
 
 def holds_mappings(value: Any) -> bool:
