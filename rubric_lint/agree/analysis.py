@@ -254,11 +254,12 @@ class Agreement(NamedTuple):
 
 def analyse_all(several: Sequence[Ratings], plan: Plan) -> list[Agreement]:
     """Measure the agreement on each rubric; of several, first that on all verdicts together."""
-    together = [pool(several)] if len(several) > 1 else []
-    every = [find_doubts(ratings, plan.line, plan.scales_known).doubted for ratings in several]
+    found = [analyse(ratings, plan) for ratings in several]
+    if len(several) < 2:
+        return found
+    every = (find_doubts(ratings, plan.line, plan.scales_known).doubted for ratings in several)
     doubted = next(filter(None, every), None)
-    found = [analyse(ratings, plan, doubted) for ratings in together]
-    return found + [analyse(ratings, plan) for ratings in several]
+    return [analyse(pool(several), plan, doubted), *found]
 
 
 def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agreement:

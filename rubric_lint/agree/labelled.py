@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rubric_lint.agree.bounds import lower_bound
 from rubric_lint.agree.ratings import Judgements, Key, Outputs, Ratings, combine_people, find_middle, sort_keys
 from rubric_lint.agree.scales import Measure, Signature, find_cut
-from rubric_lint.agree.shares import LabelledAnswer, sum_units
+from rubric_lint.agree.shares import LabelledAnswer
 from rubric_lint.agree.units import QUESTION, About, count_copies, group_units
 from rubric_lint.scoring.grading import ScoringCriterion, Verdict, stops
 
@@ -28,11 +28,6 @@ class Labelled(NamedTuple):
     def copies(self) -> int:
         """How many answers are near-copies of another one, with which they count as one."""
         return count_copies([each.unit for each in self.answers])
-
-    def count_asked(self, *, is_bad: bool) -> tuple[Fraction, int]:
-        """Return of how many units of a class the judge was asked, after the sum of the shares that it gets right."""
-        asked = [each for each in self.answers if each.was_asked and each.side is not None]
-        return sum_units([each for each in asked if each.side is not is_bad], not is_bad)
 
     def count_class(self, n: int, *, is_bad: bool) -> str:
         """Return a number of units of a class in words."""

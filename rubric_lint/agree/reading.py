@@ -670,16 +670,20 @@ class Reader:
         names = {name_key(key) for key in judged}
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
         labelled = set().union(*ratings.people.values())
-        no_result = NO_RESULT
-        if judged.isdisjoint(labelled):
+        no_result, joins_none = NO_RESULT, judged.isdisjoint(labelled)
+        if joins_none:
             ids = f"labels have {_list_first(labelled)}, results {_list_first(judged)}"
             no_result = f"no label has the id of a result: {ids}; use one id for an answer"
         for rater, given in ratings.people.items() if judged else ():
             for key in given:
                 if key not in judged:
                     name = name_key(key)
-                    reason = OTHER_TYPE if name in names else NO_ZEROS if name in stripped else no_result
-                    if self._among and name not in self._among and not judged.isdisjoint(labelled):
+                    reason = no_result
+                    if name in names:
+                        reason = OTHER_TYPE
+                    elif name in stripped:
+                        reason = NO_ZEROS
+                    if self._among and name not in self._among and not joins_none:
                         del people[rater][key]
                         reason = NO_ANSWER if reason is no_result else reason
                     self._leave_out(reason, f"{name} by {rater}", "label")

@@ -10,7 +10,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import find_near, list_names, list_scores
 from rubric_lint.outputs.decoding import OutputError, shorten
 from rubric_lint.outputs.mapping import CRITERION, FIELDS, RESERVED, SHEET, fold_column
-from rubric_lint.scoring.form import form_of
+from rubric_lint.scoring.form import describe_answer, form_of
 from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.text.path import pointer
 
@@ -226,12 +226,12 @@ def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriteri
     text = read_cell(record[name])
     if not text:
         return None
-    whole = _WHOLE.fullmatch(text)
     if shape is Shape.CHECKLIST:
-        word = str(int(whole[1])) if whole else text.casefold()  # 1.0, as pandas writes a column with empty cells
+        word = _read_word(text)
         if word in _YES or word in _NO:
             return word in _YES
         raise _refuse(record, name, text, "yes or no")
+    whole = _WHOLE.fullmatch(text)
     if whole and criterion.grade(int(whole[1])):
         return int(whole[1])
     raise _refuse(record, name, text, list_scores(int(grade.answer) for grade in criterion.grades))
@@ -240,8 +240,7 @@ def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriteri
 def _read_verdict(record: Mapping[str, Any], name: str) -> Verdict | None:
     _refuse_parts(record[name], name)
     text = read_cell(record[name])
-    whole = _WHOLE.fullmatch(text)
-    word = str(int(whole[1])) if whole else text.casefold()
+    word = _read_word(text)
     if not word:
         return None
     if word == Verdict.BORDERLINE:
@@ -251,11 +250,18 @@ def _read_verdict(record: Mapping[str, Any], name: str) -> Verdict | None:
     raise _refuse(record, name, text, "pass, borderline or fail")
 
 
+def _read_word(text: str) -> str:
+    """Return a yes or a no to look up; pandas writes 1.0 in a column with empty cells."""
+    whole = _WHOLE.fullmatch(text)
+    return str(int(whole[1])) if whole else text.casefold()
+
+
 def _refuse_parts(value: Any, name: str) -> None:
     if isinstance(value, Mapping | list):
-        kind = "an object" if isinstance(value, Mapping) else "a list"
         where = "put the objects of all criteria into one below `checks`"
-        raise OutputError(f"`{name}` is {kind}, and alone it has to be a value; {where}", pointer((name,)))
+        raise OutputError(
+            f"`{name}` is {describe_answer(value)}, and alone it has to be a value; {where}", pointer((name,))
+        )
 
 
 def _refuse(record: Mapping[str, Any], name: str, text: str, expected: str) -> OutputError:

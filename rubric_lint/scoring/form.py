@@ -147,7 +147,7 @@ class Form:
         return [name for name, rule in self._rules[len(path) > 1].items() if rule is not False]
 
     def _refuse_extra(self, path: Path, value: Any, reading: Reading) -> OutputError:
-        described = f"unknown field `{path[-1]}` is {_describe(value)}"
+        described = f"unknown field `{path[-1]}` is {describe_answer(value)}"
         if reading.extra_fields or reading.extract is Extract.WHOLE:
             known = join_words([f"`{name}`" for name in self._fields_of(path)], "or")
             return OutputError(f"{described}; expected no other field than {known}", pointer(path))
@@ -207,7 +207,7 @@ class Form:
         if keyword == "type":
             is_item = not path or isinstance(path[-1], int)
             kind = "an object" if is_item else _KINDS.get(str(path[-1]), "a string")
-            return OutputError(f"{name} is {_describe(value)}, expected {kind}", pointer(path))
+            return OutputError(f"{name} is {describe_answer(value)}, expected {kind}", pointer(path))
         message = f"{name} is not allowed here: the rubric has the shape {self._shape}; expected {self}"
         return OutputError(message, pointer(path))
 
@@ -215,7 +215,7 @@ class Form:
         """Describe the error of a field whose value contradicts the verdict."""
         for name, because in _EXTRAS.items():
             if pattern in self._extras[name]["patternProperties"]:
-                return OutputError(f"`{path[-1]}` is {_describe(value)}, so {because}", pointer(path))
+                return OutputError(f"`{path[-1]}` is {describe_answer(value)}, so {because}", pointer(path))
         return self._word_rival(path)
 
     def _word_rival(self, path: Path) -> OutputError:
@@ -258,7 +258,8 @@ def _is_near(name: str, fields: tuple[str, ...]) -> bool:
     return bool(find_near(name, fields))
 
 
-def _describe(value: Any) -> str:
+def describe_answer(value: Any) -> str:
+    """Describe a value of a judge output, in the words of JSON."""
     if value is None:
         return "null"
     if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
@@ -286,9 +287,9 @@ def _simplify(value: Any, path: Path) -> Any:  # noqa: PLR0911 (one for each typ
         case Mapping():
             for key in value:
                 if not isinstance(key, str):
-                    raise OutputError(f"a key is {_describe(key)}, expected a string", pointer(path))
+                    raise OutputError(f"a key is {describe_answer(key)}, expected a string", pointer(path))
             return {_simplify(key, path): _simplify(item, (*path, key)) for key, item in value.items()}
-    raise OutputError(f"found {_describe(value)}, expected JSON", pointer(path))
+    raise OutputError(f"found {describe_answer(value)}, expected JSON", pointer(path))
 
 
 def _find_checks(checks: list[Any], rubric: ScoringRubric) -> list[int]:
@@ -375,7 +376,7 @@ def _as_answer(value: Any) -> AnswerValue:
 
 
 def _refuse_outside(value: Any, path: Path) -> OutputError:
-    return OutputError(f"{path[-1]} {_describe(value)} is outside {LOWEST}..{HIGHEST}", pointer(path))
+    return OutputError(f"{path[-1]} {describe_answer(value)} is outside {LOWEST}..{HIGHEST}", pointer(path))
 
 
 def _read_answer(value: Any, criterion: ScoringCriterion, path: Path) -> AnswerValue:
@@ -388,5 +389,5 @@ def _read_answer(value: Any, criterion: ScoringCriterion, path: Path) -> AnswerV
     allowed = list_scores(int(grade.answer) for grade in criterion.grades)
     kinds = "the levels are" if field == "level" else "the bands cover"
     raise OutputError(
-        f'{field} {_describe(answer)} of "{criterion.id}" is not allowed: {kinds} {allowed}', pointer(path)
+        f'{field} {describe_answer(answer)} of "{criterion.id}" is not allowed: {kinds} {allowed}', pointer(path)
     )

@@ -231,7 +231,7 @@ def find_disagreement(table: Table) -> Outcomes:
         if worst.is_below(TARGET):
             judge = f"`{name}`" if judges > 1 else "the judge"
             yield _word_gap(column, worst, of, judge, corrected(tests))
-        elif min(of.count_asked(is_bad=is_bad)[1] for is_bad in (True, False)) < needed:
+        elif min(units for _, units in worst.asked) < needed:
             asked = "" if all(each.was_asked for each in of.answers) else " with a valid output"
             why = f"fewer than {needed} bad or good answers{asked} by the labels"
             lacking.setdefault(why, []).append(column.name)
@@ -269,7 +269,7 @@ def _lack(reason: str, needed: int) -> Untested:
 def _word_gap(column: Column, shares: Shares, of: Labelled, judge: str, budget: str) -> Decision:
     """Return the decision on the worse of the two shares of a judge."""
     is_bad = shares.bad_caught.high <= shares.good_passed.high
-    x, n = of.count_asked(is_bad=is_bad)
+    x, n = shares.asked[0 if is_bad else 1]
     worse = (shares.bad_caught if is_bad else shares.good_passed)._replace(x=x, n=n)
     did = "caught" if is_bad else "passed"
     gap = f"by the labels there are {of.count_class(n, is_bad=is_bad)}, of which {judge} {did} {worse.shown}"
