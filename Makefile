@@ -18,7 +18,7 @@ SLOW := (slow or repository) and not ($(APART))
 
 .PHONY: demo check test test-slow test-pure test-thorough test-originals test-engines test-guide test-editors \
   test-playground test-playground-short full mutants renew film matrix agreement engines real-judge conformance bench speed false-alarms improvements \
-  public-data site playground fuzz lock version packages clean
+  site playground fuzz lock version packages clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
 demo: $(VENV)/installed
@@ -188,7 +188,7 @@ fuzz: $(VENV)/installed-dev
 	$(BIN)/python fuzz --seconds $(SECONDS)
 
 # Everything that repeats words or figures of the product: bundled schemas, what pages repeat from the code, snapshots,
-# what commands print on pages, the film. Fails when a test that renews finds something wrong besides. Read the diff.
+# what commands print on pages. Fails when a test that renews finds something wrong besides. Read the diff.
 renew: $(VENV)/installed-dev
 	$(BIN)/python tools/bundle.py
 	PYTHONPATH=tools $(BIN)/python tools/docs.py
@@ -201,10 +201,6 @@ false-alarms: $(VENV)/installed
 # What improve offers on judges with known faults, for the guide. Takes some minutes.
 improvements: $(VENV)/installed
 	PYTHONPATH=tools $(BIN)/python tools/improvements.py
-
-# What assess says of public data, for docs/explanation/measured.md: the tables of microsoft/LLM-Rubric in the folder LLM_RUBRIC.
-public-data: $(VENV)/installed
-	PYTHONPATH=tools $(BIN)/python tools/public_data.py $(LLM_RUBRIC)
 
 # The documentation as a site, in build/site. `make playground` before it adds the playground.
 site: $(VENV)/installed-site

@@ -28,7 +28,7 @@ from typing import Any
 import faulty
 import generate
 import long_suites
-import score as scores
+import outputs
 
 import rubric_lint
 from rubric_lint.lint.engine import lint
@@ -136,8 +136,8 @@ def count_all() -> Figures:
 
         run()
         found[name] = count(run)
-    (rubric,) = rubric_lint.load_rubrics("a.yaml", scores.RUBRIC.encode()).values()
-    first, *others = (json.loads(line)["output"] for line in scores.lines(RECORDS + 1, "fenced"))
+    (rubric,) = rubric_lint.load_rubrics("a.yaml", outputs.RUBRIC.encode()).values()
+    first, *others = (json.loads(line)["output"] for line in outputs.lines(RECORDS + 1))
     rubric_lint.score(rubric, first)
     return {**found, "score": count(lambda: [rubric_lint.score(rubric, text) for text in others])}
 

@@ -1,13 +1,11 @@
 """Times rubric-lint beside other tools, whole processes in turn on the same files, and holds it to its promises.
 
-There are three sets of files: clean ones, faulty ones, and long suites of several dialects; see `generate.py`. The CPU
-of the engine beside the bare events of the parser is measured in one process; see `engine.py`.
+There are three sets of files: clean ones, faulty ones, and long suites of several dialects; see `generate.py`.
 
 The exit code is 1 when a promise is missed.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -36,7 +34,6 @@ from tools import (
     install,
     lint,
     others,
-    program,
 )  # fmt: skip
 
 COUNTS = (100, 1_000, 10_000)
@@ -84,39 +81,15 @@ def growth(folder: Path, paths: Sequence[Path]) -> list[Contestant]:
     return field + [lint(-megabytes, large_file(folder, megabytes)) for megabytes in SIZES]
 
 
-Figures = dict[str, dict[str, float]]
-"""What `engine.py` prints: for each set the seconds of CPU for `events` and `engine`, and the findings in each file."""
-
-MOST = {"clean": 5.0, "faulty": 8.0, "long": 6.0}
-"""How many times the CPU of the bare events the engine may take, by set."""
-
 MEMORY = 30
 """How many MB of memory each MB of a large file may take."""
 
 
-def engine(rounds: int) -> Figures:
-    """Measure the engine in a process of its own, with the Python that rubric-lint is installed for."""
-    command = [program("python"), str(Path(__file__).with_name("engine.py")), "--rounds", str(3 * rounds)]
-    figures: Figures = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return figures
-
-
-def promises(medians: Medians, count: int, grown: Medians, figures: Figures) -> list[Promise]:
+def promises(medians: Medians, count: int, grown: Medians) -> list[Promise]:
     """Each promise beside what was measured; those on tools that could not be had are left out."""
     return [
-        *_promises_of_engine(figures),
         *_promises_of_processes(medians, count),
         *_promises_of_growth(grown, medians[COLD, 1].peak),
-    ]
-
-
-def _promises_of_engine(figures: Figures) -> list[Promise]:
-    ratios = {name: figures[name]["engine"] / figures[name]["events"] for name in MOST}
-    return [
-        Promise(
-            f"CPU of the engine, {name}: at most {most:g} times the bare events", f"{ratio:.2f} times", ratio <= most
-        )
-        for (name, most), ratio in zip(MOST.items(), ratios.values(), strict=True)
     ]
 
 
@@ -212,19 +185,13 @@ def main() -> int:
         field += others(LONG, long_suites.write(folder / "long", options.files // 10), folder / "long-cache")
         medians = measure(field, options.rounds)
         grown = measure(growth(folder, generate.write(folder / "more", COUNTS[-1])), min(options.rounds, 3))
-        figures = engine(options.rounds)
         note("")
     rows = [
         (tool, f"{files:,}", f"{run.wall:.3f}", f"{run.cpu:.3f}", f"{run.wall / _own(medians, tool, files).wall:.2f}")
         for (tool, files), run in medians.items()
     ]
     print(table(("medians of whole processes", "files", "wall, s", "CPU, s", "x rubric-lint"), *rows), end="\n\n")
-    rows = [
-        (name, f"{each['findings']:.1f}", *(f"{each[kind] * 1_000:.0f}" for kind in ("events", "engine")))
-        for name, each in figures.items()
-    ]
-    print(table(("CPU in one process", "findings a file", "events, ms", "engine, ms"), *rows), end="\n\n")
-    held = promises(medians, options.files, grown, figures)
+    held = promises(medians, options.files, grown)
     print(verdicts(held))
     return 0 if all(promise.met for promise in held) else 1
 

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 
 import pytest
-from conformance_page import CACHE, DRIVERS, PAGE, RULES, SUITE, ask, make_reasons, make_rule_cases, make_tables
+from conformance_page import CACHE, DRIVERS, PAGE, SUITE, ask, make_reasons, make_tables
 from jsonschema import Draft7Validator
 from run import compare, read_cases, run
 
@@ -43,10 +43,6 @@ def test_rubric_lint_agrees_in_every_test():
     report = ask("rubric_lint")
     assert [outcome for outcome in report.outcomes if outcome.status != "agrees"] == []
     assert (report.name, len(report.outcomes)) == ("rubric-lint", len(CASES))
-
-
-def test_the_examples_of_the_pages_are_cases():
-    assert RULES.read_text("utf-8") == make_rule_cases(), "run `make renew`"
 
 
 def program(tmp_path, answers):

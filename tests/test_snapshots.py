@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 import saying
-from called import PATHS, PROGRAMS, call
+from called import call
 from snapshots import FOLDER, INPUTS
-from website.commands import list_commands
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.report import REPORTERS, Style
@@ -38,17 +37,6 @@ def test_reports(form, snapshot, monkeypatch, tmp_path):
     text = "".join(pieces).replace(tmp_path.as_uri(), "file:///repository").replace(__version__, "VERSION")
     # The pages of the rules stand in the file already, and the fingerprints depend on nothing but what is here.
     snapshot(f"{form}.txt", re.sub(r'"help": \{"text": .*?\}, "helpUri"', '"helpUri"', text))
-
-
-def test_help(snapshot, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "82")  # click leaves two of them empty
-    for entry in list_commands():  # click keeps the help option of the first context, which other tests make bare
-        for command in (entry.command, getattr(entry.command, "default", None)):
-            if command is not None:
-                monkeypatch.setattr(command, "_help_option", None)
-    lines = [f"{name} --help" for name in PROGRAMS]
-    lines += [f"{path} --help --all" for path in PATHS if path.startswith("rubric-lint")]
-    snapshot("help.txt", "\n".join(f"$ {line}\n{call(line)[0]}" for line in lines))
 
 
 def test_the_page_of_scores(snapshot, monkeypatch, tmp_path):

@@ -1,12 +1,9 @@
 """Run the conformance suite against every program it has a driver for, and write the tables: `make conformance`."""
 
-import json
 import re
 import sys
 from collections import Counter
 from pathlib import Path
-
-import pages
 
 ROOT = Path(__file__).parents[1]
 SUITE = ROOT / "conformance"
@@ -15,7 +12,6 @@ sys.path.insert(0, str(SUITE))
 from run import Case, Report, read_cases, run  # noqa: E402 (the suite's own runner, which is no package)
 
 PAGE = SUITE / "README.md"
-RULES = SUITE / "v1/lint/rules.json"
 CACHE = ROOT / ".cache"
 _TABLES = re.compile(r"(?<=<!-- tables -->\n).*?(?=<!-- end of tables -->)", re.DOTALL)
 
@@ -52,37 +48,6 @@ def ask(name: str) -> Report:
     """Run the suite with one of the drivers."""
     program, driver, *rest = DRIVERS[name]
     return run([str(program), str(SUITE / "drivers" / driver), *map(str, rest)], [*read_cases()])
-
-
-def make_rule_cases() -> str:
-    """Return the file with the examples of the pages of rules and dialects as cases."""
-    groups = []
-    for page in (*pages.read_pages(), *pages.read_pages(pages.DIALECTS)):
-        tests = [
-            {
-                "description": f"{kind}, example {number}",
-                "file": example.name,
-                "text": example.text,
-                "findings": [
-                    {
-                        "rule": finding.rule,
-                        "severity": finding.severity,
-                        "start": finding.span.start,
-                        "end": finding.span.end,
-                        "at": result.source.slice(finding.span),
-                    }
-                    for result in [example.lint()]
-                    for finding in result.findings
-                ],
-            }
-            for kind, examples in (("flagged", page.flagged), ("accepted", page.accepted))
-            for number, example in enumerate(examples, 1)
-            if not example.beside and not example.name.startswith("example.rubric-test.")
-        ]
-        if tests:
-            groups.append({"description": page.title.removeprefix("# "), "tests": tests})
-    document = {"$schema": "../schema.json", "version": 1, "kind": "lint", "topic": "The pages of rules and dialects"}
-    return json.dumps({**document, "groups": groups}, indent=1, ensure_ascii=False) + "\n"
 
 
 def make_tables(reports: list[Report]) -> str:
