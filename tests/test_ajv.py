@@ -12,6 +12,7 @@ from jsonschema import Draft7Validator
 from node import install_locked, node
 from ruamel.yaml import YAML, YAMLError
 
+from rubric_lint.format.schema_files import catalogue
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 
@@ -19,9 +20,10 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = {
-    path.name: json.loads(path.read_text("utf-8"))
-    for path in sorted((ROOT / "schemas/bundled").glob("*.schema.json"))
-    if ".completion." not in path.name  # nothing validates with them
+    file.bundled_name: json.loads(file.text)
+    for entry in catalogue()
+    for file in entry.forms
+    if file.form != "completion"  # nothing validates with them
 }
 
 # What these rules find, they find because the schema says so; those below also find more than that.

@@ -5,7 +5,6 @@ import re
 from functools import partial
 from html.parser import HTMLParser
 from itertools import chain
-from pathlib import Path
 
 import commands
 import pytest
@@ -17,12 +16,12 @@ from rubric_lint.agree.analysis import analyse
 from rubric_lint.agree.bounds import lower_bound
 from rubric_lint.agree.comparison import Plan
 from rubric_lint.agree.reading import OTHER_ANSWER, OTHER_MEANING, SEVERAL_VERSIONS, TWICE, Reader
+from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.report.agreement import Findings, as_text
 from rubric_lint.report.terminal import width
 from rubric_lint.scoring.loading import load_rubrics
 
-ROOT = Path(__file__).parent.parent
-SCHEMA = json.loads((ROOT / "schemas/bundled/agreement-v1.schema.json").read_text("utf-8"))
+SCHEMA = load_bundled("agreement/v1.json")
 HUMAN = [10, 8, 7, 9, 2, 6, 3, 6, 10, 7, 5, 0]
 JUDGE = [9, 8, 5, 10, 3, 7, 3, 6, 10, 9, 6, 1]
 

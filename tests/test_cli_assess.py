@@ -19,10 +19,10 @@ import pytest
 from chat_server import Response, completion, serving
 
 from rubric_lint.agree.reading import NO_ANSWER
+from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.messages import Causes
 
-ROOT = Path(__file__).parent.parent
-SCHEMA = json.loads((ROOT / "schemas/bundled/assessment-v1.schema.json").read_text("utf-8"))
+SCHEMA = load_bundled("assessment/v1.json")
 
 GOOD, LENIENT, NOISY = played.judge_well, played.judge_leniently, played.judge_noisily
 

@@ -11,6 +11,7 @@ import pytest
 from found import message
 from jsonschema import Draft7Validator
 
+from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.messages import escape
 
 ROOT = Path(__file__).parent.parent
@@ -131,7 +132,7 @@ def test_the_json_report_follows_its_schema(run, tmp_path, sample):
     outputs = ("--outputs", "outputs.jsonl") if sample == "criteria" else ()
     code, text, said = run("old.yaml", "new.yaml", "--format", "json", *outputs)
     assert (code, said) == (1, "")
-    schema = json.loads((ROOT / "schemas/bundled/diff-v1.schema.json").read_text("utf-8"))
+    schema = load_bundled("diff/v1.json")
     assert [error.message for error in Draft7Validator(schema).iter_errors(json.loads(text))] == []
     assert json.loads(text)["changes"]
 
@@ -286,7 +287,7 @@ def test_a_branch_is_one_comment(branch, said):
     assert (code, text, errors) == (1, "", "")
     said(Path("comment.md").read_text("utf-8"))
     report = json.loads(branch("--format", "json")[1])
-    schema = json.loads((ROOT / "schemas/bundled/diff-v1.schema.json").read_text("utf-8"))
+    schema = load_bundled("diff/v1.json")
     assert list(Draft7Validator(schema).iter_errors(report)) == []
     assert [len(report[name]) for name in ("changes", "findings", "tests", "skipped")] == [5, 2, 1, 1]
 

@@ -9,9 +9,10 @@ import commands
 import pytest
 from jsonschema import Draft7Validator
 
+from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.scoring.loading import load_rubrics
 
-SCHEMA = json.loads((Path(__file__).parent.parent / "schemas/bundled/assessment-v1.schema.json").read_text("utf-8"))
+SCHEMA = load_bundled("assessment/v1.json")
 FILE = "refund.rubric.yaml"
 VAGUE, CLEAR, THIRD = "States the period well", "States a period of 30 days", "Says until when returns are possible"
 

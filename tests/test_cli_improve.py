@@ -17,6 +17,7 @@ from chat_server import completion, serving
 from played_judges import call, spell
 
 from rubric_lint.cli.lint import improve as improving
+from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.improve.proposals import Base, Refusal, RefusedError, Writer
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.project.settings import FileSettings
@@ -25,8 +26,7 @@ from rubric_lint.scoring.loading import load_examined
 TABLES = read_cases(__file__)
 
 
-ROOT = Path(__file__).parent.parent
-SCHEMA = json.loads((ROOT / "schemas/bundled/improvement-v1.schema.json").read_text("utf-8"))
+SCHEMA = load_bundled("improvement/v1.json")
 
 OLD = "Treats the refund well enough"
 GOOD = "Names the refund period of 30 days"

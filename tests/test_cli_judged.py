@@ -12,11 +12,11 @@ from judged import FLAT, RUBRIC, constant, lines, output
 
 from rubric_lint.cli.lint.lint import _find_results
 from rubric_lint.cli.options import Given
+from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.loading import load_rubrics
 
-ROOT = Path(__file__).parent.parent
-SCHEMA = json.loads((ROOT / "schemas/bundled/report-v1.schema.json").read_text("utf-8"))
+SCHEMA = load_bundled("report/v1.json")
 
 FOUND = "Found 1 hint in 1 file (1 file with rubrics, 1 rubric, 2 criteria)."
 DATA = "a: 60 answers judged by `j`; not enough data for:"

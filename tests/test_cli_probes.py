@@ -15,11 +15,12 @@ from cases import read_cases
 from chat_server import serving
 from jsonschema import Draft7Validator
 
+from rubric_lint.format.schema_files import load_bundled
+
 TABLES = read_cases(__file__)
 
 
-ROOT = Path(__file__).parent.parent
-SCHEMA = json.loads((ROOT / "schemas/bundled/assessment-v1.schema.json").read_text("utf-8"))
+SCHEMA = load_bundled("assessment/v1.json")
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,10 @@ def call(*args):
 
 
 def test_the_list_names_every_schema():
-    expected = [[f"{entry.name}@{entry.version}", entry.bundled_id, str(entry.path)] for entry in catalogue()]
+    expected = [
+        [f"{entry.name}@{entry.version}", entry.bundled_id, *([str(entry.path)] if entry.is_in_file else [])]
+        for entry in catalogue()
+    ]
     output, errors, _ = call()
     assert (expected, "") == ([line.split(maxsplit=2) for line in output.splitlines()], errors)
 
@@ -24,7 +27,7 @@ def test_the_list_names_every_schema():
     [
         (["suite"], "suite-v2"),
         (["suite@v1"], "suite-v1"),
-        (["report"], "report-v1"),
+        (["config"], "config-v1"),
         (["rubric", "--form", "completion"], "rubric-v2.completion"),
         (["rubric-test@v1", "--form", "strict"], "rubric-test-v1.strict"),
     ],
@@ -53,7 +56,8 @@ def test_bundle_writes_what_check_then_accepts(tmp_path):
     assert ("", missing, 1, False) == (output, sorted(errors.splitlines()), code, folder.exists())
     assert call("bundle", str(folder)) == ("", "", 0)
     written = {file.name: file.read_bytes().decode() for file in folder.iterdir()}
-    assert written == {name: (schemas_root() / "bundled" / name).read_bytes().decode() for name in names}
+    expected = {file.bundled_name: file.text for file in files}
+    assert written == {**expected, "catalog.json": (schemas_root() / "bundled/catalog.json").read_text("utf-8")}
     assert call("bundle", "--check", str(folder)) == ("", "", 0)
 
 
@@ -62,3 +66,10 @@ def test_check_names_what_is_not_up_to_date(tmp_path):
     stale = tmp_path / "suite-v2.schema.json"
     stale.write_text("{}", "utf-8")
     assert call("bundle", "--check", str(tmp_path)) == ("", f"rubric-lint: {stale} is out of date\n", 1)
+
+
+def test_a_schema_without_a_file_says_how_to_write_one(said):
+    output, errors, code = call("path", "report")
+    assert (output, code) == ("", 2)
+    assert json.loads(call("print", "report@v1")[0])["$id"].endswith("/report-v1.schema.json")
+    said(errors)

@@ -100,9 +100,9 @@ def test_every_rule_has_one_group_a_row_and_a_section():
 def test_every_schema_is_published_at_its_id_and_listed():
     published = published_schemas()
     for entry in catalogue():
-        bundled = ((form.bundled_id, form.path) for form in entry.forms)
-        for url, file in (*bundled, (load(entry.source)["$id"], ROOT / "schemas" / entry.source)):
-            assert json.loads(published[url.removeprefix(HOME)]) == json.loads(file.read_text("utf-8"))
+        bundled = ((form.bundled_id, form.text) for form in entry.forms)
+        for url, text in (*bundled, (load(entry.source)["$id"], (ROOT / "schemas" / entry.source).read_text("utf-8"))):
+            assert json.loads(published[url.removeprefix(HOME)]) == json.loads(text)
         is_listed = f"]({entry.bundled_id})" in PAGES["schemas/index.md"]
         assert is_listed or entry.source in {load_dialect(name).schema for name in DIALECTS}
 

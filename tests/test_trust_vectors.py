@@ -13,9 +13,10 @@ from rubric_lint.agree.judged.outcomes import level_of_criterion
 from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.label_scale import suspect
 from rubric_lint.agree.needed import Seen, count_labels
+from rubric_lint.format.schema_files import load_bundled
 
 VECTORS = json.loads((Path(__file__).parent / "data/trust.json").read_text("utf-8"))
-SCHEMA = json.loads((Path(__file__).parent.parent / "schemas/bundled/assessment-v1.schema.json").read_text("utf-8"))
+SCHEMA = load_bundled("assessment/v1.json")
 RUBRIC = "rubrics:\n  - {score_range: [0, 5], expected_outcome: Names no cause}\n"
 RUBRIC += "  - {score_range: [6, 7], expected_outcome: Names a cause}\n"
 RUBRIC += "  - {score_range: [8, 10], expected_outcome: Names the cause and what to do}\n"

@@ -20,7 +20,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from rubric_lint.format.schema_files import SchemaFile, catalogue, join, load, schemas_root
+from rubric_lint.format.schema_files import SchemaFile, catalogue, join, load, schemas_root, to_text
 from rubric_lint.messages import expected_of
 
 Schema = dict[str, Any]
@@ -381,30 +381,18 @@ _ADAPT = {"editor": for_editors, "completion": for_completion, "strict": for_val
 
 
 def bundle(entry: SchemaFile) -> str:
-    """Return a schema as self-contained JSON text; those of files that users write are adapted as their form says."""
-    bundled = join(entry.source)
-    bundled["$id"] = entry.bundled_id
-    if entry.is_for_authors:
-        bundled = _ADAPT[entry.form](bundled)
-    return json.dumps(_strip(bundled), indent=2, ensure_ascii=False) + "\n"
-
-
-def _strip(node: Any) -> Any:
-    """Return a schema without the `x-` keywords, which only the linter reads."""
-    if isinstance(node, list):
-        return [_strip(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if node == {"not": {}} or ("x-reason" in node and "not" in node):
-        return False  # editors have the best message for a plain `false`
-    return {key: _strip(value) for key, value in node.items() if not key.startswith("x-")}
+    """Return a schema as self-contained JSON text, adapted as its form says if users write such files."""
+    schema = join(entry.source) | {"$id": entry.bundled_id}
+    return to_text(_ADAPT[entry.form](schema) if entry.is_for_authors else schema)
 
 
 def main() -> None:
-    """Write all of them, and the catalogue, to the folder where `rubric-lint schema` finds them."""
-    texts = {form.bundled_name: bundle(form) for entry in catalogue() for form in entry.forms}
-    for name, text in {**texts, "catalog.json": store_catalogue()}.items():
-        (schemas_root() / "bundled" / name).write_bytes(text.encode())
+    """Write the files that editors need, and the catalogue, to the folder where `rubric-lint schema` finds them."""
+    for entry in catalogue():
+        for form in entry.forms:
+            if form.is_in_file:
+                form.path.write_bytes(bundle(form).encode())
+    (schemas_root() / "bundled/catalog.json").write_bytes(store_catalogue().encode())
 
 
 if __name__ == "__main__":

@@ -55,9 +55,21 @@ class SchemaFile(NamedTuple):
         return tuple(self._replace(form=form) for form in (FORMS if self.is_for_authors else FORMS[:1]))
 
     @property
+    def is_in_file(self) -> bool:
+        """True if the self-contained schema is in a file, as editors need it; `text` makes the others anew."""
+        return self.is_for_authors or self.name == "config"
+
+    @property
     def path(self) -> Path:
         """The path of the self-contained file."""
         return schemas_root() / "bundled" / self.bundled_name
+
+    @property
+    def text(self) -> str:
+        """The self-contained schema as JSON text."""
+        if self.is_in_file:
+            return self.path.read_text("utf-8")
+        return to_text(join(self.source) | {"$id": self.bundled_id})
 
 
 @cache
@@ -103,7 +115,22 @@ def add_schema(source: str, schema: dict[str, Any]) -> str:
 def load_bundled(source: str) -> dict[str, Any]:
     """Return the self-contained copy of the schema `source`, or the authored one if the copy is adapted to editors."""
     entry = next(entry for entry in catalogue() if entry.source == source)
-    return load(source) if entry.is_for_authors else json.loads(entry.path.read_text("utf-8"))
+    return load(source) if entry.is_for_authors else json.loads(entry.text)
+
+
+def to_text(schema: dict[str, Any]) -> str:
+    """Return a schema as JSON text, without the `x-` keywords, which only the linter reads."""
+    return json.dumps(_strip(schema), indent=2, ensure_ascii=False) + "\n"
+
+
+def _strip(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_strip(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if node == {"not": {}} or ("x-reason" in node and "not" in node):
+        return False  # editors have the best message for a plain `false`
+    return {key: _strip(value) for key, value in node.items() if not key.startswith("x-")}
 
 
 def join(source: str) -> dict[str, Any]:

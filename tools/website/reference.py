@@ -118,7 +118,8 @@ def published_schemas() -> dict[str, str]:
         text = path.read_text("utf-8")
         url = json.loads(text).get("$id", f"{HOME}schemas/{path.name}")
         found[url.removeprefix(HOME)] = text
-    return found
+    files = [file for entry in catalogue() for file in entry.forms]
+    return {**found, **{file.bundled_id.removeprefix(HOME): file.text for file in files}}
 
 
 def _target(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:

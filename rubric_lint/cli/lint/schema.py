@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rubric_lint.format.schema_files import SchemaFile
 
 
-def _find_file(given: Given) -> Path:
+def _find_file(given: Given) -> SchemaFile:
     """Return the file of `suite@v1`, or the latest of `suite`; raise click.UsageError without one of this form."""
     name, _, version = given.name.partition("@")
     entries = _entries()
@@ -27,7 +27,7 @@ def _find_file(given: Given) -> Path:
         hint = word_unknown(given.name, known) or f"; expected {', '.join(map(_label, entries))}"
         raise click.BadParameter(f"unknown schema {given.name!r}{hint}")
     entry = max(matching, key=lambda entry: int(entry.version[1:]))
-    file = next((each.path for each in entry.forms if each.form == given.form), None)
+    file = next((each for each in entry.forms if each.form == given.form), None)
     if file is None:
         raise click.UsageError(f"{_label(entry)} has one form only; leave out --form")
     return file
@@ -54,7 +54,7 @@ def _label(entry: SchemaFile) -> str:
 )
 def print_schema(given: Given) -> None:
     """Print a schema as one self-contained file. NAME may be NAME@VERSION."""
-    click.echo(_find_file(given).read_text("utf-8"), nl=False)
+    click.echo(_find_file(given).text, nl=False)
 
 
 @command(
@@ -68,7 +68,13 @@ def print_schema(given: Given) -> None:
 )
 def print_path(given: Given) -> None:
     """Print the path of a schema's self-contained file. NAME may be NAME@VERSION."""
-    click.echo(_find_file(given))
+    file = _find_file(given)
+    if not file.is_in_file:
+        label = _label(file)
+        raise click.UsageError(
+            f"{label} is not in a file; write one: rubric-lint schema print {label} > {file.bundled_name}"
+        )
+    click.echo(file.path)
 
 
 for each in (print_schema, print_path):
@@ -95,7 +101,8 @@ def bundle_schemas(given: Given) -> int:
     if given.folder is None:
         raise click.UsageError("name a FOLDER; the installed schemas must not be changed")
     folder = Path(given.folder)
-    texts = {file.name: file.read_bytes() for file in sorted((schemas_root() / "bundled").iterdir())}
+    texts = {file.bundled_name: file.text.encode() for entry in _entries() for file in entry.forms}
+    texts["catalog.json"] = (schemas_root() / "bundled/catalog.json").read_bytes()
     stale = [name for name, text in texts.items() if not has_content(folder / name, text)]
     for name in stale:
         if given.check:
@@ -112,10 +119,10 @@ class _Schemas(Group):
     def invoke(self, ctx: click.Context) -> object:
         if ctx._protected_args:
             return super().invoke(ctx)
-        rows = [(_label(entry), entry.bundled_id, str(entry.path)) for entry in _entries()]
+        rows = [(_label(entry), entry.bundled_id, str(entry.path) if entry.is_in_file else "") for entry in _entries()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for name, address, path in rows:
-            click.echo(f"{name:<{widths[0]}}  {address:<{widths[1]}}  {path}")
+            click.echo(f"{name:<{widths[0]}}  {address:<{widths[1]}}  {path}".rstrip())
         return None
 
 
@@ -123,7 +130,7 @@ schema = _Schemas(
     "schema",
     invoke_without_command=True,
     commands={"bundle": bundle_schemas, "outputs": outputs, "path": print_path, "print": print_schema},
-    help="List the JSON Schemas of the format.\n\nEach line shows name and version, $id and file.",
+    help="List the JSON Schemas of the format.\n\nEach line shows name, version, $id, and the file that editors need.",
     short_help="Print the JSON Schemas of the format, or that of judge outputs.",
     examples={
         "rubric-lint schema": "List the schemas",
