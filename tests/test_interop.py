@@ -105,8 +105,8 @@ def test_a_file_that_says_it_is_ours_is_read_as_ours(name):
 def model(text, name="a.yaml"):
     """What the only rubric of a text means: shape, and criteria with what decides a score."""
     document = read_documents(Source(name, dedent(text)))[0][0]
-    ((path, version, view, _),) = locate(document)
-    rubric = build_rubric(document, path, version, DEFAULT, view=view)
+    (location,) = locate(document)
+    rubric = build_rubric(document, location.path, location.version, DEFAULT, view=location.view)
     return rubric.shape, [
         (
             entry.id,

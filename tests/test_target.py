@@ -259,9 +259,9 @@ def test_agentv_reads_what_is_meant(suites):
 def meant(text):
     """The criteria of the only rubric of a text, a gate of a checklist as the whole that it comes to."""
     document = read_documents(Source("a.yaml", text))[0][0]
-    ((path, version, _),) = locate(document)
+    (location,) = locate(document)
     thresholds = Thresholds(Decimal("0.8"), Decimal("0.6"))
-    for entry in build_rubric(document, path, version, thresholds, implicit_required=True).entries:
+    for entry in build_rubric(document, location.path, location.version, thresholds, implicit_required=True).entries:
         bands = [(band.lower, band.upper, band.outcome) for band in entry.scale.bands] if entry.scale else []
         gate = entry.gate or None
         yield entry.id, entry.outcome, entry.weight, gate if bands or gate is None else 10, bands
