@@ -357,11 +357,20 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
         _end_baselines(given, sieves)
         return summary
 
+    def lint_and_report(finder: SettingsFinder, processes: int | None = None, **files: Any) -> "Summary":
+        from rubric_lint.run.cache import Cache  # noqa: PLC0415  (not needed with --no-cache)
+
+        with nullcontext() if given.no_cache else Cache.here() as cache:
+            lint = partial(lint_files, cache=cache, processes=processes, edits=chosen in WITH_EDITS)
+            return run(finder, lint=spare(given.output, lint), **files)
+
     overrides = Overrides(given.select or None, given.ignore, given.force_exclude)
     if given.watch:
         needs = partial(_find_results, given)
         settings = {"config": given.config, "isolated": given.isolated}
-        return watch_files(given.paths, run, progress, overrides, needs=needs, **settings)
+        # While watchfiles runs a thread, forking a process is not safe.
+        report = partial(lint_and_report, processes=1)
+        return watch_files(given.paths, report, progress, overrides, needs=needs, **settings)
     finder = given.finder(overrides)
     if given.show_files:
         return print_files(given.paths, finder, _find_sieves(given, finder), as_json=given.form == "json")
@@ -371,10 +380,7 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
         return _silence(given, finder, progress)
     if given.write_baseline and given.baseline is None:
         _require_baseline(given, finder)
-    from rubric_lint.run.cache import Cache  # noqa: PLC0415  (not needed with --no-cache)
-
-    with nullcontext() if given.no_cache else Cache.here() as cache:
-        summary = run(finder, lint=spare(given.output, partial(lint_files, cache=cache, edits=chosen in WITH_EDITS)))
+    summary = lint_and_report(finder)
     if given.output is not None and not given.quiet:
         click.echo(summary)
     if summary.faults:
