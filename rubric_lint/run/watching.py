@@ -30,6 +30,9 @@ _DECIDING = frozenset({*NAMES, ".gitignore", ".git", "exclude"})
 
 _MOST_NAMES = 3
 
+_Batch = set[tuple[object, str]]
+"""Changes that watchfiles reports together: of each its kind and the path."""
+
 
 class _Finder(SettingsFinder):
     """A finder that records the folders it is asked about: those searched and those of files."""
@@ -106,6 +109,9 @@ class Watch:
         self._make_finder = partial(_Finder, overrides, file=config, isolated=isolated)
         self._find = find
         self._needs = needs
+        self._shown: _Search | None = None  # by the last report
+        self._changed: set[str] = set()  # paths, since then
+        self._faults: tuple[str, ...] = ()
 
     def run(self) -> NoReturn:
         """Watch until the program is interrupted.
@@ -122,15 +128,11 @@ class Watch:
         with self._progress.reporting_interrupt(lambda: "while watching; nothing is checked any more"):
             self._watch(watch)
 
-    def _watch(self, watch: Callable[..., Iterator[set[tuple[object, str]]]]) -> NoReturn:
+    def _watch(self, watch: Callable[..., Iterator[_Batch]]) -> NoReturn:
         search = self._search()
-        shown: _Search | None = None
-        faults: tuple[str, ...] = ()
-        changed: set[str] = set()
         while True:
-            folders = search.folders
             batches = watch(
-                *sorted(folders),
+                *sorted(search.folders),
                 watch_filter=None,
                 step=_STEP,
                 rust_timeout=_STEP,
@@ -140,30 +142,29 @@ class Watch:
             )
             with closing(cast("Generator[object]", batches)):
                 try:
-                    changed |= {path for _, path in next(batches)}  # no change after this call is missed
+                    self._changed |= {path for _, path in next(batches)}  # no change after this call is missed
                 except FileNotFoundError:  # a folder was deleted meanwhile
                     search = self._search()
-                    continue
                 except OSError as fault:
-                    raise WatchError(f"{counted(len(folders), 'folder')} cannot be watched: {fault}") from fault
-                while True:
-                    try:
-                        search = self._search()
-                        if search.folders != folders:
-                            break
-                        news = search.list_news(shown, changed) if shown else []
-                        if news or faults or not shown:
-                            self._show(search, news)
-                            shown = search
-                        faults = ()
-                    except SettingsError as error:
-                        if shown is None:
-                            raise
-                        self._complain(error, faults)
-                        faults = error.faults
-                    changed = set()
-                    while not any(map(search.matters, changed)):
-                        changed = {path for _, path in next(batches)}
+                    count = counted(len(search.folders), "folder")
+                    raise WatchError(f"{count} cannot be watched: {fault}") from fault
+                else:
+                    search = self._follow(search, batches)
+
+    def _follow(self, search: _Search, batches: Iterator[_Batch]) -> _Search:
+        """Report whenever something changes, until a search finds that other folders have to be watched."""
+        folders = search.folders
+        while True:
+            try:
+                search = self._search()
+                if search.folders != folders:
+                    return search
+                self._show_news(search)
+            except SettingsError as error:
+                self._complain(error)
+            self._changed = set()
+            while not any(map(search.matters, self._changed)):
+                self._changed = {path for _, path in next(batches)}
 
     def _search(self) -> _Search:
         finder, skipped = self._make_finder(), Skipped()
@@ -183,7 +184,12 @@ class Watch:
         folders = {*above, *(os.path.join(folder, ".git", "info") for folder in above)}
         return _Search(finder, skipped, files, names, frozenset(above), frozenset(filter(os.path.isdir, folders)))
 
-    def _show(self, search: _Search, news: list[str]) -> None:
+    def _show_news(self, search: _Search) -> None:
+        """Report all findings if what they rest on has changed since the last report."""
+        shown = self._shown
+        news = search.list_news(shown, self._changed) if shown else []
+        if shown and not news and not self._faults:
+            return
         if len(news) > _MOST_NAMES:
             news = [*news[:_MOST_NAMES], f"{len(news) - _MOST_NAMES} more"]
         click.clear()
@@ -191,13 +197,17 @@ class Watch:
         self._report(search.finder, find=search.find)
         count = sum(isinstance(file, File) for file in search.files)
         _print_note(f"Watching {counted(count, 'file')}; press Ctrl+C to stop")
+        self._shown, self._faults = search, ()
 
-    @staticmethod
-    def _complain(error: SettingsError, known: tuple[str, ...]) -> None:
-        if error.faults != known:
+    def _complain(self, error: SettingsError) -> None:
+        """Report broken settings once; raise them again if they are broken from the start."""
+        if self._shown is None:
+            raise error
+        if error.faults != self._faults:
             for line in error.lines:
                 complain(line)
             _print_note("Watching; nothing is checked until the settings are fixed")
+        self._faults = error.faults
 
 
 def _locate(name: str) -> set[str]:
