@@ -190,6 +190,7 @@ def test_explain_prints_the_page_or_lists_all_rules():
     assert [(each.pop("choices", {}), each) for each in json.loads(listed)] == [
         (dict(rule.choices), {name: getattr(rule, name) for name in fields}) for rule in RULES
     ]
+    assert [each["name"] for each in json.loads(call("explain", "overlap", "--format", "json")[0])] == ["overlap"]
 
 
 def test_the_version_is_one_line():

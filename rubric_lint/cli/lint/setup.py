@@ -209,13 +209,13 @@ def explain(given: Given) -> None:
     """Explain a rule, with examples; without RULE, list all rules."""
     from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (not needed by --help)
 
-    if given.rule is not None:
-        rule = BY_NAME[read_name(given.rule)]
-        click.echo(f"{rule.page}\n{rule.url}")
-    elif given.form == "json":
-        click.echo(json.dumps([rule.to_json() for rule in BY_NAME.values()], indent=1))
+    rules = [*BY_NAME.values()] if given.rule is None else [BY_NAME[read_name(given.rule)]]
+    if given.form == "json":
+        click.echo(json.dumps([rule.to_json() for rule in rules], indent=1))
+    elif given.rule is not None:
+        click.echo(f"{rules[0].page}\n{rules[0].url}")
     else:
-        rows = [(rule.name, rule.severity, rule.kinds, rule.summary) for rule in BY_NAME.values()]
+        rows = [(rule.name, rule.severity, rule.kinds, rule.summary) for rule in rules]
         table = [("NAME", "SEVERITY", "FIX", "FINDS"), *rows]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         for row in table:
