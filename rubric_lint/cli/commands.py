@@ -427,7 +427,7 @@ _UNNAMED = ""
 
 
 class DefaultGroup(Group):
-    """A group that runs its `default` command when the first argument names none, and shows its help.
+    """A group that runs its `default` command when the first argument names no other, and shows its help.
 
     The commands `late`, each at `module:function`, are loaded on first use.
     """
@@ -438,7 +438,6 @@ class DefaultGroup(Group):
         self.examples, self.exits = default.examples, default.exits
         self.default = default
         self._late = late
-        self.add_command(default)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, in the order of the help."""
@@ -476,7 +475,7 @@ class DefaultGroup(Group):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, and the default command's options."""
         if not ctx.meta.get(ALL) and FIRST_OF_MORE in self._late:
-            names = [self.default.name or "", *self._late]
+            names = [*self._late]
             at = names.index(FIRST_OF_MORE)
             commands = ((name, self.get_command(ctx, name)) for name in names[:at])
             with formatter.section("Commands"):

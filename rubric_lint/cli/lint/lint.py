@@ -450,7 +450,5 @@ def _fix(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     return exit_code(totals)
 
 
-cli = DefaultGroup(
-    "rubric-lint", default=check, late={name: place for name, place in COMMANDS.items() if name != "check"}
-)
+cli = DefaultGroup("rubric-lint", default=check, late=COMMANDS)
 """The program with all its commands."""

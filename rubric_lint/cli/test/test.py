@@ -211,7 +211,6 @@ NO_TESTS = "no rubric tests found; their files are named NAME.rubric-test.yaml. 
     "paths*",
     "coverage mutate catch-rate record model fail-on format:findings output:report quiet"
     f" | watch color samples {JUDGING} shuffle force-exclude config isolated version",
-    name="run",
     examples={
         "rubric-lint test": "Run all tests in the current folder and below",
         "rubric-lint test --coverage --mutate examples/": "Also report what the tests miss",
