@@ -6,11 +6,12 @@
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import NoReturn, cast
+from typing import NoReturn
 
 import click
 
@@ -30,7 +31,7 @@ _DECIDING = frozenset({*NAMES, ".gitignore", ".git", "exclude"})
 
 _MOST_NAMES = 3
 
-_Batch = set[tuple[object, str]]
+_Batch = AbstractSet[tuple[object, str]]
 """Changes that watchfiles reports together: of each its kind and the path."""
 
 
@@ -128,7 +129,7 @@ class Watch:
         with self._progress.reporting_interrupt(lambda: "while watching; nothing is checked any more"):
             self._watch(watch)
 
-    def _watch(self, watch: Callable[..., Iterator[_Batch]]) -> NoReturn:
+    def _watch(self, watch: Callable[..., Generator[_Batch]]) -> NoReturn:
         search = self._search()
         while True:
             batches = watch(
@@ -140,7 +141,7 @@ class Watch:
                 recursive=False,
                 ignore_permission_denied=True,
             )
-            with closing(cast("Generator[object]", batches)):
+            with closing(batches):
                 try:
                     self._changed |= {path for _, path in next(batches)}  # no change after this call is missed
                 except FileNotFoundError:  # a folder was deleted meanwhile
