@@ -32,7 +32,16 @@ def call(*args):
 @pytest.fixture(autouse=True)
 def folder(folder):
     subprocess.run(["git", "init", "-q"], check=True)
-    for name in ("a.yaml", "draft.yaml", "build/b.yaml", "old/c.yaml", "sub/d.json", "sub/e.txt", "README.md"):
+    for name in (
+        "a.yaml",
+        "draft.yaml",
+        "build/b.yaml",
+        "old/c.yaml",
+        "sub/d.json",
+        "sub/e.txt",
+        "README.md",
+        "venv/f.yaml",
+    ):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(RUBRIC, "utf-8")
     Path(".gitignore").write_text("build/\n")

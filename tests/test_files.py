@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from cases import read_cases
 
+from rubric_lint.format.schema_files import load
 from rubric_lint.project.files import LIMIT, File, Skipped, Unreadable, find, read
-from rubric_lint.project.settings import FileSettings, Overrides, SettingsFinder
+from rubric_lint.project.settings import SKIPPED_FOLDERS, FileSettings, Overrides, SettingsFinder
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -121,7 +122,7 @@ def test_what_is_passed_over_although_its_name_fits_is_told_of_but_for_the_locks
 
 
 def test_what_is_excluded_is_counted():
-    grow("a.yaml", "b.yaml", "c/d.yaml", "c/e.yaml", "e/a.yaml", "ignored.yaml")
+    grow("a.yaml", "b.yaml", "venv/a.yaml", "c/d.yaml", "c/e.yaml", "e/a.yaml", "ignored.yaml")
     grow(".gitignore", text="ignored.yaml\n")
     grow("rubric-lint.toml", text='exclude = ["a.yaml", "c/"]')
     skipped = Skipped()
@@ -195,13 +196,20 @@ def test_a_folder_that_vanishes_during_the_search_is_told():
         (["a.yaml", "gen/b.yaml", "gen/deep/c.yaml"], ["a.yaml"]),
         (["gen", "sub/gen", "sub/kept.yaml"], ["sub/kept.yaml"]),
         (["gone.yaml"], [Unreadable("gone.yaml", "does not exist")]),
+        (["dist", "sub/venv/e.yaml"], []),
     ],
 )
 def test_what_settings_exclude_is_left_out_also_where_it_is_named_if_they_are_forced(paths, expected):
-    grow("a.yaml", "gen/b.yaml", "gen/deep/c.yaml", "sub/gen/d.yaml", "sub/kept.yaml")
+    grow("a.yaml", "gen/b.yaml", "gen/deep/c.yaml", "sub/gen/d.yaml", "sub/kept.yaml", "dist/e.yaml", "sub/venv/e.yaml")
     grow("rubric-lint.toml", text='exclude = ["gen/"]')
     found = find(paths, SettingsFinder(Overrides(force_exclude=True)))
     assert expected == [item.name if isinstance(item, File) else item for item in found]
+
+
+def test_the_schema_lists_the_folders_that_are_skipped():
+    text = load("config/v1.json")["properties"]["exclude"]["description"]
+    listed = text.partition("folders ")[2].partition("the folders ")[2].partition(";")[0].replace(" and ", ", ")
+    assert set(listed.split(", ")) == SKIPPED_FOLDERS
 
 
 def test_each_folder_has_its_nearest_settings():

@@ -159,19 +159,16 @@ COMMANDS = {
 FIRST_OF_MORE = "cache"
 """The first of the commands that the help only names."""
 
-ALIASES = {
-    "baseline": "check --write-baseline",
+INSTEAD = {
+    "baseline": "--write-baseline",
     "clean": "cache clear",
-    "cache clean": "clear",
     "compare": "diff",
-    "config": "check --show-settings",
-    "create": "init",
+    "config": "--show-settings",
     "describe": "show",
     "export": "convert",
-    "files": "check --show-files",
+    "files": "--show-files",
     "fmt": "format",
     "grade": "score",
-    "inspect": "show",
     "lint": "check",
     "list": "show",
     "ls": "show",
@@ -180,70 +177,39 @@ ALIASES = {
     "new": "init",
     "rule": "explain",
     "rules": "explain",
-    "run": "check",
-    "schema list": "",
-    "schema show": "print",
-    "server": "lsp",
-    "settings": "check --show-settings",
-    "skill add": "install",
-    "skill show": "print",
-    "statistics": "check --statistics",
-    "suppress": "check --add-ignores",
+    "settings": "--show-settings",
     "validate": "check",
     "version": "--version",
-    "watch": "check --watch",
-}
-"""Words that people type, and what they do instead; a word of two is looked for in a group of commands."""
-
-SYNONYMS = {
+    "watch": "--watch",
     "--disable": "--ignore",
     "--dry-run": "--diff",
     "--enable": "--select",
-    "--extend-ignore": "--ignore",
-    "--extend-select": "--select",
+    "--explain": "rubric-lint explain",
     "--json": "--format json",
-    "--list-files": "--show-files",
-    "--list-rules": "--rules",
-    "--max-warnings": "--fail-on warning",
-    "--no-color": "--color never",
-    "--out": "--output",
+    "--list-rules": "rubric-lint explain",
     "--output-file": "--output",
     "--output-format": "--format",
-    "--print-config": "--show-settings",
     "--rule": "--select",
-    "--show-config": "--show-settings",
-    "--stats": "--statistics",
-    "--stdin-file-path": "--stdin-filename",
+    "--rules": "rubric-lint explain",
     "--strict": "--fail-on warning",
     "--threshold": "--pass",
-    **{f"--{name}-field": f"--map {name}=" for name in ("id", "answer", "question", "reference", "rubric")},
-    "-f": "--format",
-    "-i": "--fix",
-    "-v": "--version",
-    "-V": "--version",
+    **{f"--{name}-field": f"--map {name}=COLUMN" for name in ("id", "answer", "question", "reference", "rubric")},
 }
-"""Options of other tools, and of earlier releases, and what they do here if a command has that option and value.
-
-After `name=` the value follows.
-"""
+"""What to type in place of commands and options of other tools and of earlier versions."""
 
 
 def suggest_command(ctx: click.Context, commands: Iterable[str], args: list[str]) -> str:
     """Return a hint with the command to type when `args` start with an unknown word; empty if there is none near."""
-    program, _, group = ctx.command_path.partition(" ")
-    known = {word: f"rubric-lint {line}" for word, line in ALIASES.items() if " " not in word}
-    known |= {name: f"rubric-lint {name}" for name in COMMANDS}
-    known |= {
-        word.partition(" ")[2]: f"{program} {group} {line}"
-        for word, line in ALIASES.items()
-        if word.startswith(f"{group} ")
-    }
+    known = {name: f"rubric-lint {name}" for name in COMMANDS}
     known |= {name: f"{ctx.command_path} {name}" for name in commands}
-    if args[0] == "help":
-        line = known.get(args[1] if len(args) > 1 else "", ctx.command_path)
-        return f"; did you mean `{line} --help`?"
-    near = find_near(args[0], known)
-    return f"; did you mean `{' '.join([known[near[0]].rstrip(), *map(shlex.quote, args[1:])])}`?" if near else ""
+    word, *rest = args
+    if word == "help":
+        return f"; did you mean `{known.get(rest[0] if rest else '', ctx.command_path)} --help`?"
+    near = find_near(word, known)
+    line = known[near[0]] if near else ""
+    if word in INSTEAD and " " not in ctx.command_path:
+        line = f"rubric-lint {INSTEAD[word]}"
+    return f"; did you mean `{' '.join([line, *map(shlex.quote, rest)])}`?" if line else ""
 
 
 def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[str]) -> None:
@@ -255,7 +221,8 @@ def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[
     Raises:
         click.UsageError: with the command to type, if one is near.
     """
-    if not _is_word(ctx, args):
+    is_word = bool(args and re.fullmatch(r"\w[\w-]*", args[0]))
+    if not is_word or ctx.resilient_parsing or os.path.lexists(args[0]):
         return
     from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (loads the rules)
 
@@ -264,11 +231,6 @@ def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[
     hint = suggest_command(ctx, commands, args)
     if hint or (commands and not any(map(os.path.lexists, args[1:]))):
         raise click.UsageError(f"`{args[0]}` is neither a command nor an existing path{hint}", ctx)
-
-
-def _is_word(ctx: click.Context, args: list[str]) -> bool:
-    is_word = bool(args and re.fullmatch(r"\w[\w-]*", args[0]))
-    return is_word and not ctx.resilient_parsing and not os.path.lexists(args[0])
 
 
 def word_unknown(name: str, known: Iterable[str]) -> str:
@@ -396,37 +358,25 @@ class Command(click.Command):
             formatter.write_text(f"{ctx.command_path} --help --all: every option, and the exit codes.")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments. Options of other tools do what they do there, and unknown ones lead to the nearest."""
+        """Parse the arguments; point from an unknown option to the one to type."""
         if ALL in args and {"-h", "--help"} & {*args}:
             ctx.meta[ALL] = True
             args = [each for each in args if each != ALL]
         if self.takes_words:
             reject_unknown_word(ctx, (), args)
-        given = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as unknown:
-            choices = {
-                name: getattr(param.type, "choices", ())
-                for param in self.get_params(ctx)
-                for name in (*param.opts, *param.secondary_opts)
-            }
             name = unknown.option_name
-            ours, _, value = SYNONYMS.get(name, "").partition(" ")
-            at = next((at for at, arg in enumerate(given) if arg.partition("=")[0] == name), None)
-            if at is not None and ours in choices:
-                before, arg, after = given[:at], given[at], given[at + 1 :]
-                if value.endswith("="):  # one part of what ours takes
-                    after = [arg.partition("=")[2], *after] if "=" in arg else after or [""]
-                    return self.parse_args(ctx, [*before, ours, value + after[0], *after[1:]])
-                if value in choices[ours]:
-                    return self.parse_args(ctx, [*before, ours, value, *after])
-                if not value:
-                    return self.parse_args(ctx, [*before, arg.replace(name, ours, 1), *after])
-            known = [each for each in choices if each.startswith("--")]
-            longer = [each for each in known if each.startswith(name) and name.startswith("--")]
-            hint = f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)
-            raise click.UsageError(f"unknown option `{name}`{hint}", unknown.ctx) from None
+            raise click.UsageError(f"unknown option `{name}`{self._suggest_option(ctx, name)}", unknown.ctx) from None
+
+    def _suggest_option(self, ctx: click.Context, name: str) -> str:
+        known = [opt for param in self.get_params(ctx) for opt in param.opts if opt.startswith("--")]
+        instead = INSTEAD.get(name, "")
+        longer = [opt for opt in known if opt.startswith(name) and name.startswith("--")]
+        if instead.partition(" ")[0] in {"rubric-lint", *known}:
+            return f"; did you mean `{instead}`?"
+        return f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; end on Ctrl+C with one line, where click would write an empty one before it."""
@@ -471,20 +421,13 @@ class Group(Command, click.Group):
             raise click.UsageError(f"unknown command `{ctx.command_path} {name}`{hint or known}", ctx)
         return super().resolve_command(ctx, args)
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; a word that people type for a command stands for it."""
-        word = " ".join([*ctx.command_path.split(" ")[1:], *args[:1]])
-        if word in ALIASES and " " in word:
-            args = [*ALIASES[word].split(), *args[1:]]
-        return super().parse_args(ctx, args)
-
 
 _UNNAMED = ""
 """Stands for the default command among the arguments; no command has this name."""
 
 
 class DefaultGroup(Group):
-    """A group that runs its `default` command when the first argument names none, and shows its help.
+    """A group that runs its `default` command when the first argument names no other, and shows its help.
 
     The commands `late`, each at `module:function`, are loaded on first use.
     """
@@ -495,7 +438,6 @@ class DefaultGroup(Group):
         self.examples, self.exits = default.examples, default.exits
         self.default = default
         self._late = late
-        self.add_command(default)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, in the order of the help."""
@@ -511,16 +453,7 @@ class DefaultGroup(Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert a word for the default command unless the arguments name a command or ask for help."""
         names = self.list_commands(ctx)
-        if _is_word(ctx, args):
-            if args[0] == "help":
-                args = ALIASES.get(args[1], args[1]).split()[:1] if args[1:] else []
-                if args and args[0] not in names:
-                    reject_unknown_word(ctx, names, args)
-                args.append("--help")
-            elif args[0] in ALIASES and ctx.command_path == "rubric-lint":
-                args = [*ALIASES[args[0]].split(), *args[1:]]
-        first = args[0] if args else ""
-        is_named = first in names or first in ctx.help_option_names
+        is_named = bool(args) and args[0] in {*names, *ctx.help_option_names}
         if not is_named:
             reject_unknown_word(ctx, names, args)
         # Shell completion passes no arguments for the first word, which may become a command, an option or a path.
@@ -542,7 +475,7 @@ class DefaultGroup(Group):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, and the default command's options."""
         if not ctx.meta.get(ALL) and FIRST_OF_MORE in self._late:
-            names = [self.default.name or "", *self._late]
+            names = [*self._late]
             at = names.index(FIRST_OF_MORE)
             commands = ((name, self.get_command(ctx, name)) for name in names[:at])
             with formatter.section("Commands"):

@@ -1,7 +1,7 @@
 """Find the files to read and read them; a file that cannot be read becomes a value, and the run continues."""
 
 # Paths are str, see project/settings.py.
-# ruff: noqa: PTH100, PTH112, PTH114, PTH116, PTH118, PTH120
+# ruff: noqa: PTH100, PTH112, PTH114, PTH116, PTH118, PTH119, PTH120
 
 import errno
 import os
@@ -17,7 +17,7 @@ from rubric_lint.dialects.search.documents import RUBRIC_FILE, is_document
 from rubric_lint.project.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
 from rubric_lint.project.opening import LIMIT, RefusedError, explain_os_error, read_file, read_head
 from rubric_lint.project.repository import find_root
-from rubric_lint.project.settings import FileSettings, Settings, SettingsError, SettingsFinder
+from rubric_lint.project.settings import SKIPPED_FOLDERS, FileSettings, Settings, SettingsError, SettingsFinder
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 _OTHER_KINDS = {
@@ -75,7 +75,10 @@ class Skipped:
             self.reasons[name] = reason
 
     def exclude(self, name: str, *, is_folder: bool) -> None:
-        """Count a file or folder that the settings exclude."""
+        """Count a file or folder that the settings exclude; folders that no search enters are not counted."""
+        if is_folder and os.path.basename(name) in SKIPPED_FOLDERS:
+            self.note(name + os.sep, "skipped by default")
+            return
         self.note(name + os.sep * is_folder, "excluded by the settings")
         if is_folder:
             self.folders += 1

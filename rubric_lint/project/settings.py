@@ -71,7 +71,7 @@ def find_unknown_rules(names: Iterable[str]) -> Iterator[str]:
 
     for name in names:
         if name not in BY_NAME:
-            hint = _hint(name, BY_NAME) or "`rubric-lint --rules` lists them"
+            hint = _hint(name, BY_NAME) or "`rubric-lint explain` lists them"
             yield f"{_show(name)} is not the name of a rule; {hint}"
 
 
@@ -237,6 +237,16 @@ def _show(value: Any) -> str:
 PASS_AT, BORDERLINE_AT = USUAL_THRESHOLDS
 """The default thresholds: the lowest score that passes, and the lowest that is borderline."""
 
+SKIPPED_FOLDERS = frozenset({
+    ".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pants.d",
+    ".pyenv", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".tox", ".venv", ".vscode", "__pypackages__", "_build",
+    "buck-out", "dist", "node_modules", "site-packages", "venv",
+})  # fmt: skip
+"""Names of folders of tools and of other people's files, which a search skips unless `exclude` keeps them, as in ruff.
+
+The schema of the settings lists them for users.
+"""
+
 _NOTHING = Patterns("", ())
 _RUBRIC_SUFFIXES = (".rubric.yaml", ".rubric.yml", ".rubric.json")
 TEST_SUFFIXES = (".rubric-test.yaml", ".rubric-test.yml", ".rubric-test.json")
@@ -334,7 +344,7 @@ class Settings:
             include=Patterns.parse(
                 root, [*table.get("include", ()), *(file for _, shape in shapes for file in shape.files)]
             ),
-            exclude=Patterns.parse(root, table.get("exclude", ())),
+            exclude=Patterns.parse(root, table.get("exclude", ()), SKIPPED_FOLDERS),
             per_file_ignores=tuple(
                 (Patterns.parse(root, [pattern]), frozenset(rules))
                 for pattern, rules in table.get("per-file-ignores", {}).items()
@@ -433,7 +443,7 @@ class SettingsFinder:
     ) -> None:
         here = here or os.getcwd()
         self.overrides = overrides or Overrides()
-        self._built_in = Settings(here).override(self.overrides)
+        self._built_in = Settings(here, exclude=Patterns.parse(here, (), SKIPPED_FOLDERS)).override(self.overrides)
         self._only = self._built_in if isolated else None
         self._folders: dict[str, Settings | SettingsError] = {}
         if file is not None:

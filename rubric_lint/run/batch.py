@@ -206,11 +206,6 @@ def _pack(taken: _Taken, *, edits: bool) -> _Taken | None:
             for each in outcome.findings
         ]
         return taken._replace(outcome=outcome._replace(findings=tuple(findings)))
-    return taken._replace(outcome=lighten(outcome))
-
-
-def lighten(outcome: FileOutcome) -> FileOutcome:
-    """Return an outcome without the text of a clean file, which is not needed."""
-    if isinstance(outcome, Result) and not outcome.findings:
-        return outcome._replace(source=Source(outcome.source.name, ""))
-    return outcome
+    if isinstance(outcome, Result) and not outcome.findings:  # nobody needs the text of a clean file
+        return taken._replace(outcome=outcome._replace(source=Source(outcome.source.name, "")))
+    return taken

@@ -128,14 +128,13 @@ UNCHANGED = ChangedLines()
 class Changes:
     """The differences of the work tree at `root` from a revision; files are relative to it, with `/`.
 
-    `files` has the changed files (None: all of the file is new), `tracked` all files that Git tracks. Git cannot
-    compare files in the folders of `unknown`.
+    `files` has the changed files (None: all of the file is new), `tracked` all files that Git tracks; those of
+    submodules are not among them.
     """
 
     root: str
     files: dict[str, ChangedLines | None] = field(default_factory=dict)
     tracked: set[str] = field(default_factory=set)
-    unknown: tuple[str, ...] = ()
 
     def of(self, path: str) -> ChangedLines | None:
         """Return the changed lines of the file at an absolute `path` without links; None if all of it is new to Git."""
@@ -144,16 +143,13 @@ class Changes:
         name = os.path.relpath(path, self.root).replace(os.sep, "/")
         if name in self.files:
             return self.files[name]
-        is_known = name in self.tracked and not name.startswith(self.unknown)
-        return UNCHANGED if is_known else None
+        return UNCHANGED if name in self.tracked else None
 
 
-# These options undo all user settings for diffs, and treat every file as text, whatever .gitattributes says. Submodules
-# are compared one by one, because git does not pass these options on to them.
+# These options undo all user settings for diffs, and treat every file as text, whatever .gitattributes says.
 _DIFF = (
     *("diff", "--raw", "--patch", "--unified=0", "--inter-hunk-context=0", "--no-ext-diff", "--no-textconv", "--text"),
-    *("--no-color", "--no-relative", "--find-renames", "--no-abbrev"),
-    *("--submodule=short", "--ignore-submodules=dirty", "--src-prefix=a/", "--dst-prefix=b/"),
+    *("--no-color", "--no-relative", "--find-renames", "--ignore-submodules", "--src-prefix=a/", "--dst-prefix=b/"),
 )
 
 
@@ -172,36 +168,14 @@ def read_changes(revision: str) -> Changes:
         GitError: if there is no Git, no repository or no such revision.
     """
     root, is_shallow = _find_root()
-    changes = Changes(root)
-    _compare(changes, revision, root, "", _find_base(revision, is_shallow=is_shallow))
-    return changes
-
-
-def _compare(changes: Changes, revision: str, folder: str, prefix: str, base: str) -> None:
-    """Compare a work tree and its submodules with the commit `base`; its files are named with `prefix`."""
-    tree, trouble = ("-C", folder), f"git cannot compare the work tree with {revision}"
-    diff = _demand(trouble, *tree, *_DIFF, base, "--", settings=silence_filters(folder))
-    staged = _demand(trouble, *tree, "ls-files", "--stage", "-z")
-    files, commits = _read_diff(diff)
+    base = _find_base(revision, is_shallow=is_shallow)
+    tree, trouble = ("-C", root), f"git cannot compare the work tree with {revision}"
+    diff = _demand(trouble, *tree, *_DIFF, base, "--", settings=silence_filters(root))
+    tracked = _demand(trouble, *tree, "ls-files", "-z")
+    files = _read_diff(diff)
     for name in _find_filtered([name for name, lines in files.items() if lines], tree):
         files[name] = None
-    changes.files |= {prefix + name: lines for name, lines in files.items()}
-    for entry in staged.split(b"\0")[:-1]:
-        facts, _, path = entry.partition(b"\t")
-        mode, staged_commit, _ = facts.split(b" ")
-        name = os.fsdecode(path)
-        below, commit = os.path.join(folder, name), commits.get(name, staged_commit.decode("ascii"))
-        if mode != _SUBMODULE:
-            changes.tracked.add(prefix + name)
-        elif not os.path.lexists(os.path.join(below, ".git")):
-            continue  # not checked out
-        elif ask("-C", below, "cat-file", "-e", f"{commit}^{{commit}}")[0]:
-            changes.unknown += (f"{prefix}{name}/",)  # new, or its history is not here
-        else:
-            _compare(changes, revision, below, f"{prefix}{name}/", commit)
-
-
-_SUBMODULE = b"160000"
+    return Changes(root, files, {os.fsdecode(name) for name in tracked.split(b"\0")[:-1]})
 
 
 def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]:
@@ -210,8 +184,6 @@ def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]
     Git counts changed lines in its own text.
     """
     given = b"".join(os.fsencode(name) + b"\0" for name in names)
-    if not given:
-        return
     trouble = "git cannot list its filters"
     parts = _demand(trouble, *tree, "check-attr", "--stdin", "-z", "filter", given=given).split(b"\0")
     for name, value in zip(parts[::3], parts[2::3], strict=False):
@@ -332,32 +304,27 @@ def _is_commit(revision: str) -> bool:
 
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_RAW = re.compile(rb":(\d+) (\d+) (\w+) \w+ ([A-Z])\d*\t(?:[^\t]*\t)?([^\t]+)$")
+_RAW = re.compile(rb":\d+ \d+ \w+ \w+ ([A-Z])\d*\t(?:[^\t]*\t)?([^\t]+)$")
 
 
-def _read_diff(diff: bytes) -> tuple[dict[str, ChangedLines | None], dict[str, str]]:
-    """Return the changed lines of each file, and the old commits of submodules that have another one now."""
+def _read_diff(diff: bytes) -> dict[str, ChangedLines | None]:
+    """Return the changed lines of each file."""
     files: dict[str, ChangedLines | None] = {}
-    commits: dict[str, str] = {}
     lines = iter(diff.split(b"\n"))
     name = ""
     for line in lines:
         if found := _RAW.match(line):
-            old, new, thing, kind, path = found.groups()
-            if _SUBMODULE in (old, new):
-                commits[_unquote(path)] = thing.decode("ascii")
-            else:  # a new file may be empty; an unmerged file, or a former link, has no lines to compare
-                files[_unquote(path)] = UNCHANGED if kind in b"MR" else None
+            kind, path = found.groups()
+            # A new file may be empty; an unmerged file, or a former link, has no lines to compare.
+            files[_unquote(path)] = UNCHANGED if kind in b"MR" else None
         elif line.startswith(b"+++ "):
             name = _unquote(line[4:].removesuffix(b"\t"))[2:]
         elif found := _HUNK.match(line):
             before, first, after = (1 if number is None else int(number) for number in found.groups())
             added, cuts = _read_hunk(lines, before, first + (after == 0), after)
-            if name in commits:
-                continue
             known = files.get(name, UNCHANGED)
             files[name] = known and ChangedLines((*known.added, *added), (*known.cuts, *cuts))
-    return files, commits
+    return files
 
 
 def _read_hunk(lines: Iterator[bytes], old: int, at: int, new: int) -> tuple[list[tuple[int, int]], list[int]]:

@@ -21,7 +21,6 @@ from rubric_lint.cli.options import (
     check_names,
     check_watch,
     command,
-    print_rules,
     require_file_name,
     write_figures,
 )
@@ -264,8 +263,7 @@ def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
     "paths*",
     "fix select ignore fail-on format:findings output:report quiet watch diff-base baseline"
     " | statistics color require-rubrics fail-on-unread unsafe-fixes choose judged labels no-baseline write-baseline"
-    " add-ignores reason force-exclude stdin-filename no-cache show-files config isolated show-settings explain rules"
-    " version",
+    " add-ignores reason force-exclude stdin-filename no-cache show-files config isolated show-settings version",
     examples={
         "rubric-lint": "Check all files in the current folder and below",
         "rubric-lint --fix examples/legacy.yaml": "Fix what can be fixed safely, then report the rest",
@@ -301,13 +299,10 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
 
     PATHS are files and folders, by default the current folder; - reads stdin.
     """
-    if given.rules:
-        print_rules(given.form)
-        return Exit.CLEAN
     _check_values(given)
     given.paths = given.paths or (".",)
 
-    # --help, --explain and completion do not load the engine.
+    # --help and completion do not load the engine.
     from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.run.batch import lint_files  # noqa: PLC0415
     from rubric_lint.run.linting import LintRun  # noqa: PLC0415
@@ -357,11 +352,20 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
         _end_baselines(given, sieves)
         return summary
 
+    def lint_and_report(finder: SettingsFinder, processes: int | None = None, **files: Any) -> "Summary":
+        from rubric_lint.run.cache import Cache  # noqa: PLC0415  (not needed with --no-cache)
+
+        with nullcontext() if given.no_cache else Cache.here() as cache:
+            lint = partial(lint_files, cache=cache, processes=processes, edits=chosen in WITH_EDITS)
+            return run(finder, lint=spare(given.output, lint), **files)
+
     overrides = Overrides(given.select or None, given.ignore, given.force_exclude)
     if given.watch:
         needs = partial(_find_results, given)
         settings = {"config": given.config, "isolated": given.isolated}
-        return watch_files(given.paths, run, progress, overrides, needs=needs, **settings)
+        # While watchfiles runs a thread, forking a process is not safe.
+        report = partial(lint_and_report, processes=1)
+        return watch_files(given.paths, report, progress, overrides, needs=needs, **settings)
     finder = given.finder(overrides)
     if given.show_files:
         return print_files(given.paths, finder, _find_sieves(given, finder), as_json=given.form == "json")
@@ -371,10 +375,7 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
         return _silence(given, finder, progress)
     if given.write_baseline and given.baseline is None:
         _require_baseline(given, finder)
-    from rubric_lint.run.cache import Cache  # noqa: PLC0415  (not needed with --no-cache)
-
-    with nullcontext() if given.no_cache else Cache.here() as cache:
-        summary = run(finder, lint=spare(given.output, partial(lint_files, cache=cache, edits=chosen in WITH_EDITS)))
+    summary = lint_and_report(finder)
     if given.output is not None and not given.quiet:
         click.echo(summary)
     if summary.faults:
@@ -449,7 +450,5 @@ def _fix(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     return exit_code(totals)
 
 
-cli = DefaultGroup(
-    "rubric-lint", default=check, late={name: place for name, place in COMMANDS.items() if name != "check"}
-)
+cli = DefaultGroup("rubric-lint", default=check, late=COMMANDS)
 """The program with all its commands."""

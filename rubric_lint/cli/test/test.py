@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,17 +15,16 @@ from rubric_lint.cli.options import JUDGING, Given, check_watch, command, write_
 from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded, make_style, open_report, spare
 from rubric_lint.cli.score.judge_options import find_access, make_plan
-from rubric_lint.finding import Result
 from rubric_lint.messages import UserError, join_words, list_names, visible
 from rubric_lint.project.files import File, Skipped, Unreadable, find, tidy
 from rubric_lint.project.repository import name_schema
 from rubric_lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.report import REPORTERS, counted
 from rubric_lint.run.console import Progress, complain
-from rubric_lint.text.source import Source
 
 if TYPE_CHECKING:
     from rubric_lint.run.batch import FileOutcome
+    from rubric_lint.run.linting import Find
     from rubric_lint.run.summary import Summary
     from rubric_lint.testing.running import Needed, Runner, Tested
     from rubric_lint.testing.starting import Recorded
@@ -212,7 +211,6 @@ NO_TESTS = "no rubric tests found; their files are named NAME.rubric-test.yaml. 
     "paths*",
     "coverage mutate catch-rate record model fail-on format:findings output:report quiet"
     f" | watch color samples {JUDGING} shuffle force-exclude config isolated version",
-    name="run",
     examples={
         "rubric-lint test": "Run all tests in the current folder and below",
         "rubric-lint test --coverage --mutate examples/": "Also report what the tests miss",
@@ -250,7 +248,7 @@ def run_tests(given: Given) -> int:
     asked = [name for name, is_asked in figures.items() if is_asked]
     code = Exit.CLEAN
 
-    def run(finder: SettingsFinder, find: Any = find_tests, **_: Any) -> "Summary":
+    def run(finder: SettingsFinder, find: "Find" = find_tests) -> "Summary":
         runner = Runner(finder)
         with open_report(given.output, progress, look) as write:
             reporter = REPORTERS[chosen](write, look)
@@ -266,7 +264,7 @@ def run_tests(given: Given) -> int:
 
     overrides = Overrides(force_exclude=given.force_exclude)
     if given.watch:
-        files = {"find": find_tests, "lint": _look_for_changes, "needs": lambda name, _finder: find_needed(name)}
+        files = {"find": find_tests, "needs": lambda name, _finder: find_needed(name)}
         return watch_files(given.paths, run, progress, overrides, config=given.config, isolated=given.isolated, **files)
     finder = given.finder(overrides)
     if given.record:
@@ -332,15 +330,6 @@ def _list_notes(runner: "Runner") -> Iterator[str]:
             f"{path}: {count} recorded {them} not say which meaning of the rubric the judge saw (`rubric_hash`), so "
             "changes of the rubric cannot be found"
         )
-
-
-def _look_for_changes(
-    files: Iterable[File | Unreadable], *, processes: int | None = None
-) -> Iterator[tuple[File | Unreadable, Result]]:
-    """Yield an empty result for each file: all tests are run again when anything changes."""
-    del processes
-    for file in files:
-        yield file, Result(Source(file.name if isinstance(file, File) else file.path, ""), ())
 
 
 cli = DefaultGroup("test", default=run_tests, commands=[init])
