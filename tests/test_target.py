@@ -313,10 +313,9 @@ tests:
 
 
 @pytest.mark.parametrize("use", ["*list", "[*item]"])
-def test_a_text_that_tests_share_is_escaped_once_and_read_in_both_again(use):
+def test_a_text_that_tests_share_is_escaped_once(use):
     before, after = SHARED.replace("USE", use), SHARED_IN_FIVE.replace("USE", use)
     assert rewritten(before, "agentv-5") == (after, [], "")
-    assert rewritten(after.replace('prompts: ["{{ input }}"]\n', ""), "agentv-4") == (before, [], "")
 
 
 def test_a_text_that_one_of_the_tests_that_share_it_needs_as_it_is_stays(said):

@@ -420,29 +420,6 @@ def wrap_value(document: Document, path: Path) -> list[Edit]:
 
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
-_AFTER_KEY = re.compile(r"\s*:")
-
-
-def unwrap_value(document: Document, path: Path) -> list[Edit]:
-    """Return the edits that leave only the item of the list at `path`.
-
-    Raises:
-        ObstacleError: if there are comments or anchors in the list, or the item has several lines.
-    """
-    text, code = document.source.text, document.tree.code
-    key, item = document.span(path, Part.KEY), document.span((*path, 0))
-    colon, end = _AFTER_KEY.match(code, key.end), document.extent(path).end
-    is_same = text[key.end : end] == code[key.end : end]
-    if (
-        colon is None
-        or not is_same
-        or document.is_shared(path)
-        or document.is_shared((*path, 0))
-        or "\n" in text[slice(*item)]
-    ):
-        raise ObstacleError("its list has a comment, an anchor or a long item; write the item alone")
-    edits = [Edit(Span(colon.end(), item.start), " ")]
-    return [*edits, Edit(Span(item.end, end), "")] if text[item.end : end].strip() else edits
 
 
 NOT_PLAIN = "its template marks are written by escapes or shared by an anchor; write them out"
@@ -459,7 +436,7 @@ def escape_text(document: Document, path: Path, has_escapes: bool, marks: Marks)
     start, end = document.span(path)
     written = find_marks(text[start:end], has_escapes=has_escapes, marks=marks)
     meant = find_marks(value, has_escapes=has_escapes, marks=marks)
-    if document.is_shared(path) or [mark.replace("\\", "") for _, mark in written] != [mark for _, mark in meant]:
+    if document.is_shared(path) or [mark for _, mark in written] != [mark for _, mark in meant]:
         raise ObstacleError(NOT_PLAIN)
     if written and text[start] == "$" and written[0][0] == 0:  # a plain scalar cannot begin with a brace
         escaped = escape(value, has_escapes=has_escapes, marks=marks)

@@ -420,22 +420,11 @@ class WrapValue(_NewValue):
         return [value]
 
 
-class UnwrapValue(_NewValue):
-    """Replace the list at `path` with its only item, a scalar."""
-
-    path: Path
-
-    told = "write `{last}` without brackets"
-
-    def renew(self, value: Any) -> Any:
-        return value[0]
-
-
 class EscapeText(_NewValue):
     """Write the string at `path` so that a renderer of Nunjucks templates gives it back unchanged.
 
     With `has_escapes`, what is escaped already stays as it is; else it is a text like any other. `marks` says what to
-    replace, which may be the escapes.
+    replace.
     """
 
     path: Path

@@ -76,7 +76,6 @@ _MAKERS: dict[type[Intent], Callable[..., Any]] = {
     intents.Reorder: items.reorder,
     intents.Replace: lambda _document, span, text: Edit(span, text),
     intents.ReplaceValue: fields.replace_value,
-    intents.UnwrapValue: fields.unwrap_value,
     intents.WrapText: fields.wrap_text,
     intents.WrapValue: fields.wrap_value,
 }

@@ -215,8 +215,7 @@ TARGETS = {
             criteria="criteria",
             kinds={
                 **{kind: kind for kind in ("rubrics", "rubric", "llm-grader", "llm_grader")},
-                "llm-rubric": "rubrics",
-                **dict.fromkeys(("llm_judge", "agent_judge", "agent-judge", "agent-rubric"), "llm-grader"),
+                **dict.fromkeys(("llm_judge", "agent_judge", "agent-judge"), "llm-grader"),
             },
             reads_beside=True,
         ),
@@ -387,10 +386,6 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Rewrit
         known = join_words([f"`{name}`" for name in dict.fromkeys(target.kinds.values())], "or")
         yield Unmet(f"{target.title} does not read criteria in `{kind}`; write {known}", path)
         return
-    types = load_tables()[0]["types"]
-    judge = find_read(types["llm-grader"]) - find_read(types["rubrics"]) - {"rubrics"}
-    if kind == "llm-rubric" and wanted == "rubrics" and judge & owner.keys():
-        wanted = "llm-grader"  # only this one has a prompt and settings of its judge
     field = target.criteria if wanted in (target.kind, "agent-rubric") else "rubrics"
     if field == "rubrics" and any(isinstance(entry, str) for entry in document.value(path)):
         yield Unmet(f"{target.title} skips the strings in an assertion of the type `{wanted}`; write mappings", path)
