@@ -101,7 +101,7 @@ _CONTENT = re.compile(r"[^ \t\r\n](?:[^\r\n]*[^ \t\r\n])?")
 _KEEPING = re.compile(r"[|>](?:\d?\+|\+\d)[ \t]*(?:#.*)?$")
 
 
-def remove_field(document: Document, path: Path, _beside: str) -> list[Edit]:
+def remove_field(document: Document, path: Path) -> list[Edit]:
     """Return the edits that remove the field at `path` and keep the comments around it.
 
     Raises:
@@ -365,8 +365,8 @@ def move_field(document: Document, path: Path, to: Path) -> list[Edit]:
     own_key(document, path)
     field = without_end(text, whole_field(document, path))
     own = [(*to, name) for name in document.value(to) if not document.is_merged((*to, name))]
-    if not own or document.is_shared(to):
-        raise ObstacleError(f"`{to[-1]}` is empty or shared by an anchor; move the field by hand")
+    if not own:
+        raise ObstacleError(f"`{to[-1]}` is empty; move the field by hand")
     last = max(own, key=lambda each: whole_field(document, each).end)
     after = without_end(text, whole_field(document, last))
     written = text[slice(*field)]
@@ -422,10 +422,6 @@ def wrap_value(document: Document, path: Path) -> list[Edit]:
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
 
 
-NOT_PLAIN = "its template marks are written by escapes or shared by an anchor; write them out"
-"""Why marks in a string cannot be replaced."""
-
-
 def escape_text(document: Document, path: Path, has_escapes: bool, marks: Marks) -> list[Edit]:
     """Return the edits that replace marks in a string, such as those of Nunjucks templates with their escapes.
 
@@ -437,7 +433,7 @@ def escape_text(document: Document, path: Path, has_escapes: bool, marks: Marks)
     written = find_marks(text[start:end], has_escapes=has_escapes, marks=marks)
     meant = find_marks(value, has_escapes=has_escapes, marks=marks)
     if document.is_shared(path) or [mark for _, mark in written] != [mark for _, mark in meant]:
-        raise ObstacleError(NOT_PLAIN)
+        raise ObstacleError("its template marks are written by escapes or shared by an anchor; write them out")
     if written and text[start] == "$" and written[0][0] == 0:  # a plain scalar cannot begin with a brace
         escaped = escape(value, has_escapes=has_escapes, marks=marks)
         return [Edit(Span(start, end), json.dumps(escaped, ensure_ascii=False))]

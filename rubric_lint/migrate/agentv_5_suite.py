@@ -27,7 +27,6 @@ from rubric_lint.migrate.agentv import (
     LISTS,
     OLD_CASES,
     Unmet,
-    escape,
     find_assertion_lists,
     find_assertions,
     find_other_files,
@@ -468,21 +467,19 @@ def join_lists(document: Document) -> Iterator[Intent]:
             yield JoinLists((*path, "assert"), (*path, "rubrics")) if case["assert"] else RemoveField((*path, "assert"))
 
 
-def name_moved(document: Document) -> Iterator[Intent | Unmet]:
+def name_moved(document: Document) -> Iterator[Intent]:
     """Name what the steps before have moved, and escape texts that become templates."""
     if is_suite(document):
         yield from (RenameKey((name,), "providers") for name in ("target", "targets") if name in document.data)
     rendered: set[Path] = set()
-    escapes: list[EscapeText] = []
     for path, case in find_suite_cases(document):
         if is_suite(document):
             rendered |= (found := {*find_rendered(document, path, case)})
-            escapes += [EscapeText(at, has_escapes(case), "all") for at in sorted(found, key=str)]
+            yield from (EscapeText(at, has_escapes(case), "all") for at in sorted(found, key=str))
         if "rubrics" in case:
             yield RenameKey((*path, "rubrics"), "assert")
         if has_escapes(case) and isinstance(given := case.get("vars"), dict):  # a variable after a dollar sign
             rendered |= {place for place, text in find_strings(path, case) if find_environment(text) & given.keys()}
-    yield from escape(document, escapes)
     for place, text in find_strings((), document.data):
         if place not in rendered and find_marks(text, marks="env"):
             yield EscapeText(place, marks="env")
@@ -547,7 +544,7 @@ BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     gather_inputs,
     *(partial(drop_part, name=name) for name in reversed(_SHARED)),  # removing both at once may leave a comma
 )
-AFTER: tuple[Callable[[Document], Iterable[Intent | Unmet]], ...] = (
+AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     weigh_members,
     rename_parts,
     join_lists,

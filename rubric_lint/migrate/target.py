@@ -363,8 +363,7 @@ class _Rewriting:
             if numbers and document.number not in numbers:
                 continue
             rubrics = found.get(document.number, [])
-            # Only the fields of criteria must not be shared with anything else; the structure around them may be.
-            sharing = find_sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
+            sharing = find_sharing(document)
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
                 if isinstance(intent, Unmet):
                     yield self._leave(document, intent)
