@@ -128,10 +128,10 @@ def test_fields_may_have_other_names_or_be_nested(folder):
         {"uid": 1, "prompt": "Why?", "answer": "Gold.", "response": {"text": "So."}, "tag": "x"},
         {"uid": 2, "prompt": "Who?", "answer": "Me.", "response": {"text": "You."}},
     )
-    options = ["--id-field", "uid", "--question-field", "prompt", "--answer-field", "/response/text"]
+    options = ["--map", "id=uid", "--map", "question=prompt", "--map", "answer=/response/text"]
     with serving(SCORED) as server:
-        assert judge(server, *options, "--reference-field", "answer")[0] == 0
-        again = judge(server, *options, "--reference-field", "answer")
+        assert judge(server, *options, "--map", "reference=answer")[0] == 0
+        again = judge(server, *options, "--map", "reference=answer")
     shown = [
         {name: value for name, value in record.items() if name not in {"judge", "output"}} for record in records(folder)
     ]
@@ -179,7 +179,7 @@ WRITTEN = """\
 def test_an_answer_may_be_a_conversation(folder):
     write(folder, {"id": "a", "messages": CONVERSATION})
     with serving(SCORED) as server:
-        assert judge(server, "--answer-field", "messages")[0] == 0
+        assert judge(server, "--map", "answer=messages")[0] == 0
     assert server.asked[0].answer == WRITTEN
     assert records(folder)[0]["answer"] == WRITTEN
 
@@ -406,7 +406,7 @@ def test_a_disk_that_is_full_is_told_and_what_was_written_stays(folder, said):
 
 def test_prompt_prints_the_request_that_judge_sends_for_each_answer(folder):
     write(folder, {"id": 1, "response": "So.", "rubric": "second"}, {"id": "b", "response": "No.", "rubric": "first"})
-    options = ["--answer-field", "response", "--seed", "3", "--temperature", "0.5"]
+    options = ["--map", "answer=response", "--seed", "3", "--temperature", "0.5"]
     code, out, err = run("prompt", "suite.yaml", "--answers", "answers.jsonl", "--model", "judge-1", *options)
     lines = [json.loads(line) for line in out.splitlines()]
     output = completion('{"checks": [{"id": "rubric-1", "reasoning": "", "satisfied": true}], "overall_reasoning": ""}')
