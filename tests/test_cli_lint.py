@@ -175,16 +175,16 @@ def test_a_file_that_cannot_be_read_is_reported_whatever_rules_run(settings, opt
         assert (output.split()[1:3], errors, code) == (["error", "syntax:"], "", 1)
 
 
-def test_explain_prints_the_page_of_a_rule_and_lists_all():
-    page, *rest = call("explain", "overlap")
+def test_explain_prints_the_page_and_rules_lists_all():
+    page, *rest = call("--explain", "overlap")
     text = (ROOT / "rubric_lint/rules/overlap.md").read_text("utf-8")
     assert (f"{text}\nhttps://rubric-lint.github.io/rules/overlap/\n", ["", 0]) == (page, rest)
-    table, *rest = call("explain")
+    table, *rest = call("--rules")
     assert rest == ["", 0]
     assert [["NAME", "SEVERITY"], *([rule.name, rule.severity] for rule in RULES)] == [
         line.split()[:2] for line in table.splitlines()
     ]
-    listed, *rest = call("explain", "--format", "json")
+    listed, *rest = call("--rules", "--format", "json")
     fields = ("name", "severity", "fix", "summary", "url")
     assert rest == ["", 0]
     assert [(each.pop("choices", {}), each) for each in json.loads(listed)] == [
@@ -200,7 +200,7 @@ def test_the_version_is_one_line():
 
 def test_an_end_of_file_inside_the_tool_is_a_crash_and_no_interrupt():
     broken = "import json\ndef fail(*_, **__): raise EOFError\njson.dumps = fail\n"
-    output, errors, code = call_after(broken, "explain", "--format=json")
+    output, errors, code = call_after(broken, "--rules", "--format=json")
     assert (output, "crashed, which is a bug: EOFError" in errors, code) == ("", True, 3)
 
 
@@ -355,7 +355,7 @@ def complete(*args, incomplete=""):
         (["check", "--select"], "deprecated-", ["deprecated-description", "deprecated-required"]),
         (["--select"], "overlap,cov", ["overlap,coverage"]),
         (["--select"], "coverage,cov", []),
-        (["explain"], "mix", ["mixing"]),
+        (["--explain"], "mix", ["mixing"]),
         (["--format"], "", [*REPORTERS]),
         (["a.yaml", "--fail-on"], "w", ["warning"]),
         (["a.yaml"], "b", ["b"]),

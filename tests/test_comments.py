@@ -60,7 +60,7 @@ def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused():
     ("comment", "marked", "message"),
     [
         ("ignore[overlaps]", "overlaps", "unknown rule `overlaps`; did you mean `overlap`?"),
-        ("ignore[everything]", "everything", "unknown rule `everything`; `rubric-lint explain` lists the rules"),
+        ("ignore[everything]", "everything", "unknown rule `everything`; `rubric-lint --rules` lists the rules"),
     ],
 )
 def test_a_name_that_is_none_is_pointed_out(comment, marked, message):

@@ -143,7 +143,7 @@ def test_a_rule_needs_three_files(copy):
     rules = (copy.folder / "docs/rules/index.md").read_text("utf-8")
     page = "[`shouting`](../../rubric_lint/rules/shouting.md)"
     assert f"| {page} | An outcome that is all in capital letters. | warning |  |" in rules.splitlines()
-    page = copy.python("-m", "rubric_lint", "explain", "shouting").stdout
+    page = copy.python("-m", "rubric_lint", "--explain", "shouting").stdout
     assert f"warning shouting: {message}    --> example.yaml:3:23\n" in page
 
 

@@ -127,8 +127,8 @@ def test_fix_of_a_text_reports_what_the_command_reports_of_stdin(text):
 
 
 def test_rules_are_listed_and_explained():
-    assert ask("rules")[1]["rules"] == json.loads(call("explain", "--format=json")[0])
-    assert {ask("explain", rule=name)[0] == call("explain", name)[0] for name in list(BY_NAME)[:3]} == {True}
+    assert ask("rules")[1]["rules"] == json.loads(call("--rules", "--format=json")[0])
+    assert {ask("explain", rule=name)[0] == call("--explain", name)[0] for name in list(BY_NAME)[:3]} == {True}
 
 
 def test_show_reports_what_the_command_reports():

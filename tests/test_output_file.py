@@ -103,6 +103,7 @@ def test_a_full_disk_names_the_file():
         (["--format=json"], IN_ACTIONS, '{"version": 1,'),
         (["--output=x"], IN_ACTIONS, "Found 1 error"),
         (["--statistics"], IN_ACTIONS, "1 error   overlap"),
+        (["--rules"], IN_ACTIONS, "NAME"),
     ],
 )
 def test_annotations_are_chosen_inside_github_actions(args, environment, begins):

@@ -209,7 +209,7 @@ def test_the_packages_can_be_uploaded(packages):
 
 
 def test_installed_it_explains_a_rule(programs, tmp_path):
-    explained = run(programs / "rubric-lint", "explain", "overlap", folder=tmp_path)
+    explained = run(programs / "rubric-lint", "--explain", "overlap", folder=tmp_path)
     assert (explained.returncode, explained.stderr) == (0, "")
     rule = BY_NAME["overlap"]
     assert explained.stdout == f"{rule.page}\n{rule.url}\n"

@@ -159,76 +159,91 @@ COMMANDS = {
 FIRST_OF_MORE = "cache"
 """The first of the commands that the help only names."""
 
+ALIASES = {
+    "baseline": "check --write-baseline",
+    "clean": "cache clear",
+    "cache clean": "clear",
+    "compare": "diff",
+    "config": "check --show-settings",
+    "create": "init",
+    "describe": "show",
+    "export": "convert",
+    "files": "check --show-files",
+    "fmt": "format",
+    "grade": "score",
+    "inspect": "show",
+    "lint": "check",
+    "list": "show",
+    "ls": "show",
+    "migrate": "fix",
+    "mutate": "test --mutate",
+    "new": "init",
+    "rule": "explain",
+    "rules": "explain",
+    "run": "check",
+    "schema list": "",
+    "schema show": "print",
+    "server": "lsp",
+    "settings": "check --show-settings",
+    "skill add": "install",
+    "skill show": "print",
+    "statistics": "check --statistics",
+    "suppress": "check --add-ignores",
+    "validate": "check",
+    "version": "--version",
+    "watch": "check --watch",
+}
+"""Words that people type, and what they do instead; a word of two is looked for in a group of commands."""
 
-def _read_words(table: str) -> dict[str, str]:
-    """Return what each word of a table means; a line has the meaning, a colon, and the words."""
-    meant = {}
-    for line in table.strip().splitlines():
-        ours, _, words = line.rpartition(": ")
-        meant.update(dict.fromkeys(words.split(), ours))
-    return meant
+SYNONYMS = {
+    "--disable": "--ignore",
+    "--dry-run": "--diff",
+    "--enable": "--select",
+    "--extend-ignore": "--ignore",
+    "--extend-select": "--select",
+    "--json": "--format json",
+    "--list-files": "--show-files",
+    "--list-rules": "--rules",
+    "--max-warnings": "--fail-on warning",
+    "--no-color": "--color never",
+    "--out": "--output",
+    "--output-file": "--output",
+    "--output-format": "--format",
+    "--print-config": "--show-settings",
+    "--rule": "--select",
+    "--show-config": "--show-settings",
+    "--stats": "--statistics",
+    "--stdin-file-path": "--stdin-filename",
+    "--strict": "--fail-on warning",
+    "--threshold": "--pass",
+    **{f"--{name}-field": f"--map {name}=" for name in ("id", "answer", "question", "reference", "rubric")},
+    "-f": "--format",
+    "-i": "--fix",
+    "-v": "--version",
+    "-V": "--version",
+}
+"""Options of other tools, and of earlier releases, and what they do here if a command has that option and value.
 
-
-WORDS = _read_words("""
---version: version
-cache clear: clean
-check: lint run validate
-check --add-ignores: suppress
-check --show-files: files
-check --show-settings: config settings
-check --statistics: statistics
-check --watch: watch
-check --write-baseline: baseline
-convert: export
-diff: compare
-explain: rule rules
-fix: migrate
-format: fmt
-init: create new
-lsp: server
-score: grade
-show: describe inspect list ls
-test --mutate: mutate
-""")
-"""Words of other tools, and what a message suggests instead."""
-
-FOREIGN_OPTIONS = _read_words("""
---color never: --no-color
---diff: --dry-run
---fail-on warning: --max-warnings --strict
---fix: -i
---format json: --json
---format: -f --output-format
---ignore: --disable --extend-ignore
---map answer=: --answer-field
---map id=: --id-field
---map question=: --question-field
---map reference=: --reference-field
---map rubric=: --rubric-field
---output: --output-file
---pass: --threshold
---select: --enable --extend-select --rule
---show-files: --list-files
---show-settings: --print-config --show-config
---statistics: --stats
---stdin-filename: --stdin-file-path
---version: -v -V
-rubric-lint diff --outputs: --history
-rubric-lint explain: --explain --list-rules --rules
-""")
-"""Options of other tools, and of earlier releases, and what a message suggests if the command has that option."""
+After `name=` the value follows.
+"""
 
 
 def suggest_command(ctx: click.Context, commands: Iterable[str], args: list[str]) -> str:
     """Return a hint with the command to type when `args` start with an unknown word; empty if there is none near."""
-    known = {word: f"rubric-lint {line}" for word, line in WORDS.items()}
+    program, _, group = ctx.command_path.partition(" ")
+    known = {word: f"rubric-lint {line}" for word, line in ALIASES.items() if " " not in word}
     known |= {name: f"rubric-lint {name}" for name in COMMANDS}
+    known |= {
+        word.partition(" ")[2]: f"{program} {group} {line}"
+        for word, line in ALIASES.items()
+        if word.startswith(f"{group} ")
+    }
     known |= {name: f"{ctx.command_path} {name}" for name in commands}
     if args[0] == "help":
         line = known.get(args[1] if len(args) > 1 else "", ctx.command_path)
         return f"; did you mean `{line} --help`?"
     near = find_near(args[0], known)
-    return f"; did you mean `{' '.join([known[near[0]], *map(shlex.quote, args[1:])])}`?" if near else ""
+    return f"; did you mean `{' '.join([known[near[0]].rstrip(), *map(shlex.quote, args[1:])])}`?" if near else ""
 
 
 def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[str]) -> None:
@@ -381,29 +396,37 @@ class Command(click.Command):
             formatter.write_text(f"{ctx.command_path} --help --all: every option, and the exit codes.")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; an unknown option leads to the one that may be meant."""
+        """Parse the arguments. Options of other tools do what they do there, and unknown ones lead to the nearest."""
         if ALL in args and {"-h", "--help"} & {*args}:
             ctx.meta[ALL] = True
             args = [each for each in args if each != ALL]
         if self.takes_words:
             reject_unknown_word(ctx, (), args)
+        given = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as unknown:
+            choices = {
+                name: getattr(param.type, "choices", ())
+                for param in self.get_params(ctx)
+                for name in (*param.opts, *param.secondary_opts)
+            }
             name = unknown.option_name
-            raise click.UsageError(f"unknown option `{name}`{self._suggest_option(ctx, name)}", unknown.ctx) from None
-
-    def _suggest_option(self, ctx: click.Context, name: str) -> str:
-        """Return a hint with what to type instead of an unknown option; empty if there is none near."""
-        values = {opt: getattr(param.type, "choices", ()) for param in self.get_params(ctx) for opt in param.opts}
-        known = [each for each in values if each.startswith("--")]
-        meant = FOREIGN_OPTIONS.get(name, "")
-        ours, _, value = meant.partition(" ")
-        is_ours = ours in values and (not value or value.endswith("=") or value in values[ours])
-        longer = [each for each in known if each.startswith(name) and name.startswith("--")]
-        if not (is_ours or ours == "rubric-lint"):
-            meant = longer[0] if len(longer) == 1 else ""
-        return f"; did you mean `{meant}`?" if meant else word_unknown(name, known)
+            ours, _, value = SYNONYMS.get(name, "").partition(" ")
+            at = next((at for at, arg in enumerate(given) if arg.partition("=")[0] == name), None)
+            if at is not None and ours in choices:
+                before, arg, after = given[:at], given[at], given[at + 1 :]
+                if value.endswith("="):  # one part of what ours takes
+                    after = [arg.partition("=")[2], *after] if "=" in arg else after or [""]
+                    return self.parse_args(ctx, [*before, ours, value + after[0], *after[1:]])
+                if value in choices[ours]:
+                    return self.parse_args(ctx, [*before, ours, value, *after])
+                if not value:
+                    return self.parse_args(ctx, [*before, arg.replace(name, ours, 1), *after])
+            known = [each for each in choices if each.startswith("--")]
+            longer = [each for each in known if each.startswith(name) and name.startswith("--")]
+            hint = f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)
+            raise click.UsageError(f"unknown option `{name}`{hint}", unknown.ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; end on Ctrl+C with one line, where click would write an empty one before it."""
@@ -448,6 +471,13 @@ class Group(Command, click.Group):
             raise click.UsageError(f"unknown command `{ctx.command_path} {name}`{hint or known}", ctx)
         return super().resolve_command(ctx, args)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; a word that people type for a command stands for it."""
+        word = " ".join([*ctx.command_path.split(" ")[1:], *args[:1]])
+        if word in ALIASES and " " in word:
+            args = [*ALIASES[word].split(), *args[1:]]
+        return super().parse_args(ctx, args)
+
 
 _UNNAMED = ""
 """Stands for the default command among the arguments; no command has this name."""
@@ -481,11 +511,14 @@ class DefaultGroup(Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert a word for the default command unless the arguments name a command or ask for help."""
         names = self.list_commands(ctx)
-        if _is_word(ctx, args) and args[0] == "help":
-            args = args[1:2]
-            if args and args[0] not in names:
-                reject_unknown_word(ctx, names, args)
-            args.append("--help")
+        if _is_word(ctx, args):
+            if args[0] == "help":
+                args = ALIASES.get(args[1], args[1]).split()[:1] if args[1:] else []
+                if args and args[0] not in names:
+                    reject_unknown_word(ctx, names, args)
+                args.append("--help")
+            elif args[0] in ALIASES and ctx.command_path == "rubric-lint":
+                args = [*ALIASES[args[0]].split(), *args[1:]]
         first = args[0] if args else ""
         is_named = first in names or first in ctx.help_option_names
         if not is_named:

@@ -263,6 +263,8 @@ Settings
     isolated  Ignore all settings files.
     show-settings  Show the settings of each path, and where each one comes from.
 Help
+    explain RULE reads=print_page completes=complete_name eager=yes  Explain a rule, as `explain` does.
+    rules  List the rules.
     version - reads=print_version eager=yes  Print the version.
 Exit code
     fail-below [CRITERION:]STATISTIC=VALUE*  Lowest acceptable value, such as alpha=0.6. Can be repeated.
@@ -519,7 +521,7 @@ def read_name(value: str) -> str:
     """Return the name of a rule; raise click.BadParameter when no rule has this name; it suggests the nearest one."""
     if value in _rules():
         return value
-    hint = word_unknown(value, _rules()) or "; `rubric-lint explain` lists them"
+    hint = word_unknown(value, _rules()) or "; `rubric-lint --rules` lists them"
     raise click.BadParameter(f"unknown rule {value!r}{hint}")
 
 
@@ -583,6 +585,35 @@ def _complete(known: Mapping[str, str], incomplete: str) -> list[CompletionItem]
         for name, text in known.items()
         if name.startswith(word) and name not in before.split(",")
     ]
+
+
+def print_page(value: str) -> None:
+    """Print the page of a rule with its URL and exit."""
+    ctx = click.get_current_context()
+    if not ctx.resilient_parsing:
+        rule = _rules()[read_name(value)]
+        click.echo(f"{rule.page}\n{rule.url}")
+        ctx.exit()
+
+
+def print_rules(form: str | None) -> None:
+    """Print the rules as a table, or as JSON for programs.
+
+    Raises:
+        click.UsageError: when `form` is a format for findings.
+    """
+    if form == "json":
+        import json  # noqa: PLC0415  (the table needs none)
+
+        click.echo(json.dumps([rule.to_json() for rule in _rules().values()], indent=1))
+        return
+    if form is not None:
+        raise click.UsageError("--rules supports only --format json")
+    rows = [(rule.name, rule.severity, rule.kinds, rule.summary) for rule in _rules().values()]
+    table = [("NAME", "SEVERITY", "FIX", "FINDS"), *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        click.echo("  ".join(f"{cell:<{cells}}" for cell, cells in zip(row, widths, strict=True)).rstrip())
 
 
 def print_version(value: bool) -> None:

@@ -197,7 +197,7 @@ def find_unused(
                 yield _report("too-far" if is_near else "idle", values, severity, name.span)._replace(fix=fix)
             elif name.text not in BY_NAME:
                 near = find_near(name.text, BY_NAME)
-                hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint explain` lists the rules"
+                hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint --rules` lists the rules"
                 yield _report("unknown-rule", {"rule": name.text, "hint": hint}, severity, name.span)
 
 

@@ -71,7 +71,7 @@ def find_unknown_rules(names: Iterable[str]) -> Iterator[str]:
 
     for name in names:
         if name not in BY_NAME:
-            hint = _hint(name, BY_NAME) or "`rubric-lint explain` lists them"
+            hint = _hint(name, BY_NAME) or "`rubric-lint --rules` lists them"
             yield f"{_show(name)} is not the name of a rule; {hint}"
 
 

@@ -41,7 +41,7 @@ def describe_rule(rule: Rule) -> str:
     """Return the page of a rule as a section of the page of its group, with severity and fix below its summary."""
     _, summary, rest = rule.page.split("\n\n", 2)
     fix = f"**Fix:** {rule.kinds}" if rule.kinds else "**Fix:** none, a person has to decide"
-    facts = f"**Severity:** {rule.severity} · {fix} · **In the terminal:** `rubric-lint explain {rule.name}`"
+    facts = f"**Severity:** {rule.severity} · {fix} · **In the terminal:** `rubric-lint --explain {rule.name}`"
     choices = "".join(f"- `{name}`: {told}\n" for name, told in rule.choices.items())
     facts += (
         f"\n\n**Choices** (`rubric-lint fix --choose NAME`, or the light bulb of an editor):\n\n{choices}"

@@ -21,6 +21,7 @@ from rubric_lint.cli.options import (
     check_names,
     check_watch,
     command,
+    print_rules,
     require_file_name,
     write_figures,
 )
@@ -263,7 +264,8 @@ def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
     "paths*",
     "fix select ignore fail-on format:findings output:report quiet watch diff-base baseline"
     " | statistics color require-rubrics fail-on-unread unsafe-fixes choose judged labels no-baseline write-baseline"
-    " add-ignores reason force-exclude stdin-filename no-cache show-files config isolated show-settings version",
+    " add-ignores reason force-exclude stdin-filename no-cache show-files config isolated show-settings explain rules"
+    " version",
     examples={
         "rubric-lint": "Check all files in the current folder and below",
         "rubric-lint --fix examples/legacy.yaml": "Fix what can be fixed safely, then report the rest",
@@ -299,10 +301,13 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
 
     PATHS are files and folders, by default the current folder; - reads stdin.
     """
+    if given.rules:
+        print_rules(given.form)
+        return Exit.CLEAN
     _check_values(given)
     given.paths = given.paths or (".",)
 
-    # --help and completion do not load the engine.
+    # --help, --explain and completion do not load the engine.
     from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.run.batch import lint_files  # noqa: PLC0415
     from rubric_lint.run.linting import LintRun  # noqa: PLC0415

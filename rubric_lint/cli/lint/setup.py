@@ -1,6 +1,5 @@
 """Define the small commands: `init`, `adopt`, `explain`, `cache`, `skill`, `completion`, and two servers."""
 
-import json
 import os
 import shlex
 import signal
@@ -10,8 +9,8 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
-from rubric_lint.cli.commands import COMMANDS, Exit, Group, end_at_once
-from rubric_lint.cli.options import Choice, Given, command, complete_name, read_name
+from rubric_lint.cli.commands import ALIASES, COMMANDS, Exit, Group, end_at_once
+from rubric_lint.cli.options import Choice, Given, command, complete_name, print_page, print_rules
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content
 from rubric_lint.messages import visible
 from rubric_lint.run.cache import FOLDER, cache_folder, clear
@@ -62,7 +61,7 @@ def init(given: Given) -> None:
     except OSError as error:
         raise click.UsageError(f"cannot write {name}: {error.strerror}") from error
     click.echo(f"Wrote {visible(name)}. Replace its criteria with your own, then check the file:", err=True)
-    is_plain = not name.startswith("-") and name not in COMMANDS
+    is_plain = not name.startswith("-") and name not in {*COMMANDS, *ALIASES}
     line = f"rubric-lint {shlex.quote(name if is_plain else f'./{name}')}"
     # A shell would not take escapes for the characters that cannot be shown.
     click.echo(f"  {line}" if visible(line) == line else "  rubric-lint .", err=True)
@@ -207,19 +206,10 @@ cache = Group(
 )
 def explain(given: Given) -> None:
     """Explain a rule, with examples; without RULE, list all rules."""
-    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (not needed by --help)
-
-    if given.rule is not None:
-        rule = BY_NAME[read_name(given.rule)]
-        click.echo(f"{rule.page}\n{rule.url}")
-    elif given.form == "json":
-        click.echo(json.dumps([each.to_json() for each in BY_NAME.values()], indent=1))
+    if given.rule is None:
+        print_rules(None if given.form == "text" else given.form)
     else:
-        rows = [(each.name, each.severity, each.kinds, each.summary) for each in BY_NAME.values()]
-        table = [("NAME", "SEVERITY", "FIX", "FINDS"), *rows]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        for row in table:
-            click.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+        print_page(given.rule)
 
 
 explain.params[0]._custom_shell_complete = complete_name

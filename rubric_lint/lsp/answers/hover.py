@@ -39,7 +39,7 @@ def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> type
     for finding in analysis.find_at(Span(offset, offset)):
         rule = BY_NAME[finding.rule]
         why = [found["text"].strip() for found in _WHY.finditer(rule.page)][:1]
-        more = f"`rubric-lint explain {rule.name}` shows examples."
+        more = f"`rubric-lint --explain {rule.name}` shows examples."
         cards.append("\n\n".join([f"**{rule.name}**: {rule.summary}", *why, more]))
         spans.append(finding.span)
     if found := analysis.locate(offset):
