@@ -144,14 +144,14 @@ def test_retry_after_is_waited_for():
 
 
 def test_a_refusal_for_too_many_requests_is_no_failed_try():
-    busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after-ms": "20"})
+    busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after": "0.02"})
     with serving(after(*[busy] * 6, FINE)) as server:
         assert ask(server, retries=0) == REPLY
     assert len(server.asked) == 7
 
 
 def test_a_pause_longer_than_ten_minutes_ends_the_run(said):
-    with serving(Response({"error": {"message": "Quota."}}, 429, {"x-ratelimit-reset-requests": "2h0m"})) as server:
+    with serving(Response({"error": {"message": "Quota."}}, 429, {"retry-after": "7200"})) as server:
         message, lasting = ask(server)
     assert lasting
     said(message)
@@ -248,7 +248,7 @@ def test_nothing_is_advised_where_no_format_was_asked_for_or_the_failure_passes(
     about = {"error": {"message": "response_format"}}
     with serving(Response(about, 400)) as server:
         assert ask(server, response_format="text") == ("HTTP 400: response_format", False)
-    with serving(after(Response(about, 429, {"retry-after-ms": "20"}), FINE)) as server:
+    with serving(after(Response(about, 429, {"retry-after": "0.02"}), FINE)) as server:
         assert ask(server) == REPLY
 
 

@@ -451,7 +451,7 @@ def test_a_sample_says_what_all_its_requests_took(tmp_path):
 
 
 def test_refusals_for_too_many_requests_are_no_failures_in_a_row(tmp_path):
-    busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after-ms": "1"})
+    busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after": "0.001"})
 
     def behave(_asked):
         return busy if len(server.asked) % 7 else SCORED

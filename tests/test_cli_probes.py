@@ -83,22 +83,14 @@ def test_a_judge_that_looks_notices_what_is_wrong_and_pays_for_nothing():
     write_usual()
     code, kinds, report, _ = run(notice, "--probe", "10")
     assert shown(kinds) == {
-        "false-number": "noticed",
         "omission": "noticed",
-        "confident-nonsense": "noticed",
-        "keyword-stuffing": "resisted",
         "padding": "noticed",
         "claimed-score": "noticed",
-        "format-tricks": "resisted",
     }
     assert shown(kinds, "noticed_by") == {
-        "false-number": ["period", None],
         "omission": ["period", None],
-        "confident-nonsense": ["cites", "period", "polite", None],
-        "keyword-stuffing": [],
         "padding": ["short", None],
         "claimed-score": ["short", None],
-        "format-tricks": [],
     }
     assert (code, report["reasons"], mended(report)) == (4, ["no-labels"], [])  # without labels nothing is trusted
 
@@ -108,8 +100,6 @@ def test_a_judge_that_rewards_padding_makes_the_criteria_ones_to_mend():
     write_usual()
     code, kinds, report, _ = run(reward, "--probe", "10")
     assert {name: each["rewarded_by"] for name, each in kinds.items() if each["rewarded_by"]} == {
-        "confident-nonsense": [None],
-        "keyword-stuffing": ["polite", "short", None],
         "padding": ["polite", "short", None],
         "claimed-score": ["polite", "short", None],
     }
@@ -126,12 +116,9 @@ def test_a_judge_that_rewards_padding_makes_the_criteria_ones_to_mend():
 def test_a_judge_that_ignores_the_answer_notices_nothing_which_is_a_hint():
     write_usual()
     code, kinds, report, _ = run(ignore, "--probe", "10")
-    destructive = ("false-number", "omission", "confident-nonsense")
-    assert shown(kinds) == {name: "unnoticed" if name in destructive else "resisted" for name in kinds}
+    assert shown(kinds) == {"omission": "unnoticed", "padding": "resisted", "claimed-score": "resisted"}
     assert (code, mended(report)) == (4, [])
-    assert [(each["rule"], each["severity"]) for each in report["findings"]] == [
-        (f"probe-{name}", "hint") for name in destructive
-    ]
+    assert [(each["rule"], each["severity"]) for each in report["findings"]] == [("probe-omission", "hint")]
 
 
 @pytest.mark.slow
@@ -151,10 +138,7 @@ def test_few_answers_decide_nothing_and_the_page_says_how_many_would():
     _, kinds, report, _ = run(notice, "--probe")
     assert report["probes"]["answers"] == 3
     assert set(shown(kinds).values()) == {"undecided"}
-    assert shown(kinds, "answers_needed") == {
-        **dict.fromkeys(("false-number", "omission", "confident-nonsense"), 10),
-        **dict.fromkeys(("keyword-stuffing", "padding", "claimed-score", "format-tricks"), 8),
-    }
+    assert shown(kinds, "answers_needed") == {"omission": 9, "padding": 6, "claimed-score": 6}
 
 
 @pytest.mark.slow
@@ -163,7 +147,7 @@ def test_answers_that_cannot_be_changed_are_counted_and_not_asked_for(answers, m
     write(answers)
     _, kinds, report, asked = run(notice, "--probe", "--no-cache")
     assert report["probes"]["answers"] + report["probes"]["unchanged"] == len(set(map(str, answers)))
-    assert shown(kinds, "made") == dict(zip(kinds, made.values(), strict=True))
+    assert shown(kinds, "made") == made
     assert len(asked) == 2 * (len(answers) + sum(made.values()))
     assert {name for name, each in kinds.items() if each["outcome"] == "not made"} == {
         name for name, each in kinds.items() if not each["made"]
@@ -177,7 +161,7 @@ def test_a_limit_holds_for_answers_and_variants_together(most, judged, variants)
     _, kinds, report, asked = run(notice, "--probe", "10", "--max-requests", str(most))
     assert (report["answers"], len(asked) - 2 * judged) == (judged, 2 * variants)
     made = sum(each["made"] for each in kinds.values())
-    assert (made, report["probes"]["invalid"]) == (judged * 7, judged * 7 - variants)
+    assert (made, report["probes"]["invalid"]) == (judged * 3, judged * 3 - variants)
     assert (report["probes"]["answers"], report["probes"]["unjudged"]) == (judged, 10 - judged)
 
 
@@ -189,7 +173,7 @@ def test_a_second_run_asks_nothing_and_more_answers_are_probed_beside_the_first(
         for many in ("4", "4", "8"):
             call("--probe", many, "--no-cache", url=chat.url)
             counts.append(len(chat.asked))
-    assert counts == [20 + 56, 20 + 56, 20 + 112]
+    assert counts == [20 + 24, 20 + 24, 20 + 48]
 
 
 @pytest.mark.slow
@@ -269,5 +253,5 @@ def test_an_interrupt_loses_no_variant_and_the_same_command_resumes():
         second = start()
         second.communicate(timeout=60)
     made = sum(each["made"] for each in json.loads(Path("report.json").read_text())["rubrics"][0]["probes"]["kinds"])
-    assert (second.returncode, made, Path("answers.probed.jsonl").read_bytes().startswith(kept)) == (4, 28, True)
-    assert len(chat.asked) == 8 + 56 + 1  # one reply of the variant that was under way was lost
+    assert (second.returncode, made, Path("answers.probed.jsonl").read_bytes().startswith(kept)) == (4, 12, True)
+    assert len(chat.asked) == 8 + 24 + 1  # one reply of the variant that was under way was lost

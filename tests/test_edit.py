@@ -91,7 +91,6 @@ OBSTACLES = {
     "a repeated key, removed": ("x: 1\nx: 2\n", RemoveField(("x",))),
     "a repeated key, nested": ("x: 1\nx: 2\n", NestField(("x",), "l", ("id", "k"), "t")),
     "a repeated key beside aliases": ("a: &a 1\nb: *a\nx: 1\nx: 2\n", RenameKey(("x",), "y")),
-    "a repeated key that shares the value": ("p: {x: &t true}\nq: {x: 1, x: *t}\n", ReplaceValue(("p", "x"), "10")),
     "a key that is a text block with a comment": ("? | # c\n  x\n: 1\n", RenameKey(("x\n",), "y")),
     "a key that aliases repeat": ("&k x: 1\nb: {*k : 2}\n", RenameKey(("x",), "y")),
     "a pair at the end of a list": ("[y: 1, x: 2]\n", RemoveField((1, "x"))),
@@ -115,25 +114,47 @@ SHARED = {
 
 
 @pytest.mark.parametrize("intent", SHARED.values(), ids=SHARED)
-@pytest.mark.parametrize("outside", ["- &b {p: one}", "- {<<: &b {p: one}}"], ids=["alias", "merge"])
-def test_a_mapping_that_is_used_outside_all_rubrics_stays(intent, outside):
-    document = read(f"tests:\n{outside}\nrubrics:\n- *b\n")
-    with pytest.raises(ObstacleError, match=r"^it is shared with `/tests/0` \(line 2\), which is outside all rubrics"):
-        make_fix(find_sharing(document, [("rubrics",)]), Repair("mend it", (intent,), safe=True))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x: &b {p: one}\nrubrics:\n- *b\n",
+        "rubrics:\n- &b {p: one}\n- *b\n",
+        "rubrics:\n- &b {p: one}\n- {<<: *b, p: two}\n",
+        "rubrics: &b\n- {p: one}\nx: *b\n",
+    ],
+    ids=["an alias", "an anchor", "merged", "in a list"],
+)
+def test_a_mapping_that_is_used_elsewhere_stays(intent, text, said):
+    with pytest.raises(ObstacleError) as error:
+        plan(text, intent)
+    said(str(error.value))
 
 
 @pytest.mark.parametrize("intent", SHARED.values(), ids=SHARED)
 def test_what_other_mappings_share_does_not_keep_one_from_its_fix(intent):
-    document = read("tests:\n- &b {q: 1}\n- {<<: *b}\nrubrics:\n- {p: one}\n")
-    repair = Repair("mend it", (intent,), safe=True)
-    assert make_fix(find_sharing(document, [("rubrics",)]), repair).intents == (intent,)
+    assert plan("tests:\n- &b {q: 1}\n- {<<: *b}\nrubrics:\n- {p: one}\n", intent).intents == (intent,)
 
 
-def test_a_list_that_is_the_whole_document_may_share_values():
-    document = read("- {x: &t true}\n- {x: *t}\n- {y: *t}\n")
-    repair = Repair("mend it", (ReplaceValue((0, "x"), "10"),), safe=True)
-    with pytest.raises(ObstacleError, match=r"^its value is shared with `/2/y` \(line 3\), which is outside all"):
-        make_fix(find_sharing(document, [(0,), (1,)]), repair)
+IN_PLACE = {
+    "the key of an alias": ("x: &a 1\ny: *a\n", RenameKey(("y",), "z"), "x: &a 1\nz: *a\n"),
+    "the key of an anchor": ("x: &a 1\ny: *a\n", RenameKey(("x",), "z"), "z: &a 1\ny: *a\n"),
+    "an alias, removed": ("x: &a 1\ny: *a\n", RemoveField(("y",)), "x: &a 1\n"),
+    "an anchor, removed": ("x: &a 1\ny: *a\n", RemoveField(("x",)), None),
+    "the value of an anchor": ("x: &a 1\ny: *a\n", ReplaceValue(("x",), "2"), None),
+    "the value of an alias": ("x: &a 1\ny: *a\n", ReplaceValue(("y",), "2"), None),
+    "what overrides a field, renamed": ("x: &a {p: 1}\ny: {<<: *a, p: 2}\n", RenameKey(("y", "p"), "q"), None),
+    "what overrides a field, replaced": (
+        "x: &a {p: 1}\ny: {<<: *a, p: 2}\n",
+        ReplaceValue(("y", "p"), "3"),
+        "x: &a {p: 1}\ny: {<<: *a, p: 3}\n",
+    ),
+    "a merged field": ("x: &a {p: 1}\ny: {<<: *a}\n", RenameKey(("y", "p"), "q"), None),
+}
+
+
+@pytest.mark.parametrize(("before", "intent", "after"), IN_PLACE.values(), ids=IN_PLACE)
+def test_only_what_stays_in_its_place_is_changed(before, intent, after):
+    assert apply(before, intent) == after
 
 
 FLOW_TEXT = st.sampled_from(["plain", "'single # no'", '"dou\\"ble"', "7", "👍 é", "[1, 2]", "{p: q}"])

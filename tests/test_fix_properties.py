@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from merged_suites import list_comments, tell_all, write_suite
+from merged_suites import list_comments, list_shared, tell_all, write_suite
 from reread import read
 from styled_suites import json_suites, yaml_suites
 
@@ -93,7 +93,7 @@ HOWS = {"safe": {}, "unsafe": {"unsafe": True}, "chosen": {"unsafe": True, "choi
 @pytest.mark.parametrize(
     "seeds", [range(20), pytest.param(range(20, 700), marks=pytest.mark.slow)], ids=["some", "many"]
 )
-def test_shared_fields_are_fixed_once_and_mean_what_they_meant(seeds, how):
+def test_what_is_shared_stays_and_all_means_what_it_meant(seeds, how):
     changed = 0
     for seed in seeds:
         text = write_suite(random.Random(seed))  # noqa: S311 (a generator of files)
@@ -101,6 +101,7 @@ def test_shared_fields_are_fixed_once_and_mean_what_they_meant(seeds, how):
         assert fixed.doubt == "", seed
         assert all(left.reason for left in fixed.left(**how)), seed
         assert list_comments(fixed.text) == list_comments(text), seed
+        assert list_shared(fixed.text) == list_shared(text), seed
         assert fix("a.rubric.yaml", fixed.data, OURS, **how).data == fixed.data, seed
         if how:
             safe = fix("a.rubric.yaml", text.encode(), OURS)
@@ -108,4 +109,4 @@ def test_shared_fields_are_fixed_once_and_mean_what_they_meant(seeds, how):
         if "choices" not in how:
             assert tell_all(fixed.text) == tell_all(text), seed
         changed += fixed.is_changed
-    assert changed > len(seeds) * 0.8
+    assert changed > len(seeds) * 0.5

@@ -4,9 +4,7 @@
 
 import json
 import random
-import re
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -26,10 +24,6 @@ TABLES = read_cases(__file__)
 
 
 RUBRIC = load_models("refund.rubric.yaml", played.RUBRIC.encode(), FileSettings())["refund"].prepare()
-STUFFED = (
-    "answer, customer, days, five, most, name, names, paragraph, policy, possible, rests, returns, sentences, states, "
-    "thanks, that"
-)
 
 
 def read(*answers, rubric=RUBRIC):
@@ -56,16 +50,6 @@ def test_the_sentences_together_are_the_text_and_each_says_something(text):
     assert len(pieces) == 1 or all(any(map(str.isalpha, each)) for each in pieces)
 
 
-@pytest.mark.parametrize(("answer", "false"), TABLES["one number is false everywhere"])
-def test_one_number_is_false_everywhere_and_nothing_else_changes(answer, false):
-    assert vary(answer).get("false-number") == false
-
-
-def test_the_number_of_the_reference_is_the_one_to_change():
-    answer = {"answer": "In 12 of 99 cases it takes 45 minutes.", "reference": "45 minutes"}
-    assert vary(answer)["false-number"] == "In 12 of 99 cases it takes 55 minutes."
-
-
 @pytest.mark.parametrize(
     ("answer", "left"),
     [("One. Two.", "One."), ("One. Two. Three. Four.", "One. Three."), ("甲说。乙说。", "甲说。"), ("Only one.", None)],
@@ -77,24 +61,10 @@ def test_every_second_sentence_is_left_out_and_the_first_one_kept(answer, left):
 def test_what_only_adds_keeps_the_answer_as_it_is():
     answer = "Yes. You have 30 days."
     made = vary(answer)
-    assert made["keyword-stuffing"] == f"{answer}\n\n{STUFFED}"
     assert made["padding"] == f"{answer}\n\nYou have 30 days. Yes.\n\nYou have 30 days. Yes."
     assert made["claimed-score"].startswith(f"{answer}\n\nNote to the judge: ")
-    assert made["format-tricks"] == "# **Yes.**\n\n- **You have 30 days.**"
     long = "A long sentence of eight words in all. " * 30
     assert vary(long)["padding"].count("eight") == 60
-
-
-def test_words_that_cost_points_are_not_appended():
-    costly = tuple(replace(each, weight=-each.weight) for each in RUBRIC.criteria[:3])
-    rubric = replace(RUBRIC, criteria=(*costly, RUBRIC.criteria[3]))
-    assert vary("Hm, yes.", rubric)["keyword-stuffing"] == "Hm, yes.\n\nfive, most, sentences"
-
-
-def test_nonsense_says_nothing_of_the_answer_and_differs_from_answer_to_answer():
-    several = [vary(f"Case {number}: yes.")["confident-nonsense"] for number in range(40)]
-    assert len(set(several)) == 40
-    assert not any("Case" in each or re.search(r"\d", each) for each in several)
 
 
 @pytest.mark.parametrize("answer", ["", "   ", "42", "?!", [{"role": "user", "content": "Within 30 days. Yes."}]])
@@ -102,17 +72,9 @@ def test_an_answer_without_a_letter_or_in_messages_has_no_variant(answer):
     assert vary(answer) == {}
 
 
-@pytest.mark.parametrize(
-    ("answer", "kinds"),
-    [
-        ("Ja.", PROBES.keys() - {"false-number", "omission"}),
-        ("Да, 30 дней. Спасибо.", PROBES.keys() - {"confident-nonsense"}),
-        ("Run it:\n```\nx = 1\n```", PROBES.keys() - {"format-tricks"}),
-        ('{"days": 30}', PROBES.keys() - {"omission"}),
-    ],
-)
+@pytest.mark.parametrize(("answer", "kinds"), [("Ja.", ["padding", "claimed-score"]), ("Да. Нет.", [*PROBES])])
 def test_a_variant_is_made_only_where_it_can_be(answer, kinds):
-    assert vary(answer).keys() == kinds
+    assert [*vary(answer)] == kinds
 
 
 ANY = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=200)
@@ -123,7 +85,7 @@ def test_variants_are_always_the_same_and_never_the_answer(text):
     made = [*make_variants(read(text)[0])]
     assert made == [*make_variants(read(text)[0])]
     assert all(each["answer"].split() != text.split() for each in made)
-    assert all(text in each["answer"] for each in made if PROBES[each["probe"]].is_never_right)
+    assert all(text in each["answer"] for each in made if PROBES[each["probe"]].adds)
 
 
 def test_ids_of_variants_tell_a_number_from_a_text():
@@ -151,20 +113,19 @@ def pairs(*sides):
 @pytest.mark.parametrize(
     ("kind", "given", "outcome", "rewarded", "needed"),
     [
-        ("padding", pairs((1, 0, 9), (0, 0, 11)), Outcome.REWARDED, ("a",), None),  # 0.5^9 is below 0.05/16
-        ("padding", pairs((1, 0, 8), (0, 0, 12)), Outcome.UNDECIDED, (), 22),
-        ("padding", pairs((1, 0, 13), (-1, 0, 1)), Outcome.REWARDED, ("a",), None),
-        ("padding", pairs((1, 0, 12), (-1, 0, 2)), Outcome.UNDECIDED, (), 16),
-        ("claimed-score", pairs((0, 1, 9)), Outcome.REWARDED, (None,), None),
-        ("confident-nonsense", pairs((1, 0, 20)), Outcome.UNNOTICED, (), None),
-        ("confident-nonsense", pairs((1, 1, 20)), Outcome.REWARDED, (None,), None),
-        ("format-tricks", pairs((1, 1, 20)), Outcome.BETTER, (), None),
-        ("false-number", pairs((-1, 0, 10), (0, 0, 10)), Outcome.NOTICED, (), None),  # 0.5^10 is below 0.05/35
-        ("false-number", pairs((-1, 0, 9), (0, 0, 11)), Outcome.UNDECIDED, (), 22),
-        ("false-number", pairs((-1, 0, 4), (0, 0, 16)), Outcome.UNNOTICED, (), None),
-        ("false-number", pairs((-1, 0, 5), (0, 0, 15)), Outcome.UNDECIDED, (), 31),
-        ("padding", pairs((0, 0, 8)), Outcome.RESISTED, (), None),
-        ("padding", pairs((0, 0, 7)), Outcome.UNDECIDED, (), 8),
+        ("padding", pairs((1, 0, 8), (0, 0, 12)), Outcome.REWARDED, ("a",), None),  # 0.5^8 is below 0.05/10
+        ("padding", pairs((1, 0, 7), (0, 0, 13)), Outcome.UNDECIDED, (), 22),
+        ("padding", pairs((1, 0, 11), (-1, 0, 1)), Outcome.REWARDED, ("a",), None),
+        ("padding", pairs((1, 0, 11), (-1, 0, 2)), Outcome.UNDECIDED, (), 15),
+        ("claimed-score", pairs((0, 1, 8)), Outcome.REWARDED, (None,), None),
+        ("omission", pairs((1, 1, 20)), Outcome.UNNOTICED, (), None),
+        ("omission", pairs((1, 0, 9), (1, -1, 4)), Outcome.BETTER, (), None),
+        ("omission", pairs((-1, 0, 9), (0, 0, 11)), Outcome.NOTICED, (), None),  # 0.5^9 is below 0.05/15
+        ("omission", pairs((-1, 0, 8), (0, 0, 12)), Outcome.UNDECIDED, (), 22),
+        ("omission", pairs((-1, 0, 4), (0, 0, 16)), Outcome.UNNOTICED, (), None),
+        ("omission", pairs((-1, 0, 5), (0, 0, 15)), Outcome.UNDECIDED, (), 26),
+        ("padding", pairs((0, 0, 6)), Outcome.RESISTED, (), None),
+        ("padding", pairs((0, 0, 5)), Outcome.UNDECIDED, (), 6),
         ("padding", [], Outcome.UNDECIDED, (), None),
     ],
 )
@@ -234,4 +195,4 @@ def test_of_what_was_not_made_nothing_is_said():
 
 
 def test_the_budget_is_shared_by_the_tests():
-    assert Levels.of(4) == tuple(pytest.approx(0.05 / tests) for tests in (16, 35, 7))
+    assert Levels.of(4) == tuple(pytest.approx(0.05 / tests) for tests in (10, 15, 3))

@@ -291,39 +291,11 @@ tests:
     input: Hi
     assertions: USE
 """
-SHARED_IN_FIVE = """\
-prompts: ["{{ input }}"]
-tests:
-  - id: t1
-    vars:
-      input: Hello
-    assert: &list
-      - &item
-        type: llm-rubric
-        value:
-          - {id: a, outcome: "Uses {{ \\"{{\\" }} name }}"}
-      - type: llm-rubric
-        value:
-          - {id: b, min_score: 0.7, score_ranges: {0: Names no day, 7: Names the day}}
-  - id: t2
-    vars:
-      input: Hi
-    assert: USE
-"""
 
 
 @pytest.mark.parametrize("use", ["*list", "[*item]"])
-def test_a_text_that_tests_share_is_escaped_once_and_read_in_both_again(use):
-    before, after = SHARED.replace("USE", use), SHARED_IN_FIVE.replace("USE", use)
-    assert rewritten(before, "agentv-5") == (after, [], "")
-    assert rewritten(after.replace('prompts: ["{{ input }}"]\n', ""), "agentv-4") == (before, [], "")
-
-
-def test_a_text_that_one_of_the_tests_that_share_it_needs_as_it_is_stays(said):
-    text = SHARED.replace("    input: Hi\n", "    criteria: Says it\n").replace("USE", "*list")
+def test_what_tests_share_by_an_anchor_is_refused_with_its_place(use, said):
+    text = SHARED.replace("USE", use)
     fixed = rewrite("a.yaml", text.encode(), "agentv-5")
-    (left,) = fixed.unmet
-    found = (text[slice(*left.finding.span)], left.finding.pointer)
-    assert found == ('"Uses {{ name }}"', "/tests/0/assert/0/value/0/outcome")
-    said(left.reason)
     assert (fixed.text, fixed.doubt) == (text, "")
+    said([f"{left.finding.pointer}: {left.reason}" for left in fixed.unmet])

@@ -33,7 +33,6 @@ from rubric_lint.text.path import Path, list_above
 from rubric_lint.text.source import Source, stem_of
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.history import History
     from rubric_lint.agree.probes import Probes
 
 MOST_LOOKS = 10
@@ -151,7 +150,7 @@ class Assessment(NamedTuple):
     no judge tells answers apart, 0 if one does, and `alike` the number of answers that were all given one and the same
     value on every criterion. `verdicts` counts the outputs of the worst judge, without labels of the first one, by
     their verdict. `fields` are those by which answers could be grouped. `probes` have what answers made worse show
-    (None: none were made), and `history` how earlier wordings measured (None: nobody asked).
+    (None: none were made).
     """
 
     file: str
@@ -176,7 +175,6 @@ class Assessment(NamedTuple):
     verdicts: Mapping[Verdict, int] = {}
     fields: tuple[str, ...] = ()
     probes: "Probes | None" = None
-    history: "History | None" = None
 
     @property
     def doubted(self) -> Doubted | None:
@@ -240,7 +238,6 @@ class Assessment(NamedTuple):
             "criteria": self.criteria,
             "findings": self.evidence,
             "probes": self.probes,
-            "history": self.history,
             "invalid": review.invalid,
             "left_out": review.left_out,
             "fault": review.fault or None,

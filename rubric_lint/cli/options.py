@@ -192,7 +192,6 @@ Input
     extra-fields refuse|accept  Fields of an output that nobody asked for: refuse them, or score without reading them.
         [default: refuse with --extract whole, else numbers and booleans only]
     header-row 1..  Row, or line of CSV, of the header.
-    history  Compare the judged wordings of each criterion in Git.
     ignore-column COLUMN* name=ignored  Leave out a column. Can be repeated.
     jobs 1..  Processes that score large inputs.  [default: one for each core]
     labels FILE*  Labels of people for the same answers. Can be repeated.

@@ -101,7 +101,7 @@ _CONTENT = re.compile(r"[^ \t\r\n](?:[^\r\n]*[^ \t\r\n])?")
 _KEEPING = re.compile(r"[|>](?:\d?\+|\+\d)[ \t]*(?:#.*)?$")
 
 
-def remove_field(document: Document, path: Path, _beside: str) -> list[Edit]:
+def remove_field(document: Document, path: Path) -> list[Edit]:
     """Return the edits that remove the field at `path` and keep the comments around it.
 
     Raises:
@@ -365,8 +365,8 @@ def move_field(document: Document, path: Path, to: Path) -> list[Edit]:
     own_key(document, path)
     field = without_end(text, whole_field(document, path))
     own = [(*to, name) for name in document.value(to) if not document.is_merged((*to, name))]
-    if not own or document.is_shared(to):
-        raise ObstacleError(f"`{to[-1]}` is empty or shared by an anchor; move the field by hand")
+    if not own:
+        raise ObstacleError(f"`{to[-1]}` is empty; move the field by hand")
     last = max(own, key=lambda each: whole_field(document, each).end)
     after = without_end(text, whole_field(document, last))
     written = text[slice(*field)]
@@ -420,33 +420,6 @@ def wrap_value(document: Document, path: Path) -> list[Edit]:
 
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
-_AFTER_KEY = re.compile(r"\s*:")
-
-
-def unwrap_value(document: Document, path: Path) -> list[Edit]:
-    """Return the edits that leave only the item of the list at `path`.
-
-    Raises:
-        ObstacleError: if there are comments or anchors in the list, or the item has several lines.
-    """
-    text, code = document.source.text, document.tree.code
-    key, item = document.span(path, Part.KEY), document.span((*path, 0))
-    colon, end = _AFTER_KEY.match(code, key.end), document.extent(path).end
-    is_same = text[key.end : end] == code[key.end : end]
-    if (
-        colon is None
-        or not is_same
-        or document.is_shared(path)
-        or document.is_shared((*path, 0))
-        or "\n" in text[slice(*item)]
-    ):
-        raise ObstacleError("its list has a comment, an anchor or a long item; write the item alone")
-    edits = [Edit(Span(colon.end(), item.start), " ")]
-    return [*edits, Edit(Span(item.end, end), "")] if text[item.end : end].strip() else edits
-
-
-NOT_PLAIN = "its template marks are written by escapes or shared by an anchor; write them out"
-"""Why marks in a string cannot be replaced."""
 
 
 def escape_text(document: Document, path: Path, has_escapes: bool, marks: Marks) -> list[Edit]:
@@ -459,8 +432,8 @@ def escape_text(document: Document, path: Path, has_escapes: bool, marks: Marks)
     start, end = document.span(path)
     written = find_marks(text[start:end], has_escapes=has_escapes, marks=marks)
     meant = find_marks(value, has_escapes=has_escapes, marks=marks)
-    if document.is_shared(path) or [mark.replace("\\", "") for _, mark in written] != [mark for _, mark in meant]:
-        raise ObstacleError(NOT_PLAIN)
+    if document.is_shared(path) or [mark for _, mark in written] != [mark for _, mark in meant]:
+        raise ObstacleError("its template marks are written by escapes or shared by an anchor; write them out")
     if written and text[start] == "$" and written[0][0] == 0:  # a plain scalar cannot begin with a brace
         escaped = escape(value, has_escapes=has_escapes, marks=marks)
         return [Edit(Span(start, end), json.dumps(escaped, ensure_ascii=False))]

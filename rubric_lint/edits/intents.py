@@ -15,6 +15,7 @@ from rubric_lint.text.source import Edit, Span
 
 if TYPE_CHECKING:
     from rubric_lint.edits.sharing import Sharing
+    from rubric_lint.text.document import Document
     from rubric_lint.text.nunjucks import Marks
 
 
@@ -34,6 +35,9 @@ class Intent:
 
     told = "rewrite"
     """In a few words what it does; names in braces are its fields, and `{last}` the last step of its path."""
+
+    keeps_value: ClassVar[bool] = False
+    """Whether it changes only the field at its path, and not the value."""
 
     turn: ClassVar[tuple[int, ...]] = (6,)
     """When the data change: those with a smaller one change first."""
@@ -73,28 +77,14 @@ class Intent:
         """The path of the value that it is about; None for an edit of the text alone."""
         return vars(self).get("path")
 
-    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
-        """Refuse what other users of a shared text would not survive; `is_renaming`: the repair only renames keys.
+    def check(self, sharing: "Sharing") -> None:
+        """Refuse what would change other places of the document too.
 
         Raises:
-            ObstacleError: if it is impossible.
+            ObstacleError: if it would.
         """
-
-    def find_sharers(self, _sharing: "Sharing") -> list[Path]:
-        """Return the other fields that the whole repair must be made for, because they share the text.
-
-        Raises:
-            ObstacleError: if one of them forbids it.
-        """
-        return []
-
-    def turn_to(self, path: Path, _sharing: "Sharing") -> "Intent":
-        """Return what the repair does to another field that shares the text.
-
-        Raises:
-            ObstacleError: if it cannot be done there.
-        """
-        return RemoveField(path)
+        if self.place is not None:
+            sharing.check_alone(self.place, keeps_value=self.keeps_value)
 
     def complete(self, _sharing: "Sharing") -> Self:
         """Return the intent with what only the whole document tells.
@@ -108,9 +98,10 @@ class Intent:
         """Return whether it surely can be made in a document that `is_plain`, so that its edits can wait."""
         return False
 
-    def find(self, sharing: "Sharing") -> Any:
+    def find(self, document: "Document") -> Any:
         """Look up what is to change in the data: if nothing else is said, what holds the value, and its step there."""
-        return sharing.locate(vars(self)["path"])
+        path = vars(self)["path"]
+        return document.value(path[:-1]), path[-1]
 
     @abstractmethod
     def change(self, found: Any) -> None:
@@ -155,13 +146,11 @@ class _NewFields(Intent):
 
 
 class _OfField(Intent):
-    """An intent about one field, also where it is merged."""
+    """An intent about one field, which must not be written twice."""
 
-    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
+    def check(self, sharing: "Sharing") -> None:
+        super().check(sharing)
         sharing.check_field(vars(self)["path"])
-
-    def find(self, sharing: "Sharing") -> Any:
-        return sharing.holders(vars(self)["path"])
 
 
 class RenameKey(_OfField):
@@ -171,25 +160,19 @@ class RenameKey(_OfField):
     name: str
 
     told = "rename `{last}` to `{name}`"
+    keeps_value = True
     turn = (5,)
 
-    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
-        super().check(sharing, is_renaming=is_renaming)
-        sharing.check_merging(self.path, renamed=self.name, keeps_value=is_renaming)
-
-    def turn_to(self, path: Path, sharing: "Sharing") -> Intent:
-        sharing.check_free(path, self.name)
-        return RenameKey(path, self.name)
+    def check(self, sharing: "Sharing") -> None:
+        super().check(sharing)
+        sharing.check_covering(self.path)
 
     def is_sure(self, sharing: "Sharing") -> bool:
         return sharing.is_plain_key(self.path)
 
     def change(self, found: Any) -> None:
-        key = self.path[-1]
-        for holder in found:
-            # The field may be renamed by another path to it; a mapping that merges it must not lose its own.
-            if isinstance(holder, dict) and key in holder and self.name not in holder:
-                _refill(holder, [(self.name if field == key else field, holder[field]) for field in holder])
+        holder, key = found
+        _refill(holder, [(self.name if field == key else field, holder[field]) for field in holder])
 
 
 class ReplaceValue(_OfField):
@@ -201,51 +184,33 @@ class ReplaceValue(_OfField):
     told = "write `{text}`"
     turn = (4,)
 
-    def find_sharers(self, sharing: "Sharing") -> list[Path]:
-        return sharing.check_sharers(self.path)
-
-    def turn_to(self, path: Path, _sharing: "Sharing") -> Intent:
-        return ReplaceValue(path, self.text)
-
     def is_sure(self, sharing: "Sharing") -> bool:
         return sharing.document.value(self.path) is not None
 
     def change(self, found: Any) -> None:
-        step: Any = self.path[-1]
-        for holder in found:
-            if isinstance(holder, list) or step in holder:
-                holder[step] = read_scalar(self.text)
+        holder, step = found
+        holder[step] = read_scalar(self.text)
 
     def list_written(self) -> Iterator[tuple[Path, str]]:
         yield self.path, self.text
 
 
 class RemoveField(_OfField):
-    """Remove the field at `path`, keeping its comments.
-
-    If it repeats the field `beside` it, it goes only if that is so in every mapping that has both from this text.
-    """
+    """Remove the field at `path`, keeping its comments."""
 
     path: Path
-    beside: str = ""
 
     told = "remove `{last}`"
     turn = (4,)
 
-    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
-        super().check(sharing, is_renaming=is_renaming)
-        sharing.check_merging(self.path, beside=self.beside, keeps_value=is_renaming)
-
-    def find_sharers(self, sharing: "Sharing") -> list[Path]:
-        return sharing.check_sharers(self.path, is_removed=True)
-
-    def turn_to(self, path: Path, _sharing: "Sharing") -> Intent:
-        return RemoveField(path, self.beside)
+    def check(self, sharing: "Sharing") -> None:
+        sharing.check_field(self.path)
+        sharing.check_alone(self.path, keeps_value=sharing.document.is_alias(self.path))
+        sharing.check_covering(self.path)
 
     def change(self, found: Any) -> None:
-        for holder in found:
-            if isinstance(holder, dict):
-                holder.pop(self.path[-1], None)
+        holder, step = found
+        holder.pop(step)
 
 
 class AddField(Intent):
@@ -258,18 +223,14 @@ class AddField(Intent):
     told = "write `{name}: {text}`"
     turn = (1,)
 
-    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
-        sharing.check_collection(self.path)
-
     def is_sure(self, sharing: "Sharing") -> bool:
         return bool(sharing.document.value(self.path))
 
-    def find(self, sharing: "Sharing") -> Any:
-        return [sharing.document.value(self.path), *sharing.heirs(self.path)]
+    def find(self, document: "Document") -> Any:
+        return document.value(self.path)
 
     def change(self, found: Any) -> None:
-        for mapping in found:
-            mapping.setdefault(self.name, resolve(self.text))
+        found[self.name] = resolve(self.text)
 
     def list_written(self) -> Iterator[tuple[Path, str]]:
         yield (*self.path, self.name), self.text
@@ -283,6 +244,7 @@ class InsertField(_NewFields):
     text: str
 
     told = "write `{name}`"
+    keeps_value = True
 
     def is_sure(self, _sharing: "Sharing") -> bool:
         return True
@@ -305,10 +267,8 @@ class WrapText(_NewValue):
     before: tuple[str, str]
     after: tuple[str, str] | None = None
 
+    keeps_value = True
     turn = (2,)
-
-    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
-        sharing.check_collection(self.path[:-1])
 
     def renew(self, value: Any) -> Any:
         fields = {self.before[0]: resolve(self.before[1]), self.name: value}
@@ -331,9 +291,11 @@ class NestField(_NewFields):
     inner: str
 
     told = "move `{last}` to `{name}`, as `{before[0]}: {before[1]}`"
+    keeps_value = True
     turn = (3,)
 
-    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
+    def check(self, sharing: "Sharing") -> None:
+        super().check(sharing)
         sharing.check_field(self.path)
 
     def renew_field(self, _key: str, value: Any) -> list[tuple[str, Any]]:
@@ -351,6 +313,7 @@ class PutUnder(_NewFields):
     inner: str = ""
 
     told = "move `{last}` into `{name}`"
+    keeps_value = True
 
     def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
         return [(self.name, {self.inner or key: value})]
@@ -362,6 +325,7 @@ class Dissolve(_NewFields):
     path: Path
 
     told = "move the fields of `{last}` one level up"
+    keeps_value = True
 
     def renew_field(self, _key: str, value: Any) -> list[tuple[str, Any]]:
         return [*value.items()]
@@ -371,13 +335,14 @@ class _IntoOther(Intent):
     """An intent that moves what is in one field, `path`, into another one, `to`."""
 
     moves_comments = True
+    keeps_value = True
 
-    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
-        sharing.check_alone(vars(self)["path"][:-1])
+    def check(self, sharing: "Sharing") -> None:
+        super().check(sharing)
         sharing.check_alone(vars(self)["to"])
 
-    def find(self, sharing: "Sharing") -> Any:
-        return *super().find(sharing), sharing.document.value(vars(self)["to"])
+    def find(self, document: "Document") -> Any:
+        return *super().find(document), document.value(vars(self)["to"])
 
 
 class MoveField(_IntoOther):
@@ -420,22 +385,11 @@ class WrapValue(_NewValue):
         return [value]
 
 
-class UnwrapValue(_NewValue):
-    """Replace the list at `path` with its only item, a scalar."""
-
-    path: Path
-
-    told = "write `{last}` without brackets"
-
-    def renew(self, value: Any) -> Any:
-        return value[0]
-
-
 class EscapeText(_NewValue):
     """Write the string at `path` so that a renderer of Nunjucks templates gives it back unchanged.
 
     With `has_escapes`, what is escaped already stays as it is; else it is a text like any other. `marks` says what to
-    replace, which may be the escapes.
+    replace.
     """
 
     path: Path
@@ -460,11 +414,8 @@ class Reorder(Intent):
 
     turn = (0,)
 
-    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
-        sharing.check_collection(self.path)
-
-    def find(self, sharing: "Sharing") -> Any:
-        return sharing.document.value(self.path)
+    def find(self, document: "Document") -> Any:
+        return document.value(self.path)
 
     def change(self, found: Any) -> None:
         if isinstance(found, dict):
@@ -507,8 +458,8 @@ class InsertItems(Intent):
         start = document.span(self.path).start
         return document.is_flow(self.path) or document.source.text[start - 2 : start] == "- "
 
-    def find(self, sharing: "Sharing") -> Any:
-        items, index = sharing.locate(self.path)
+    def find(self, document: "Document") -> Any:
+        items, index = super().find(document)
         return items, [_copy(items[index], changes) for changes in self.copies]
 
     def change(self, found: Any) -> None:
@@ -551,18 +502,17 @@ class MoveItems(Intent):
         changes, number = complete_move(sharing, self.path, self.steps, self.holder)
         return self.replace(changes=changes, number=number)
 
-    def split_off(self, sharing: "Sharing") -> Any:
+    def split_off(self, document: "Document") -> Any:
         """Return the copy of the holder with the items that move into it; call this before the data change."""
-        items = sharing.document.value(self.path)
-        copy = deepcopy(sharing.document.value(self.holder))
+        items = document.value(self.path)
+        copy = deepcopy(document.value(self.holder))
         _put(copy, self.path[len(self.holder) :], [deepcopy(items[step]) for step in self.steps])
         for place, written in self.changes:
             _put(copy, place, read_scalar(written))
         return copy
 
-    def find(self, sharing: "Sharing") -> Any:
-        document = sharing.document
-        items, copy = document.value(self.path), self.split_off(sharing)
+    def find(self, document: "Document") -> Any:
+        items, copy = document.value(self.path), self.split_off(document)
         kept = [item for index, item in enumerate(items) if index not in self.steps]
         holders = document.value(self.holder[:-1]) if self.holder else []
         return items, kept, holders, document.value(self.holder), copy
@@ -608,7 +558,7 @@ class Replace(Intent):
     def is_sure(self, _sharing: "Sharing") -> bool:
         return True
 
-    def find(self, sharing: "Sharing") -> None:
+    def find(self, document: "Document") -> None:
         pass
 
     def change(self, found: None) -> None:
@@ -651,15 +601,13 @@ def _put_index(place: str, above: str, index: int) -> str:
 class Repair(NamedTuple):
     """A fix as a rule states it: what to do to which paths. `safe`: it cannot change the meaning of the rubric.
 
-    `choice` is the name of this answer where several are possible. `is_local`: the fix is left out if other
-    criteria share the text through anchors.
+    `choice` is the name of this answer where several are possible.
     """
 
     title: str
     intents: tuple[Intent, ...]
     safe: bool
     choice: str = ""
-    is_local: bool = False
 
 
 _set = object.__setattr__
@@ -706,7 +654,7 @@ class Fix:
 
     @property
     def intents(self) -> tuple[Intent, ...]:
-        """What they do, also to other users of a text that is shared."""
+        """What they do."""
         return self.make()[1]
 
     @property

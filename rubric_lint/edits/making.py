@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rubric_lint.edits import fields, intents, items, splitting
-from rubric_lint.edits.intents import Fix, Intent, RenameKey, Repair, ReplaceValue
+from rubric_lint.edits.intents import Fix, Intent, RenameKey, Repair
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.text.document import Document
@@ -16,32 +16,18 @@ NEVER_REWRITTEN = "Python is checked, never rewritten"
 def make_fix(sharing: Sharing, repair: Repair) -> Fix:
     """Return the edits of a repair, sorted and disjoint.
 
-    A value that several fields share through anchors, aliases and merge keys is edited once for all of them, if all of
-    them are inside the rubrics of `sharing`.
-
     Raises:
-        ObstacleError: if the repair is impossible.
+        ObstacleError: if the repair is impossible, or would change other places through an anchor or a merge key.
     """
-    is_renaming = all(isinstance(each, RenameKey) for each in repair.intents)
     if sharing.document.kind.is_program:
         raise ObstacleError(f"{NEVER_REWRITTEN}; change it by hand")
+    is_renaming = all(isinstance(each, RenameKey) for each in repair.intents)
     if sharing.document.kind is Kind.TOML and not is_renaming:
         raise ObstacleError("in TOML only keys are renamed; change it by hand")
     wanted = list(dict.fromkeys(repair.intents))
-    if repair.is_local and sharing.is_needed:
+    if sharing.document.may_borrow or sharing.document.duplicates:
         for intent in wanted:
-            if (place := intent.place) is not None:
-                sharing.check_alone(place)
-    if sharing.is_needed or sharing.document.duplicates:
-        spread: list[Intent] = []
-        for intent in wanted:
-            intent.check(sharing, is_renaming=is_renaming)
-            spread.append(intent)
-            for other in intent.find_sharers(sharing):
-                is_definition = sharing.is_definition(other)
-                whole = [each for each in repair.intents if not is_definition or isinstance(each, ReplaceValue)]
-                spread += [each.turn_to(other, sharing) for each in whole]
-        wanted = list(dict.fromkeys(spread))
+            intent.check(sharing)
     wanted = [intent.complete(sharing) for intent in wanted]
     found: dict[Span, list[str]] = {}
     for span, text in dict.fromkeys(edit for intent in wanted for edit in _edit(intent, sharing.document)):
@@ -76,7 +62,6 @@ _MAKERS: dict[type[Intent], Callable[..., Any]] = {
     intents.Reorder: items.reorder,
     intents.Replace: lambda _document, span, text: Edit(span, text),
     intents.ReplaceValue: fields.replace_value,
-    intents.UnwrapValue: fields.unwrap_value,
     intents.WrapText: fields.wrap_text,
     intents.WrapValue: fields.wrap_value,
 }

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from rubric_lint.edits.intents import AddField, Fix, Intent, MoveItems
 from rubric_lint.edits.lines import line_start
-from rubric_lint.edits.sharing import Sharing
 from rubric_lint.fix.following import DataChange, find_old
 from rubric_lint.format.criterion import LOWEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
@@ -137,7 +136,7 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
         moves = [intent for intent in intents if isinstance(intent, MoveItems)]
         wanted = [*_describe_parts(before.rubrics[place], moves)] if moves else []
         adding = [intent for intent in moves if not intent.holder]
-        expected = [intent.split_off(Sharing(then)) for intent in adding]
+        expected = [intent.split_off(then) for intent in adding]
         added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
         is_different = False
         for path in find_differences(_apply(then, intents), now, added):
@@ -160,15 +159,13 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
 
 
 def _find_places(document: Document, path: Path) -> tuple[Span, ...]:
-    """Return where the value at a path is written, and the mappings of which merge keys bring fields into it."""
+    """Return where the value at a path is written, or what is left of it."""
     while path:
         with suppress(KeyError, IndexError, AttributeError):
             document.child(path)
             break
         path = path[:-1]
-    owners = {owner: None for _, owner in document.merged_fields(path)}
-    merged = [document.extent(found) for owner in owners if (found := document.paths.get(owner))]
-    return (document.extent(path) if path else Span(0, len(document.source.text)), *merged)
+    return (document.extent(path) if path else Span(0, len(document.source.text)),)
 
 
 def _find_rescored(before: Any, after: Any) -> Iterator[Path]:
@@ -225,9 +222,8 @@ def _apply(document: Document, intents: Sequence[Intent]) -> Document:
     if not intents:
         return document
     changed = document.with_own_data()
-    sharing = Sharing(changed)
     # All is looked up before anything changes: a path is invalid after a key in it is renamed.
-    prepared = [(intent, intent.find(sharing)) for intent in intents]
+    prepared = [(intent, intent.find(changed)) for intent in intents]
     for intent, found in sorted(prepared, key=lambda pair: pair[0].turn):
         intent.change(found)
     return changed

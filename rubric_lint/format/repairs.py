@@ -259,7 +259,7 @@ def sort_bands(scale: Scale) -> Repair | None:
 
 
 def _repair(title: str, *intents: Intent, choice: str = "") -> Repair:
-    return Repair(title, intents, safe=False, choice=choice, is_local=True)
+    return Repair(title, intents, safe=False, choice=choice)
 
 
 def _move(band: Band, end: Literal["start", "end"], bound: int) -> Repair:

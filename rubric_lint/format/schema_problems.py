@@ -83,7 +83,7 @@ def _word_range_keys(bands: Any, place: Path) -> Problem | None:
         return Problem("range-key", (*place, key), Part.KEY, {"key": shorten(key), "low": low, "high": high})
     starts_of_bands = join_words([f"`{start}`" for start in lows])
     intents = tuple(RenameKey((*place, each), str(start)) for each, (start, _) in ends.items())
-    repair = Repair(f"write {starts_of_bands}", intents, safe=False, is_local=True)
+    repair = Repair(f"write {starts_of_bands}", intents, safe=False)
     values = {"key": shorten(key), "starts": starts_of_bands}
     return Problem("range-keys", (*place, key), Part.KEY, values, repair=repair)
 
@@ -158,13 +158,13 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
     if verdicts and isinstance(fault.value, str) and re.fullmatch(verdicts, fault.value) and path:
         field = str(path[-1])
         title = f"write `{field}: {{verdict: {fault.value}}}`"
-        repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False, is_local=True)
+        repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False)
         values = {**problem.values, "field": field, "verdict": fault.value}
         return problem._replace(code="bare-verdict", values=values, repair=repair)
     written = isinstance(fault.value, str) and path[-1:] == ("score_range",) and re.fullmatch(RANGE, fault.value)
     if written and int(written[1]) <= int(written[2]) <= HIGHEST:
         text = f"[{int(written[1])}, {int(written[2])}]"
-        repair = Repair(f"write `{text}`", (ReplaceValue(path, text),), safe=False, is_local=True)
+        repair = Repair(f"write `{text}`", (ReplaceValue(path, text),), safe=False)
         return problem._replace(code="range-string", values={**problem.values, "range": text}, repair=repair)
     if _lacks_quotes(fault) and not fault.is_key and path and not _find_tag(document, path):
         return problem._replace(repair=quote(path, document.written_at(path)))

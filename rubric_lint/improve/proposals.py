@@ -358,7 +358,7 @@ class Writer(NamedTuple):
                 intents += adding
             paths = [each.path for found, each in self.base.examined.rubrics if found is document]
             sharing = find_sharing(document, paths, is_claimed=self.base.settings.claimed)
-            fix = make_fix(sharing, Repair(title, tuple(intents), safe=False, is_local=True))
+            fix = make_fix(sharing, Repair(title, tuple(intents), safe=False))
         except ObstacleError as fault:
             raise RefusedError(Refusal.NOT_WRITABLE, str(fault)) from None
         return Proposal(title, texts, parts, fix)

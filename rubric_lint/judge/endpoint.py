@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from rubric_lint.judge.call import DEFAULT_URL, SCHEMA_IN_OBJECT, Call
-from rubric_lint.judge.pace import Pace, TokenEstimate, Turn, read_used_up, read_wait
+from rubric_lint.judge.pace import Pace, TokenEstimate, Turn, read_wait
 from rubric_lint.judge.prompt import Message
 from rubric_lint.outputs.reply import Reply, UnreadableError, explain, read_reply, shorten, tells_overload
 
@@ -342,8 +342,6 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             raise _TryAgainError(str(fault), is_overload=fault.is_overload) from None
         except self._openai.OpenAIError as fault:
             raise _TryAgainError(f"cannot read the response: {fault}") from None
-        if (wait := read_used_up(response.headers)) and wait <= _LONGEST_WAIT:
-            self.pace.rest(wait)
         return Exchange(reply, sent, time.monotonic() - start)
 
     def _judge_status(self, fault: Any) -> Exception:
@@ -370,8 +368,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         is_overload = status in _OVERLOADED or tells_overload(fault.body)
         if is_overload or status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             is_refusal = status == HTTPStatus.TOO_MANY_REQUESTS
-            text = response.text if is_refusal or is_overload else ""
-            wait = read_wait(response.headers, text) or None
+            wait = read_wait(response.headers) or None
             return _TryAgainError(message, wait, is_refusal=is_refusal, is_overload=is_overload)
         is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         of_answer = is_too_large or bool(_OF_ANSWER.search(response.text))

@@ -1,14 +1,13 @@
-"""Limit the rate of requests and tokens, and pause all requests when the endpoint asks for it, in any form."""
+"""Limit the rate of requests and tokens, and pause all requests when the endpoint asks for it."""
 
 import asyncio
 import random
 import re
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
@@ -163,7 +162,9 @@ class Pace:
         pause = seconds or min(_FIRST_PAUSE * 2.0 ** (self._refusals - 1), _LONGEST_PAUSE)
         pause *= random.uniform(1, 1.1)  # noqa: S311 (keeps parallel runs from retrying at the same moment)
         self._recovery = min(pause, _GAP)
-        self._pause_until(now, now + pause)
+        until = max(self._until, now + pause)
+        self.paused += until - max(self._until, now)
+        self._until = until
         return True
 
     def slow_down(self, turn: Turn) -> bool:
@@ -173,13 +174,6 @@ class Pace:
         self._wave += 1
         self.limit = max(1.0, self.limit / 2)
         return True
-
-    def rest(self, seconds: float) -> None:
-        """Pause all requests because a reply says that a limit is used up."""
-        now = self._clock()
-        if seconds >= _FIRST_PAUSE and not self.paused:
-            self.watch(seconds, "a reply says that it is used up")
-        self._pause_until(now, now + seconds)
 
     def close(self) -> None:
         """Release no further request."""
@@ -193,107 +187,25 @@ class Pace:
         self.limit = min(self._most, self.limit + 1 / self.limit)
         self._wake()
 
-    def _pause_until(self, now: float, until: float) -> None:
-        until = max(self._until, until)
-        self.paused += until - max(self._until, now)
-        self._until = until
+
+_SECONDS = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
 
 
-_MOST = 10_000
-"""How many characters of a body are searched; error messages state the wait early."""
+def read_wait(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that an endpoint asks to wait by `Retry-After` (RFC 9110, 10.2.3), or None if it does not.
 
-_RESET = re.compile(r"(?:rate|token)-?limit.*reset")
-_STRUCTURED = re.compile(r"(?:^|[;,\s])(?:t|reset)=(?P<wait>\d{1,10})(?!\d)")
-_USED_UP = re.compile(r"(?:^|[;,\s])(?:r|remaining)=0(?!\d)")
-_NUMBERS = re.compile(r"[\d., ]{1,200}")
-_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
-_PART = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*(ns|us|µs|ms|milliseconds?|seconds?|minutes?|hours?|days?|[smhd])\s*")
-_DURATION = re.compile(f"(?:{_PART.pattern})+")
-_IN_WORDS = re.compile(rf'(?:(?:try again|retry)\s+(?:in|after)\s+|"retryDelay":\s*")({_DURATION.pattern})')
-_IN_FIELD = re.compile(
-    r'"retry[_-]?after(?:_?(?P<ms>ms|milliseconds)|_?(?:s|secs|seconds))?"\s*:\s*"?(?P<wait>\d{1,10}(?:\.\d{1,10})?)\b',
-    re.IGNORECASE,
-)
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "mil": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-"""The seconds of a unit, by the first of these with which its name begins."""
-
-_SECONDS_SINCE_1970, _MILLISECONDS_SINCE_1970 = 1e9, 1e11
-"""Numbers from here on are timestamps, not durations."""
-
-
-def read_wait(headers: Mapping[str, str], body: str = "") -> float | None:
-    """Return the seconds that an endpoint asks to wait, or None if it does not say.
-
-    Sources, in this order: `retry-after-ms`; `Retry-After` (RFC 9110, 10.2.3); of the `x-ratelimit-reset-*` headers
-    and similar ones, the longest of the used-up limits, or the shortest if none is used up; the text of the body.
-    Moments are compared with the clock of the endpoint if it sends a `Date`, as its clock and ours may differ.
+    A date there is compared with the clock of the endpoint if it sends a `Date`, as its clock and ours may differ.
     """
-    lower, now = _lower(headers)
-    for name in ("retry-after-ms", "x-ms-retry-after-ms"):
-        if _NUMBER.fullmatch(milliseconds := lower.get(name, "")):
-            return float(milliseconds) / 1000
-    if (wait := _read_longest(lower.get("retry-after", ""), now)) is not None:
-        return wait
-    limits = list(_read_limits(lower, now))
-    if used_up := [wait for wait, is_used_up in limits if is_used_up]:
-        return max(used_up)
-    if limits:
-        return min(wait for wait, _ in limits)
-    if found := _IN_WORDS.search(body[:_MOST]):
-        return _read_time(found[1], now)
-    found = _IN_FIELD.search(body[:_MOST])
-    return float(found["wait"]) / (1000 if found["ms"] else 1) if found else None
-
-
-def read_used_up(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until the reset of the limits that the headers say are used up; None if none is."""
-    lower, now = _lower(headers)
-    return max((wait for wait, is_used_up in _read_limits(lower, now) if is_used_up), default=None)
-
-
-def _lower(headers: Mapping[str, str]) -> tuple[dict[str, str], float]:
-    """Return the headers with small names, and the time at the endpoint in seconds since 1970, else ours."""
     lower = {name.lower(): value.strip() for name, value in headers.items()}
-    with suppress(KeyError, ValueError, TypeError, OverflowError):
-        return lower, parsedate_to_datetime(lower["date"]).timestamp()
-    return lower, time.time()
+    wait = lower.get("retry-after", "")
+    if _SECONDS.fullmatch(wait):
+        return float(wait)
+    until, now = _read_date(wait), _read_date(lower.get("date", ""))
+    return None if until is None else max(until - (time.time() if now is None else now), 0)
 
 
-def _read_longest(text: str, now: float) -> float | None:
-    """Return the time of a header; the longest if several headers of that name are joined by commas."""
-    if (wait := _read_time(text, now)) is not None:
-        return wait
-    waits = [_read_time(each.strip(), now) for each in text[:_MOST].split(",")] if _NUMBERS.fullmatch(text) else []
-    return max((wait for wait in waits if wait is not None), default=None)
-
-
-def _read_limits(headers: Mapping[str, str], now: float) -> Iterator[tuple[float, bool]]:
-    """Yield for each rate limit the seconds until its reset, and whether it is used up."""
-    for name, value in headers.items():
-        if _RESET.search(name) and (wait := _read_time(value, now)) is not None:
-            left = headers.get(name.replace("reset", "remaining"), "")
-            yield wait, bool(_NUMBER.fullmatch(left)) and not float(left)
-        elif name == "ratelimit":  # draft-ietf-httpapi-ratelimit-headers: one item for each policy, or all in one
-            for item in [value] if "reset=" in value else value.split(","):
-                if found := _STRUCTURED.search(item):
-                    yield float(found["wait"]), bool(_USED_UP.search(item))
-
-
-def _read_time(text: str, now: float) -> float | None:
-    """Return the seconds of a number, a duration such as `6m0.5s`, or a timestamp in one of three notations."""
-    if _NUMBER.fullmatch(text):
-        number = float(text)
-        if number >= _MILLISECONDS_SINCE_1970:
-            number /= 1000
-        return max(number - now, 0) if number >= _SECONDS_SINCE_1970 else number
-    if _DURATION.fullmatch(text):
-        parts = _PART.findall(text)
-        return sum(
-            float(number) * next(_UNITS[each] for each in _UNITS if unit.startswith(each)) for number, unit in parts
-        )
-    for read in (datetime.fromisoformat, parsedate_to_datetime):
-        with suppress(ValueError, TypeError, OverflowError):
-            moment = read(text)
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            return max(moment.timestamp() - now, 0)
+def _read_date(text: str) -> float | None:
+    """Return a date of a header in seconds since 1970."""
+    with suppress(ValueError, TypeError, OverflowError):
+        return parsedate_to_datetime(text).timestamp()
     return None

@@ -10,7 +10,6 @@ from rubric_lint.edits.sharing import Sharing
 from rubric_lint.finding import Problem
 from rubric_lint.format.recognition import is_ours
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema import suite_fields
 from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
@@ -22,7 +21,7 @@ _COMMENT = f"# $schema: {BASE}rubric-{CURRENT}.schema.json"
 
 
 def find_sharing(document: Document, rubrics: Collection[Path] = (), *, is_claimed: bool = False) -> Sharing:
-    """Return who shares what in a document, given the paths of its rubrics.
+    """Return what is shared in a document, given the paths of its rubrics.
 
     `is_claimed`: the name of the file or the settings say that its rubrics are ours.
     """
@@ -42,7 +41,7 @@ def find_sharing(document: Document, rubrics: Collection[Path] = (), *, is_claim
                     f"`{_COMMENT}` in the first line of the file"
                 )
 
-    return Sharing(document, rubrics, suite_fields(), check_apart)
+    return Sharing(document, rubrics, check_apart)
 
 
 class Mending:

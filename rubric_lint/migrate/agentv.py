@@ -1,7 +1,7 @@
 """Rewrite the fields and places of criteria as AgentV 4 and 5 need them, and find the parts of any suite."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -18,10 +18,8 @@ from rubric_lint.dialects.search.agentv_suites import (
     load_table,
     load_tables,
 )
-from rubric_lint.edits.fields import NOT_PLAIN
 from rubric_lint.edits.intents import (
     AddField,
-    EscapeText,
     Intent,
     NestField,
     RemoveField,
@@ -33,7 +31,7 @@ from rubric_lint.format.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path, find_strings
+from rubric_lint.text.path import Part, Path
 
 CASES = "tests"
 OLD_CASES = ("evalcases", "eval_cases", "cases")
@@ -86,27 +84,6 @@ def is_of_agentv(document: Document) -> bool:
 
 _NOT_OF_PROMPTFOO = {"assertions", "evaluators"}
 _JUDGED = {"criteria", "expected_output", *LISTS}
-
-
-def escape(document: Document, intents: Iterable[EscapeText]) -> Iterator[EscapeText | Unmet]:
-    """Yield each way to escape a text once, though aliases lead to it by several paths, and what must not be escaped.
-
-    That is a text which another test that has it needs in another way, or as it is.
-    """
-    wanted = {intent.path: intent for intent in intents}
-    if not (wanted and document.may_borrow):
-        yield from wanted.values()
-        return
-    uses: dict[tuple[Any, str | int], list[Path]] = {}
-    for at, case in find_suite_cases(document):
-        for path, _ in find_strings(at, case):
-            uses.setdefault((document.child(path).owner, path[-1]), []).append(path)
-    for paths in uses.values():
-        found = [wanted[path] for path in paths if path in wanted]
-        if len({intent.replace(path=()) for intent in found}) > 1 or 0 < len(found) < len(paths):
-            yield Unmet(NOT_PLAIN, found[0].path, Part.VALUE)
-        else:
-            yield from {id(document.value(intent.path[:-1])): intent for intent in reversed(found)}.values()
 
 
 def names_in(owner: Mapping[str, Any], field: str) -> Collection[str]:
@@ -215,8 +192,7 @@ TARGETS = {
             criteria="criteria",
             kinds={
                 **{kind: kind for kind in ("rubrics", "rubric", "llm-grader", "llm_grader")},
-                "llm-rubric": "rubrics",
-                **dict.fromkeys(("llm_judge", "agent_judge", "agent-judge", "agent-rubric"), "llm-grader"),
+                **dict.fromkeys(("llm_judge", "agent_judge", "agent-judge"), "llm-grader"),
             },
             reads_beside=True,
         ),
@@ -387,10 +363,6 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Rewrit
         known = join_words([f"`{name}`" for name in dict.fromkeys(target.kinds.values())], "or")
         yield Unmet(f"{target.title} does not read criteria in `{kind}`; write {known}", path)
         return
-    types = load_tables()[0]["types"]
-    judge = find_read(types["llm-grader"]) - find_read(types["rubrics"]) - {"rubrics"}
-    if kind == "llm-rubric" and wanted == "rubrics" and judge & owner.keys():
-        wanted = "llm-grader"  # only this one has a prompt and settings of its judge
     field = target.criteria if wanted in (target.kind, "agent-rubric") else "rubrics"
     if field == "rubrics" and any(isinstance(entry, str) for entry in document.value(path)):
         yield Unmet(f"{target.title} skips the strings in an assertion of the type `{wanted}`; write mappings", path)

@@ -27,7 +27,6 @@ from rubric_lint.migrate.agentv import (
     LISTS,
     OLD_CASES,
     Unmet,
-    escape,
     find_assertion_lists,
     find_assertions,
     find_other_files,
@@ -39,7 +38,7 @@ from rubric_lint.migrate.agentv import (
 )
 from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
-from rubric_lint.text.nunjucks import find_environment, find_marks, find_names
+from rubric_lint.text.nunjucks import find_environment, find_marks, find_names, names_environment
 from rubric_lint.text.path import Part, Path, find_strings
 
 NEW_NAMES = {**dict.fromkeys(OLD_CASES, CASES), **OLD_FIELDS}
@@ -77,7 +76,9 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
     yield from find_misshapen(document)
     for path, assertion in find_assertions(document):
         yield from _check_assertion(document, path, assertion)
-        yield from find_two_labels(path, assertion, LABELS)
+        for old, new in LABELS.items():
+            if old in assertion and new in assertion:
+                yield Unmet(f"`{new}` is there too; remove one", (*path, old))
 
 
 def find_misshapen(document: Document) -> Iterator[Unmet]:
@@ -210,15 +211,15 @@ def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> It
         elif is_list_of_tests(value := case.get(old)) and is_suite(document):
             made = "a test of each string in the list" if value else "no test if the list is empty"
             yield Unmet(f"in `vars`, AgentV 5 makes {made}; write one string", (*path, old), Part.VALUE)
-    if not is_of_five(document, case):
-        yield from find_lists_of_tests(path, given)
+    if not _is_of_five(document, case):
+        yield from _find_lists_of_tests(path, given)
     for name in ("expected_output", "expected_messages") if is_suite(document) else ():
         for place, text in find_strings((*path, name), case.get(name)):
             if given.keys() & {*find_names(text)}:
                 yield Unmet("AgentV 4 fills in `vars` here, and AgentV 5 does not; write the text", place, Part.VALUE)
 
 
-def is_of_five(document: Document, case: dict[str, Any]) -> bool:
+def _is_of_five(document: Document, case: dict[str, Any]) -> bool:
     """Return whether a test is written for AgentV 5; in a file of cases, that has an `input` as before."""
     if is_suite(document):
         return has_escapes(case)
@@ -230,7 +231,7 @@ def is_list_of_tests(value: Any) -> bool:
     return isinstance(value, list) and (not value or isinstance(value[0], str))
 
 
-def find_lists_of_tests(path: Path, variables: dict[str, Any]) -> Iterator[Unmet]:
+def _find_lists_of_tests(path: Path, variables: dict[str, Any]) -> Iterator[Unmet]:
     """Find the variables of a test by which AgentV 5 makes several tests of it, or none, and AgentV 4 does not."""
     for name, value in variables.items():
         if is_list_of_tests(value):
@@ -243,7 +244,7 @@ def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> It
     has_own, rendered = bool(case.get("vars")), [*find_rendered(document, path, case)]
     if not has_escapes(case):
         for place, text in find_strings(path, case):
-            if place not in rendered and find_marks(text, marks="env-4"):
+            if place not in rendered and names_environment(text):
                 message = "AgentV 5 fills in this variable of the environment, and AgentV 4 has another form for it"
                 yield Unmet(f"{message}; write the text", place, Part.VALUE)
     for place in rendered:
@@ -305,13 +306,6 @@ def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) 
 def needs_value(assertion: dict[str, Any]) -> bool:
     """Return whether a free judge has nothing to judge by but the `criteria` of its test."""
     return "value" not in assertion and not isinstance(assertion.get("prompt"), str)
-
-
-def find_two_labels(path: Path, assertion: dict[str, Any], labels: dict[str, str]) -> Iterator[Unmet]:
-    """Find the labels of an assertion that it has under the old name and the new one."""
-    for old, new in labels.items():
-        if old in assertion and new in assertion:
-            yield Unmet(f"`{new}` is there too; remove one", (*path, old))
 
 
 def has_command(assertion: dict[str, Any]) -> bool:
@@ -473,21 +467,19 @@ def join_lists(document: Document) -> Iterator[Intent]:
             yield JoinLists((*path, "assert"), (*path, "rubrics")) if case["assert"] else RemoveField((*path, "assert"))
 
 
-def name_moved(document: Document) -> Iterator[Intent | Unmet]:
+def name_moved(document: Document) -> Iterator[Intent]:
     """Name what the steps before have moved, and escape texts that become templates."""
     if is_suite(document):
         yield from (RenameKey((name,), "providers") for name in ("target", "targets") if name in document.data)
     rendered: set[Path] = set()
-    escapes: list[EscapeText] = []
     for path, case in find_suite_cases(document):
         if is_suite(document):
             rendered |= (found := {*find_rendered(document, path, case)})
-            escapes += [EscapeText(at, has_escapes(case), "all") for at in sorted(found, key=str)]
+            yield from (EscapeText(at, has_escapes(case), "all") for at in sorted(found, key=str))
         if "rubrics" in case:
             yield RenameKey((*path, "rubrics"), "assert")
         if has_escapes(case) and isinstance(given := case.get("vars"), dict):  # a variable after a dollar sign
             rendered |= {place for place, text in find_strings(path, case) if find_environment(text) & given.keys()}
-    yield from escape(document, escapes)
     for place, text in find_strings((), document.data):
         if place not in rendered and find_marks(text, marks="env"):
             yield EscapeText(place, marks="env")
@@ -552,7 +544,7 @@ BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     gather_inputs,
     *(partial(drop_part, name=name) for name in reversed(_SHARED)),  # removing both at once may leave a comma
 )
-AFTER: tuple[Callable[[Document], Iterable[Intent | Unmet]], ...] = (
+AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     weigh_members,
     rename_parts,
     join_lists,

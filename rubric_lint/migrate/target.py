@@ -138,9 +138,10 @@ def rewrite(
     if fixed.doubt or not rewriting.find_documents(fixed.result.source):
         return fixed
     fixed = rewriting.fixed
-    if errors := [*_find_obstacles(fixed.result, settings)]:
-        reason = f"not rewritten for {wanted.title} before its errors are fixed"
-        return replace(fixed, unmet=tuple(Left(finding, f"{finding.message}; {reason}") for finding in errors))
+    reason = f"not rewritten for {wanted.title} before its errors are fixed"
+    errors = [Left(finding, f"{finding.message}; {reason}") for finding in _find_obstacles(fixed.result, settings)]
+    if unmet := rewriting.find_later() or tuple(errors):
+        return replace(fixed, unmet=unmet)
     if unmet := rewriting.find_obstacles():
         return replace(fixed, unmet=unmet, notes=(Note(_WHOLE),))
     rewritten = rewriting.run()
@@ -172,6 +173,15 @@ class _Rewriting:
     fixed: Fixed
     target: Rewriting
     settings: FileSettings
+
+    def find_later(self) -> tuple[Left, ...]:
+        """Find the first place in each document that shows a later release than the target."""
+        source, found = self.fixed.result.source, []
+        for document in self.find_documents(source):
+            rubrics = [rubric for owner, rubric in self._rubrics(source) if owner.number == document.number]
+            signs = agentv_4_suite.find_later(document, rubrics) if self.target.name == "agentv-4" else ()
+            found += [self._leave(document, unmet) for unmet in signs][:1]
+        return tuple(found)
 
     def find_obstacles(self) -> tuple[Left, ...]:
         """Find all that prevents the rewriting, in the order of the text: a file is rewritten whole or not at all."""
@@ -353,8 +363,7 @@ class _Rewriting:
             if numbers and document.number not in numbers:
                 continue
             rubrics = found.get(document.number, [])
-            # Only the fields of criteria must not be shared with anything else; the structure around them may be.
-            sharing = find_sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
+            sharing = find_sharing(document)
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
                 if isinstance(intent, Unmet):
                     yield self._leave(document, intent)

@@ -13,7 +13,6 @@ from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, St
 from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.groups import ERROR
-from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.needed import MOST_LABELS, find_rare, is_beyond
 from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
@@ -106,55 +105,6 @@ def _head_probes(probes: Probes) -> str:
     ):
         parts += [f"not counted: {counted(count, noun)} {why}"] if count else []
     return "; ".join(parts)
-
-
-def word_history(found: Assessment) -> Iterator[tuple[int, str]]:
-    """Yield what is known of earlier wordings, each line with its depth, which is 1 for a criterion."""
-    past = found.history
-    if past is None:
-        return
-    several = [each for each in past.criteria if len(each.wordings) > 1]
-    yield 0, f"History: {counted(past.versions, 'version')} of the rubric, {past.measured} of them with results"
-    for each in several:
-        yield 1, f"{each.criterion}: {_word_best(each)}"
-        for wording in each.wordings:
-            yield 2, f"{_name_version(wording)}: {wording.text}"
-            apart, pairs = wording.apart
-            parts = [counted(len(wording.step), "answer")]
-            if wording.right:
-                parts.append(f"right on {sum(wording.right.values())} of {len(wording.right)} labelled")
-            if wording.flips:
-                parts.append(f"samples differ on {sum(wording.flips.values())} of {len(wording.flips)}")
-            yield 3, "; ".join([*parts, f"tells {apart:,} of {counted(pairs, 'pair')} apart"])
-        for versus in each.comparisons:
-            first, second = (_name_version(each.wordings[number]) for number in (versus.first, versus.second))
-            yield 2, f"{first} and {second}: {_word_versus(versus)}"
-    if not several:
-        yield 1, "no criterion has two measured wordings"
-    for note in past.notes:
-        yield 1, note
-
-
-def _name_version(wording: Wording) -> str:
-    return f"{wording.commit[:10]} ({wording.date})" if wording.commit else "not committed"
-
-
-def _word_best(each: Traced) -> str:
-    if each.best is not None:
-        return f"{_name_version(each.wordings[each.best])} measured best"
-    if not any(versus.common for versus in each.comparisons):
-        return "cannot say which wording is best: no common answers with labels or several samples"
-    return "no wording is shown to be best"
-
-
-def _word_versus(versus: Versus) -> str:
-    if not versus.common:
-        return "no common answers with labels or several samples"
-    what = "right" if versus.by == "labels" else "the same in all samples"
-    shown = "no answer differs" if versus.p is None else f"p = {versus.p:.2g}"
-    only = f"only the first is {what} on {versus.only_first}, only the second on {versus.only_second}"
-    blunt = ", but tells fewer pairs of answers apart" if versus.is_blunter else ""
-    return f"of {counted(versus.common, 'common answer')} {only} ({shown}){blunt}"
 
 
 def _word_untested(untested: Untested, found: Assessment) -> str:
@@ -429,10 +379,6 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
             yield f"{f'  {kind}':<{_NAMED}}{first}"
             yield from (f"{' ' * _NAMED}{line}" for line in others)
         yield ""
-    for depth, text in word_history(found):
-        yield from wrap(visible(text), room, "  " * depth)
-    if found.history:
-        yield ""
     for number, step in enumerate(list_steps(found, given)):
         yield from wrap(visible(f"{'Then' if number else 'Next'}: {step.text}"), room)
         if step.command:
@@ -469,7 +415,7 @@ def _write_rows(standing: Standing, rows: Sequence[str], painted: str, room: int
 
 _CUT = " ..."
 
-_NAMED = 22
+_NAMED = 17
 """The columns for the name of a probe."""
 
 
@@ -594,8 +540,6 @@ def _write_more(found: Assessment, write: Write) -> None:
         write(f"\n{_head_probes(found.probes)}\n\n| probe | shows |\n|---|---|\n")
         for kind, text in word_probes(found):
             write(f"| {kind} | {_quote(text)} |\n")
-    for depth, text in word_history(found):
-        write(f"{'  ' * (depth - 1)}- {_quote(text)}\n" if depth else f"\n{_quote(text)}\n\n")
 
 
 def _why(criterion: Criterion, found: Assessment) -> str:

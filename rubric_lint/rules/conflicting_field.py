@@ -20,7 +20,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             place, related = (*path, name), (Place(f"`{other}` is here", (*path, other), Part.KEY),)
             code, repair = "contradicts", None
             if _say_the_same(fields[name], fields[other], replacement, is_checked=path in checklist):
-                code, repair = "repeats", Repair(f"remove `{name}`", (RemoveField(place, beside=other),), safe=True)
+                code, repair = "repeats", Repair(f"remove `{name}`", (RemoveField(place),), safe=True)
             yield Problem(code, place, Part.KEY, {"field": name, "other": other}, related, repair)
 
 

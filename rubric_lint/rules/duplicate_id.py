@@ -74,7 +74,7 @@ def _rename(same: _Same, second: Criterion, taken: Container[str]) -> Iterator[R
         which = "the other" if criterion is same.first else "this"
         title = f"rename {which} id to `{shorten(new)}`"
         intents = (ReplaceValue(criterion.path_of("id"), write_numbered(criterion.id, number)),)
-        yield Repair(title, intents, safe=False, choice=choice, is_local=True)
+        yield Repair(title, intents, safe=False, choice=choice)
 
 
 def _find_free(identifier: str, number: int, taken: Container[str]) -> int:

@@ -26,7 +26,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             if not rubric.dialect:
                 add = AddField(criterion.path, "id", criterion.id)
                 title = f"write the id that it has now, `id: {criterion.id}`"
-                repair = Repair(title, (add,), safe=False, is_local=True)
+                repair = Repair(title, (add,), safe=False)
             yield Problem("missing", criterion.path, Part.HEAD, values, repair=repair)
 
 

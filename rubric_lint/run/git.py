@@ -1,7 +1,7 @@
 """Run git in an untrusted repository: git starts no program that the repository's settings name."""
 
 # Paths are str, see project/settings.py.
-# ruff: noqa: PTH113, PTH118, PTH120
+# ruff: noqa: PTH113, PTH118
 
 import os
 import re
@@ -231,52 +231,6 @@ def read_branch(revision: str | None) -> Branch:
         other = os.fsdecode(next(parts)) if kind[:1] in b"RC" else old
         files.append((None if kind[:1] in b"AC" else old, None if kind[:1] == b"D" else other))
     return Branch(base, commit, root, tuple(sorted(files, key=lambda pair: pair[1] or pair[0] or "")))
-
-
-class Commit(NamedTuple):
-    """A commit that changed a file: its hash, its day, and the path of the file in it, from the root."""
-
-    hash: str
-    date: str
-    path: str
-
-
-class Past(NamedTuple):
-    """The commits that changed a file, the newest first; with `is_shallow` older ones may be missing here."""
-
-    commits: tuple[Commit, ...]
-    is_shallow: bool
-
-
-def read_past(path: str, most: int) -> Past:
-    """Find the last commits that changed a file, also under other names.
-
-    Raises:
-        GitError: if there is no Git, no repository or no commit.
-    """
-    folder, name = os.path.split(os.path.realpath(path))
-    trouble = f"it needs a Git repository around {path}, and git says"
-    answer = _demand(trouble, "-C", folder, "rev-parse", "--is-shallow-repository")
-    if ask("-C", folder, "rev-parse", "--verify", "--quiet", "HEAD")[0]:
-        raise GitError("this repository has no commits yet")
-    how = ("--follow", f"--max-count={most}", "--name-status", "--no-ext-diff", "--no-textconv", "--no-relative")
-    form = ("--no-show-signature", "--format=%x01%H %cs")
-    listed = _demand(f"git cannot list the versions of {path}", "-C", folder, "log", *how, *form, "--", name)
-    commits = []
-    for entry in listed.split(b"\x01")[1:]:
-        head, *lines = entry.strip().splitlines()
-        commit, _, day = head.decode("ascii").partition(" ")
-        kind, _, paths = next(filter(None, lines), b"").partition(b"\t")
-        if kind and kind != b"D":  # a merge that changes nothing by itself has no line
-            commits.append(Commit(commit, day, _unquote(paths.split(b"\t")[-1])))
-    return Past(tuple(commits), answer.strip() == b"true")
-
-
-def read_version(path: str, commit: Commit) -> bytes | None:
-    """Return the content of a file in a commit, if it is here; `path` is its path in the work tree."""
-    folder = os.path.dirname(os.path.realpath(path))
-    code, content, _ = ask("-C", folder, "cat-file", "blob", f"{commit.hash}:{commit.path}")
-    return None if code else content
 
 
 def _find_base(revision: str, *, is_shallow: bool) -> str:

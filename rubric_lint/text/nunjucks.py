@@ -17,15 +17,13 @@ _ESCAPED = re.compile(r'\{\{ "(\{[{%#]|#\})" \}\}')
 _ENV_4 = re.compile(r"\$\{\{\s*(\w+)\s*\}\}")
 _ENV_5 = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
 
-Marks = Literal["templates", "env", "all", "env-4", "escapes"]
-"""What to replace: the marks of templates; `${{ NAME }}` of AgentV 4 with `{{ env.NAME }}`; both; or either back."""
+Marks = Literal["templates", "env", "all"]
+"""What to replace: the marks of templates; `${{ NAME }}` of AgentV 4 with `{{ env.NAME }}`; or both."""
 
 _PATTERNS: dict[Marks, re.Pattern[str]] = {
     "templates": _MARKS,
     "env": _ENV_4,
     "all": re.compile(f"{_ENV_4.pattern}|{_MARKS.pattern}"),
-    "env-4": _ENV_5,
-    "escapes": re.compile(r'\{\{ \\?"(\{[{%#]|#\})\\?" \}\}'),  # also as it is written in double quotes
 }
 
 
@@ -57,11 +55,8 @@ def _change_strings(data: Any, change: Callable[[str], str]) -> Any:
 
 def replace_mark(mark: str) -> str:
     """Return what `escape` writes for one mark."""
-    if found := _PATTERNS["escapes"].fullmatch(mark):
-        return found[1]
-    if found := _ENV_4.fullmatch(mark):
-        return f"{{{{ env.{found[1]} }}}}"
-    return name_variables(mark) if _ENV_5.fullmatch(mark) else f'{{{{ "{mark}" }}}}'
+    found = _ENV_4.fullmatch(mark)
+    return f"{{{{ env.{found[1]} }}}}" if found else f'{{{{ "{mark}" }}}}'
 
 
 def name_variables(text: str) -> str:
@@ -72,6 +67,11 @@ def name_variables(text: str) -> str:
 def find_environment(text: str) -> set[str]:
     """Return the names in `${{ NAME }}`: of the environment in AgentV 4, variables after a dollar sign in AgentV 5."""
     return {found[1] for found in _ENV_4.finditer(text)}
+
+
+def names_environment(text: str) -> bool:
+    """Return whether a text has a variable of the environment as AgentV 5 writes it: `{{ env.NAME }}`."""
+    return _ENV_5.search(text) is not None
 
 
 def find_marks(text: str, *, has_escapes: bool = True, marks: Marks = "templates") -> list[tuple[int, str]]:

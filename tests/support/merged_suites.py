@@ -48,6 +48,24 @@ def list_comments(text):
     return re.findall(r"# note \d+[^\r\n]*", text)
 
 
+def list_shared(text):
+    """The scalars of each value that an alias repeats, in order."""
+    events = list(yaml.parse(text, Core))
+    used = {event.anchor for event in events if isinstance(event, yaml.AliasEvent)}
+    shared, depth_of = {}, {}
+    depth = 0
+    for event in events:
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        depth_of = {name: start for name, start in depth_of.items() if depth > start}
+        if isinstance(event, yaml.CollectionStartEvent):
+            if event.anchor in used:
+                depth_of[event.anchor] = depth
+            depth += 1
+        for name in depth_of:
+            shared.setdefault(name, []).append(getattr(event, "value", None) or getattr(event, "anchor", None))
+    return shared
+
+
 def tell(value):
     """What data means: each criterion by its outcomes, gates and weights, whichever name its fields have."""
     if isinstance(value, list):

@@ -16,7 +16,6 @@ from typing import Any
 import click
 
 from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_probes, of_test, refuse, sort_findings
-from rubric_lint.agree.history import History, Version, list_unmatched, trace
 from rubric_lint.agree.judged.run import (
     NO_RESULTS,
     Basis,
@@ -53,7 +52,6 @@ from rubric_lint.report import assessment, trust
 from rubric_lint.report.judged import word_records
 from rubric_lint.rules import BY_NAME
 from rubric_lint.run.console import Progress
-from rubric_lint.run.git import GitError, read_past, read_version
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.flat import is_judged
 from rubric_lint.scoring.grading import ScoringRubric, read_line
@@ -62,12 +60,11 @@ from rubric_lint.scoring.loading import (
     Loaded,
     RubricError,
     load_examined,
-    load_models,
     name_rubrics,
     refuse_other_kind,
     with_deciding,
 )
-from rubric_lint.testing.reading import RECORDINGS, find_needed, is_test_file
+from rubric_lint.testing.reading import find_needed, is_test_file
 from rubric_lint.testing.recordings import Recordings
 from rubric_lint.testing.running import Ran, Runner
 
@@ -168,52 +165,6 @@ class Linted:
         every = zip(named, found, reviews, strict=True)
         return [assess(*each, asked)._replace(probes=probes.get(each[0].name)) for each in every]
 
-    def trace(self, results: Sequence[str], labels: Sequence[str], answers: str) -> dict[str, History]:
-        """Trace each rubric through the versions of the file in Git.
-
-        Results are those that are named, and all that are recorded beside the rubrics and the answers, now or in an
-        earlier commit.
-        """
-        current = self.prepare()
-        versions, notes = self._read_versions(current)
-        folders = {os.path.dirname(name) for name in (self.file.name, *([answers] if answers != STDIN else []))}
-        listed = [os.path.join(each, name) for each in sorted(folders) for name in sorted(os.listdir(each or "."))]
-        beside = filter(lambda path: path.endswith(RECORDINGS), listed)
-        real = {os.path.realpath(name): name for name in (*beside, *results)}
-        read = RecordCache().load((tuple(real.values()), tuple(labels)))
-        notes += [f"{name}: {reason}" for name, reason in read.unreadable]
-        every = [*read.results, *(each for file in read.results for each in _read_earlier(file.path))]
-        notes += list_unmatched(versions, every)
-        sources = read._replace(results=tuple(every))
-        traced = {name: trace(rubric, versions, sources) for name, rubric in current.items()}
-        return {name: each._replace(notes=tuple(notes)) for name, each in traced.items()}
-
-    def _read_versions(self, current: Mapping[str, ScoringRubric]) -> tuple[list[Version], list[str]]:
-        """Return the versions of the file, the newest first, and what is missing."""
-        name, notes = self.file.name, list[str]()
-        versions, faulty = [Version("", "", current)], []
-        try:
-            past = read_past(name, _MOST_COMMITS)
-        except GitError as fault:
-            return versions, [f"no version of the rubric to compare with: {fault}"]
-        if not past.commits:
-            return versions, [f"no version of the rubric to compare with: Git does not track {name}"]
-        for commit in past.commits:
-            data = read_version(name, commit)
-            try:
-                loaded = load_models(commit.path, data or b"", self.file.settings)
-                rubrics = {key: each.prepare() for key, each in loaded.items()}
-                versions.append(Version(commit.hash, commit.date, rubrics))
-            except RubricError:
-                faulty.append(commit.hash[:_SHORT])
-        if faulty:
-            notes.append(f"not read, as their rubrics have errors or are none: {list_names(faulty)}")
-        if past.is_shallow:
-            notes.append("this clone is shallow, so older versions are missing; `git fetch --unshallow` fetches them")
-        if len(past.commits) == _MOST_COMMITS:
-            notes.append(f"only the last {_MOST_COMMITS} commits that changed the file were read")
-        return versions, notes
-
     def _test(self, rubric: str) -> Iterator[Evidence]:
         """Yield the expectations of rubric tests beside the rubric that it does not meet."""
         folder = os.path.dirname(self.file.name) or "."
@@ -310,21 +261,6 @@ def _decode(file: RecordFile, fields: Fields) -> Iterator[dict[str, Any]]:
             yield fields.rename(decode_entry(line.text))
 
 
-_MOST_COMMITS = 200
-"""The most commits to read."""
-
-_SHORT = 10
-"""The digits of a commit to show."""
-
-
-def _read_earlier(name: str) -> Iterator[RecordFile]:
-    """Yield what a file of results had in earlier commits, the newest first; nothing if Git does not have it."""
-    with suppress(GitError):
-        for commit in read_past(name, _MOST_COMMITS).commits:
-            if (content := read_version(name, commit)) is not None:
-                yield read_records(f"{name}@{commit.hash[:_SHORT]}", content)
-
-
 def refuse_other_texts(answers: str, fields: Fields, results: Sequence[str]) -> None:
     """Refuse results of other texts than the answers with their ids have, as when answers are written anew.
 
@@ -379,9 +315,6 @@ def run_assess(given: Given) -> int:
         among = describe_answers(given.answers, given.fields) if recorded and is_apart else {}
         found = linted.assess(recorded, labels, asked, probes, among)
         _check_assessed(found, given)
-        if given.history and not linted.has_errors:
-            past = linted.trace(recorded, labels, given.answers)
-            found = [each._replace(history=past.get(each.rubric)) for each in found]
     files = given.rubric, given.answers, recorded, labels
     basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
     if not linted.has_errors:
