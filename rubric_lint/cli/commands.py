@@ -185,6 +185,7 @@ INSTEAD = {
     "--dry-run": "--diff",
     "--enable": "--select",
     "--explain": "rubric-lint explain",
+    "--history": "rubric-lint diff --outputs",
     "--json": "--format json",
     "--list-rules": "rubric-lint explain",
     "--output-file": "--output",
