@@ -153,11 +153,9 @@ def test_the_advice_ends_in_a_rubric_file_and_the_document_is_not_told_again():
 
 PROMPT = TABLES["PROMPT"]
 IN_PYTHON = 'def judge(reply):\n    return ask(f"""Rate the {reply}.\n\n5: Kind\n3: Plain\n1: Rude\n""")\n'
-CELL = {"cell_type": "code", "source": f'!pip x\nP = """{PROMPT}"""\n'}
 PROMPTS = {
     "rubrics/reply.json": (json.dumps({"a": 1, "prompt": PROMPT}), True),
     "evals/judge.py": (IN_PYTHON, True),
-    "evals/judge.ipynb": (json.dumps({"cells": [CELL]}), True),
     "lib/reply.py": (IN_PYTHON, False),
     "evals/list.py": (IN_PYTHON.replace("Rate the {reply}", "Pick").replace(": ", ". "), False),
 }  # fmt: skip

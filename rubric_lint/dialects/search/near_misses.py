@@ -417,15 +417,16 @@ def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, 
 
 def _find_unread_forms(document: Document, taken: set[Path], *, of_agentv: bool) -> list[tuple[Path, Part, str]]:
     """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
-    if document.kind.is_program:
-        from rubric_lint.dialects import deepeval, openai_graders, ragas  # noqa: PLC0415  (most files are data)
-
-        computed = (each.find_computed(document, taken) for each in (deepeval, ragas, openai_graders))
-        return [(path, Part.VALUE, message) for found in computed for path, message in found]
-    if not has_signs_of_forms(document):
+    if not (document.kind.is_program or has_signs_of_forms(document)):
         return []
     from rubric_lint.dialects.search import lost_in_suites  # noqa: PLC0415  (most files have no assertions)
 
-    unread = lost_in_suites.find_unread(document, taken, of_agentv=of_agentv)
+    unread = list(lost_in_suites.find_graders(document))
+    if document.kind.is_program:
+        from rubric_lint.dialects import deepeval, ragas  # noqa: PLC0415  (most files are data)
+
+        unread += [*deepeval.find_computed(document, taken), *ragas.find_computed(document, taken)]
+        return [(path, Part.VALUE, message) for path, message in unread]
+    unread += lost_in_suites.find_unread(document, taken, of_agentv=of_agentv)
     found = [*((path, Part.VALUE, message) for path, message in unread), *lost_in_suites.find_unloaded(document)]
     return found if of_agentv else [*found, *lost_in_suites.find_misspelt(document)]

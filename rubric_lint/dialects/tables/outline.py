@@ -637,8 +637,8 @@ class _Text(Source):
 def read_prompts(source: Source) -> list[Prompt]:
     """Return the prompts of a file with at least one scale each; none if the file cannot be read."""
     try:
-        if (kind := kind_of(source.name)).is_program:
-            return list(_read_strings(source, find_texts(source, kind)))
+        if kind_of(source.name).is_program:
+            return list(_read_strings(source, find_texts(source)))
         return [prompt for document in read_documents(source)[0] for prompt in find_prompts(document)]
     except SyntaxFaultError:
         return []
@@ -646,8 +646,8 @@ def read_prompts(source: Source) -> list[Prompt]:
 
 def find_prompts(document: Document) -> Iterator[Prompt]:
     """Find the prompts of a document of YAML or JSON, or of the program that it stands for."""
-    source, kind = document.source, document.kind
-    return _read_strings(source, find_texts(source, kind) if kind.is_program else _find_in_data(document))
+    source = document.source
+    return _read_strings(source, find_texts(source) if document.kind.is_program else _find_in_data(document))
 
 
 def _read_strings(source: Source, strings: Iterator[tuple[str, str, int]]) -> Iterator[Prompt]:
