@@ -52,6 +52,7 @@ def could_hold_criteria(data: bytes, path: str) -> bool:
 
 def find_in_document(source: Source) -> tuple[Unread, ...]:
     """Report the criteria of a document as not checked, and whether they can be imported."""
+    from rubric_lint.dialects.search.scales_in_text import find_steps  # noqa: PLC0415
     from rubric_lint.dialects.tables.cells import TableError  # noqa: PLC0415  (few documents are named for rubrics)
     from rubric_lint.dialects.tables.markdown_file import find_tables  # noqa: PLC0415
     from rubric_lint.dialects.tables.reading import count_criteria  # noqa: PLC0415
@@ -64,7 +65,7 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
         count, line = count_criteria(source)
     except TableError as refusal:
         is_named = "rubric" in _base_of(name) or any("rubric" in each.heading.lower() for each in find_tables(source))
-        if not is_named or not _FOR_JUDGES.search(name):
+        if not (is_named or len(find_steps(source.text)) > 2) or not _FOR_JUDGES.search(name):
             return ()
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"
         reason = f"`rubric-lint import` finds no rubric in this document: {refusal.message.partition(';')[0]}; {advice}"

@@ -26,6 +26,11 @@ def unescape(text: str) -> str:
 
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+_BLOCK = re.compile(
+    r" {0,3}(?:#{1,6}(?:[ \t]|$)|>|[-*+][ \t]|\d{1,9}[.)][ \t]|</?[a-z!?]|(?:[-*_][ \t]*){3,}$)|[ \t]{4}", re.IGNORECASE
+)
+"""The start of a block that ends a table: a heading, a quote, an item of a list, HTML, a rule, indented code."""
+
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 _DELIMITER = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _VERDICT = re.compile(
@@ -85,7 +90,7 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
         if unread:
             raise TableError(unread[0].place, unread[0].message)
         table = "a table with a header such as `| id | expected_outcome |` and `|---|---|` below it"
-        told = f"no criteria found; expected {table}, or headings with a weight or a scale each, such as `5: ...`"
+        told = f"no criteria found; expected {table}, or headings with a weight such as `### Tone (40%)`"
         raise TableError(place_in(source, 0), told)
     first, *others = tables
     return [first._replace(notes=(*unread, *first.notes)), *others]
@@ -139,7 +144,7 @@ def find_tables(source: Source) -> list[Found]:
     texts: dict[str, Cell] = {}
     for line, start in _lines(source):
         found = _HEADING.fullmatch(line)
-        if table and line.strip() and not found:
+        if table and line.strip() and not _BLOCK.match(line):
             table.rows.append(_read_row(source, line, start))
             table.end = start + len(line)
             continue
