@@ -54,7 +54,7 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     """Report the criteria of a document as not checked, and whether they can be imported."""
     from rubric_lint.dialects.search.scales_in_text import find_steps  # noqa: PLC0415
     from rubric_lint.dialects.tables.cells import TableError  # noqa: PLC0415  (few documents are named for rubrics)
-    from rubric_lint.dialects.tables.markdown_file import find_tables  # noqa: PLC0415
+    from rubric_lint.dialects.tables.markdown_file import read_blocks  # noqa: PLC0415
     from rubric_lint.dialects.tables.reading import count_criteria  # noqa: PLC0415
 
     name = source.name
@@ -64,7 +64,9 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
-        is_named = "rubric" in _base_of(name) or any("rubric" in each.heading.lower() for each in find_tables(source))
+        is_named = "rubric" in _base_of(name) or any(
+            "rubric" in each.heading.lower() for each in read_blocks(source)[1]
+        )
         if not (is_named or len(find_steps(source.text)) > 2) or not _FOR_JUDGES.search(name):
             return ()
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"

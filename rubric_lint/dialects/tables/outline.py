@@ -24,7 +24,7 @@ from rubric_lint.dialects.tables.cells import (
     place_in,
 )
 from rubric_lint.dialects.tables.columns import EITHER, HEADERS, Step, find_step, fold, is_known
-from rubric_lint.dialects.tables.markdown_file import Found, find_tables, find_unread, hide, read_headings
+from rubric_lint.dialects.tables.markdown_file import Found, find_unread, hide, read_blocks
 from rubric_lint.format.criterion import HIGHEST, LOWEST
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known, shorten
 from rubric_lint.text.source import Edit, Source, Span, splice, stem_of
@@ -171,9 +171,9 @@ def read_outline(source: Source, only: str | None, mapped: Mapping[str, str]) ->
         TableError: if `only` names none of them, a header is nearly a known one, or a scale is not in a table.
     """
     text = _FRONT.sub(_blank, hide(source))
-    tables = find_tables(source)
+    headings, tables = read_blocks(source)
     text = splice(text, [Edit(Span(each.at, each.end), _blank(text[each.at : each.end])) for each in tables])
-    heads = [each for each in read_headings(source) if text[each.at : each.end].strip()]
+    heads = [each for each in headings if text[each.at : each.end].strip()]
     ends = [*(head.at for head in heads), len(text)]
     sections = [_Section(stem_of(source.name), place_in(source, 0), 0, None, 0, text[: ends[0]])]
     for head, end in zip(heads, ends[1:], strict=True):
