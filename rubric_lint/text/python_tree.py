@@ -47,7 +47,7 @@ def has_unpacked(value: Mapping[str, Any]) -> bool:
     return any(key.startswith(_UNPACKED) for key in value)
 
 
-def parse(text: str) -> ast.Module:
+def _parse(text: str) -> ast.Module:
     """Parse Python source.
 
     Raises:
@@ -61,41 +61,14 @@ def parse(text: str) -> ast.Module:
     except SyntaxError as fault:
         at = min(_Places(text).line_start(fault.lineno or 1) + max((fault.offset or 1) - 1, 0), len(text))
         message = f"not Python: {fault.msg}"
-        raise SyntaxFaultError(message, Span(at, at + 1), within=whole) from None
+        raise SyntaxFaultError(message, Span(at, at + 1)) from None
     except (RecursionError, MemoryError):
-        raise SyntaxFaultError("not read: it is nested too deep", whole, within=whole) from None
+        raise SyntaxFaultError("not read: it is nested too deep", whole) from None
     except ValueError:
-        raise SyntaxFaultError("not Python: it has a NUL character", whole, within=whole) from None
+        raise SyntaxFaultError("not Python: it has a NUL character", whole) from None
 
 
-def find_literals(text: str) -> list[tuple[Any, Any]]:
-    """Return the outermost calls, dictionaries and lists of Python source: key nodes and value nodes.
-
-    A key is the name to which the value is assigned, or that of the function that is called, after the names of the
-    functions and classes around it.
-
-    Raises:
-        SyntaxFaultError: as `parse`.
-    """
-    module = parse(text)
-    try:
-        reader = _Reader(text)
-        for statement in module.body:
-            reader.read(statement, "")
-            check_time()
-    except RecursionError:
-        whole = Span(0, len(text))
-        raise SyntaxFaultError("not read: it is nested too deep", whole, within=whole) from None
-    return reader.found
-
-
-def find_start(text: str) -> int:
-    """Return where the first statement begins; where the text ends if there is none."""
-    found = re.match(r"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*", text)
-    return found.end() if found else 0
-
-
-def find_comments(text: str) -> Iterator[Span]:
+def _find_comments(text: str) -> Iterator[Span]:
     """Yield the comments of Python source, in order; up to the first error if there is one."""
     places = _Places(text)
     try:
@@ -304,15 +277,30 @@ _HOLDERS = (ast.Call, ast.Dict, ast.List, ast.Tuple, ast.DictComp)
 """The expressions that hold others."""
 
 
+_HEAD = re.compile(r"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*")
+"""The lines before the first statement."""
+
+
 def read_program(source: Source) -> Tree:
-    """Read a Python file.
+    """Read the outermost calls, dictionaries and lists of a Python file.
+
+    A key is the name to which the value is assigned, or that of the function that is called, after the names of the
+    functions and classes around it.
 
     Raises:
         SyntaxFaultError: if it cannot be read.
     """
     text = source.text
-    root = _make_root(find_literals(text), find_start(text), len(text))
-    return Tree(source, [Root(root, 0)], Kind.PYTHON, lambda: find_comments(text))
+    reader = _Reader(text)
+    try:
+        for statement in _parse(text).body:
+            reader.read(statement, "")
+            check_time()
+    except RecursionError:
+        raise SyntaxFaultError("not read: it is nested too deep", Span(0, len(text))) from None
+    head = _HEAD.match(text)
+    root = _make_root(reader.found, head.end() if head else 0, len(text))
+    return Tree(source, [Root(root, 0)], Kind.PYTHON, lambda: _find_comments(text))
 
 
 def find_texts(source: Source) -> Iterator[tuple[str, str, int]]:
@@ -321,7 +309,7 @@ def find_texts(source: Source) -> Iterator[tuple[str, str, int]]:
     The parts of an f-string between its placeholders are strings. A file with syntax errors has none.
     """
     with suppress(SyntaxFaultError):
-        module = parse(source.text)
+        module = _parse(source.text)
         places, names = _Places(source.text), dict[int, str]()
         for node in ast.walk(module):
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:

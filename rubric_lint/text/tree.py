@@ -28,13 +28,12 @@ BLOCK_STYLES = ("|", ">")
 
 
 class SyntaxFaultError(Exception):
-    """A syntax error: text that cannot be parsed, with the place; `within` is the part of the file that is not read."""
+    """A syntax error: text that cannot be parsed, with the place."""
 
-    def __init__(self, message: str, span: Span, within: Span | None = None) -> None:
+    def __init__(self, message: str, span: Span) -> None:
         super().__init__(message)
         self.message = message
         self.span = span
-        self.within = within
 
 
 class Mark:
