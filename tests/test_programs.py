@@ -360,3 +360,13 @@ def test_metrics_in_computed_words_or_of_other_packages_are_told(code, rubrics, 
 def test_a_metric_of_another_package_or_that_gives_no_score_is_told(name, said):
     code = f'from opik.evaluation.metrics import GEval\nm = {name}(criteria="Names it", threshold=7)\n'
     said(lint("a.py", code.encode()).unread[0].reason)
+
+
+@pytest.mark.parametrize("name", ["a.py", "a.json", "a.yaml"])
+def test_graders_of_openai_are_reported_and_not_read(name, said):
+    labels = '{"type": "label_model", "labels": ["rude", "kind"], "passing_labels": ["kind"], "input": []}'
+    scores = '{"type": "score_model", "input": [{"role": "user", "content": "Is it kind?"}], "range": [5, 1]}'
+    text = f'[{{"type": "multi", "graders": {{"tone": {labels}, "depth": {scores}}}}}]\n'
+    result = lint(name, text.encode())
+    assert (result.findings, result.rubrics, len(result.unread)) == ((), 0, 2)
+    said([f"{each.line}:{each.column} {each.reason}" for each in result.unread])
