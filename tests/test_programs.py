@@ -188,9 +188,10 @@ def worth(text):
     return [str(grade.score) for grade in rubric.criteria[0].grades], str(rubric.model.thresholds.pass_at)
 
 
-def test_a_strict_metric_is_not_scored(said):
+@pytest.mark.parametrize("more", ["strict_mode=True", "threshold=LEAST", "**COMMON"])
+def test_a_metric_whose_verdict_is_not_known_is_not_scored(more, said):
     with pytest.raises(RubricError) as refused:
-        load_rubrics("metrics.py", SOUND.replace('"Tone"', '"Tone", strict_mode=True').encode())
+        load_rubrics("metrics.py", SOUND.replace('"Tone"', f'"Tone", {more}').encode())
     (fault,) = refused.value.faults
     said(fault)
 

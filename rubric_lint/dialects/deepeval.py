@@ -135,7 +135,8 @@ def _view(document: Document, path: Path, items: list[Any], holder: Path | None)
     is_strict = metric.get("strict_mode") is True
     threshold = Decimal(1) if is_strict else read_threshold(document, (*holder, "threshold"), _PASSES_AT)
     problems = tuple(find_idle_threshold(metric, holder))
-    is_known = not problems and not any(isinstance(metric.get(name), dict) for name in ("threshold", "strict_mode"))
+    unscorable = _word_unscorable(metric)
+    is_known = not problems and unscorable != _UNKNOWN
     return draft.finish(
         DEEPEVAL if is_known else _LOOSE,
         data,
@@ -145,7 +146,7 @@ def _view(document: Document, path: Path, items: list[Any], holder: Path | None)
         span=span_of(data) if is_stretched else None,
         holder=holder,
         problems=problems,
-        unscorable=STRICT if is_strict else "",
+        unscorable=unscorable,
     )
 
 
@@ -192,9 +193,6 @@ def _view_words(
     for index in range(len(data)):
         draft.put((index,), place)
         draft.put((index, "expected_outcome"), place)
-    settings = [call.get(name) for name in ("threshold", "strict_mode", *([] if field == _STEPS else [_STEPS]))]
-    is_known = not has_unpacked(call) and not any(map(_is_dict, settings))
-    unscorable = "" if is_known else "a part of its call is computed, so its meaning is not known"
     return draft.finish(
         _IN_WORDS,
         data,
@@ -203,7 +201,7 @@ def _view_words(
         threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),
         definition="deepeval/v1.json#/definitions/metric",
         problems=problems,
-        unscorable=STRICT if call.get("strict_mode") is True else unscorable,
+        unscorable=_word_unscorable(call),
     )
 
 
@@ -249,6 +247,15 @@ def find_idle_threshold(metric: Mapping[str, Any], holder: Path) -> Iterator[tup
 
 
 STRICT = "`strict_mode` asks the judge for 0 or 1, without these bands"
+_UNKNOWN = "its threshold or its mode is computed when the program runs; write literal values"
+
+
+def _word_unscorable(call: Mapping[str, Any]) -> str:
+    """Say why the score or the verdict of a metric is not known; empty if it is."""
+    if call.get("strict_mode") is True:
+        return STRICT
+    is_known = not has_unpacked(call) and not any(map(_is_dict, (call.get("threshold"), call.get("strict_mode"))))
+    return "" if is_known else _UNKNOWN
 
 
 def _read_band(draft: Draft, index: int, item: Any) -> Any:
