@@ -14,7 +14,8 @@ from rubric_lint.format.view import Dialect, Draft, View, read_text, read_thresh
 from rubric_lint.messages import describe, join_words, shorten, write_number
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.python_tree import CALL, COMPUTED, NOT_LITERAL, has_unpacked
+from rubric_lint.text.python_tree import COMPUTED, NOT_LITERAL, has_unpacked
+from rubric_lint.text.tree import CALL
 
 DEEPEVAL = Dialect("deepeval", "DeepEval", "deepeval/v1.json")
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
-from rubric_lint.text.python_tree import CALL, COMPUTED, NOT_LITERAL, has_unpacked
+from rubric_lint.text.python_tree import COMPUTED, NOT_LITERAL, has_unpacked
+from rubric_lint.text.tree import CALL
 
 RAGAS = Dialect(
     "ragas",

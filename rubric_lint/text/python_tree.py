@@ -20,10 +20,7 @@ from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_lint.text.deadline import check_time
 from rubric_lint.text.source import Kind, Source, Span
-from rubric_lint.text.tree import UNTAGGED, Mark, Root, SyntaxFaultError, Tree
-
-CALL = "()"
-"""The key of the function's name in the mapping of a call."""
+from rubric_lint.text.tree import CALL, UNTAGGED, Mark, Root, SyntaxFaultError, Tree
 
 COMPUTED = "computed"
 """The key of an expression that is not a literal, with the start of its source text as the value."""

@@ -20,6 +20,9 @@ from rubric_lint.text.source import Kind, Source, Span
 UNTAGGED = Tag(suffix="")
 """The tag of every node without an explicit tag."""
 
+CALL = "()"
+"""The key of the function's name in the mapping that stands for a call in a program."""
+
 MAX_DEPTH = 250
 """The deepest nesting of values. A rubric needs fewer than ten levels; more is an accident or an attack."""
 

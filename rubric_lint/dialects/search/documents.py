@@ -64,9 +64,8 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
-        is_named = "rubric" in _base_of(name) or any(
-            "rubric" in each.heading.lower() for each in read_blocks(source)[1]
-        )
+        _, tables = read_blocks(source)
+        is_named = "rubric" in _base_of(name) or any("rubric" in each.heading.lower() for each in tables)
         if not (is_named or len(find_steps(source.text)) > 2) or not _FOR_JUDGES.search(name):
             return ()
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"

@@ -26,6 +26,7 @@ from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_broken, find_names
 from rubric_lint.text.path import Part, Path, find_strings
+from rubric_lint.text.tree import CALL
 
 
 def find_faulty_templates(document: Document) -> Iterator[Problem]:
@@ -281,7 +282,7 @@ def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Ite
 def find_graders(document: Document) -> Iterator[tuple[Path, str]]:
     """Find the graders of OpenAI by which a model judges, also in programs; they are not read."""
     for path, mapping in document.mappings:
-        kind, called = mapping.get("type"), read_text(mapping, "()")
+        kind, called = mapping.get("type"), read_text(mapping, CALL)
         is_of_scores = kind == "score_model" or called.endswith("ScoreModelGrader")
         is_of_labels = kind == "label_model" or called.endswith(("LabelModelGrader", "OpenAILabelGrader"))
         if (is_of_scores and "input" in mapping) or (is_of_labels and "passing_labels" in mapping):
