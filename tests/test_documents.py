@@ -24,16 +24,11 @@ def run_here():
     return done.returncode, done.stderr
 
 
-def levels(*texts, of=(1, 3, 5)):
-    return [{"level": level, "expected_outcome": text} for level, text in zip(of, texts, strict=True)]
-
-
 SECTIONS = TABLES["SECTIONS"]
 LISTED = TABLES["LISTED"]
 WEIGHED = TABLES["WEIGHED"]
 DOCUMENTS = {
     "sections with a level table and a weight in the title": SECTIONS,
-    "a list of criteria, and a scale for all of them": LISTED,
     "weights in a table, and the scales in sections": WEIGHED,
     "a column for each level, a weight and a total": (
         "# R\n\n| Criterion | Weight (%) | 1 | 3 (Fair) | 5 (Good) | Owner |\n|-|-|-|-|-|-|\n"
@@ -44,26 +39,20 @@ DOCUMENTS = {
         "| 2 | Length | 0-10 | At most five sentences |\n"
     ),
     "sections with a weight and a text": (
-        "# R\n\n### Cause — 3 points\n\nNames the cause.\n\n### Tone\n\n- **Weight:** 2\n- Thanks the customer.\n"
+        "# R\n\n### Cause — 3 points\n\nNames the cause.\n\n### Tone (2)\n\n- Thanks the customer.\n"
     ),
-    "the words pass, partial and fail": (
-        "# R\n\n## Roles\n\n### 1. Focus (0-2)\n\nIs it on topic?\n\n- **Pass**: No drift\n"
-        "- **Partial**: Some drift\n- **Fail**: Only drift\n\n### 2. Facts\n\n"
-        "| Score | Criteria |\n|-|-|\n| 2 | All match |\n| 1 | One differs |\n"
+    "a row without a score": (
+        "# R\n\n### 1. Facts (0-2)\n\n| Score | Criteria |\n|-|-|\n| 2 | All match |\n| 1 | One differs |\n"
         "| 0 | Two differ |\n| N/A | No facts |\n"
     ),
-    "a scale for each criterion of several tables": (
-        "# R\n\n## Scoring\n\nEach criterion:\n\n- 1 = Absent\n- 2 = There\n- **Reason** first\n- 3 = Proven\n\n"
-        "## Plan\n\n| # | Dimension | What 3 looks like |\n|-|-|-|\n| 1 | Order | Steps in order |\n\n"
-        "## Tests\n\n| Dimension | Points |\n|-|-|\n| Cover | 5 |\n"
+    "bands of another scale": (
+        "# Sources\n\nScore from 0 to 100.\n\n| Score | Meaning |\n|-|-|\n| 90-100 | Every claim has one |\n"
+        "| 50-89 | Most have one |\n| 0-49 | Few have one |\n"
     ),
-    "a scale of shares, and names in code": (
-        "# R\n\n## Scale (0.0-1.0)\n\n- `1.0` — All match\n- `0.5` — Most match\n- `0.0` — None match\n\n"
-        "## Dimensions\n\n- `facts` — Numbers as in the source\n- `names` — Names as in\n  the source\n"
-    ),
-    "bands of another scale, in lines": (
-        "# Sources\n\nScore the answer from 0 to 100.\n\n- 90-100: Every claim has one\n- 50-89: Most have one\n"
-        "- 0-49: Few have one\n"
+    "a check beside the criterion": "| Criteria | Check |\n|-|-|\n| Cause | The cause is named |\n",
+    "tables that a list, a quote and a rule end": (
+        "| Dimension | Pass if |\n|-|-|\n| Cause | Is named |\n- Ask Ann\n\n# Tone\n\n| Check | Points |\n|-|-|\n"
+        "| Thanks | 3 |\n> By mail\n"
     ),
 }
 
@@ -84,13 +73,22 @@ def test_a_table_of_criteria_and_weights_says_by_their_names_what_is_judged():
     ]
 
 
-def test_two_scores_of_a_section_are_a_scale():
-    text = "### Facts (40%)\n- 5: All are right\n- 1: Most are wrong\n\n### Tone (60%)\n- 0: Rude\n- 2: Kind\n"
-    rubrics = YAML(typ="safe").load(import_file("rubric.md", text)[1])
-    assert [entry.get("levels") for entry in rubrics] == [
-        levels("Most are wrong", "All are right", of=(1, 5)),
-        levels("Rude", "Kind", of=(0, 2)),
-    ]
+PROSE = {
+    "a scale in lines": (LISTED, "5:1"),
+    "two lines in a section with a weight": ("### Facts (40%)\n- 5: All are right\n- 1: Most are wrong\n", "2:1"),
+    "a scale in a table for criteria elsewhere": (
+        "## Scoring\n\n|Score|Meaning|\n|-|-|\n|1|Absent|\n|2|There|\n\n## Plan\n\n|Check|Points|\n|-|-|\n|Order|5|\n",
+        "1:1",
+    ),
+    "a list of criteria": ("# Criteria\n\n1. **Cause** (60%): The cause is named\n2. **Tone** (40%): Kind\n", "1:1"),
+}
+
+
+@pytest.mark.parametrize(("text", "place"), PROSE.values(), ids=PROSE)
+def test_a_document_in_prose_is_refused_at_its_place(text, place, said):
+    code, written, refused = import_file("r.md", text)
+    assert (code, written, refused.startswith(f"r.md:{place}: ")) == (1, "", True)
+    said(refused)
 
 
 def test_a_column_that_is_not_known_is_mapped_and_a_misspelt_one_refused(said):
@@ -153,11 +151,9 @@ def test_the_advice_ends_in_a_rubric_file_and_the_document_is_not_told_again():
 
 PROMPT = TABLES["PROMPT"]
 IN_PYTHON = 'def judge(reply):\n    return ask(f"""Rate the {reply}.\n\n5: Kind\n3: Plain\n1: Rude\n""")\n'
-CELL = {"cell_type": "code", "source": f'!pip x\nP = """{PROMPT}"""\n'}
 PROMPTS = {
     "rubrics/reply.json": (json.dumps({"a": 1, "prompt": PROMPT}), True),
     "evals/judge.py": (IN_PYTHON, True),
-    "evals/judge.ipynb": (json.dumps({"cells": [CELL]}), True),
     "lib/reply.py": (IN_PYTHON, False),
     "evals/list.py": (IN_PYTHON.replace("Rate the {reply}", "Pick").replace(": ", ". "), False),
 }  # fmt: skip
@@ -172,14 +168,10 @@ def test_scales_in_strings_of_files_that_are_named_for_judges_are_near_misses(na
     assert (code, bool(err)) == (int(is_told), is_told)
     if is_told:
         said(err)
-        code, written, _ = import_file(name, text)
-        criteria = YAML(typ="safe").load(f"rubrics:\n{written}")["rubrics"]
-        scales = [each.get("score_ranges") or each["levels"] for each in criteria]
-        assert (code, [len(scale) for scale in scales]) == (0, [3] if name.endswith(".py") else [3, 3])
 
 
-@pytest.mark.parametrize(("name", "text"), [("a.yaml", "rubrics: [a]\n"), ("a.py", "x = 1\n")])
-def test_data_and_programs_without_a_scale_in_a_string_need_no_import(name, text, said):
-    code, _, refused = import_file(name, text)
+@pytest.mark.parametrize("name", ["a.yaml", "a.py"])
+def test_data_and_programs_are_not_imported(name, said):
+    code, _, refused = import_file(name, "x = 1\n")
     assert code == 2
     said(refused)

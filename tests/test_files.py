@@ -131,10 +131,10 @@ def test_what_is_excluded_is_counted():
 
 
 def test_named_files_of_other_kinds_are_not_read_unless_the_settings_include_them(said):
-    grow("a.csv", "b.MD", "c.js", "d.txt", "e", "f.tmpl", "in/g.txt")
+    grow("a.csv", "b.MD", "c.ipynb", "c.js", "d.txt", "e", "f.tmpl", "in/g.txt")
     grow("in/rubric-lint.toml", text='include = ["*.txt"]')
     skipped = Skipped()
-    paths = ["a.csv", "b.MD", "c.js", "d.txt", "e", "f.tmpl", "in/g.txt"]
+    paths = ["a.csv", "b.MD", "c.ipynb", "c.js", "d.txt", "e", "f.tmpl", "in/g.txt"]
     found = [item.name for item in find(paths, SettingsFinder(), skipped)]
     assert found == ["e", "f.tmpl", "in/g.txt"]
     said([*skipped.word_other_kinds()])

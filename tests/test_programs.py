@@ -1,4 +1,4 @@
-"""Rubrics in Python sources and notebooks: read as literals, with exact places, and never rewritten."""
+"""Rubrics in Python sources: read as literals, with exact places, and never rewritten."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import said
 from cases import as_tuples, read_cases
-from found import codes, marked
+from found import marked
 from lint_command import call, folder  # noqa: F401 (a fixture)
 
 from rubric_lint.lint.engine import lint
@@ -102,46 +102,38 @@ def test_what_a_metric_takes_are_bands_whatever_their_name_and_scores(text, plac
     assert found(text) == [f"bounds {place}" for place in places]
 
 
-def test_what_is_computed_is_told_and_the_rest_is_checked(said):
-    text = METRIC.replace('"Blames the customer"', 'f"Blames {whom}"').replace('"Names the next step"', '" "')
-    said(found(text))
-    text = METRIC.replace("(0, 4)", "(0, top)")
-    said(found(text))
-    text = METRIC.replace('Rubric(score_range=(0, 4), expected_outcome="Blames the customer"),', "*others,")
-    said(found(text))
-
-
-@pytest.mark.parametrize("change", as_tuples(TABLES["what a call computes is"]))
-def test_what_a_call_computes_is_told_too(change):
-    assert places_unread(METRIC.replace(*change))[-1] == "7:9"
+@pytest.mark.parametrize("change", as_tuples(TABLES["what is computed is"]))
+def test_bands_of_which_a_part_is_computed_are_reported_once_and_neither_checked_nor_scored(change):
+    text = METRIC.replace(*change)
+    result = lint("metrics.py", text.encode())
+    assert (result.findings, result.rubrics, places_unread(text)) == ((), 0, ["6:12"])
+    with pytest.raises(RubricError) as refused:
+        load_rubrics("metrics.py", text.encode())
+    assert refused.value.faults[0].startswith("metrics.py:6:12: ")
 
 
 @pytest.mark.parametrize("bands", ["[Rubric(**low), Rubric(**high)]", "[Rubric(**band) for band in BANDS]"])
-def test_bands_whose_fields_are_unpacked_are_told(bands, said):
-    text = f"# score_range, expected_outcome\nGEval(rubric={bands})\n"
-    said(found(text))
+def test_bands_whose_fields_are_unpacked_are_told(bands):
+    assert places_unread(f"# score_range, expected_outcome\nGEval(rubric={bands})\n") == ["2:14"]
 
 
-def test_levels_beside_unpacked_ones_are_checked_and_the_rest_is_told(said):
+def test_levels_beside_unpacked_ones_are_reported_and_not_checked():
     text = LEVELS.replace("{\n", "{\n    **BASE,\n").replace("2_descripton", "2_description")
-    said(found(text))
-    with pytest.raises(RubricError) as refused:
-        load_rubrics("metrics.py", text.replace("Good", "Every number is that of the source").encode())
-    said(refused.value.faults[0])
+    assert (lint("metrics.py", text.encode()).findings, places_unread(text)) == ((), ["1:11"])
 
 
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("low = functools.partial(Rubric, score_range=(0, 4))\n", "1:7"),
-        ("low = partial(metrics.Rubric, expected_outcome=x)\n", "1:7"),
         ("g = GEval(rubric=[low, high])\n", "1:18"),
         ("g = GEval(rubric=make_bands(3))\n", "1:18"),
         ("g = GEval(rubric=[make(band) for band in BANDS])\n", "1:18"),
         ("[Rubric(score_range=r, expected_outcome=o) for r, o in BANDS]\n", "1:2"),
         ("GEval(rubric=[Rubric(score_range=tuple(b), expected_outcome=b[1]) for b in BANDS])\n", "1:15"),
+        ("g = LabelModelGrader(**GRADER)\ng = ScoreModelGrader(model=M, input=[make()], range=[1, 0])\n", "2:5"),
+        ("GRADER = {'type': 'label_model', 'labels': LABELS, 'passing_labels': ['kind']}\n", "1:10"),
         ('bands.append(Rubric(score_range=(0, 4), expected_outcome="x"))\n', "1:14"),
-        ("bands = [Rubric(score_range=LOW, expected_outcome=x)]\n", "1:10"),
+        ("bands = [Rubric(score_range=LOW, expected_outcome=x)]\n", "1:9"),
         ('rubrics["score1_description"] = "A"\nrubrics["score2_description"] = "B"\n', "1:33"),
         ('for i in x:\n    self.rubric[f"score{i}_description"] = x[i]\n', "2:44"),
         ('x["score1_description"] = "A"\nmetric = AspectRubric(rubrics=x)\n', "1:27"),
@@ -149,10 +141,8 @@ def test_levels_beside_unpacked_ones_are_checked_and_the_rest_is_told(said):
         ('RubricsScore(rubrics={"score%d_description" % i: x for i, x in levels})\n', "1:22"),
     ],
 )
-def test_bands_and_levels_that_are_computed_are_told(text, place, said):
-    text = f"{text}# score_range, expected_outcome: see deepeval\n"
-    assert places_unread(text) == [place]
-    said(found(text))
+def test_bands_and_levels_that_are_computed_are_told(text, place):
+    assert places_unread(f"{text}# score_range, expected_outcome: see deepeval\n") == [place]
 
 
 @pytest.mark.parametrize(
@@ -187,8 +177,6 @@ def test_a_metric_says_which_scores_are_worth_what():
 @pytest.mark.parametrize("written", ["- .5", "-(0.5)", "0.12345678901234567890123", "1_0.5e-2", "-(0.0)"])
 def test_any_number_that_python_reads_is_read(written):
     assert GAP.format("6:5") in found(METRIC.replace('"Tone"', f'"Tone", threshold={written}'))
-    escaped = notebook(METRIC.replace('"Tone"', '"Tone", threshold=0.7')).replace("0.7", "0\\u002e7")
-    assert [each.split()[0] for each in found(escaped, name="a.ipynb")] == ["coverage", "split-band"]
 
 
 TENTHS = ("0", "1/10", "1/5", "3/10", "2/5", "1/2", "3/5", "7/10", "4/5", "9/10", "1")
@@ -200,10 +188,10 @@ def worth(text):
     return [str(grade.score) for grade in rubric.criteria[0].grades], str(rubric.model.thresholds.pass_at)
 
 
-@pytest.mark.parametrize("change", [('"Tone"', '"Tone", strict_mode=True'), ('"Names', 'f"{x}')])
-def test_what_cannot_be_scored_is_refused_with_the_reason(change, said):
+@pytest.mark.parametrize("more", ["strict_mode=True", "threshold=LEAST", "**COMMON"])
+def test_a_metric_whose_verdict_is_not_known_is_not_scored(more, said):
     with pytest.raises(RubricError) as refused:
-        load_rubrics("metrics.py", SOUND.replace(*change).encode())
+        load_rubrics("metrics.py", SOUND.replace('"Tone"', f'"Tone", {more}').encode())
     (fault,) = refused.value.faults
     said(fault)
 
@@ -231,61 +219,12 @@ RUBRICS = {
 """
 
 
-def test_dictionaries_of_ragas_are_checked_as_in_yaml(said):
+def test_dictionaries_of_ragas_are_checked_as_in_yaml():
     assert found(LEVELS) == ["unknown-field 3:5", "vague-outcome 4:27"]
     computed = LEVELS.replace("2_descripton", "2_description").replace('"Good"', 'f"Right in {count}"')
-    said(found(computed)[0])
+    assert places_unread(computed) == ["1:11"]
     repeated = LEVELS.replace("2_descripton", "1_description").replace("Good", "Every number is that of the source")
     assert found(repeated) == ["duplicate-key 3:5"]
-
-
-def notebook(*cells, **more):
-    written = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell} for cell in cells]
-    text = {"cell_type": "markdown", "source": [METRIC]}
-    return json.dumps({"cells": [text, *written], "nbformat": 4, **more}, indent=1, ensure_ascii=False)
-
-
-def test_a_notebook_is_read_cell_by_cell():
-    first = "%pip install deepeval\nfiles = !ls\nawait x\n"
-    text = notebook(first, f'# ü\t"😀"\n{METRIC}'.splitlines(keepends=True), "%%bash\nrm -rf (\n")
-    (finding,) = lint("a.ipynb", text.encode()).findings
-    assert (finding.rule, text[slice(*finding.span)], finding.pointer) == ("coverage", "rubric", "/tone/rubric")
-    assert text[: finding.span.start].endswith('    name=\\"Tone\\",\\n",\n    "    ')
-
-
-@pytest.mark.parametrize(
-    "output",
-    ["NaN", "[1, -Infinity, {}]", "[" * 600 + "]" * 600, '"\\ud800"', '{"cells": [1], "source": NaN}', "1" * 5000],
-)
-@pytest.mark.parametrize("field", ["outputs", "metadata", "attachments"])
-def test_outputs_of_a_notebook_do_not_matter(field, output):
-    text = notebook("1", METRIC)
-    cell = f'"{field}": {output}, "more": {{"{field}": {output}, "outputs": {output}}}, "cell_type": "code"'
-    changed = text.replace('"cell_type": "code"', cell)
-    (finding,) = lint("a.ipynb", changed.encode()).findings
-    assert (finding.rule, changed[slice(*finding.span)], finding.pointer) == ("coverage", "rubric", "/tone/rubric")
-
-
-def test_what_is_no_json_in_a_notebook_is_told_at_its_place():
-    text = notebook(METRIC)
-    broken = text.replace('"nbformat": 4', '"nbformat": NaN')
-    at = f"{broken.count(chr(10), 0, broken.index('NaN')) + 1}:14"
-    assert found(broken, name="a.ipynb") == [f"syntax {at}"]
-    broken = text.replace('"outputs": []', '"outputs": [1 2]', 1)
-    assert found(broken, name="a.ipynb")[0].startswith("syntax ")
-
-
-def test_a_cell_that_is_one_string_has_places_too():
-    text = notebook("!ls\n" + METRIC.replace('"Names the next step"', '"\\u00fc \\n"'))
-    (finding,) = lint("a.ipynb", text.encode()).findings
-    assert text[slice(*finding.span)] == "rubric"
-
-
-def test_a_cell_with_a_syntax_error_is_told_only_if_it_holds_a_rubric():
-    broken = METRIC.replace("),\n    ],", ",\n    ],")
-    (finding,) = lint("a.ipynb", notebook("for\n", broken).encode()).findings
-    assert (finding.code, "on line 8" in finding.message) == ("syntax.unreadable", True)
-    assert lint("a.ipynb", notebook("for\n", "in Rubric(").encode()).findings == ()
 
 
 @pytest.mark.parametrize(
@@ -314,7 +253,7 @@ LOOK_ALIKES = TABLES["LOOK_ALIKES"]
 
 @pytest.mark.parametrize("text", LOOK_ALIKES)
 def test_other_programs_are_silent(text):
-    assert (found(text), found(notebook(text), name="a.ipynb"), lint("a.py", text.encode()).rubrics) == ([], [], 0)
+    assert (found(text), lint("a.py", text.encode()).rubrics) == ([], 0)
 
 
 GAP_LINE = "    rubric=[\n"
@@ -330,9 +269,8 @@ GAP_LINE = "    rubric=[\n"
     ],
 )
 def test_comments_silence_findings(text):
-    for name, written in (("metrics.py", text), ("a.ipynb", notebook(text.splitlines(keepends=True)))):
-        result = lint(name, written.encode())
-        assert (result.findings, result.ignored) == ((), 1)
+    result = lint("metrics.py", text.encode())
+    assert (result.findings, result.ignored) == ((), 1)
 
 
 def test_a_comment_that_silences_nothing_is_told_and_a_string_is_no_comment():
@@ -342,11 +280,25 @@ def test_a_comment_that_silences_nothing_is_told_and_a_string_is_no_comment():
     assert (finding.rule, finding.fix) == ("unused-ignore", None)
 
 
+def notebook(code):
+    return json.dumps({"cells": [{"cell_type": "code", "source": code}]})
+
+
+def test_a_notebook_with_a_metric_is_reported_and_not_read(said):
+    Path("tone.ipynb").write_text(notebook(SOUND), "utf-8")
+    Path("plot.ipynb").write_text(notebook("plot()"), "utf-8")
+    for arguments in (("--isolated", "tone.ipynb", "plot.ipynb"), ("--isolated", ".")):
+        said(call(*arguments)[1])
+
+
 def test_folders_are_searched_for_programs_that_hold_rubrics(said):
     for name, text in {
         "src/metrics.py": METRIC,
         "src/other.py": "print('a rubric')\n",
+        "src/a.py": SOUND,
         "src/a.ipynb": notebook(SOUND),
+        "src/b.ipynb": notebook(SOUND),
+        "src/c.ipynb": notebook("1"),
         ".env/pyvenv.cfg": "home = /usr/bin\n",
         ".env/lib/deepeval.py": METRIC,
     }.items():
@@ -355,7 +307,7 @@ def test_folders_are_searched_for_programs_that_hold_rubrics(said):
     linted = call("--isolated", "--select", "overlap", "--format=json", "good.yaml", "old.yaml", "src")[0]
     assert json.loads(linted)["summary"]["files_with_rubrics"] == 4
     listed = call("--show-files", ".")
-    assert listed[0].splitlines() == ["bad.yaml", "good.yaml", "old.yaml", "src/a.ipynb", "src/metrics.py"]
+    assert listed[0].splitlines() == ["bad.yaml", "good.yaml", "old.yaml", "src/a.py", "src/b.ipynb", "src/metrics.py"]
     said(listed[1], listed[1])
 
 
@@ -367,37 +319,6 @@ def test_programs_are_never_rewritten_and_rubric_fix_says_so(said):
     out, err, _ = call("--add-ignores", "metrics.py")
     said(out + err)
     assert Path("metrics.py").read_text("utf-8") == METRIC
-
-
-GRADER = (
-    '{"type": "label_model", "name": "tone", "model": "m", "input": [{"role": "user", "content": "Is it polite?"}], '
-    '"labels": ["yes", "no"], "passing_labels": ["maybe"]}'
-)
-
-
-@pytest.mark.parametrize("code", [f"GRADER = {GRADER}", f"client.run(grader={GRADER})"])
-def test_a_literal_grader_of_openai_is_read_as_in_json(code):
-    found, wanted = (lint(name, text.encode()) for name, text in (("a.py", code), ("a.json", GRADER)))
-    assert wanted.findings
-    assert [(each.rule, each.message) for each in found.findings] == [(e.rule, e.message) for e in wanted.findings]
-    assert (found.rubrics, found.unread) == (1, ())
-
-
-@pytest.mark.parametrize(("code", "found"), TABLES["calls of the classes of"])
-def test_calls_of_the_classes_of_graders_are_read(code, found):
-    result = lint("a.py", f"{code}\n".encode())
-    assert codes(result.findings) == ([found] if found else [])
-    assert result.rubrics == (found is not None)
-
-
-@pytest.mark.parametrize("part", ['f"{name}"', "LABELS", "[*LABELS]", "make()"])
-def test_a_grader_that_is_computed_in_part_is_told(part, said):
-    code = GRADER.replace('["maybe"]', part)
-    result = lint("a.py", f"x = 1\nGRADER = {code}\n".encode())
-    assert (result.findings, result.rubrics) == ((), 0)
-    ((line, reason),) = [(each.line, each.reason) for each in result.unread]
-    assert line == 2
-    said(reason)
 
 
 IN_WORDS = '''\
@@ -430,14 +351,23 @@ def test_a_metric_without_bands_gives_a_tenth_of_its_score():
 
 
 @pytest.mark.parametrize(("code", "rubrics", "places"), TABLES["metrics in computed words or"])
-def test_metrics_in_computed_words_or_of_other_packages_are_told(code, rubrics, places, said):
+def test_metrics_in_computed_words_or_of_other_packages_are_told(code, rubrics, places):
     result = lint("a.py", f"m = GEval({code})\n".encode())
     found_at = [f"{each.line}:{each.column}" for each in result.unread]
     assert (result.findings, result.rubrics, found_at) == ((), rubrics, places)
-    said([each.reason for each in result.unread])
 
 
 @pytest.mark.parametrize("name", ["GEval", "ArenaGEval"])
 def test_a_metric_of_another_package_or_that_gives_no_score_is_told(name, said):
     code = f'from opik.evaluation.metrics import GEval\nm = {name}(criteria="Names it", threshold=7)\n'
     said(lint("a.py", code.encode()).unread[0].reason)
+
+
+@pytest.mark.parametrize("name", ["a.py", "a.json", "a.yaml"])
+def test_graders_of_openai_are_reported_and_not_read(name, said):
+    labels = '{"type": "label_model", "labels": ["rude", "kind"], "passing_labels": ["kind"], "input": []}'
+    scores = '{"type": "score_model", "input": [{"role": "user", "content": "Is it kind?"}], "range": [5, 1]}'
+    text = f'[{{"type": "multi", "graders": {{"tone": {labels}, "depth": {scores}}}}}]\n'
+    result = lint(name, text.encode())
+    assert (result.findings, result.rubrics, len(result.unread)) == ((), 0, 2)
+    said([f"{each.line}:{each.column} {each.reason}" for each in result.unread])

@@ -75,18 +75,6 @@ def test_a_weight_in_a_tree_that_cannot_be_counted_is_told(part, said):
     said([found(tree(**{part: value}), "rubric.yaml") for value in (".inf", ".nan")])
 
 
-SCORES = """\
-- {{type: score_model, name: n, model: m, range: {}, pass_threshold: {},
-   input: [{{role: user, content: Rate how clear the answer is}}]}}
-"""
-
-
-def test_a_grader_that_always_or_never_passes_is_told(said):
-    cases = (("[0, 1]", "7"), ("[1, 5]", "0"), ("[1, 5]", ".nan"), ("[0, .inf]", "1"))
-    said([found(SCORES.format(*case), "graders.yaml") for case in cases])
-    assert [found(SCORES.format("[1, 5]", value), "graders.yaml") for value in ("1", "5", "2.5", "null")] == [[]] * 4
-
-
 def test_a_single_band_is_told_as_one(said):
     snake, camel = ("{score_range: [0, 4], expected_outcome: A}", "{scoreRange: [0, 4], expectedOutcome: A}")
     for field, band in (("rubric", snake), ("rubric", camel), ("rubrics", camel)):

@@ -6,8 +6,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from rubric_lint.dialects.search.documents import NOTEBOOK, could_hold_criteria, is_document, may_hold_scale
 from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
-from rubric_lint.dialects.search.documents import could_hold_criteria, is_document, may_hold_scale
 from rubric_lint.text.source import DATA, Kind, kind_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Family(NamedTuple):
 
     A text that holds such a rubric has all the words of one item of `signs`, one of the `endings` or a match of
     `pattern`. An ending is a word that does not count as the end of a longer one: `outcome` in `expected_outcome`. In
-    YAML and JSON, a file holds all the words of one item of `files_have`; in Python and notebooks, all of
+    YAML and JSON, a file holds all the words of one item of `files_have`; in Python, all of
     `programs_have` and a match of `programs_match`; in TOML, all the words of one item of `toml_has`. A family without
     these is not looked for there, and one that is not `in_data` only there. `names` are those of its dialects, if they
     differ from that of the module.
@@ -162,14 +162,11 @@ FAMILIES = (
     ),
     Family("paperbench", (("sub_tasks",),), files_have=((b"sub_tasks", b"requirements"),)),
     Family("tolokaforge", (("llm_judge", "criteria"),), is_table=True),
-    Family(
-        "openai_graders",
-        (("label_model", "passing_labels"), ("score_model",), ("Grader(",)),
-        files_have=((b"label_model",), (b"score_model",)),
-        programs_have=(b"_model",),
-        programs_match=rb"""["'](?:label|score)_model["']""",
-    ),
 )
+
+# Graders of OpenAI by which a model judges are only reported as not read.
+_GRADERS = (b"label_model", b"score_model")
+_GRADERS_IN_PROGRAMS = re.compile(rb"""["'](?:label|score)_model\\?["']|(?:Label|Model)Grader\(""")
 
 _OUR_SIGNS = (
     *(b"rubric", b"Rubric", b"RUBRIC"),
@@ -185,7 +182,7 @@ _SIGNS_OF_TOML = tuple(words for family in FAMILIES for words in family.toml_has
 
 # Most files have none of the signs, so what several of them begin with or contain is looked for once.
 _CORES_OF_FILES = ("score", "ubric", "xpected")
-_CORES = ("llm", "criteri", "choice_", "requirement", "_model")
+_CORES = ("llm", "criteri", "choice_", "requirement")
 
 
 def _core_of(sign: str, cores: tuple[str, ...]) -> str:
@@ -194,7 +191,8 @@ def _core_of(sign: str, cores: tuple[str, ...]) -> str:
 
 # The signs of YAML and JSON, words that a file has together, by what is looked for first.
 _groups: dict[bytes, list[tuple[bytes, ...]]] = {}
-for _words in (*((sign,) for sign in _OUR_SIGNS), *(words for family in FAMILIES for words in family.files_have)):
+_alone = [(sign,) for sign in (*_OUR_SIGNS, *_GRADERS)]
+for _words in (*_alone, *(words for family in FAMILIES for words in family.files_have)):
     _groups.setdefault(_core_of(_words[0].decode(), _CORES_OF_FILES).encode(), []).append(_words)
 _SIGNS = _groups.items()
 
@@ -202,24 +200,26 @@ _SIGNS = _groups.items()
 def could_hold_rubrics(data: bytes, name: str) -> bool:
     """Return whether a file with these bytes may contain a rubric of a known format; its `name` selects the kind."""
     if name.endswith(DOCUMENTS) and is_document(name):
-        return could_hold_criteria(data, name)
+        return _could_be_metrics(data) if name.endswith(NOTEBOOK) else could_hold_criteria(data, name)
     kind = kind_of(name)
     may_be_ours = kind not in DATA and (b"ubric" in data or b"UBRIC" in data)
     if data.startswith(_OTHER_UNICODE) or (may_be_ours and _OURS_ELSEWHERE.search(data)):
         return True
     if kind.is_program:
-        families = (each for each in FAMILIES if each.programs_have and all(map(data.__contains__, each.programs_have)))
-        return (
-            any(call in data for call in (b"GEval(", b"LabelGrader(", b"ModelGrader("))
-            or any(re.search(family.programs_match, data) for family in families)
-            or (_NAMED.search(name) is not None and _could_be_judged(data))
-        )
+        return _could_be_metrics(data) or (_NAMED.search(name) is not None and _could_be_judged(data))
     if kind is Kind.TOML:
         is_told = any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
         return is_told or (_IN_TOML.search(data) is not None and any(mark in data for mark in _SCORED))
     if any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS):
         return True
     return kind is not Kind.JSON_LINES and _could_be_home_made(data, name)
+
+
+def _could_be_metrics(data: bytes) -> bool:
+    """Return whether a program or a notebook has words of metrics or graders of other systems."""
+    families = (each for each in FAMILIES if each.programs_have and all(map(data.__contains__, each.programs_have)))
+    is_known = b"GEval(" in data or any(re.search(family.programs_match, data) for family in families)
+    return is_known or _GRADERS_IN_PROGRAMS.search(data) is not None
 
 
 _CONTAINERS = (b"criteria", b"dimensions", b"axes")

@@ -1,7 +1,7 @@
 """Read rubrics of Braintrust autoevals and OpenAI evals: a `prompt` that offers choices, and `choice_scores`."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -12,7 +12,7 @@ from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
-IN_PROMPT = frozenset(
+_IN_PROMPT = frozenset(
     {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
 )
 """The rules that do not hold of choices: they are one unnamed criterion, and a prompt describes them in its own way."""
@@ -22,7 +22,7 @@ AUTOEVALS = Dialect(
     "Braintrust autoevals",
     "autoevals/v1.json",
     {"levels": "choice_scores", "expected_outcome": "prompt"},
-    without=IN_PROMPT,
+    without=_IN_PROMPT,
 )
 OPENAI_EVALS = replace(AUTOEVALS, name="openai-evals", title="OpenAI evals", schema="openai-evals/v1.json")
 
@@ -48,7 +48,7 @@ def find(document: Document) -> Iterator[View]:
                     worth.setdefault(document.decimal((*draft.path, choice)), []).append(choice)
             numbers = as_levels(list(worth))
             draft.put((0,), draft.path)
-            levels = make_choices(draft, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
+            levels = _make_choices(draft, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
             problems = tuple(_find_hidden(spec, path)) if is_openai else ()
             yield draft.finish(dialect, [{"levels": levels}], name=name, task=prompt, problems=problems)
 
@@ -69,12 +69,10 @@ def _find_hidden(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Pro
                 break
 
 
-def make_choices(
-    draft: Draft, prompt: str, choices: Sequence[tuple[int, list[str]]], find_step: Callable[[str], str | int] = str
-) -> list[Mapping[str, Any]]:
+def _make_choices(draft: Draft, prompt: str, choices: Sequence[tuple[int, list[str]]]) -> list[Mapping[str, Any]]:
     """Return a level for each number, with the choices that have it as a prompt describes them.
 
-    A description is one as in `(A) The answer is a subset ...`, else the name. `find_step` returns where a choice is.
+    A description is one as in `(A) The answer is a subset ...`, else the name.
     """
     told = {name: name for _, names in choices for name in names}
     missing = set(told)
@@ -91,7 +89,7 @@ def make_choices(
     for number, names in choices:
         outcome = " Or: ".join(told[name] for name in names)
         level = {"level": number, "name": ", ".join(names), "expected_outcome": outcome}
-        levels.append((level, (*draft.path, find_step(names[0]))))
+        levels.append((level, (*draft.path, names[0])))
     return draft.make_levels((0,), draft.path, levels)
 
 

@@ -14,7 +14,8 @@ from rubric_lint.format.view import Dialect, Draft, View, read_text, read_thresh
 from rubric_lint.messages import describe, join_words, shorten, write_number
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.python_tree import CALL, COMPUTED, has_unpacked
+from rubric_lint.text.python_tree import COMPUTED, NOT_LITERAL, has_unpacked
+from rubric_lint.text.tree import CALL
 
 DEEPEVAL = Dialect("deepeval", "DeepEval", "deepeval/v1.json")
 
@@ -34,12 +35,13 @@ _PASSES_AT = Decimal("0.5")
 
 
 def find(document: Document) -> Iterator[View]:
-    """Find the lists of bands of which at least one range is a literal, and the metrics without bands."""
+    """Find the lists of literal bands, and the metrics without bands."""
     is_told = _mentions_deepeval(document)
     lists = [
         (path, items)
         for path, items in _find_lists(document)
         if any(_is_band(item) and isinstance(item["score_range"], list) for item in items)
+        and not any(map(_is_computed, items))
     ]
     metrics: dict[str, Path] = {}  # by the names by which they are given their bands
     for path, call in document.mappings if lists else ():
@@ -55,7 +57,7 @@ def find(document: Document) -> Iterator[View]:
         if not _is_metric(call) or call.get("rubric") or _word_other_metric(document, call):
             continue
         field, words = _read_words(call)
-        if isinstance(words, str) or (isinstance(words, list) and not (words and all(map(_is_dict, words)))):
+        if isinstance(words, str) or (isinstance(words, list) and not any(map(_is_dict, words))):
             problems = [*find_idle_threshold(call, path), *_find_faulty_steps(call, path)]
             name = read_text(call, "name")
             if name.strip() and isinstance(document.value(path[:-1]), list):
@@ -128,13 +130,14 @@ def _view(document: Document, path: Path, items: list[Any], holder: Path | None)
     name = _read_variable(path)
     if holder is None:
         name = str(path[-1]) if isinstance(path[-1], str) and len(path) > 1 else name
-        return draft.finish(_LOOSE, data, name=name, span=span_of(data), unscorable=_word_computed(items))
+        return draft.finish(_LOOSE, data, name=name, span=span_of(data))
     metric = document.value(holder)
     is_stretched = metric[CALL] != _CONVERSATIONAL
     is_strict = metric.get("strict_mode") is True
     threshold = Decimal(1) if is_strict else read_threshold(document, (*holder, "threshold"), _PASSES_AT)
     problems = tuple(find_idle_threshold(metric, holder))
-    is_known = not problems and not any(isinstance(metric.get(name), dict) for name in ("threshold", "strict_mode"))
+    unscorable = _word_unscorable(metric)
+    is_known = not problems and unscorable != _UNKNOWN
     return draft.finish(
         DEEPEVAL if is_known else _LOOSE,
         data,
@@ -144,7 +147,7 @@ def _view(document: Document, path: Path, items: list[Any], holder: Path | None)
         span=span_of(data) if is_stretched else None,
         holder=holder,
         problems=problems,
-        unscorable=STRICT if is_strict else _word_computed(items),
+        unscorable=unscorable,
     )
 
 
@@ -191,9 +194,6 @@ def _view_words(
     for index in range(len(data)):
         draft.put((index,), place)
         draft.put((index, "expected_outcome"), place)
-    settings = [call.get(name) for name in ("threshold", "strict_mode", *([] if field == _STEPS else [_STEPS]))]
-    is_known = not has_unpacked(call) and not any(map(_is_dict, [*settings, *steps]))
-    unscorable = "" if is_known else "a part of its call is computed, so its meaning is not known"
     return draft.finish(
         _IN_WORDS,
         data,
@@ -202,7 +202,7 @@ def _view_words(
         threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),
         definition="deepeval/v1.json#/definitions/metric",
         problems=problems,
-        unscorable=STRICT if call.get("strict_mode") is True else unscorable,
+        unscorable=_word_unscorable(call),
     )
 
 
@@ -248,20 +248,33 @@ def find_idle_threshold(metric: Mapping[str, Any], holder: Path) -> Iterator[tup
 
 
 STRICT = "`strict_mode` asks the judge for 0 or 1, without these bands"
+_UNKNOWN = "its threshold or its mode is computed when the program runs; write literal values"
+
+
+def _word_unscorable(call: Mapping[str, Any]) -> str:
+    """Say why the score or the verdict of a metric is not known; empty if it is."""
+    if call.get("strict_mode") is True:
+        return STRICT
+    is_known = not has_unpacked(call) and not any(map(_is_dict, (call.get("threshold"), call.get("strict_mode"))))
+    return "" if is_known else _UNKNOWN
 
 
 def _read_band(draft: Draft, index: int, item: Any) -> Any:
-    """Return a band in our words; what is computed is a range that may be any, or no outcome."""
+    """Return a band in our words, without other arguments that are computed."""
     if not isinstance(item, dict):
         return item
     band = draft.rename(item, _NAMES, (index,))
-    band = {name: value for name, value in band.items() if not isinstance(value, dict)}
-    return {"score_range": None, **band}
+    return {"score_range": None, **{name: value for name, value in band.items() if not isinstance(value, dict)}}
 
 
-def _word_computed(items: list[Any]) -> str:
-    parts = (part for item in items for part in (_list_parts(item) if _is_band(item) else [item]))
-    return "a part of its bands is computed, so its meaning is not known" if any(map(_is_dict, parts)) else ""
+def _is_computed(item: Any) -> bool:
+    """Return whether an item of a list of bands is computed: as a whole, its range or its outcome."""
+    if not isinstance(item, dict):
+        return False
+    if CALL not in item or item.keys().isdisjoint(_NAMES):
+        return True
+    bounds = item.get("score_range")
+    return any(map(_is_dict, [item.get("expected_outcome"), *(bounds if isinstance(bounds, list) else [bounds])]))
 
 
 def span_of(data: list[Any]) -> tuple[int, int] | None:
@@ -276,74 +289,35 @@ def span_of(data: list[Any]) -> tuple[int, int] | None:
 
 
 def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
-    """Find the bands that are not in the rubrics at the paths `taken`, and computed parts of these."""
-    for path in taken:
-        value = document.value(path)
-        for index, item in enumerate(value if isinstance(value, list) and any(map(_is_band, value)) else ()):
-            if isinstance(item, dict) and not _is_band(item):
-                yield (*path, index), "a part of this list is computed; only its literal bands are checked"
-    yield from _find_computed_bands(document, taken)
-
-
-def _find_computed_bands(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
+    """Find the bands and metrics that are computed or not DeepEval's, so that they are not at the paths `taken`."""
     is_told = _mentions_deepeval(document)
     for path, mapping in document.mappings:
-        place = (*path, "rubric")
         if _is_band(mapping):
-            if path[:-1] not in taken:
-                if _is_likely_band(mapping, is_told=is_told):
-                    yield path, "this band is computed, or not in a list; only literal bands in a list are checked"
-            elif any(map(_is_dict, _list_parts(mapping))):
-                yield path, "a part of this band is computed; only its literal parts are checked"
+            place = path[:-1] if isinstance(document.value(path[:-1]), list) else path
+            if place not in taken and _is_likely_band(mapping, is_told=is_told):
+                yield place, NOT_LITERAL
         elif _is_metric(mapping) and not mapping.get("rubric"):
-            yield from _find_computed_words(document, path, is_read=path in taken)
-        elif _is_metric(mapping) and place not in taken and (reason := _word_bands(mapping.get("rubric"))):
-            yield place, reason
-        elif mapping.get(CALL) == _MADE and is_told and _makes_bands(mapping):
-            yield path, f"bands that `{_MADE}` makes are computed; only literal bands in a list are checked"
+            field, words = _read_words(mapping)
+            if words is not None and (other := _word_other_metric(document, mapping)):
+                yield path, other
+            elif words is not None and path not in taken:
+                yield (*path, field), NOT_LITERAL
+        elif _is_metric(mapping) and (*path, "rubric") not in taken and _are_computed(mapping["rubric"]):
+            yield (*path, "rubric"), NOT_LITERAL
 
 
-_UNPACKED = re.compile(r"Rubric\(\s*\*\*")
 _NAMED = re.compile(r"[\w.]+")
-_MADE = "partial"
 
 
-def _find_computed_words(document: Document, path: Path, *, is_read: bool) -> Iterator[tuple[Path, str]]:
-    """Find the metrics whose words are computed, or that are not DeepEval's."""
-    call = document.value(path)
-    field, words = _read_words(call)
-    if words is None:
-        return
-    if other := _word_other_metric(document, call):
-        yield path, other
-    elif not is_read:
-        yield (*path, field), f"`{field}` of this `{call[CALL]}` is computed; only literal texts are checked"
-    elif isinstance(words, list) and any(isinstance(step, dict) for step in words):
-        yield (*path, field), f"a part of `{field}` is computed; only its literal texts are checked"
+def _are_computed(bands: Any) -> bool:
+    """Return whether the bands of a metric, which are not read, are computed.
 
-
-def _word_bands(bands: Any) -> str:
-    """Say why the bands of a metric are not checked; nothing of those that have a name, or that are told one by one."""
-    text = read_text(bands, COMPUTED) if isinstance(bands, dict) else ""
-    items = bands if isinstance(bands, list) else []
-    if _UNPACKED.search(text) or any(isinstance(band, dict) and has_unpacked(band) for band in items):
-        return "the fields of these bands are computed; only literal ones are checked"
-    is_list = bool(items) and not any(map(_is_band, items))
-    is_call = isinstance(bands, dict) and CALL in bands
-    for value in bands.values() if is_call else ():
-        is_call = is_call and not any(map(_is_band, value if isinstance(value, list) else [value]))
-    is_other = text != "" and not _NAMED.fullmatch(text) and "score_range" not in text
-    is_computed = is_list or is_call or is_other
-    return "these bands are computed; only literal bands in a list are checked" if is_computed else ""
-
-
-def _makes_bands(call: dict[str, Any]) -> bool:
-    """Return whether a call of `functools.partial` makes bands, with some of their fields."""
-    made = call.get("0")
-    is_class = isinstance(made, dict) and read_text(made, COMPUTED).endswith("Rubric")
-    return is_class and not call.keys().isdisjoint(("score_range", "expected_outcome"))
-
-
-def _list_parts(band: dict[str, Any]) -> list[Any]:
-    bounds = band["score_range"]
-    return [band["expected_outcome"], *(bounds if isinstance(bounds, list) else [bounds])]
+    Those that have a name, or that stand as bands in a call or a comprehension, are found where they are.
+    """
+    if not isinstance(bands, dict):
+        return isinstance(bands, list)
+    if CALL in bands:
+        values = (value if isinstance(value, list) else [value] for value in bands.values())
+        return not any(_is_band(item) for items in values for item in items)
+    text = read_text(bands, COMPUTED)
+    return text != "" and not _NAMED.fullmatch(text) and "score_range" not in text

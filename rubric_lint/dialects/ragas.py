@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
-from rubric_lint.text.python_tree import CALL, COMPUTED, has_unpacked
+from rubric_lint.text.python_tree import COMPUTED, NOT_LITERAL, has_unpacked
+from rubric_lint.text.tree import CALL
 
 RAGAS = Dialect(
     "ragas",
@@ -20,7 +21,6 @@ RAGAS = Dialect(
 
 _KEY = re.compile(r"(?:orig_)?score(?P<level>-?[0-9]{1,4})(?P<suffix>_description)?")
 _TASKS = ("criteria", "orig_criteria")
-_UNKNOWN = "a part of its levels is computed, so its meaning is not known"
 
 
 def find(document: Document) -> Iterator[View]:
@@ -30,6 +30,8 @@ def find(document: Document) -> Iterator[View]:
         keys = {key: found for key in mapping if (found := _KEY.fullmatch(key))}
         values = [mapping[key] for key in keys]
         if len(keys) < 2 or not all(isinstance(value, str | None) for value in values) or not any(values):
+            continue
+        if document.kind.is_program and has_unpacked(mapping):
             continue
         is_suffixed = all(found["suffix"] for found in keys.values())
         if not (
@@ -48,8 +50,7 @@ def find(document: Document) -> Iterator[View]:
         task = next((mapping[field] for field in _TASKS if isinstance(mapping.get(field), str)), "")
         # In a file with several dictionaries, the key of each is its name.
         name = path[-1] if path and isinstance(path[-1], str) else ""
-        refusal = _UNKNOWN if document.kind.is_program and has_unpacked(mapping) else ""
-        yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task, unscorable=refusal)
+        yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task)
 
 
 class _Uses(NamedTuple):
@@ -113,25 +114,23 @@ _LEVEL = re.compile(r"score-?\d{1,4}_description")
 
 
 def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
-    """Find the dictionaries that are not in the rubrics at the paths `taken`, and computed parts of these."""
+    """Find the dictionaries of levels that are computed, so that they are not at the paths `taken`."""
     find_uses = cache(lambda: _find_uses(document))
-    told: set[str] = set()
+    firsts: dict[str, Path] = {}  # the first level of each variable that gets its levels one by one
     for key in document.data if isinstance(document.data, dict) else ():
         found = _ASSIGNED.search(key)
-        if found and found["name"] not in told and _is_rubric(found["name"], find_uses):
-            told.add(found["name"])  # at the first level of each
-            yield (key,), "levels that are assigned one by one are not checked; write one dictionary"
+        if found and _is_rubric(found["name"], find_uses):
+            firsts.setdefault(found["name"], (key,))
+    places = list(firsts.values())
     for path, mapping in document.mappings:
         if _COMPREHENSION.match(read_text(mapping, COMPUTED)):
-            if _is_rubric("".join(map(str, path)), find_uses):
-                yield path, "the keys of these levels are computed; only literal ones are checked"
-        elif sum(_LEVEL.fullmatch(key) is not None for key in mapping) < 2:
-            continue
-        elif path in taken:
-            if has_unpacked(mapping):
-                yield path, "a part of this dictionary of levels is computed; only its literal levels are checked"
-        elif _holds_levels(document, path, mapping, find_uses):
-            yield path, "a part of this dictionary of levels is computed; only literal ones are checked"
+            is_rubric = _is_rubric("".join(map(str, path)), find_uses)
+        else:
+            has_levels = sum(_LEVEL.fullmatch(key) is not None for key in mapping) > 1
+            is_rubric = has_levels and path not in taken and _holds_levels(document, path, mapping, find_uses)
+        if is_rubric:
+            places.append(path)
+    yield from ((place, NOT_LITERAL) for place in places)
 
 
 def _is_rubric(name: str, find_uses: Callable[[], _Uses]) -> bool:

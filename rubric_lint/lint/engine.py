@@ -146,13 +146,8 @@ def examine(
         found.extend(also(rubrics, found))
     with clock:
         findings = _make_findings(clock.take(found), rubrics, settings, name_line)
-    # A syntax error is that of a rubric in a file with others, or in a cell that speaks of some.
-    if told := [
-        fault
-        for fault in faults
-        if (rubrics if fault.within is None else speaks_of_rubrics(Source(source.name, source.slice(fault.within))))
-    ]:
-        findings += report_faults(source, told, settings).findings
+    if faults and rubrics:  # a syntax error in a file with rubrics is that of one
+        findings += report_faults(source, faults, settings).findings
     ignored = 0
     if MARK in source.text.lower() and (findings or rubrics or settings.is_named):
         findings, ignored = _silence(source, documents, findings, settings, look and look.rules)

@@ -13,7 +13,7 @@ from rubric_lint.finding import Finding, Severity
 from rubric_lint.messages import find_near
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
-from rubric_lint.text.source import Edit, Kind, Source, Span, kind_of
+from rubric_lint.text.source import Edit, Source, Span, kind_of
 
 
 class Name(NamedTuple):
@@ -65,10 +65,9 @@ def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
 
 
 def is_alone(source: Source, start: int) -> bool:
-    """Return whether a comment is the first on its line; in a notebook, each line of a cell is a string."""
+    """Return whether a comment is the first on its line."""
     line = source.line_span(source.position(start).line)
-    opening = ' \t"' if kind_of(source.name) is Kind.NOTEBOOK else None
-    return not source.text[line.start : start].strip(opening)
+    return not source.text[line.start : start].strip()
 
 
 def _read_ignore(
@@ -93,7 +92,6 @@ def _read_ignore(
 
 
 _SOLID = re.compile(r"[^-?\[{ \t\r\n]")
-_SOLID_IN_CELL = re.compile(r'[^" \t\r\n]')
 """Text that is more than the introduction of an entry; between the start of a line and its entry there is only that."""
 
 
@@ -102,7 +100,6 @@ class Entries:
 
     def __init__(self, source: Source, documents: list[Document]) -> None:
         self._source = source
-        self._solid = _SOLID_IN_CELL if kind_of(source.name) is Kind.NOTEBOOK else _SOLID
         self._ends: dict[int, int] = {}
         for document in documents:
             for _, (start, end) in document.entries():
@@ -118,7 +115,7 @@ class Entries:
         if number == len(self._starts) or not text[begin:stop].strip():
             return None
         start = self._starts[number]
-        return None if self._solid.search(text, begin, start) else Span(start, self._ends[start] + 1)
+        return None if _SOLID.search(text, begin, start) else Span(start, self._ends[start] + 1)
 
 
 def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[list[Finding], list[tuple[Ignore, str]]]:

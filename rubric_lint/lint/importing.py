@@ -17,7 +17,7 @@ from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import examine
 from rubric_lint.messages import list_names
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES, Source, UndecodableError
+from rubric_lint.text.source import Source
 
 _NAME = "table.rubric.json"
 
@@ -112,18 +112,9 @@ def import_tables(
         ChoiceError: if no table has a column that an option names.
     """
     tables: list[Table] = []
-    is_data = path.lower().endswith(SUFFIXES)
     try:
-        if is_data or path.lower().endswith(SIGNED_SUFFIXES):
-            tables = _read_strings(path, data, choices)
-            if not tables:
-                told = "holds no text with a scale of scores, such as `5: ...`, which is what is imported"
-                told = "is YAML or JSON, which needs no import; use `rubric-lint convert`" if is_data else told
-                return Imported(label, "", (_error(label, told),), is_unreadable=True)
-        else:
-            watch("reading", 0, 0)
-            thresholds = Thresholds(settings.pass_at, settings.borderline_at)
-            tables = read_tables(label, path, data, choices, thresholds)
+        watch("reading", 0, 0)
+        tables = read_tables(label, path, data, choices, Thresholds(settings.pass_at, settings.borderline_at))
         rubrics = [read_rubric(table, choices) for table in tables]
         _refuse_unused(choices, rubrics)
     except TableError as refusal:
@@ -134,25 +125,6 @@ def import_tables(
             refused.append(_error("", told))
         return Imported(label, "", tuple(refused), is_unreadable=isinstance(refusal, UnreadableError))
     return _write(label, rubrics, settings, watch, sum(len(table.rows) for table in tables))
-
-
-def _read_strings(path: str, data: bytes, choices: Choices) -> list[Table]:
-    """Return the rubrics in the strings of a program or of data, each under a name of its own."""
-    from rubric_lint.dialects.tables.outline import read_prompts  # noqa: PLC0415  (tables have none)
-
-    try:
-        source = Source.from_bytes(path, data)
-    except UndecodableError:
-        return []
-    found: dict[str, Table] = {}
-    for prompt in read_prompts(source):
-        for table in prompt.tables:
-            name = prompt.name or table.name
-            name = name if len(prompt.tables) == 1 else f"{name}/{table.name}"
-            names = (name, *(f"{name}-{number}" for number in range(2, len(found) + 3)))
-            name = next(each for each in names if each not in found)
-            found[name] = table._replace(name=name)
-    return [table for name, table in found.items() if choices.only in {None, name}]
 
 
 def _write(label: str, read: list[TableRubric], settings: FileSettings, watch: Watch, total: int) -> Imported:

@@ -35,7 +35,7 @@ def read_workbook(
     if not has_openpyxl():
         raise InputError(f"reading an Excel file {NEEDS}")
     try:
-        tables = read_excel("", bytes(data), spreads=False)
+        tables = read_excel("", bytes(data))
     except TableError as fault:
         raise InputError(_place(fault.place.full, fault.message)) from None
     known = {*CELLS, *wanted.judgements, *map(fold_column, mapping.values())}

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from rubric_lint.dialects import could_hold_rubrics
-from rubric_lint.dialects.search.documents import RUBRIC_FILE, is_document
+from rubric_lint.dialects.search.documents import NOTEBOOK, is_document, name_successor
 from rubric_lint.project.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
 from rubric_lint.project.opening import LIMIT, RefusedError, explain_os_error, read_file, read_head
 from rubric_lint.project.repository import find_root
@@ -30,6 +30,7 @@ _OTHER_KINDS = {
     ".rst": "reStructuredText",
     ".txt": "plain text",
     ".log": "a log",
+    NOTEBOOK: "a notebook",
     ".js": "JavaScript",
     ".ts": "TypeScript",
     ".sh": "a shell script",
@@ -43,8 +44,9 @@ _OTHER_KINDS = {
 }
 """Kinds of files that are not read, by suffix."""
 
-_TABLES = frozenset({"CSV", "TSV", "an Excel workbook"})
-"""The kinds that are tables, of which `rubric-lint import` makes rubric files."""
+_TABLE = "`rubric-lint import` makes a rubric file of a table"
+_WAYS = {"CSV": _TABLE, "TSV": _TABLE, "an Excel workbook": _TABLE, "a notebook": "save its code as .py"}
+"""What to do with files of some of these kinds."""
 
 
 def name_other_kind(name: str) -> str:
@@ -96,11 +98,7 @@ class Skipped:
     def word_other_kinds(self) -> list[str]:
         """Return a message for each file of another kind."""
         reads = "rubric-lint reads YAML, JSON, JSON Lines, TOML and Python"
-        imports = "`rubric-lint import` makes a rubric file of a table"
-        return [
-            f"{name}: not read, as it is {kind}; {imports if kind in _TABLES else reads}"
-            for name, kind in self.other_kinds
-        ]
+        return [f"{name}: not read, as it is {kind}; {_WAYS.get(kind, reads)}" for name, kind in self.other_kinds]
 
 
 STDIN = "-"
@@ -111,7 +109,7 @@ _LOCK = ".#"
 
 _OTHER = "not YAML, JSON, TOML or Python"
 _BARE = "no sign of a rubric in it"
-_IMPORTED = "beside a rubric file of that name"
+_IMPORTED = "beside a file of that name that takes its place"
 _FOREIGN = "in a virtual environment"
 _LINKED = "symlink to a folder"
 _DEAD = "broken symlink or pipe"
@@ -340,7 +338,7 @@ class _Search:
     def _judge_signs(name: str) -> str:
         """Return why a file is left out; empty if its bytes show that it may hold a rubric."""
         if is_document(name):
-            if os.path.lexists(name[: name.rfind(".")] + RUBRIC_FILE):
+            if os.path.lexists(name_successor(name)):
                 return _IMPORTED
         elif not name.lower().endswith(SIGNED_SUFFIXES):
             return _OTHER

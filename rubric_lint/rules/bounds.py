@@ -32,7 +32,6 @@ RULE = Rule(
             "`{field}` is {found}, and scores are numbers from {lowest} to {highest}, so the {what} {effect}"
         ),
         "level-outside": "level {level} is not on the scale, which goes from {lowest} to {highest}",
-        "infinite-range": "`{field}` goes from {lowest} to {highest}; write two finite numbers",
         "falling-range": "`{field}` goes from {lowest} to {highest}; {advice}",
         "harbor-range": "`max` is {highest}, and `min` is {lowest}; Harbor asks for a `max` above `min`",
         "empty-range": "the range {range} is empty: its lowest value is above its highest; swap them",

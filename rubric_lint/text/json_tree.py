@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
@@ -13,38 +12,28 @@ from rubric_lint.text.tree import MAX_DEPTH, UNTAGGED, Mark, Root, SyntaxFaultEr
 
 # A string that is never closed is one token to the end of the text, so no quote is visited twice.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]|[^\s,:\[\]{}"]++', re.DOTALL)
-_CONSTANTS = ("NaN", "Infinity", "-Infinity")
 
 Token = re.Match[str]
 
 
-def read_json(text: str, start: int = 0, end: int | None = None, *, without: Collection[str] = ()) -> Root:
+def read_json(text: str, start: int = 0, end: int | None = None) -> Root:
     """Read the JSON value in `text[start:end]`.
-
-    The fields `without` are left out, with everything in them; their values may have `NaN` and nest deeper.
 
     Raises:
         SyntaxFaultError: at the first character that is not JSON.
     """
     end = len(text) if end is None else end
-    tokens = every = list(_TOKEN.finditer(text, start, end))
-    if without:
-        tokens = list(_leave_out(every, frozenset(f'"{name}"' for name in without)))
+    tokens = list(_TOKEN.finditer(text, start, end))
     _check_depth(tokens)
     try:
         # The values come from the tokens; an int, though, may be too long for Python.
-        json.loads(text[start:end], parse_constant=float if without else _refuse_constant, parse_int=float)
-        constant = next((token for token in tokens if token[0] in _CONSTANTS), None) if without else None
+        json.loads(text[start:end], parse_constant=_refuse_constant, parse_int=float)
     except json.JSONDecodeError as fault:
-        raise _describe_fault(text, Span(start, end), start + fault.pos, fault.msg, every) from None
-    except RecursionError:
-        _check_depth(every)
-        raise
+        raise _describe_fault(text, Span(start, end), start + fault.pos, fault.msg, tokens) from None
     except _ConstantError as refused:
-        constant = next(token for token in every if token[0].startswith(refused.args[0]))
-    if constant:
-        name = next(name for name in _CONSTANTS if constant[0].startswith(name))
-        raise SyntaxFaultError(f"`{name}` is not JSON; a number here must be finite", Span(*constant.span()))
+        (name,) = refused.args
+        constant = next(token for token in tokens if token[0].startswith(name))
+        raise SyntaxFaultError(f"`{name}` is not JSON; a number here must be finite", Span(*constant.span())) from None
     check_time()
     return Root(_compose(tokens), start)
 
@@ -124,27 +113,6 @@ def _describe_fault(text: str, within: Span, at: int, message: str, tokens: list
 def _first(token: Token) -> str:
     """Return the first character of a token, without copying a string that may have many megabytes."""
     return token.string[token.start()]
-
-
-def _leave_out(tokens: Iterable[Token], names: Collection[str]) -> Iterator[Token]:
-    """Yield the tokens without the fields of some names, which are written with their quotes."""
-    opened: list[str] = []
-    outside = -1  # the depth at which a field that is left out ends; -1 outside of one
-    is_key = False
-    for token in tokens:
-        first = _first(token)
-        if first in "[{":
-            opened.append(first)
-        elif first in "]}" and opened:
-            opened.pop()
-        if outside < 0 and is_key and first == '"' and token[0] in names:
-            outside, is_key = len(opened), False
-            continue
-        if outside < 0:
-            yield token
-        elif len(opened) <= outside:
-            outside = -1
-        is_key = bool(opened) and opened[-1] == "{" and (first in "{]}" or not is_key)
 
 
 def _check_depth(tokens: list[Token]) -> None:

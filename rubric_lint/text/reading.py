@@ -65,8 +65,7 @@ def read_documents(source: Source) -> tuple[list[Document], list[SyntaxFaultErro
         if kind.is_program:
             from rubric_lint.text.python_tree import read_program  # noqa: PLC0415  (most runs read data only)
 
-            tree, faults = read_program(source, kind)
-            return _make_documents(tree), faults
+            return _make_documents(read_program(source)), []
         return _make_documents(Tree(source, read_yaml(source.text)), are_cases=True), []
     except SyntaxFaultError as fault:
         return [], [fault]

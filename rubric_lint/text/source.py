@@ -20,7 +20,6 @@ class Kind(StrEnum):
     JSON_LINES = "JSON Lines"
     TOML = "TOML"
     PYTHON = "Python"
-    NOTEBOOK = "a notebook"
 
     @property
     def is_json(self) -> bool:
@@ -30,7 +29,7 @@ class Kind(StrEnum):
     @property
     def is_program(self) -> bool:
         """Whether it is source code, in which rubrics are literals; it is never rewritten."""
-        return self in (Kind.PYTHON, Kind.NOTEBOOK)
+        return self is Kind.PYTHON
 
 
 _KINDS = {
@@ -41,7 +40,6 @@ _KINDS = {
     ".py": Kind.PYTHON,
     ".pyi": Kind.PYTHON,
     ".pyw": Kind.PYTHON,
-    ".ipynb": Kind.NOTEBOOK,
     ".toml": Kind.TOML,
 }
 

@@ -20,6 +20,9 @@ from rubric_lint.text.source import Kind, Source, Span
 UNTAGGED = Tag(suffix="")
 """The tag of every node without an explicit tag."""
 
+CALL = "()"
+"""The key of the function's name in the mapping that stands for a call in a program."""
+
 MAX_DEPTH = 250
 """The deepest nesting of values. A rubric needs fewer than ten levels; more is an accident or an attack."""
 
@@ -28,13 +31,12 @@ BLOCK_STYLES = ("|", ">")
 
 
 class SyntaxFaultError(Exception):
-    """A syntax error: text that cannot be parsed, with the place; `within` is the part of the file that is not read."""
+    """A syntax error: text that cannot be parsed, with the place."""
 
-    def __init__(self, message: str, span: Span, within: Span | None = None) -> None:
+    def __init__(self, message: str, span: Span) -> None:
         super().__init__(message)
         self.message = message
         self.span = span
-        self.within = within
 
 
 class Mark:

@@ -408,15 +408,6 @@ def choices(draw: Any, *, is_evals: bool) -> Case:
 
 
 @st.composite
-def openai_graders(draw: Any) -> Case:
-    labels = draw(st.lists(st.sampled_from(["rude", "kind", "warm", "冷"]), min_size=2, unique=True))
-    passing = draw(st.lists(st.sampled_from(labels), min_size=1, unique=True))
-    data = {"type": "label_model", "name": "n", "model": "m", "labels": labels, "passing_labels": passing, "input": []}
-    is_sound = len(passing) < len(labels)
-    return Case("g.json", json.dumps(data), [2], (lambda ranks: (Fraction(ranks[0]), None)) if is_sound else None)
-
-
-@st.composite
 def ragas(draw: Any) -> Case:
     numbers = draw(st.lists(st.integers(-3, 12), min_size=2, max_size=6, unique=True))
     rubric = {f"score{number}_description": f"Names {number} parts" for number in numbers}
@@ -552,7 +543,6 @@ CASES: dict[str, st.SearchStrategy[Case]] = {
     "healthbench": healthbench(),
     "lightspeed": bands_of("lightspeed"),
     "openai-evals": choices(is_evals=True),
-    "openai-graders": openai_graders(),
     "paperbench": paperbench(),
     "promptfoo": promptfoo(),
     "promptfoo-list": promptfoo_list(),

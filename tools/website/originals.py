@@ -30,7 +30,6 @@ _RESTATED = {
     "healthbench": "`healthbench_eval.py` of simple-evals",
     "lightspeed": "GEval of `deepeval`, for bands from 0 to 10",
     "openai_evals": "`modelgraded/classify_utils.py` of OpenAI's evals",
-    "openai_graders": "OpenAI's guide to graders",
     "paperbench": "`judge/graded_task_node.py` of PaperBench",
     "rar": "the paper",
     "task_rubrics": "no published scorer: the points that can be earned",

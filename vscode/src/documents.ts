@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 
 const LANGUAGES = ["yaml", "json", "jsonl", "jsonlines", "toml", "python"];
-const SUFFIXES = ["yaml", "yml", "json", "jsonl", "py", "pyi", "pyw", "ipynb", "toml"];
+const SUFFIXES = ["yaml", "yml", "json", "jsonl", "py", "pyi", "pyw", "toml"];
 
 /** A filter as both VS Code and the protocol have it. */
 type Filter = { readonly scheme: string } & ({ readonly language: string } | { readonly pattern: string });

@@ -199,9 +199,8 @@ def import_table(given: Given) -> int:
     """Write the tables of FILE as a rubric file.
 
     FILE is CSV, an Excel workbook (.xlsx, with the extra `excel`) or Markdown, such as rubric-lint convert or people
-    write. Each table is a rubric, and the words in its header say what its columns hold. Of YAML, JSON and Python, the
-    strings are read that hold a scale of scores. The rubrics are linted at once, and findings name the cells. FILE may
-    be - for stdin, or REV:PATH for a file in a Git revision.
+    write. Each table is a rubric, and the words in its header say what its columns hold. The rubrics are linted at
+    once, and findings name the cells. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
     from rubric_lint.lint.importing import ChoiceError, choose, import_tables  # noqa: PLC0415
 

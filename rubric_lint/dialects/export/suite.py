@@ -25,7 +25,6 @@ from rubric_lint.dialects.export.target import (
     Sources,
     SuiteLoss,
     find_evaluator,
-    find_formula,
     is_plain,
 )
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS, OLD_FIELDS, find_unread, load_tables
@@ -463,8 +462,6 @@ def _find_used(use: Use) -> Iterator[Path]:
     else:
         yield rubric.path
     yield from (field.path for field in (use.source.fields if use.source else ()))
-    if formula := find_formula(rubric):
-        yield formula
     if view and view.threshold is not None and view.threshold_path:
         yield view.threshold_path
     if view and view.dialect.name == "shape":  # its table points to a scale beside the criteria, for example

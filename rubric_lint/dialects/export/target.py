@@ -141,16 +141,12 @@ def find_question(document: Document, rubric: Rubric) -> Any:
     return case[own] if own else variables.get("input") if isinstance(variables, dict) else None
 
 
-def _find_uncarried(
-    rubric: Rubric, fields: Iterable[FormatField], target: str, title: str
-) -> Iterator[tuple[Path, str]]:
+def _find_uncarried(fields: Iterable[FormatField], target: str, title: str) -> Iterator[tuple[Path, str]]:
     """Find what a target does not write of a rubric, by the schemas: the places in the document, with messages."""
     for each in fields:
         if each.carried is not None and target not in each.carried and not each.is_implied:
             told = ", which the judge sees" if each.is_told else ""
             yield each.path, f"`{each.path[-1]}`{told}: {title} has no field for it"
-    if formula := find_formula(rubric):
-        yield formula, f"`{formula[-1]}`, which joins the scores of the graders: {title} has no field for it"
 
 
 def _is_label(field: FormatField, rubric: Rubric, label: str) -> bool:
@@ -167,14 +163,6 @@ def _find_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
             if is_template(rubric.view.document.value(place)):
                 whose = rubric.view.dialect.title
                 yield place, f"the template in `{entry.id}`, which {whose} fills in: {title} uses it as plain text"
-
-
-def find_formula(rubric: Rubric) -> Path | None:
-    """Return the place of the formula that joins the score of a grader of OpenAI with those of others."""
-    if rubric.dialect != "openai-graders" or "graders" not in rubric.path or not rubric.view:
-        return None
-    multi = rubric.path[: rubric.path.index("graders")]
-    return (*multi, "calculate_output") if "calculate_output" in rubric.view.document.value(multi) else None
 
 
 def find_comments(tree: Tree, within: Iterable[Span]) -> Iterator[Span]:
@@ -366,7 +354,7 @@ class ExportTarget:
             source = writing.source(name)
             is_named = self.names_rubrics and len(rubrics) > 1
             fields = [each for each in source.fields if not (is_named and _is_label(each, rubric, source.label))]
-            for path, message in _find_uncarried(rubric, fields, self.name, self.title):
+            for path, message in _find_uncarried(fields, self.name, self.title):
                 if (name, path) not in told:
                     writing.losses.append(Loss(name, path, message))
             for path, message in _find_templates(rubric, self.title):

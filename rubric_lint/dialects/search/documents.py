@@ -6,11 +6,12 @@ from itertools import islice
 from rubric_lint.finding import Step, Unread
 from rubric_lint.text.source import Source
 
-SUFFIXES = (".md", ".markdown", ".txt")
-"""The suffixes of documents: Markdown, and plain text, which prompts are."""
+NOTEBOOK = ".ipynb"
 
-RUBRIC_FILE = ".rubric.yaml"
-"""What the advice adds to the name of a document, without its suffix, to name its rubric file."""
+SUFFIXES = (".md", ".markdown", ".txt", NOTEBOOK)
+"""The suffixes of documents: Markdown, plain text, which prompts are, and notebooks."""
+
+_RUBRIC_FILE = ".rubric.yaml"
 
 _FOR_JUDGES = re.compile(
     r"(?:^|[/\\])(?:\.claude|\.?agents?|[^/\\]*evals?|evaluations?|judges?|prompts?|skills?)[/\\]|eval[^/\\]*\Z",
@@ -28,7 +29,13 @@ _NUMBERED = re.compile(rb"^[ \t]*+(?:\|?[ \t]*+:?-++:?[ \t]*+\||[|*+ \t-]*+\d|#.
 def is_document(name: str) -> bool:
     """Return whether a name is that of a document that may hold a rubric."""
     base = _base_of(name)
-    return base.endswith(SUFFIXES) and ("rubric" in base or "judge" in base)
+    return base.endswith(NOTEBOOK) or (base.endswith(SUFFIXES) and ("rubric" in base or "judge" in base))
+
+
+def name_successor(name: str) -> str:
+    """Return the name of the file that takes the place of a document, as the advice for it says."""
+    stem = name[: name.rfind(".")]
+    return stem + (".py" if name.endswith(NOTEBOOK) else _RUBRIC_FILE)
 
 
 def _base_of(name: str) -> str:
@@ -45,22 +52,27 @@ def could_hold_criteria(data: bytes, path: str) -> bool:
 
 def find_in_document(source: Source) -> tuple[Unread, ...]:
     """Report the criteria of a document as not checked, and whether they can be imported."""
+    from rubric_lint.dialects.search.scales_in_text import find_steps  # noqa: PLC0415
     from rubric_lint.dialects.tables.cells import TableError  # noqa: PLC0415  (few documents are named for rubrics)
-    from rubric_lint.dialects.tables.markdown_file import find_tables  # noqa: PLC0415
+    from rubric_lint.dialects.tables.markdown_file import read_blocks  # noqa: PLC0415
     from rubric_lint.dialects.tables.reading import count_criteria  # noqa: PLC0415
 
     name = source.name
+    if name.endswith(NOTEBOOK):
+        reason = f"this is a notebook; save its code as {name_successor(name)} to check its metrics"
+        return (Unread(reason, 1, 1, is_known=False, signs=2),)
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
-        is_named = "rubric" in _base_of(name) or any("rubric" in each.heading.lower() for each in find_tables(source))
-        if not is_named or not _FOR_JUDGES.search(name):
+        _, tables = read_blocks(source)
+        is_named = "rubric" in _base_of(name) or any("rubric" in each.heading.lower() for each in tables)
+        if not (is_named or len(find_steps(source.text)) > 2) or not _FOR_JUDGES.search(name):
             return ()
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"
         reason = f"`rubric-lint import` finds no rubric in this document: {refusal.message.partition(';')[0]}; {advice}"
         line, column = map(int, refusal.place.full.rsplit(":", 2)[1:])
         return (Unread(reason, line, column, is_known=False, signs=1),)
-    command = f"rubric-lint import {name} -o {name[: name.rfind('.')]}{RUBRIC_FILE}"
+    command = f"rubric-lint import {name} -o {name_successor(name)}"
     criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
     kind = "plain text" if name.lower().endswith(".txt") else "Markdown"
     reason = f"{criteria} in {kind}, which is not checked; `{command}` writes a rubric file"

@@ -185,7 +185,7 @@ def has_home_beside(document: Document) -> bool:
     return isinstance(document.data, dict) and not CONTAINERS.isdisjoint(document.data)
 
 
-_SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
+_SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "label_model", "score_model")
 
 
 def count_signs(name: str) -> int:

@@ -21,11 +21,12 @@ from rubric_lint.edits.intents import EscapeText, Repair
 from rubric_lint.finding import Problem
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.repairs import rename_fields
-from rubric_lint.format.view import View
+from rubric_lint.format.view import View, read_text
 from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_broken, find_names
 from rubric_lint.text.path import Part, Path, find_strings
+from rubric_lint.text.tree import CALL
 
 
 def find_faulty_templates(document: Document) -> Iterator[Problem]:
@@ -264,15 +265,11 @@ _ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ran
 
 
 def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
-    """Find the rubrics of AgentV, promptfoo and OpenAI that are not among the paths `taken`, each with a message.
+    """Find the rubrics of AgentV and promptfoo that are not among the paths `taken`, each with a message.
 
     With `of_agentv`, the file has rubrics of AgentV, so strings among its assertions are criteria anywhere.
     """
     for path, mapping in document.mappings:
-        if mapping.get("type") == "multi" and any(place[: len(path) + 1] == (*path, "graders") for place in taken):
-            message = "each grader is a rubric of its own here"
-            place = (*path, "calculate_output")
-            yield place, f"{message}, and `calculate_output`, which joins their scores, is not read"
         # promptfoo puts templates where a `$ref` names them.
         if len(path) > 1 and path[-2] in (*EVALUATORS, "assertionTemplates"):
             yield from _find_value(path, mapping, taken, of_agentv=is_of_agentv(document, path))
@@ -280,6 +277,17 @@ def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Ite
             value = mapping.get(name)
             if (*path, name) not in taken and isinstance(value, list):
                 yield from _find_strings_among(path, name, value, mapping, of_agentv=of_agentv)
+
+
+def find_graders(document: Document) -> Iterator[tuple[Path, str]]:
+    """Find the graders of OpenAI by which a model judges, also in programs; they are not read."""
+    for path, mapping in document.mappings:
+        kind, called = mapping.get("type"), read_text(mapping, CALL)
+        is_of_scores = kind == "score_model" or called.endswith("ScoreModelGrader")
+        is_of_labels = kind == "label_model" or called.endswith(("LabelModelGrader", "OpenAILabelGrader"))
+        if (is_of_scores and "input" in mapping) or (is_of_labels and "passing_labels" in mapping):
+            advice = f"describe the criteria below `{FIELD}` in a YAML file"
+            yield path, f"OpenAI has deprecated its graders; {advice}"
 
 
 def find_unloaded(document: Document) -> Iterator[tuple[Path, Part, str]]:

@@ -160,13 +160,32 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
     """Find the strings with a scale of scores, in a file that is named for judges."""
     if not (is_named_for_judges(document) and may_hold_scale(document.source.text)):
         return
-    from rubric_lint.dialects.tables.outline import find_prompts  # noqa: PLC0415  (few files have prompts)
+    from rubric_lint.dialects.search.scales_in_text import find_scale  # noqa: PLC0415  (few files have prompts)
 
-    for prompt in find_prompts(document):
-        name = f"the text of `{shorten(prompt.name)}`" if prompt.name else "this text"
-        advice = _Advice(f"{name} has a scale of scores, which is not checked;", (Step("run", "import"),))
-        line, column, _ = prompt.at
-        yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
+    for name, text, start in _find_strings(document):
+        if find_scale(f"Score:\n{text}"):  # an f-string may say so in another part
+            told = f"the text of `{shorten(name)}`" if name else "this text"
+            advice = _Advice(f"{told} has a scale of scores, which is not checked;", (Step("rewrite", _AS_LEVELS),))
+            line, column, _ = document.source.position(start)
+            yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
+
+
+_AS_LEVELS = "write it as the `levels` of a criterion below `rubrics`"
+
+
+def _find_strings(document: Document) -> Iterator[tuple[str, str, int]]:
+    """Yield the strings: the key or the variable that has each, its text, and where it begins."""
+    if document.kind.is_program:
+        from rubric_lint.text.python_tree import find_texts  # noqa: PLC0415  (most files are data)
+
+        yield from find_texts(document.source)
+        return
+    for path, mapping in document.mappings:
+        for key, value in mapping.items():
+            for index, text in enumerate(value if isinstance(value, list) else [value]):
+                if isinstance(text, str) and "\n" in text:
+                    place = (*path, key, index) if isinstance(value, list) else (*path, key)
+                    yield str(key), text, document.span(place, Part.VALUE).start
 
 
 def _is_of_other_purpose(data: Any) -> bool:
@@ -417,15 +436,16 @@ def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, 
 
 def _find_unread_forms(document: Document, taken: set[Path], *, of_agentv: bool) -> list[tuple[Path, Part, str]]:
     """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
-    if document.kind.is_program:
-        from rubric_lint.dialects import deepeval, openai_graders, ragas  # noqa: PLC0415  (most files are data)
-
-        computed = (each.find_computed(document, taken) for each in (deepeval, ragas, openai_graders))
-        return [(path, Part.VALUE, message) for found in computed for path, message in found]
-    if not has_signs_of_forms(document):
+    if not (document.kind.is_program or has_signs_of_forms(document)):
         return []
     from rubric_lint.dialects.search import lost_in_suites  # noqa: PLC0415  (most files have no assertions)
 
-    unread = lost_in_suites.find_unread(document, taken, of_agentv=of_agentv)
+    unread = list(lost_in_suites.find_graders(document))
+    if document.kind.is_program:
+        from rubric_lint.dialects import deepeval, ragas  # noqa: PLC0415  (most files are data)
+
+        unread += [*deepeval.find_computed(document, taken), *ragas.find_computed(document, taken)]
+        return [(path, Part.VALUE, message) for path, message in unread]
+    unread += lost_in_suites.find_unread(document, taken, of_agentv=of_agentv)
     found = [*((path, Part.VALUE, message) for path, message in unread), *lost_in_suites.find_unloaded(document)]
     return found if of_agentv else [*found, *lost_in_suites.find_misspelt(document)]

@@ -27,13 +27,11 @@ _WHOLE = Decimal(1)
 
 
 class Step(NamedTuple):
-    """One line of a scale: the lowest and the highest number that it is for, what it says, and where it is."""
+    """One line of a scale: the lowest and the highest number that it is for, and what it says."""
 
     low: Decimal
     high: Decimal
     said: str
-    at: int
-    end: int
 
 
 class WrittenScale(NamedTuple):
@@ -69,22 +67,22 @@ class WrittenScale(NamedTuple):
         return [{**({"expected_outcome": task} if task else {}), "levels": levels}]
 
 
-def count_steps(text: str) -> int:
-    """Return how many lines of a text look like a step of a scale."""
-    return sum(1 for _ in _LABEL.finditer(text))
+def find_steps(text: str) -> list[int]:
+    """Return where the lines of a text begin that look like a step of a scale."""
+    return [found.start() for found in _LABEL.finditer(text)]
 
 
-def find_scale(text: str, *, is_any: bool = False) -> WrittenScale | None:
+def find_scale(text: str) -> WrittenScale | None:
     """Return the scale in a text: lines such as `1: ...`, `Score 2 - ...` or `0.8-1.0: ...`, in order, nothing twice.
 
     Numbers without a word such as `score` count if there are three and the text speaks of a scale. Numbered lists
-    (`1.`, `2)`) never do. With `is_any`, two do, and the scale may have ranges that do not end at 10 or 1.
+    (`1.`, `2)`) never do.
     """
     if "\n" not in text:
         return None
     found = list(_LABEL.finditer(text))
     is_bare = not all(each["word"] for each in found)
-    if len(found) < 2 or (is_bare and not ((is_any or len(found) > 2) and _OF_SCALES.search(text))):
+    if len(found) < 2 or (is_bare and not (len(found) > 2 and _OF_SCALES.search(text))):
         return None
     steps = []
     for index, each in enumerate(found):
@@ -97,7 +95,7 @@ def find_scale(text: str, *, is_any: bool = False) -> WrittenScale | None:
         said = " ".join(f"{f'{name}: ' if name else ''}{each['said']} {more}".split())
         if each["mark"] == "**" and said.count("**") % 2:  # the end of bold type that begins before the number
             said = said.replace("**", "", 1)
-        steps.append(Step(low, high, said, each.start(), each.end() + len(more)))
+        steps.append(Step(low, high, said))
     lows = [step.low for step in steps]
     if lows != sorted(set(lows)):
         steps.reverse()
@@ -105,7 +103,7 @@ def find_scale(text: str, *, is_any: bool = False) -> WrittenScale | None:
     if lows != sorted(set(lows)) or any(step.low > step.high for step in steps):
         return None
     scale = WrittenScale(text[: found[0].start()].strip(), tuple(steps))
-    return scale if is_any or scale.bands or scale.levels else None
+    return scale if scale.bands or scale.levels else None
 
 
 SHARE = Asked("a score from 0 to 1", 1)

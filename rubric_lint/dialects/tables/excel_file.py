@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from rubric_lint.dialects.tables.cells import DATE_ADVICE, Cell, Note, Place, Row, Table, TableError, UnreadableError
-from rubric_lint.messages import join_words, list_names, point_to_known, shorten
+from rubric_lint.messages import join_words, list_names, point_to_known
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -45,18 +45,14 @@ LIMIT = 50_000_000
 XML_LIMIT = 10_000_000
 """The size limit in bytes of the XML in a workbook: openpyxl needs up to 50 times that in memory."""
 
-_MOST_TOLD = 20
 
-
-def read_excel(
-    name: str, data: bytes, only: str | None = None, header_row: int | None = None, *, spreads: bool = True
-) -> list[Table]:
+def read_excel(name: str, data: bytes, only: str | None = None, header_row: int | None = None) -> list[Table]:
     """Return the tables of a workbook: each visible sheet that has content, or only the sheet of this name.
 
-    What is merged down a column is in each of its rows; without `spreads` a merged cell has a fault.
+    Formulas have the values with which they were saved. One without a value has a fault, as merged cells have.
 
     Raises:
-        TableError: if it cannot be read, or a table has merged cells or gaps without a single meaning.
+        TableError: if it cannot be read, or no sheet has a table.
         ImportError: if openpyxl is not installed.
     """
     import openpyxl  # noqa: F401, PLC0415  (an extra; a quarter of a second)
@@ -64,7 +60,7 @@ def read_excel(
     whole = Place(name, "the workbook")
     has_formulas = _check(data, whole)
     values = _load(data, whole, data_only=True)
-    formulas = _load(data, whole, data_only=False) if has_formulas else values
+    formulas = _load(data, whole, data_only=False) if has_formulas else None
     if only is not None and only not in values.sheetnames:
         raise TableError(whole, f"no sheet is named `{only}`; {point_to_known(only, values.sheetnames)}")
     tables, notes = [], []
@@ -73,10 +69,10 @@ def read_excel(
         if only not in {None, sheet.title} or not sheet._cells:
             continue
         if sheet.sheet_state != "visible" and only is None:
-            show = "show it, or name it with --rubric" if spreads else "show it"
-            notes.append(Note(at, f"not read, as it is hidden; {show}", is_loss=not spreads))
+            notes.append(Note(at, "not read, as it is hidden; show it", is_loss=True))
             continue
-        if table := _Sheet(name, sheet, formulas[sheet.title], spreads=spreads).read(header_row):
+        table = _Sheet(name, sheet, formulas[sheet.title] if formulas else sheet).read(header_row)
+        if table:
             tables.append(table)
     charts = [each for each in values.sheetnames if each not in {sheet.title for sheet in values.worksheets}]
     notes += [Note(whole, f"not read: {list_names(charts)}, which hold charts")] if charts else []
@@ -123,14 +119,13 @@ def _load(data: bytes, whole: Place, *, data_only: bool) -> Any:
 class _Sheet:
     """Reads one sheet; `formulas` is the same sheet with formulas in place of their values."""
 
-    def __init__(self, file: str, sheet: "Worksheet", formulas: "Worksheet", *, spreads: bool) -> None:
+    def __init__(self, file: str, sheet: "Worksheet", formulas: "Worksheet") -> None:
         from openpyxl.utils import get_column_letter  # noqa: PLC0415
 
         self._name_column = get_column_letter
         self._file = file
         self._sheet = sheet
         self._formulas = formulas
-        self._spreads = spreads
         self._notes: list[Note] = []
         self._whole = Place(f"{file}: sheet `{sheet.title}`", f"sheet `{sheet.title}`")
 
@@ -157,11 +152,6 @@ class _Sheet:
             message = f"the table has {len(numbers):,} rows and {len(columns):,} columns, far more than a rubric"
             raise TableError(self._whole, message)
         places = [at for at in sorted(shown) if at[0] >= first]
-        computed = [filled[at] for at in places if self._is_formula(*at)]
-        if computed:
-            values = [f"{cell.place.short.removeprefix('cell ')} ({shorten(cell.text)})" for cell in computed]
-            told = ", ".join(values[:_MOST_TOLD]) + (", ..." if len(computed) > _MOST_TOLD else "")
-            self._notes.append(Note(computed[0].place, f"read with the value that its formula had when saved: {told}"))
         cells = {at: self._sheet._cells[at] for at in places if at in self._sheet._cells}
         struck = [at for at, cell in cells.items() if cell.has_style and cell.font.strike]
         commented = [at for at, cell in cells.items() if cell.comment]
@@ -179,30 +169,22 @@ class _Sheet:
         return Table(self._sheet.title, rows.pop(first), tuple(rows.values()), tuple(self._notes))
 
     def _fill(self) -> dict[tuple[int, int], Cell]:
-        """Return the cells by row and column; what is merged down a column is in each of its rows."""
+        """Return the cells by row and column; those of a merged range have a fault."""
         found = {place: self._read(cell.value, *place) for place, cell in self._sheet._cells.items()}
         for merged in self._sheet.merged_cells.ranges:
             top = found.get((merged.min_row, merged.min_col))
-            if top is None or top.is_empty:
-                continue
-            if not self._spreads:
-                message = f"{merged.coord} is merged; unmerge it, so that each row has a value of its own"
+            if top is not None and not top.is_empty:
+                message = f"{merged.coord} is merged; unmerge it, and write its value into each cell that it is for"
+                message += "" if merged.min_col == merged.max_col else "; remove it if it is a title"
                 for row, column in merged.cells:
                     found[row, column] = Cell(top.text, self._place(row, column), message)
-                continue
-            if merged.min_col == merged.max_col:
-                for row in range(merged.min_row, merged.max_row + 1):
-                    found[row, merged.min_col] = top
-            elif merged.min_row > min(row for (row, _), cell in found.items() if not cell.is_empty):
-                message = f"{merged.coord} is merged across columns, so its content has no single column; unmerge it"
-                found[merged.min_row, merged.min_col] = top._replace(fault=message)
         return found
 
     def _read(self, value: Any, row: int, column: int) -> Cell:
         """Return a cell; its fault if what it shows has no single meaning here."""
         text, fault = "", ""
-        if value is None and self._is_formula(row, column):
-            fault = "a formula without a value; open and save the file in a spreadsheet program, or write the value"
+        if value is None and (row, column) in self._formulas._cells and self._formulas._cells[row, column].value:
+            fault = "a formula without a saved value; write the value into the cell"
         elif isinstance(value, date | time | timedelta):
             shown = str(value).removesuffix(" 00:00:00")
             fault = f"a date or time ({shown}): {DATE_ADVICE}"
@@ -217,10 +199,6 @@ class _Sheet:
         elif value is not None:
             text = _WRITTEN.sub(lambda found: chr(int(found[1], 16)), str(value))
         return Cell(text, self._place(row, column), fault)
-
-    def _is_formula(self, row: int, column: int) -> bool:
-        cell = self._formulas._cells.get((row, column))
-        return cell is not None and cell.data_type == "f"
 
     def _note_hidden(self, what: str, numbers: list[int]) -> None:
         if numbers:

@@ -26,6 +26,11 @@ def unescape(text: str) -> str:
 
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+_BLOCK = re.compile(
+    r" {0,3}(?:#{1,6}(?:[ \t]|$)|>|[-*+][ \t]|\d{1,9}[.)][ \t]|</?[a-z!?]|(?:[-*_][ \t]*){3,}$)|[ \t]{4}", re.IGNORECASE
+)
+"""The start of a block that ends a table: a heading, a quote, an item of a list, HTML, a rule, indented code."""
+
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 _DELIMITER = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _VERDICT = re.compile(
@@ -68,7 +73,7 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
     main: Found | None = None
     seen: list[str] = []
     unread = list(find_unread(source))
-    for found in find_tables(source):
+    for found in read_blocks(source)[1]:
         name = found.heading or stem_of(source.name)
         seen.append(name)
         if main and found.depth > main.depth and name != only:
@@ -85,7 +90,7 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
         if unread:
             raise TableError(unread[0].place, unread[0].message)
         table = "a table with a header such as `| id | expected_outcome |` and `|---|---|` below it"
-        told = f"no criteria found; expected {table}, or headings with a weight or a scale each, such as `5: ...`"
+        told = f"no criteria found; expected {table}, or headings with a weight such as `### Tone (40%)`"
         raise TableError(place_in(source, 0), told)
     first, *others = tables
     return [first._replace(notes=(*unread, *first.notes)), *others]
@@ -130,34 +135,48 @@ def note_thresholds(source: Source, thresholds: Thresholds) -> Iterator[Note]:
             yield Note(place_in(source, start + mark.start()), f"{message}as a part of the scale from 0 to 1")
 
 
-def find_tables(source: Source) -> list[Found]:
-    """Return the tables of a document, none in code or comments."""
+class Heading(NamedTuple):
+    """A heading, its depth, and where it begins and ends in the text."""
+
+    title: str
+    depth: int
+    at: int
+    end: int
+
+
+def read_blocks(source: Source) -> tuple[list[Heading], list[Found]]:
+    """Return the headings and the tables of a document, none in code or comments."""
+    headings = [Heading("", 0, 0, 0)]
     tables: list[Found] = []
-    heading, depth = "", 0
-    table: Found | None = None
+    is_in_table = False
     before = ("", 0)
     texts: dict[str, Cell] = {}
     for line, start in _lines(source):
-        found = _HEADING.fullmatch(line)
-        if table and line.strip() and not found:
-            table.rows.append(_read_row(source, line, start))
-            table.end = start + len(line)
+        end = start + len(line)
+        is_in_table = is_in_table and line.strip() != "" and not _BLOCK.match(line)
+        if is_in_table:
+            tables[-1].rows.append(_read_row(source, line, start))
+            tables[-1].end = end
+            before = ("", 0)
             continue
-        table = None
-        if found:
-            heading, depth, texts = unescape((found[2] or "").strip()), len(found[1]), {}
+        heading = None
+        if found := _HEADING.fullmatch(line):
+            heading = Heading(unescape((found[2] or "").strip()), len(found[1]), start, end)
         elif "|" in before[0] + line and _DELIMITER.fullmatch(line):
             header = _read_row(source, *before)
-            if len(header.cells) == len(_read_row(source, line, start).cells):
-                table = Found(heading, depth, header, texts, before[1], start + len(line))
-                tables.append(table)
+            is_in_table = len(header.cells) == len(_read_row(source, line, start).cells)
+            if is_in_table:
+                tables.append(Found(headings[-1].title, headings[-1].depth, header, texts, before[1], end))
         elif before[0].strip() and _UNDERLINE.fullmatch(line):
-            heading, depth, texts = unescape(before[0].strip()), 1 if "=" in line else 2, {}
+            heading = Heading(unescape(before[0].strip()), 1 if "=" in line else 2, before[1], end)
         elif told := _TEXT.fullmatch(line):
             name = next(name for name, word in CASE_TEXTS.items() if word == told[1])
             texts[name] = Cell(unescape(told[2]), place_in(source, start + told.start(2)))
+        if heading:
+            headings.append(heading)
+            texts = {}
         before = (line, start)
-    return tables
+    return headings[1:], tables
 
 
 def find_unread(source: Source) -> Iterator[Note]:
@@ -198,27 +217,6 @@ _HIDDEN = re.compile(
 def hide(source: Source) -> str:
     """Return the text with blanks in the place of code and comments."""
     return _HIDDEN.sub(lambda found: re.sub(r"[^\r\n]", " ", found[0]), source.text)
-
-
-class Heading(NamedTuple):
-    """A heading, its depth, and where it begins and ends in the text."""
-
-    title: str
-    depth: int
-    at: int
-    end: int
-
-
-def read_headings(source: Source) -> Iterator[Heading]:
-    """Yield the headings of a document, none in code or comments."""
-    before = ("", 0)
-    for line, start in _lines(source):
-        end = start + len(line)
-        if found := _HEADING.fullmatch(line):
-            yield Heading(unescape((found[2] or "").strip()), len(found[1]), start, end)
-        elif before[0].strip() and "|" not in before[0] and _UNDERLINE.fullmatch(line):
-            yield Heading(unescape(before[0].strip()), 1 if "=" in line else 2, before[1], end)
-        before = (line, start)
 
 
 def _lines(source: Source) -> Iterator[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Read the criteria of a document or a prompt that people wrote: its sections, tables and lists, under any header.
+"""Read the criteria of a document that people wrote: tables under any header, and sections with a weight or a scale.
 
 They become tables with the headers that `rubric-lint convert --to markdown` writes. What is not read is noted.
 """
@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from textwrap import dedent
 from typing import NamedTuple
 
-from rubric_lint.dialects.search.scales_in_text import count_steps, find_scale
+from rubric_lint.dialects.search.scales_in_text import find_steps
 from rubric_lint.dialects.tables.cells import (
     Cell,
     Note,
@@ -23,18 +22,12 @@ from rubric_lint.dialects.tables.cells import (
     TableError,
     find_range,
     place_in,
-    to_number,
 )
 from rubric_lint.dialects.tables.columns import EITHER, HEADERS, Step, find_step, fold, is_known
-from rubric_lint.dialects.tables.markdown_file import Found, find_tables, find_unread, hide, read_headings
+from rubric_lint.dialects.tables.markdown_file import Found, find_unread, hide, read_blocks
 from rubric_lint.format.criterion import HIGHEST, LOWEST
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known, shorten
-from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part
-from rubric_lint.text.python_tree import find_texts
-from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Edit, Position, Source, Span, kind_of, splice, stem_of
-from rubric_lint.text.tree import SyntaxFaultError
+from rubric_lint.text.source import Edit, Source, Span, splice, stem_of
 
 # The headers that people use, by what they hold. Those of `HEADERS` come first.
 _WORDS = {
@@ -59,7 +52,6 @@ _TITLES = {"id": "id", "expected_outcome": "outcome", "what_is_judged": "what is
 _TOTALS = re.compile(r"(?:sub-?|weighted |grand )?total\b.*|sum|overall|max(?:imum)? score", re.IGNORECASE)
 _OF_RESULTS = re.compile(r"\b(?:interpret\w*|overall|totals?|verdicts?|thresholds?|mapping|results?)\b", re.IGNORECASE)
 _OF_SCALES = re.compile(r"\b(?:scal\w+|scor\w+|ratings?|levels?|anchors?)\b", re.IGNORECASE)
-_OF_CRITERIA = re.compile(r"\b(?:criteri\w+|dimensions?|rubrics?|checks?|checklist|weights?)\b", re.IGNORECASE)
 _AMOUNT = (
     r"(?:weight(?:ed|ing)?[ \t]*+[:=]?[ \t]*+)?(?:x|×)?[ \t]*+"  # noqa: RUF001
     r"(\d{1,3}(?:\.\d{1,3})?[ \t]*+%?)[ \t]*+(?:points?|pts?\.?|marks?)?"
@@ -68,9 +60,6 @@ _IN_TITLE = re.compile(
     rf"(?<!\s)\s*+(?:[(\[]\s*+{_AMOUNT}\s*+[)\]]|(?<=\s)[–—-]\s++{_AMOUNT})\s*+:?\s*+$",  # noqa: RUF001
     re.IGNORECASE,
 )
-_IN_TEXT = re.compile(
-    rf"^[-*+ \t]*+weight(?:ing)?\**+[ \t]*+:\**+\s*+{_AMOUNT}[. \t\r]*+$", re.IGNORECASE | re.MULTILINE
-)
 _FULL_AMOUNT = re.compile(rf"(?:[01]\s?[-–]\s?|/\s?)?{_AMOUNT}", re.IGNORECASE)  # noqa: RUF001
 _NUMBERING = re.compile(
     r"\A(?:§\s*)?(?:\d{1,2}(?:\.\d{1,2})*[.):]?|[A-Z]\d{0,2}[.):])\s+"
@@ -78,21 +67,6 @@ _NUMBERING = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}(?::\*\*|\*\*\s*:)\s*")
-_ITEM = re.compile(
-    r"^(?P<indent> *)(?P<mark>(?:[-*+]|\d{1,2}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?"
-    r"(?:\*\*(?!\d+(?:[-–]\d+)?\b)(?P<name>[^*\n]+)\*\*|(?(mark)`(?!\d)(?P<code>[^`\n]+)`(?=\s+[–—-]\s)|(?!)))"  # noqa: RUF001
-    r"(?(mark)|(?=\s*\(\s*(?:weight|\d)))",
-    re.MULTILINE,
-)
-_OF_BEST = re.compile(r"(?:what_)?(?:an?_)?\d{1,3}(?:/\d{1,3})?_(?:looks_like|means)")
-_OF_ALL = re.compile(r"\b(?:per|each|every|all)\b", re.IGNORECASE)
-_ONLY_LABEL = re.compile(r"^[-*+ \t]*\*\*[^*\n]+\*\*[: \t]*$", re.MULTILINE)
-_WORDED = re.compile(
-    r"^[ \t]*(?:[-*+][ \t]+)?\*\*(?P<name>pass|partial|fail)\*\*[ \t]*[:—–-][ \t]*(?P<said>\S.*)$",  # noqa: RUF001
-    re.IGNORECASE | re.MULTILINE,
-)
-_WORTH = {"fail": 0, "partial": 1, "pass": 2}
-_SCALE_BEFORE = re.compile(r"\A\(\d{1,3}\s*[-–]\s*\d{1,3}\)\s*:?\s*")  # noqa: RUF001
 _SCALE_AFTER = re.compile(r"(?<!\s)\s*+\(\d{1,3}(?:\.\d)?\s*+[-–]\s*+\d{1,3}\b[^()]*+\)$")  # noqa: RUF001
 _FRONT = re.compile(r"\A---\r?\n.*?\n---[ \t]*(?=\r?\n)", re.DOTALL)
 
@@ -109,9 +83,14 @@ class _Section:
     text: str
     tables: "list[_Tabled]" = field(default_factory=list)
 
+    @property
+    def scale(self) -> "_Scale | None":
+        """The scale that it has as its first table."""
+        return self.tables[0].scale if self.tables else None
+
 
 class _Scale(NamedTuple):
-    """A scale: the scores, the name and the text of each step; and where it begins and ends in its section."""
+    """A scale: the scores, the name and the text of each step; and where its table begins and ends in the text."""
 
     steps: list[tuple[Range, str, Cell, Cell]]
     at: int
@@ -124,7 +103,7 @@ class _Scale(NamedTuple):
 
 
 class _Criterion(NamedTuple):
-    """A criterion that a section or an item of a list describes."""
+    """A criterion that a section describes."""
 
     name: Cell
     told: Cell
@@ -183,21 +162,20 @@ class _Group(NamedTuple):
     criteria: list[_Criterion]
 
 
-def read_outline(source: Source, only: str | None, mapped: Mapping[str, str], title: str = "") -> list[Table] | None:
+def read_outline(source: Source, only: str | None, mapped: Mapping[str, str]) -> list[Table] | None:
     """Return the rubrics of a document as tables; None if it has none, or only tables in our own layout.
 
     `only` names one of them, `mapped` has the fields of headers by folded word, empty for those that are not read.
-    `title` names what is above the first heading, else that is the name of the file.
 
     Raises:
-        TableError: if `only` names none of them, or a header is nearly a known one.
+        TableError: if `only` names none of them, a header is nearly a known one, or a scale is not in a table.
     """
     text = _FRONT.sub(_blank, hide(source))
-    tables = find_tables(source)
+    headings, tables = read_blocks(source)
     text = splice(text, [Edit(Span(each.at, each.end), _blank(text[each.at : each.end])) for each in tables])
-    heads = [each for each in read_headings(source) if text[each.at : each.end].strip()]
+    heads = [each for each in headings if text[each.at : each.end].strip()]
     ends = [*(head.at for head in heads), len(text)]
-    sections = [_Section(title or stem_of(source.name), place_in(source, 0), 0, None, 0, text[: ends[0]])]
+    sections = [_Section(stem_of(source.name), place_in(source, 0), 0, None, 0, text[: ends[0]])]
     for head, end in zip(heads, ends[1:], strict=True):
         parent: _Section | None = sections[-1]
         while parent and parent.depth >= head.depth:
@@ -247,7 +225,6 @@ def _read_columns(table: Found, mapped: Mapping[str, str]) -> _Columns:
     for column, cell in table.header.cells.items():
         word = fold(cell.text)
         meant = _MEANT.get(word) or _MEANT.get(fold(cell.text.partition("(")[0])) or []
-        meant = ["expected_outcome"] if _OF_BEST.fullmatch(word) else meant
         step = find_step(cell.text)
         if word in mapped:
             found.named.append(column)
@@ -259,7 +236,8 @@ def _read_columns(table: Found, mapped: Mapping[str, str]) -> _Columns:
         elif word and word not in mapped:
             found.unknown.append(column)
     if found.fields.keys().isdisjoint(("expected_outcome", "what_is_judged")):  # beside an id, a criterion is a text
-        told = [column for column in found.unknown if fold(table.header.cell(column).text) == "criterion"]
+        words = {"criterion", "criteria", "check"}
+        told = [column for column in found.unknown if fold(table.header.cell(column).text) in words]
         for column in told[:1]:
             found.unknown.remove(column)
             found.fields["what_is_judged"] = column
@@ -307,26 +285,18 @@ class _Outline:
 
     def read(self, only: str | None) -> list[Table] | None:
         """Return the rubrics in the order of the document, the notes with the first."""
-        scales = {id(each): scale for each in self._sections if (scale := self._find_scale(each))}
-        groups = [*self._group_sections(scales), *self._group_items(scales)]
+        self._refuse_prose()
+        groups = list(self._group_sections())
         lists = [(section, table) for section in self._sections for table in section.tables if table.is_list]
         for group in groups:
             lists = [each for each in lists if not self._weigh(group, *each)]
         shared = [group for group in groups if self._is_shared(group)]
         if len(groups) + len(lists) > len(shared):
             groups = [group for group in groups if group not in shared]
-        users = sum(not each.criteria[0].scale for each in groups) + sum(table.is_plain for _, table in lists)
-        scale = None
-        of_scales = [each for each in shared if each not in groups]
-        of_scales = [each for each in of_scales if not _OF_RESULTS.search(each.criteria[0].section.title)]
-        if len(of_scales) == 1:
-            section = of_scales[0].criteria[0].section
-            if users == 1 or (users and _OF_ALL.search(f"{section.title} {section.text}")):
-                scale = of_scales[0].criteria[0].scale
-                self._use(of_scales[0])
-                self._notes.append(Note(section.place, "this scale is read for each criterion"))
-        made = [(group.criteria[0].section.at, self._make_group(group, scale)) for group in groups]
-        made += [(table.found.at, self._make_list(section, table, scale)) for section, table in lists]
+            if any(not each.criteria[0].scale for each in groups) or any(table.is_plain for _, table in lists):
+                self._refuse_shared(shared)
+        made = [(group.criteria[0].section.at, self._make_group(group)) for group in groups]
+        made += [(table.found.at, self._make_list(section, table)) for section, table in lists]
         tables = [table for _, table in sorted(made, key=lambda each: each[0])]
         if not tables:
             return None
@@ -344,29 +314,23 @@ class _Outline:
     def _cell(self, text: str, at: int) -> Cell:
         return Cell(" ".join(text.split()), place_in(self._source, at))
 
-    def _find_scale(self, section: _Section) -> _Scale | None:
-        """Return the scale that a section has as its first table, or in the lines of its text."""
-        if section.tables and section.tables[0].scale:
-            return section.tables[0].scale
-        before = "Score:\n"  # the heading says it where the text does not
-        found = find_scale(before + section.text, is_any=True)
-        if found is None or [step.low for step in found.steps] == [1, 2]:  # which is a list of two items more often
-            worded = {each["name"].casefold(): each for each in _WORDED.finditer(section.text)}
-            if worded.keys() != _WORTH.keys():
-                return None
-            steps = []
-            for name, worth in _WORTH.items():
-                at = section.at + worded[name].start("name")
-                cell, told = self._cell(str(worth), at), self._cell(worded[name]["said"], at)
-                steps.append((Range(worth, worth), worded[name]["name"], cell, told))
-            ends = [section.at + end for each in worded.values() for end in each.span()]
-            return _Scale(steps, min(ends), max(ends))
-        start, steps = section.at - len(before), []
-        for step in found.steps:
-            cell, told = self._cell(str(step.low), start + step.at), self._cell(step.said, start + step.at)
-            steps.append((Range(to_number(str(step.low)), to_number(str(step.high))), "", cell, told))
-        ends = [start + end for step in found.steps for end in (step.at, step.end)]
-        return _Scale(steps, min(ends), max(ends))
+    def _refuse_prose(self) -> None:
+        """Refuse a scale that is written in lines, such as `5: ...`."""
+        for section in self._sections:
+            lines = find_steps(section.text)
+            is_scale = len(lines) > 2 or (len(lines) == 2 and self._split_title(section)[2] is not None)
+            if is_scale and not _OF_RESULTS.search(section.title):
+                advice = "write a table with the columns `score` and `outcome`"
+                raise TableError(place_in(self._source, section.at + lines[0]), f"a scale in lines of text; {advice}")
+
+    @staticmethod
+    def _refuse_shared(groups: Sequence[_Group]) -> None:
+        """Refuse a scale that is for criteria elsewhere, which have none of their own."""
+        for group in groups:
+            section = group.criteria[0].section
+            if not _OF_RESULTS.search(section.title):
+                advice = "write it as columns of their table, or as a table below each"
+                raise TableError(section.place, f"this scale is for criteria that stand elsewhere; {advice}")
 
     def _split_title(self, section: _Section) -> tuple[Cell, Cell, Cell | None]:
         """Return the name of a criterion, what the title says of it, and its weight."""
@@ -374,22 +338,20 @@ class _Outline:
         weight = None
         if found := _IN_TITLE.search(title):
             weight, title = found[1] or found[2], title[: found.start()]
-        elif (line := _IN_TEXT.search(section.text)) is not None:
-            weight = line[1]
         title = _SCALE_AFTER.sub("", title)
         name, _, told = title.partition(" — ")
         place = section.place
         return Cell(name.strip(), place), Cell(told.strip(), place), Cell(weight, place) if weight else None
 
-    def _make_criterion(self, section: _Section, named: _Section, scale: _Scale | None) -> _Criterion:
+    def _make_criterion(self, section: _Section, named: _Section) -> _Criterion:
         """Return the criterion of a section; `named` has its name, where the section only holds the scale."""
+        scale = section.scale
         name, told, weight = self._split_title(named)
         if named is not section:
             weight = weight or self._split_title(section)[2]
         at = scale.at - section.at if scale else len(section.text)
         parts = [named.text] if named is not section else []
-        text = "\n".join([*parts, section.text[: max(at, 0)]])
-        text = _ONLY_LABEL.sub("", _IN_TEXT.sub("", text)).strip()
+        text = "\n".join([*parts, section.text[: max(at, 0)]]).strip()
         text = _LABEL.sub("", re.sub(r"\A[-*+]\s+", "", text), count=1) if re.search(r"\w", text) else ""
         if scale and (rest := section.text[scale.end - section.at :].strip(" \t\r\n-*_")):
             start = section.text.index(rest[:20], scale.end - section.at)
@@ -398,51 +360,26 @@ class _Outline:
         told = self._cell(text, named.at)._replace(place=named.place) if text.strip() else told
         return _Criterion(name, told, weight, scale, section)
 
-    def _group_sections(self, scales: Mapping[int, _Scale]) -> Iterator[_Group]:
+    def _group_sections(self) -> Iterator[_Group]:
         """Yield the sections that are a criterion each, by the section around them."""
         titles = Counter(each.title for each in self._sections)
         found: dict[int, list[tuple[_Section, _Section]]] = {}
         for section in self._sections:
-            scale, named = scales.get(id(section)), section
+            scale, named = section.scale, section
             if scale and titles[section.title] > 1 and section.parent:
                 named = section.parent
             is_weighed = section.depth > 0 and self._split_title(named)[2] is not None
             if scale or (is_weighed and not section.tables and section.text.strip()):
                 found.setdefault(id(named.parent), []).append((section, named))
         for pairs in found.values():
-            if any(id(section) in scales for section, _ in pairs):
-                for section, _ in pairs:
-                    if id(section) not in scales:
-                        told = f"`{shorten(section.title)}` has no scale, and the criteria beside it have one"
-                        self._notes.append(Note(section.place, f"not read: {told}"))
-            kept = [each for each in pairs if id(each[0]) in scales] or pairs
-            if len(kept) > 1 or id(kept[0][0]) in scales:
-                criteria = [self._make_criterion(section, named, scales.get(id(section))) for section, named in kept]
+            kept = [each for each in pairs if each[0].scale] or pairs
+            for section, _ in pairs:
+                if kept[0][0].scale and not section.scale:
+                    told = f"`{shorten(section.title)}` has no scale, and the criteria beside it have one"
+                    self._notes.append(Note(section.place, f"not read: {told}"))
+            if len(kept) > 1 or kept[0][0].scale:
+                criteria = [self._make_criterion(section, named) for section, named in kept]
                 yield _Group((len(kept) > 1 and kept[0][1].parent) or kept[0][1], criteria)
-
-    def _group_items(self, scales: Mapping[int, _Scale]) -> Iterator[_Group]:
-        """Yield the lists whose items begin with a name in bold type, with a weight or under a fitting heading."""
-        for section in self._sections:
-            items = [] if id(section) in scales else [*_ITEM.finditer(section.text)]
-            items = [each for each in items if each["indent"] == items[0]["indent"]]
-            if len(items) < 2:
-                continue
-            ends = [*(each.start() for each in items[1:]), len(section.text)]
-            criteria = []
-            for item, end in zip(items, ends, strict=True):
-                rest = section.text[item.end() : end].partition("\n\n")[0]
-                part = "name" if item["name"] else "code"
-                name, weight = item[part].strip(" :."), None
-                if found := _IN_TITLE.search(name):
-                    name, weight = name[: found.start()], found[1] or found[2]
-                elif found := re.match(rf"\s*[(\[]\s*{_AMOUNT}\s*[)\]]", rest, re.IGNORECASE):
-                    rest, weight = rest[found.end() :], found[1]
-                at = section.at + item.start(part)
-                told = self._cell(rest.lstrip(" \t:.–—-"), at)  # noqa: RUF001
-                weighed = self._cell(weight, at) if weight else None
-                criteria.append(_Criterion(self._cell(name, at), told, weighed, None, section))
-            if all(each.weight for each in criteria) or (_OF_CRITERIA.search(section.title) and section.depth):
-                yield _Group(section, criteria)
 
     @staticmethod
     def _is_shared(group: _Group) -> bool:
@@ -472,28 +409,22 @@ class _Outline:
 
     # Rubrics as tables
 
-    def _use(self, group: _Group) -> None:
+    def _make_group(self, group: _Group) -> Table:
         self._read.update(id(each.section) for each in group.criteria)
-        self._read.update(id(table) for each in group.criteria if each.scale for table in each.section.tables[:1])
-
-    def _make_group(self, group: _Group, shared: _Scale | None) -> Table:
-        self._use(group)
-        scales = [each.scale or shared for each in group.criteria]
-        spread = _Spread([scale for scale in scales if scale])
+        spread = _Spread([each.scale for each in group.criteria if each.scale])
         rows, parts = [], []
-        for each, scale in zip(group.criteria, scales, strict=True):
-            told = each.told if each.told.text or scale else each.name
-            told = told._replace(text=_SCALE_BEFORE.sub("", told.text, count=1)) if shared else told
+        for each in group.criteria:
+            told = each.told if each.told.text or each.scale else each.name
             cells = {0: each.name, 1: told, 2: each.weight or Cell("", each.name.place)}
             rows.append(Row(cells, each.name.place))
-            if scale:
-                parts.append((each.name.text, spread.write(each.name.text, scale)))
+            if each.scale:
+                parts.append((each.name.text, spread.write(each.name.text, each.scale)))
         place = group.criteria[0].name.place
         header = _make_row(("id", "what is judged", "weight"), place)
         name, notes = _name(group.section), tuple(spread.notes)
         return Table(name, header, tuple(rows), notes, tuple(parts), span=spread.span)
 
-    def _make_list(self, section: _Section, table: _Tabled, shared: _Scale | None) -> Table:
+    def _make_list(self, section: _Section, table: _Tabled) -> Table:
         """Return a table of criteria with our headers, without the columns that hold nothing known."""
         self._read.update((id(table), id(section)))
         fields, steps, unknown, named = table.columns
@@ -503,7 +434,7 @@ class _Outline:
         if table.has_points:
             fields["weight"] = fields.pop("score_range")
         if "weight" in fields and not fold((cell := head.cell(fields["weight"])).text).startswith("weight"):
-            told = "" if shared or steps else ", and each criterion is met or not"
+            told = "" if steps else ", and each criterion is met or not"
             notes.append(Note(cell.place, f"column `{shorten(cell.text)}` is read as the weight{told}"))
         number = fields.pop("number", None)
         if number is not None:
@@ -528,11 +459,7 @@ class _Outline:
                 cells[column] = _read_weight(cells[column])
             rows.append(Row(cells, row.place))
         header = Row({column: head.cell(column)._replace(text=title) for column, title in titles.items()}, head.place)
-        parts = []
-        if shared and table.is_plain:
-            ids = [row.cell(fields["id"]).value for row in rows]
-            parts = [(each, _Spread([shared]).write(each, shared)) for each in ids]
-        return Table(_name(section), header, tuple(rows), tuple(notes), tuple(parts))
+        return Table(_name(section), header, tuple(rows), tuple(notes))
 
     def _note_unread(self) -> Iterator[Note]:
         """Say which tables, rows of scales and sections are not read."""
@@ -610,69 +537,3 @@ def _make_row(texts: Sequence[str], place: Place) -> Row:
 
 def _name(section: _Section) -> str:
     return _NUMBERING.sub("", section.title, count=1).strip() or section.title
-
-
-# Rubrics in the strings of YAML, JSON and Python: prompts with a scale of scores.
-
-
-class Prompt(NamedTuple):
-    """A string with a scale: the key or the variable that has it, its place, and its rubrics as tables."""
-
-    name: str
-    at: Position
-    tables: list[Table]
-
-
-class _Text(Source):
-    """The text of a string, all of which is where the string is, or line by line if it stands so in the file."""
-
-    outer: Source
-    at: int
-    is_verbatim: bool
-
-    def position(self, offset: int) -> Position:
-        return self.outer.position(self.at + (offset if self.is_verbatim else 0))
-
-
-def read_prompts(source: Source) -> list[Prompt]:
-    """Return the prompts of a file with at least one scale each; none if the file cannot be read."""
-    try:
-        if (kind := kind_of(source.name)).is_program:
-            return list(_read_strings(source, find_texts(source, kind)))
-        return [prompt for document in read_documents(source)[0] for prompt in find_prompts(document)]
-    except SyntaxFaultError:
-        return []
-
-
-def find_prompts(document: Document) -> Iterator[Prompt]:
-    """Find the prompts of a document of YAML or JSON, or of the program that it stands for."""
-    source, kind = document.source, document.kind
-    return _read_strings(source, find_texts(source, kind) if kind.is_program else _find_in_data(document))
-
-
-def _read_strings(source: Source, strings: Iterator[tuple[str, str, int]]) -> Iterator[Prompt]:
-    for name, text, start in strings:
-        if "\n" not in text or count_steps(text) < 3:  # two numbered lines may be anything
-            continue
-        told = dedent(text)
-        inner = _Text(source.name, told)
-        inner.outer = source
-        found = source.text.find(text, start, start + len(text) + 4)
-        inner.is_verbatim = told == text and found >= 0
-        inner.at = found if inner.is_verbatim else start
-        try:
-            tables = [table for table in read_outline(inner, None, {}, name) or () if table.parts]
-        except TableError:
-            continue
-        if tables:
-            yield Prompt(name, source.position(start), tables)
-
-
-def _find_in_data(document: Document) -> Iterator[tuple[str, str, int]]:
-    """Yield the strings of several lines: the key, the text, and where it begins."""
-    for path, mapping in document.mappings:
-        for key, value in mapping.items():
-            for index, text in enumerate(value if isinstance(value, list) else [value]):
-                if isinstance(text, str) and "\n" in text:
-                    place = (*path, key, index) if isinstance(value, list) else (*path, key)
-                    yield str(key), text, document.span(place, Part.VALUE).start

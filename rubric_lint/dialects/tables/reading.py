@@ -13,7 +13,7 @@ from rubric_lint.dialects.tables.outline import read_outline
 from rubric_lint.dialects.tables.rubrics import read_rubric
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.messages import join_words, point_to_known
-from rubric_lint.text.source import Source, UndecodableError
+from rubric_lint.text.source import SUFFIXES, Source, UndecodableError
 
 KINDS: Mapping[str, str] = {
     ".csv": "CSV",
@@ -106,6 +106,8 @@ def _identify(path: str, data: bytes, whole: Place) -> str:
         raise UnreadableError(whole, f"cannot be read: it is {told}")
     if not kind:
         hint = "; say what it is with --stdin-filename" if path.startswith("<") else ""
+        if path.lower().endswith(SUFFIXES):
+            raise UnreadableError(whole, "is YAML or JSON, which needs no import; use `rubric-lint convert`")
         expected = join_words([*KINDS], "or")
         raise UnreadableError(whole, f"is not a file with tables; expected a name that ends in {expected}{hint}")
     if kind == "Excel" and not found:
