@@ -1,0 +1,285 @@
+"""Choose the answers that a page of scores has, and write them for its script as one element of JSON.
+
+A browser opens a page with hundreds of thousands of answers too slowly, so a page has a few thousand: a random sample
+of all, to label, and those that readers look for. What is kept in memory meanwhile does not grow with the run.
+"""
+
+import heapq
+import json
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from random import Random
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+from rubric_lint.agree.runs import Before, OtherRun, read_answers
+from rubric_lint.report.terminal import name_answer
+from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringRubric, Verdict
+from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.scorer import Outcome
+
+MOST_ANSWERS = 5000
+"""The most answers in a page; one in five of them is of the random sample."""
+
+MOST_TEXT = 32 << 20
+"""The most bytes of records in a page, of both runs together."""
+
+_IN_MEMORY = 4 << 20
+
+_LEAST = -1
+_CHANGED_SCORE = 1
+_INTEREST = {Verdict.PASS: 0, Verdict.BORDERLINE: 2, Verdict.FAIL: 3, None: 4}
+_CHANGED_VERDICT = 5
+"""How much readers look for an answer: first for one whose verdict changed, then for an invalid one, and so on."""
+
+
+def name_id(name: Any) -> str:
+    """Return an id as the page shows it; numbers keep all their digits."""
+    return name if isinstance(name, str) else json.dumps(name, default=str)
+
+
+class Texts:
+    """The texts of records in a temporary file, each by its number."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
+        self._ends = array("Q")
+
+    def add(self, texts: Iterable[bytes]) -> None:
+        """Add some texts."""
+        end = self._start(len(self._ends))
+        for text in texts:
+            self._file.write(text)
+            end += len(text)
+            self._ends.append(end)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def _start(self, number: int) -> int:
+        return self._ends[number - 1] if number else 0
+
+    def size(self, number: int) -> int:
+        """Return the number of bytes of a text."""
+        return self._ends[number] - self._start(number)
+
+    def read(self, number: int) -> str:
+        """Return a text on one line."""
+        self._file.seek(self._start(number))
+        text = self._file.read(self.size(number)).decode("utf-8", "replace")
+        return text.replace("\n", " ").replace("\r", " ")
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._file.close()
+
+
+@dataclass(slots=True)
+class _Answer:
+    """An answer of the page: its number in the run, how much readers look for it, and what the script gets of it.
+
+    `text` and `other` are the numbers of its records in both runs, None without one.
+    """
+
+    number: int
+    interest: int
+    data: dict[str, Any]
+    text: int | None
+    other: int | None
+
+
+class PageAnswers:
+    """A collector of all answers of a run, in order; it keeps those for the page. `count` counts all.
+
+    Each answer first tries to get into the random sample; what is not in it, or falls out of it, competes by interest,
+    and of equal interest at random. After `finish`, `listed` counts the answers of this run that the page has,
+    `sampled` those of the random sample, and `without_text` those without their records.
+    """
+
+    def __init__(
+        self,
+        rubrics: Sequence[ScoringRubric],
+        other: OtherRun | None = None,
+        other_texts: Texts | None = None,
+        *,
+        most: int = MOST_ANSWERS,
+        most_text: int = MOST_TEXT,
+    ) -> None:
+        self.count = self.only_there = self.listed = self.sampled = self.without_text = 0
+        self._other = other
+        self._texts, self._other_texts = Texts(), other_texts or Texts()
+        self._rubrics = {rubric.name: place for place, rubric in enumerate(rubrics)}
+        self._grades: list[list[dict[AnswerValue, int]]] = [
+            [{grade.answer: place for place, grade in enumerate(criterion.grades)} for criterion in rubric.criteria]
+            for rubric in rubrics
+        ]
+        self._most, self._most_text = most, most_text
+        self._most_sampled = most // 5
+        self._chance = Random(0).random  # noqa: S311 (the same input gives the same page)
+        # The first one of each is the next to fall out; the number orders what is equal.
+        self._sample: list[tuple[float, int, _Answer]] = []
+        self._notable: list[tuple[int, float, int, _Answer]] = []
+        self._answers: list[_Answer] = []
+
+    def add_known(
+        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, texts: Sequence[bytes]
+    ) -> None:
+        """Add results on consecutive lines."""
+        for place, (name, known) in enumerate(found):
+            self._add(name, known.rubric.name, known, line + place, file, texts[place])
+
+    def add_outcome(self, outcome: Outcome, text: bytes) -> None:
+        """Add a full outcome: an invalid one, or one of several samples."""
+        name, result, error = outcome.head.get("id"), outcome.result, None
+        if result is None:
+            error = (outcome.error.path, outcome.error.message) if outcome.error else ("", "")
+        rubric = result.rubric.name if result else outcome.name
+        self._add(name, rubric, result, outcome.line, outcome.file, text, error)
+
+    def _add(
+        self,
+        name: Any,
+        rubric: str | None,
+        result: Known | Scored | None,
+        line: int,
+        file: str | None,
+        text: bytes,
+        error: tuple[str, str] | None = None,
+    ) -> None:
+        before = self._other.match(rubric, name, result, line, file) if self._other else None
+        interest = _rate(result, before)
+        number, chance = self.count, -self._chance()
+        self.count += 1
+        is_full = number >= self._most
+        if is_full and chance < self._sample[0][0] and (interest, chance) < self._notable[0][:2]:
+            return
+        data = self._describe(name, rubric, result, before)
+        data["line"] = line
+        if file is not None:
+            data["file"] = file
+        if error:
+            data["error"] = error
+        self._texts.add([text])
+        answer = _Answer(number, interest, data, len(self._texts) - 1, before.record if before else None)
+        entry = chance, -number, answer
+        if len(self._sample) < self._most_sampled:
+            heapq.heappush(self._sample, entry)
+        else:
+            chance, _, answer = heapq.heappushpop(self._sample, entry)
+            self._compete(answer, chance)
+
+    def _compete(self, answer: _Answer, chance: float) -> None:
+        entry = answer.interest, chance, -answer.number, answer
+        if len(self._notable) < self._most - self._most_sampled:
+            heapq.heappush(self._notable, entry)
+        else:
+            heapq.heappushpop(self._notable, entry)
+
+    def _describe(
+        self, name: Any, rubric: str | None, result: Known | Scored | None, before: Before | None
+    ) -> dict[str, Any]:
+        """Return what the script gets of an answer."""
+        data: dict[str, Any] = {"id": name}
+        if not (name is None or isinstance(name, str)):  # a browser would round a long number
+            data = {"id": name_id(name), "json": True}
+        place = self._rubrics.get(rubric or "")
+        if place is not None:
+            data["rubric"] = place
+        data |= {"verdict": "invalid"} if result is None else _describe_score(result)
+        if result is not None and place is not None:
+            answers = read_answers(result)
+            data["grades"] = [grades[answer] for grades, answer in zip(self._grades[place], answers, strict=True)]
+        if before:
+            data["was"] = self._describe_before(before, result.rubric if result else None)
+        return data
+
+    def _describe_before(self, before: Before, rubric: ScoringRubric | None) -> dict[str, Any]:
+        """Return what the script gets of the other run's result; its values are in the order of our criteria."""
+        was = before.result
+        if was is None or self._other is None:
+            return {"verdict": "invalid"}
+        theirs = self._other.known.rubrics[was.rubric]
+        values: list[tuple[str, bool] | None] = []
+        for criterion in rubric.criteria if rubric else ():
+            place = theirs.places.get(criterion.id)
+            grade = None if place is None else theirs.criteria[place].grades[was.answers[place]]
+            values.append((name_answer(grade.answer), grade.gate_met) if grade else None)
+        return {**_describe_score(was), "values": values}
+
+    def finish(self) -> None:
+        """Choose the answers; those that only the other run has are among them, in the order of that run."""
+        if self._other:
+            self._add_unmatched(self._other)
+        kept = [answer for *_, answer in chain(self._sample, self._notable)]
+        self._answers = sorted(kept, key=lambda answer: answer.number)
+        self.listed = sum(answer.number < self.count for answer in kept)
+        if self.listed < self.count:
+            self.sampled = len(self._sample)
+            for *_, answer in self._sample:
+                answer.data["sampled"] = True
+        self._choose_texts()
+
+    def _add_unmatched(self, other: OtherRun) -> None:
+        interest = _CHANGED_SCORE if self.count > self._most else _LEAST  # none takes the place of this run's last one
+        for name, before in other.unmatched():
+            data = {"id": name, "verdict": "absent", "was": self._describe_before(before, None)}
+            answer = _Answer(self.count + self.only_there, interest, data, None, before.record)
+            self._compete(answer, -self._chance())
+            self.only_there += 1
+
+    def _choose_texts(self) -> None:
+        """Take away the records that are too large together, first of the answers that readers look for least."""
+        left = self._most_text
+        for answer in sorted(self._answers, key=lambda answer: (-answer.interest, answer.number)):
+            size = 0 if answer.text is None else self._texts.size(answer.text)
+            size += 0 if answer.other is None else self._other_texts.size(answer.other)
+            if size <= left:
+                left -= size
+            else:
+                answer.text = answer.other = None
+                self.without_text += 1
+
+    def write(self, about: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the element with all of it and with what else the script needs; no foreign text can end it."""
+        yield '<script type="application/json" id="data">'
+        yield _as_json({**about, "rows": self.count, "onlyThere": self.only_there}).removesuffix("}")
+        yield ',"answers":['
+        for place, answer in enumerate(self._answers):
+            if answer.text is not None:
+                answer.data["record"] = self._texts.read(answer.text)
+            if answer.other is not None:
+                answer.data["otherRecord"] = self._other_texts.read(answer.other)
+            yield f"{',' if place else ''}\n{_as_json(answer.data)}"
+            answer.data.clear()
+        yield "]}</script>\n"
+
+    def close(self) -> None:
+        """Remove the temporary files."""
+        self._texts.close()
+        self._other_texts.close()
+
+
+def _rate(result: Known | Scored | None, before: Before | None) -> int:
+    """Return how much readers look for an answer."""
+    verdict = result.verdict if result else None
+    if before is None:
+        return _INTEREST[verdict]
+    was = before.result
+    if verdict is not (was.verdict if was else None):
+        return _CHANGED_VERDICT
+    if verdict is Verdict.PASS and result and was and float(result.score) != float(was.score):
+        return _CHANGED_SCORE
+    return _INTEREST[verdict]
+
+
+def _describe_score(result: Any) -> dict[str, Any]:
+    score = float(result.score)
+    return {"verdict": result.verdict, "score": score, "shown": f"{score:.3f}"}
+
+
+def _as_json(data: Mapping[str, Any]) -> str:
+    """Return ASCII in which nothing is markup."""
+    text = json.dumps(data, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
