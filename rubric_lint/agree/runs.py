@@ -429,7 +429,12 @@ class Matcher:
         self._other.match(outcome.name, outcome.head.get("id"), outcome.result, outcome.line, outcome.file)
 
     def list(
-        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, _texts: Sequence[bytes], _about: Any = None
+        self,
+        found: Sequence[tuple[Any, Known]],
+        line: int,
+        file: str | None,
+        _texts: Sequence[bytes],
+        _about: Any = None,
     ) -> None:
         """Join results."""
         for place, (name, known) in enumerate(found, line):

@@ -130,7 +130,7 @@ class Extras(NamedTuple):
 
 
 class _Figure(NamedTuple):
-    """A number in large print with a note, the class of its card, and the answers that it counts, if it leads to them."""
+    """A number in large print with a note, the class of its card, and the answers that it counts and leads to."""
 
     name: str
     value: str
@@ -262,7 +262,7 @@ class HtmlReport:
             heapq.heapreplace(self._worst, entry)
 
     def close(self) -> None:
-        """Remove the temporary files."""
+        """Remove the temporary files; a page that is written has removed them already."""
         self._answers.close()
 
     def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: Extras) -> None:
@@ -370,7 +370,10 @@ class HtmlReport:
             "not_compared": [*_list_not_compared(other)],
             "alone": [
                 (count, f"{_count(count, 'answer')} only in {run} run.", view)
-                for count, run, view in ((other.only_here, "this", "flip=here"), (other.only_there, "the other", "flip=there"))
+                for count, run, view in (
+                    (other.only_here, "this", "flip=here"),
+                    (other.only_there, "the other", "flip=there"),
+                )
                 if count
             ],
         }

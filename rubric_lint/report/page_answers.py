@@ -45,29 +45,26 @@ class Texts:
 
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
-        self._ends = array("Q")
+        self._starts = array("Q", [0])
+
+    @property
+    def count(self) -> int:
+        """The number of texts."""
+        return len(self._starts) - 1
 
     def add(self, texts: Iterable[bytes]) -> None:
         """Add some texts."""
-        end = self._start(len(self._ends))
         for text in texts:
             self._file.write(text)
-            end += len(text)
-            self._ends.append(end)
-
-    def __len__(self) -> int:
-        return len(self._ends)
-
-    def _start(self, number: int) -> int:
-        return self._ends[number - 1] if number else 0
+            self._starts.append(self._starts[-1] + len(text))
 
     def size(self, number: int) -> int:
         """Return the number of bytes of a text."""
-        return self._ends[number] - self._start(number)
+        return self._starts[number + 1] - self._starts[number]
 
     def read(self, number: int) -> str:
         """Return a text on one line."""
-        self._file.seek(self._start(number))
+        self._file.seek(self._starts[number])
         text = self._file.read(self.size(number)).decode("utf-8", "replace")
         return text.replace("\n", " ").replace("\r", " ")
 
@@ -109,7 +106,7 @@ class PageAnswers:
     ) -> None:
         self.count = self.only_there = self.listed = self.sampled = self.without_text = 0
         self._other = other
-        self._texts, self._other_texts = Texts(), other_texts or Texts()
+        self._texts, self._other_texts = Texts(), Texts() if other_texts is None else other_texts
         self._rubrics = {rubric.name: place for place, rubric in enumerate(rubrics)}
         self._grades: list[list[dict[AnswerValue, int]]] = [
             [{grade.answer: place for place, grade in enumerate(criterion.grades)} for criterion in rubric.criteria]
@@ -128,7 +125,7 @@ class PageAnswers:
     ) -> None:
         """Add results on consecutive lines."""
         for place, (name, known) in enumerate(found):
-            self._add(name, known.rubric.name, known, line + place, file, texts[place])
+            self._add(name, known.rubric.name, known, line=line + place, file=file, text=texts[place])
 
     def add_outcome(self, outcome: Outcome, text: bytes) -> None:
         """Add a full outcome: an invalid one, or one of several samples."""
@@ -136,13 +133,14 @@ class PageAnswers:
         if result is None:
             error = (outcome.error.path, outcome.error.message) if outcome.error else ("", "")
         rubric = result.rubric.name if result else outcome.name
-        self._add(name, rubric, result, outcome.line, outcome.file, text, error)
+        self._add(name, rubric, result, line=outcome.line, file=outcome.file, text=text, error=error)
 
     def _add(
         self,
         name: Any,
         rubric: str | None,
         result: Known | Scored | None,
+        *,
         line: int,
         file: str | None,
         text: bytes,
@@ -162,7 +160,7 @@ class PageAnswers:
         if error:
             data["error"] = error
         self._texts.add([text])
-        answer = _Answer(number, interest, data, len(self._texts) - 1, before.record if before else None)
+        answer = _Answer(number, interest, data, self._texts.count - 1, before.record if before else None)
         entry = chance, -number, answer
         if len(self._sample) < self._most_sampled:
             heapq.heappush(self._sample, entry)
@@ -242,7 +240,10 @@ class PageAnswers:
                 self.without_text += 1
 
     def write(self, about: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the element with all of it and with what else the script needs; no foreign text can end it."""
+        """Yield the element with all of it and with what else the script needs; no foreign text can end it.
+
+        Afterwards nothing is left of the answers.
+        """
         yield '<script type="application/json" id="data">'
         yield _as_json({**about, "rows": self.count, "onlyThere": self.only_there}).removesuffix("}")
         yield ',"answers":['
@@ -254,6 +255,7 @@ class PageAnswers:
             yield f"{',' if place else ''}\n{_as_json(answer.data)}"
             answer.data.clear()
         yield "]}</script>\n"
+        self.close()
 
     def close(self) -> None:
         """Remove the temporary files."""
