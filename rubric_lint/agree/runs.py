@@ -167,7 +167,7 @@ class OtherRun:
         self._joined = bytearray()  # 1 for each record that this run has too
         self._has_other_types = False
         self._names: dict[str, None] = {}
-        self._values: dict[tuple[str, str], Counter[tuple[int, int, AnswerValue]]] = defaultdict(Counter)
+        self._values: dict[tuple[str, str], Counter[tuple[OtherGrade, AnswerValue]]] = defaultdict(Counter)
         self._pairs: Counter[tuple[Known, int]] = Counter()
 
     def read(self, chunks: Iterable[bytes], asked: Asked = PLAIN) -> int:
@@ -282,8 +282,8 @@ class OtherRun:
         for (name, named), values in self._values.items():
             criterion = next(each for each in self._ours[name].criteria if each.id == named)
             pair = self.criteria.setdefault((name, named), CriterionPair())
-            for (rubric, place, answer), times in values.items():
-                other, grade = self.known.rubrics[rubric].find(named).grades[place], criterion.grade(answer)
+            for (other, answer), times in values.items():
+                grade = criterion.grade(answer)
                 if grade:
                     pair.add(criterion, other, grade, times)
         self._values.clear()
@@ -296,7 +296,7 @@ class OtherRun:
         for criterion, answer in zip(given.rubric.criteria, read_answers(given), strict=True):
             at = theirs.get(criterion.id)
             if at is not None:
-                self._values[given.rubric.name, criterion.id][was.rubric, was.answers[at], answer] += times
+                self._values[given.rubric.name, criterion.id][was.grades[at], answer] += times
 
     def _keep_flip(self, name: Any, was: OtherKind, given: Known | Scored) -> None:
         """Keep an answer if its verdict or, of equal verdicts, its score differs, as printed."""
@@ -334,7 +334,7 @@ class OtherRun:
         for *_, name, was, given in sorted(flips.heap, key=lambda entry: entry[:3], reverse=True):
             theirs = self.known.rubrics[was.rubric]
             graded = [
-                (each, theirs.find(each.id).grades[was.answers[theirs.places[each.id]]], grade)
+                (each, was.grades[theirs.places[each.id]], grade)
                 for each, answer in zip(given.rubric.criteria, read_answers(given), strict=True)
                 if each.id in theirs.places and (grade := each.grade(answer))
             ]

@@ -198,11 +198,11 @@ class PageAnswers:
         was = before.result
         if was is None or self._other is None:
             return {"verdict": "invalid"}
-        theirs = self._other.known.rubrics[was.rubric]
+        places = self._other.known.rubrics[was.rubric].places
         values: list[tuple[str, bool] | None] = []
         for criterion in rubric.criteria if rubric else ():
-            place = theirs.places.get(criterion.id)
-            grade = None if place is None else theirs.criteria[place].grades[was.answers[place]]
+            place = places.get(criterion.id)
+            grade = None if place is None else was.grades[place]
             values.append((name_answer(grade.answer), grade.gate_met) if grade else None)
         return {**_describe_score(was), "values": values}
 
