@@ -542,14 +542,14 @@
 
     /** Says how many answers are listed, and of how many if the page does not have all that the view asks for. */
     tell(note = "") {
-      const { view, chosen, data, answers } = this, total = this.totals.get(filterOf(view));
-      this.status.textContent = `${this.describeCount(chosen.length, total, view, data, answers)}${note}.`;
+      this.status.textContent = `${this.describeCount()}${note}.`;
     }
 
-    describeCount(size, total, view, data, answers) {
+    describeCount() {
+      const { view, chosen, data, answers } = this, size = chosen.length, total = this.totals.get(filterOf(view));
       if (size < total) return `${count(size)} of ${answersOf(total)} are in this page`;
       if (total === undefined && !answers.isWhole) return `${answersOf(size)} of the ${count(answers.listed)} in this page, which does not have all ${count(data.rows)}`;
-      const absent = data.onlyThere - this.chosen.filter((row) => row.verdict === "absent").length;
+      const absent = data.onlyThere - chosen.filter((row) => row.verdict === "absent").length;
       const rest = view.q || size !== data.rows ? ` of ${count(data.rows)}` : "";
       return `${answersOf(size)}${rest}${absent ? `; ${count(absent)} more only in the other run` : ""}`;
     }
