@@ -21,13 +21,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from rubric_lint.agree.reading import LABEL_FIELDS
-from rubric_lint.agree.runs import NAMES_OF_RUNS, OtherRun, read_answers, read_score
+from rubric_lint.agree.runs import NAMES_OF_RUNS, OtherRun, read_score
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import CRITERION, fold_column
 from rubric_lint.report.agreement import Findings, describe_findings, word_legend
 from rubric_lint.report.assessment import Assessed, describe_assessments
-from rubric_lint.report.page_answers import MOST_ANSWERS, MOST_TEXT, PageAnswers, Texts, name_id
+from rubric_lint.report.page_answers import MOST_ANSWERS, MOST_TEXT, PageAnswers, Texts, name_id, name_row
 from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
@@ -140,16 +140,6 @@ class _Figure(NamedTuple):
     view: str = ""
 
 
-class _FirstRow(NamedTuple):
-    """One of the first answers, for readers without the script; without a verdict it is invalid."""
-
-    name: str
-    verdict: Verdict | None
-    score: str
-    missed: Sequence[str]
-    error: str = ""
-
-
 class _Origin:
     """What the records say of how they were judged: the models, and the first and the last day."""
 
@@ -194,7 +184,6 @@ class HtmlReport:
         # The best of the worst comes first, to be dropped next; the number orders equal ones.
         self._worst: list[tuple[int, Fraction, int, Outcome]] = []
         self._invalid: list[Outcome] = []
-        self._first: list[_FirstRow] = []
         self._origin = _Origin()
         self._rubrics = rubrics
         self._other = other
@@ -202,16 +191,10 @@ class HtmlReport:
 
     def add(self, outcome: Outcome, text: bytes) -> None:
         """Add the outcome of one entry."""
-        self._answers.add_outcome(outcome, text)
+        result, name, error = outcome.result, outcome.head.get("id"), outcome.error
+        rubric = result.rubric.name if result else outcome.name
+        self._answers.add(name, rubric, result, line=outcome.line, file=outcome.file, text=text, error=error)
         self._origin.add(outcome.rest.get("judge"))
-        result = outcome.result
-        if len(self._first) < _MOST_FIRST:
-            name = name_outcome(outcome)
-            if result:
-                missed = [each.criterion.id for each in result.criteria if not each.grade.gate_met]
-                self._first.append(_FirstRow(name, result.verdict, format_score(result.score), missed))
-            else:
-                self._first.append(_FirstRow(name, None, "", (), outcome.error.message if outcome.error else ""))
         if result:
             self._add(result.score, result.verdict, 1)
             self.keep(outcome)
@@ -222,13 +205,9 @@ class HtmlReport:
         self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, texts: Sequence[bytes], about: Any = None
     ) -> None:
         """List results that `count` counts."""
-        self._answers.add_known(found, line, file, texts)
+        for place, (name, known) in enumerate(found):
+            self._answers.add(name, known.rubric.name, known, line=line + place, file=file, text=texts[place])
         self._origin.add(about)
-        for place, (name, known) in enumerate(found[: max(_MOST_FIRST - len(self._first), 0)]):
-            answers = zip(known.rubric.criteria, read_answers(known), strict=True)
-            missed = [each.id for each, answer in answers if (grade := each.grade(answer)) and not grade.gate_met]
-            score = format_score(Fraction(known.points, known.rubric.full))
-            self._first.append(_FirstRow(name_row(name, line + place, file), known.verdict, score, missed))
 
     def count(self, known: Known) -> None:
         """Count the results with these answers."""
@@ -326,7 +305,7 @@ class HtmlReport:
             "assessments_shown": [] if isinstance(extras.assessed, str) else describe_assessments(extras.assessed),
             "worst": worst,
             "invalid": self._invalid,
-            "first": self._first,
+            "first": [*self._answers.list_first(_MOST_FIRST)],
         }
 
     def _describe_comparison(self) -> dict[str, Any] | None:
@@ -547,13 +526,6 @@ def _find_texts(rest: Mapping[str, Any]) -> list[tuple[str, str]]:
 def name_outcome(outcome: Outcome) -> str:
     """Return the name of an answer: its id, or its place."""
     return name_row(outcome.head.get("id"), outcome.line, outcome.file)
-
-
-def name_row(given: Any, line: int, file: str | None) -> str:
-    """Return an id, or the place of an answer without one."""
-    if given is not None and (name := name_id(given)).strip():
-        return name
-    return f"{file + ', ' if file else ''}line {line}"
 
 
 def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:

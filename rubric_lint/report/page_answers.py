@@ -9,16 +9,15 @@ import json
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from random import Random
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from rubric_lint.agree.runs import Before, OtherRun, read_answers
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.report.terminal import name_answer
 from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.scorer import Outcome
 
 MOST_ANSWERS = 5000
 """The most answers in a page; one in five of them is of the random sample."""
@@ -40,6 +39,13 @@ def name_id(name: Any) -> str:
     return name if isinstance(name, str) else json.dumps(name, default=str)
 
 
+def name_row(given: Any, line: int, file: str | None) -> str:
+    """Return an id, or the place of an answer without one."""
+    if given is not None and (name := name_id(given)).strip():
+        return name
+    return f"{file + ', ' if file else ''}line {line}"
+
+
 class Texts:
     """The texts of records in a temporary file, each by its number."""
 
@@ -47,16 +53,12 @@ class Texts:
         self._file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
         self._starts = array("Q", [0])
 
-    @property
-    def count(self) -> int:
-        """The number of texts."""
-        return len(self._starts) - 1
-
-    def add(self, texts: Iterable[bytes]) -> None:
-        """Add some texts."""
+    def add(self, texts: Iterable[bytes]) -> int:
+        """Add some texts, and return the number of the next one."""
         for text in texts:
             self._file.write(text)
             self._starts.append(self._starts[-1] + len(text))
+        return len(self._starts) - 1
 
     def size(self, number: int) -> int:
         """Return the number of bytes of a text."""
@@ -77,14 +79,19 @@ class Texts:
 class _Answer:
     """An answer of the page: its number in the run, how much readers look for it, and what the script gets of it.
 
-    `text` and `other` are the numbers of its records in both runs, None without one.
+    The greatest `chance` is in the sample. `text` and `other` are the numbers of its records in both runs.
     """
 
     number: int
     interest: int
+    chance: float
     data: dict[str, Any]
     text: int | None
     other: int | None
+
+
+Heap = list[tuple[float, float, int, _Answer]]
+"""Answers in an order of which the first one is the next to fall out; the number orders equal ones."""
 
 
 class PageAnswers:
@@ -107,35 +114,20 @@ class PageAnswers:
         self.count = self.only_there = self.listed = self.sampled = self.without_text = 0
         self._other = other
         self._texts, self._other_texts = Texts(), Texts() if other_texts is None else other_texts
-        self._rubrics = {rubric.name: place for place, rubric in enumerate(rubrics)}
+        self._rubrics = rubrics
+        self._places = {rubric.name: place for place, rubric in enumerate(rubrics)}
         self._grades: list[list[dict[AnswerValue, int]]] = [
             [{grade.answer: place for place, grade in enumerate(criterion.grades)} for criterion in rubric.criteria]
             for rubric in rubrics
         ]
         self._most, self._most_text = most, most_text
         self._most_sampled = most // 5
-        self._chance = Random(0).random  # noqa: S311 (the same input gives the same page)
-        # The first one of each is the next to fall out; the number orders what is equal.
-        self._sample: list[tuple[float, int, _Answer]] = []
-        self._notable: list[tuple[int, float, int, _Answer]] = []
+        self._draw = Random(0).random  # noqa: S311 (the same input gives the same page)
+        self._sample: Heap = []
+        self._notable: Heap = []
         self._answers: list[_Answer] = []
 
-    def add_known(
-        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, texts: Sequence[bytes]
-    ) -> None:
-        """Add results on consecutive lines."""
-        for place, (name, known) in enumerate(found):
-            self._add(name, known.rubric.name, known, line=line + place, file=file, text=texts[place])
-
-    def add_outcome(self, outcome: Outcome, text: bytes) -> None:
-        """Add a full outcome: an invalid one, or one of several samples."""
-        name, result, error = outcome.head.get("id"), outcome.result, None
-        if result is None:
-            error = (outcome.error.path, outcome.error.message) if outcome.error else ("", "")
-        rubric = result.rubric.name if result else outcome.name
-        self._add(name, rubric, result, line=outcome.line, file=outcome.file, text=text, error=error)
-
-    def _add(
+    def add(
         self,
         name: Any,
         rubric: str | None,
@@ -144,36 +136,30 @@ class PageAnswers:
         line: int,
         file: str | None,
         text: bytes,
-        error: tuple[str, str] | None = None,
+        error: OutputError | None = None,
     ) -> None:
+        """Add an answer by its id; an invalid one has no result."""
         before = self._other.match(rubric, name, result, line, file) if self._other else None
-        interest = _rate(result, before)
-        number, chance = self.count, -self._chance()
+        interest, chance = _rate(result, before), self._draw()
+        number = self.count
         self.count += 1
-        is_full = number >= self._most
-        if is_full and chance < self._sample[0][0] and (interest, chance) < self._notable[0][:2]:
+        if number >= self._most and chance < self._sample[0][1] and (interest, chance) < self._notable[0][:2]:
             return
         data = self._describe(name, rubric, result, before)
         data["line"] = line
         if file is not None:
             data["file"] = file
         if error:
-            data["error"] = error
-        self._texts.add([text])
-        answer = _Answer(number, interest, data, self._texts.count - 1, before.record if before else None)
-        entry = chance, -number, answer
-        if len(self._sample) < self._most_sampled:
-            heapq.heappush(self._sample, entry)
-        else:
-            chance, _, answer = heapq.heappushpop(self._sample, entry)
-            self._compete(answer, chance)
+            data["error"] = error.path, error.message
+        place = self._texts.add([text]) - 1
+        answer = _Answer(number, interest, chance, data, place, before.record if before else None)
+        loser = _push(self._sample, self._most_sampled, (0, chance, number, answer))
+        if loser:
+            self._compete(loser)
 
-    def _compete(self, answer: _Answer, chance: float) -> None:
-        entry = answer.interest, chance, -answer.number, answer
-        if len(self._notable) < self._most - self._most_sampled:
-            heapq.heappush(self._notable, entry)
-        else:
-            heapq.heappushpop(self._notable, entry)
+    def _compete(self, answer: _Answer) -> None:
+        entry = answer.interest, answer.chance, answer.number, answer
+        _push(self._notable, self._most - self._most_sampled, entry)
 
     def _describe(
         self, name: Any, rubric: str | None, result: Known | Scored | None, before: Before | None
@@ -182,7 +168,7 @@ class PageAnswers:
         data: dict[str, Any] = {"id": name}
         if not (name is None or isinstance(name, str)):  # a browser would round a long number
             data = {"id": name_id(name), "json": True}
-        place = self._rubrics.get(rubric or "")
+        place = self._places.get(rubric or "")
         if place is not None:
             data["rubric"] = place
         data |= {"verdict": "invalid"} if result is None else _describe_score(result)
@@ -210,7 +196,7 @@ class PageAnswers:
         """Choose the answers; those that only the other run has are among them, in the order of that run."""
         if self._other:
             self._add_unmatched(self._other)
-        kept = [answer for *_, answer in chain(self._sample, self._notable)]
+        kept = [answer for *_, answer in [*self._sample, *self._notable]]
         self._answers = sorted(kept, key=lambda answer: answer.number)
         self.listed = sum(answer.number < self.count for answer in kept)
         if self.listed < self.count:
@@ -223,8 +209,7 @@ class PageAnswers:
         interest = _CHANGED_SCORE if self.count > self._most else _LEAST  # none takes the place of this run's last one
         for name, before in other.unmatched():
             data = {"id": name, "verdict": "absent", "was": self._describe_before(before, None)}
-            answer = _Answer(self.count + self.only_there, interest, data, None, before.record)
-            self._compete(answer, -self._chance())
+            self._compete(_Answer(self.count + self.only_there, interest, self._draw(), data, None, before.record))
             self.only_there += 1
 
     def _choose_texts(self) -> None:
@@ -238,6 +223,19 @@ class PageAnswers:
             else:
                 answer.text = answer.other = None
                 self.without_text += 1
+
+    def list_first(self, most: int) -> Iterator[tuple[str, str, str, str]]:
+        """Yield the first answers, for readers without the script.
+
+        Each has its name, verdict and score, and the criteria whose gate is missed, or why it is invalid.
+        """
+        for answer in self._answers[: min(most, self.listed)]:
+            data = answer.data
+            told = data["error"][1] if "error" in data else ""
+            if "grades" in data:
+                given = zip(self._rubrics[data["rubric"]].criteria, data["grades"], strict=True)
+                told = ", ".join([criterion.id for criterion, place in given if not criterion.grades[place].gate_met])
+            yield name_row(data["id"], data["line"], data.get("file")), data["verdict"], data.get("shown", ""), told
 
     def write(self, about: Mapping[str, Any]) -> Iterator[str]:
         """Yield the element with all of it and with what else the script needs; no foreign text can end it.
@@ -261,6 +259,14 @@ class PageAnswers:
         """Remove the temporary files."""
         self._texts.close()
         self._other_texts.close()
+
+
+def _push(heap: Heap, most: int, entry: tuple[float, float, int, _Answer]) -> _Answer | None:
+    """Add an answer to a heap; return the one that falls out, if any."""
+    if len(heap) < most:
+        heapq.heappush(heap, entry)
+        return None
+    return heapq.heappushpop(heap, entry)[-1]
 
 
 def _rate(result: Known | Scored | None, before: Before | None) -> int:
