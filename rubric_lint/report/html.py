@@ -165,7 +165,7 @@ class _Origin:
 class HtmlReport:
     """A collector of outcomes.
 
-    It keeps counts, the worst outcomes that do not pass, the first ones, and the answers for the script of the page.
+    It keeps counts, the worst outcomes that do not pass, and the answers for the script of the page.
     """
 
     def __init__(

@@ -25,7 +25,8 @@ MOST_ANSWERS = 5000
 MOST_TEXT = 32 << 20
 """The most bytes of records in a page, of both runs together."""
 
-_IN_MEMORY = 4 << 20
+_IN_MEMORY, _ON_DISK = 4 << 20, 1 << 30
+"""The most bytes of records of a run to keep while it is read."""
 
 _LEAST = -1
 _CHANGED_SCORE = 1
@@ -56,13 +57,16 @@ class Texts:
     def add(self, texts: Iterable[bytes]) -> int:
         """Add some texts, and return the number of the next one."""
         for text in texts:
-            self._file.write(text)
-            self._starts.append(self._starts[-1] + len(text))
+            end = self._starts[-1] + len(text)
+            if end <= _ON_DISK:
+                self._file.write(text)
+            self._starts.append(end)
         return len(self._starts) - 1
 
     def size(self, number: int) -> int:
-        """Return the number of bytes of a text."""
-        return self._starts[number + 1] - self._starts[number]
+        """Return the number of bytes of a text; one that is not kept has too many for every page."""
+        start, end = self._starts[number : number + 2]
+        return end - start if end <= _ON_DISK else _ON_DISK
 
     def read(self, number: int) -> str:
         """Return a text on one line."""
@@ -246,9 +250,9 @@ class PageAnswers:
         yield _as_json({**about, "rows": self.count, "onlyThere": self.only_there}).removesuffix("}")
         yield ',"answers":['
         for place, answer in enumerate(self._answers):
-            if answer.text is not None:
+            if answer.text is not None and self._texts.size(answer.text):
                 answer.data["record"] = self._texts.read(answer.text)
-            if answer.other is not None:
+            if answer.other is not None and self._other_texts.size(answer.other):
                 answer.data["otherRecord"] = self._other_texts.read(answer.other)
             yield f"{',' if place else ''}\n{_as_json(answer.data)}"
             answer.data.clear()
