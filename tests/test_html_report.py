@@ -292,7 +292,7 @@ def test_nothing_that_others_wrote_is_markup():
 
 
 def test_unseen_characters_are_shown_and_long_texts_are_cut():
-    page = report(tower("a1", 1, 1, "right \u202eto left\u202c, bell \x07, half \ud83d", answer="x" * 101_000))
+    page = static(report(tower("a1", 1, 1, "right \u202eto left\u202c, bell \x07, half \ud83d", answer="x" * 101_000)))
     assert "right \\u202eto left\\u202c, bell \\x07, half \\ud83d" in page
     assert f"{'x' * 100_000}… (1,000 more characters)" in page
     assert "x" * 100_001 not in page

@@ -8,6 +8,7 @@ import heapq
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cache
@@ -129,7 +130,8 @@ class Extras(NamedTuple):
     command: str = ""
 
 
-class _Figure(NamedTuple):
+@dataclass(frozen=True)
+class _Figure:
     """A number in large print with a note, the class of its card, and the answers that it counts and leads to."""
 
     name: str

@@ -200,7 +200,7 @@ class ResultScorer(Scorer):
         is_of_table = "shape" not in entry
         if is_of_table:
             value = {name: item for name, item in value.items() if name not in OF_TABLE}
-        given = {name: grade.answer for name, _, _, grade in found.criteria}
+        given = {criterion.id: grade.answer for criterion, grade in found.criteria}
         ids = [each.id for each in reader.rubric.criteria]
         if is_of_table and reader.rubric.shape is Shape.CHECKLIST:
             given = {name: {0: False, 1: True}.get(answer, answer) for name, answer in given.items()}
@@ -219,7 +219,7 @@ class ResultScorer(Scorer):
                 f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
             )
         met = {piece.result.criterion.id: piece.result.grade.gate_met for piece in known.pieces}
-        if any(grade.gate_met is not met[name] for name, _, _, grade in found.criteria):
+        if any(grade.gate_met is not met[criterion.id] for criterion, grade in found.criteria):
             raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
         output = JudgeOutput(known.answers, (None,) * len(known.answers))
         return Entry(value, True, reader.rubric, Judged(known, output))  # noqa: FBT003 (as above)
