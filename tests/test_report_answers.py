@@ -153,14 +153,8 @@ def test_the_records_of_every_answer_are_in_the_page_with_their_reasons(run):
 
 @needs_node
 def test_answers_are_filtered_sorted_and_searched(run):
-    records = [
-        tower("b", 9, 9),
-        tower("a", 4, 10),
-        tower("C", 7, 6, question="Wo?"),
-        tower("d", 11, 1),
-        tower("e", 4, 1),
-    ]
-    records.append(tower("f", 7, 7))
+    records = [tower("b", 9, 9), tower("a", 4, 10), tower("C", 7, 6, question="Wo?"), tower("d", 11, 1)]
+    records += [tower("e", 4, 1), tower("f", 7, 7)]
     views = {
         "verdict=fail": ["a", "e"],
         "verdict=invalid": ["d"],
