@@ -286,15 +286,13 @@ def test_nothing_that_others_wrote_is_markup():
     count_outputs(totals, evil["a"], (False,))
     read = Reader(draw(page, totals, EVIL))
     assert "img" not in read.tags
-    assert [given for tag, name, given in read.attributes if tag == "script" and name != "id"] == [
-        *("text/x-answers", "text/x-records", "0", "2", "application/json")
-    ]
+    assert [given for tag, name, given in read.attributes if tag == "script" and name != "id"] == ["application/json"]
     assert read.text.count(EVIL) >= 12
     assert [attribute for attribute in read.attributes if attribute[1].startswith("on")] == []
 
 
 def test_unseen_characters_are_shown_and_long_texts_are_cut():
-    page = report(tower("a1", 1, 1, "right \u202eto left\u202c, bell \x07, half \ud83d", answer="x" * 101_000))
+    page = static(report(tower("a1", 1, 1, "right \u202eto left\u202c, bell \x07, half \ud83d", answer="x" * 101_000)))
     assert "right \\u202eto left\\u202c, bell \\x07, half \\ud83d" in page
     assert f"{'x' * 100_000}… (1,000 more characters)" in page
     assert "x" * 100_001 not in page
@@ -382,8 +380,9 @@ def test_the_page_asks_for_nothing_from_anywhere():
 
 
 @pytest.mark.slow
-def test_the_report_keeps_no_more_of_many_outcomes_than_of_few():
-    page = HtmlReport(RUBRICS)
+def test_the_report_keeps_no_more_of_many_outcomes_than_of_few(monkeypatch):
+    monkeypatch.setattr("rubric_lint.report.page_answers._IN_MEMORY", 1)
+    page = HtmlReport(RUBRICS, most=100)
 
     def add(count):
         for number in range(count):

@@ -2,7 +2,10 @@
 
 import json
 import re
+import shlex
 import subprocess
+from collections import Counter
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from unicodedata import category
@@ -10,13 +13,17 @@ from unicodedata import category
 import browser
 import commands
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from node import node
 from report_pictures import CHROMIUM
 
+from rubric_lint.agree.runs import OtherRun
 from rubric_lint.messages import visible
-from rubric_lint.outputs.blocks import Block
 from rubric_lint.report.html import Extras, HtmlReport
+from rubric_lint.report.page_answers import PageAnswers, Texts
 from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
@@ -35,6 +42,8 @@ rubrics:
   - {id: accuracy, weight: 2, required_min_score: 5, score_ranges: {0: Contradicts the source., 5: Agrees with it.}}
   - {id: tone, score_ranges: {0: Insults the reader., 5: Addresses the reader politely.}}
 """
+RUBRICS = load_rubrics("r.yaml", ONE.encode())
+START = '<script type="application/json" id="data">'
 NASTY = (
     "</script><script>alert(1)</script>",
     "<!--<script>",
@@ -78,7 +87,7 @@ def run(folder, monkeypatch):
 
 def read(page, **wanted):
     """What the script of a page makes of its data."""
-    wanted |= {"page": str(page), "script": str(ROOT / "rubric_lint/report/templates/report.js")}
+    wanted = {"page": str(page), "script": str(ROOT / "rubric_lint/report/templates/report.js"), **wanted}
     command = [node(), ROOT / "tests/support/answers.cjs"]
     done = subprocess.run(command, input=json.dumps(wanted), capture_output=True, text=True, check=True, timeout=60)
     return json.loads(done.stdout)
@@ -88,9 +97,6 @@ def part(page, anchor):
     """The text of a part of the page, from its anchor to the next heading of the same kind."""
     found = re.search(rf'<h2 id="{anchor}">(.*?)(?=<h2|<footer)', page.read_text("utf-8"), re.DOTALL)
     return " ".join(re.sub(r"<[^>]*>", " ", found[1]).split()).replace("&#x27;", "'")
-
-
-VERDICTS = ["fail", "borderline", "pass", "invalid", "absent"]
 
 
 @needs_node
@@ -117,7 +123,7 @@ def test_the_script_reads_every_answer_as_it_was_scored(run):
         missed = [criterion["id"] for criterion in each["criteria"] if not criterion["gate_met"]]
         return each["verdict"], f"{each['score']:.3f}", missed, None
 
-    found = [(VERDICTS[each["verdict"]], each["score"], each["missed"], each["error"]) for each in rows]
+    found = [(each["verdict"], each["score"], each["missed"], each["error"]) for each in rows]
     assert found == [*map(expected, results)]
 
 
@@ -128,27 +134,27 @@ def test_the_records_of_every_answer_are_in_the_page_with_their_reasons(run):
     records[7]["output"] = "It is <b>8</b> of 10."
     records[8] = {"id": "s", "outputs": [tower("", 4, 9, "No.")["output"], tower("", 9, 9, "Yes.")["output"]]}
     page, _, _ = run(ONE, "one.jsonl", one=lines(*records))
-    seen = read(page, records=["reason 1234.", "checks"])
-    assert [json.loads(line) for line in seen["lines"]] == records
+    seen = read(page, searches=["reason 1234.", "checks"])
+    assert [json.loads(each["record"]) for each in seen["rows"]] == records
     assert seen["records"][1234] == {
         "texts": [["Question", "Why 1234?"]],
         "reasons": [["accuracy", ["Reason 1234."]]],
         "raw": [
             ["Output", json.dumps(records[1234]["output"], indent=2)],
-            ["Record, as it was read", seen["lines"][1234]],
+            ["Record, as it was read", seen["rows"][1234]["record"]],
         ],
     }
     assert seen["records"][7]["texts"][1] == ["Output of the judge", "It is <b>8</b> of 10."]
     assert seen["records"][7]["raw"][0] == ["Output", "It is <b>8</b> of 10."]
     assert [name for name, _ in seen["records"][8]["raw"]] == ["Sample 1", "Sample 2", "Record, as it was read"]
     assert seen["records"][8]["reasons"] == [["accuracy", ["Sample 1 (4): No.", "Sample 2 (9): Yes."]]]
-    assert [[place for place, held in enumerate(each) if held] for each in seen["held"]] == [[1234], []]
+    assert seen["found"] == [[1234], []]
 
 
 @needs_node
 def test_answers_are_filtered_sorted_and_searched(run):
-    records = [tower("b", 9, 9), tower("a", 4, 10), tower("C", 7, 6), tower("d", 11, 1), tower("e", 4, 1)]
-    records.append(tower("f", 7, 7))
+    records = [tower("b", 9, 9), tower("a", 4, 10), tower("C", 7, 6, question="Wo?"), tower("d", 11, 1)]
+    records += [tower("e", 4, 1), tower("f", 7, 7)]
     views = {
         "verdict=fail": ["a", "e"],
         "verdict=invalid": ["d"],
@@ -161,13 +167,13 @@ def test_answers_are_filtered_sorted_and_searched(run):
         "sort=verdict": ["a", "e", "C", "f", "b", "d"],
         "sort=id": ["C", "a", "b", "d", "e", "f"],
         "desc=1": ["f", "e", "d", "C", "a", "b"],
-        "q=c": ["C"],
+        "q=D": ["d"],
+        "q=wo": ["C"],
         "criterion=9.9": ["b", "a", "C", "d", "e", "f"],
         "verdict=none": ["b", "a", "C", "d", "e", "f"],
     }
     page, _, _ = run(ONE, "one.jsonl", one=lines(*records))
-    asked = [dict(pair.split("=") for pair in view.split("&")) for view in views]
-    assert dict(zip(views, read(page, views=asked)["views"], strict=True)) == views
+    assert dict(zip(views, read(page, views=[*views])["views"], strict=True)) == views
 
 
 @needs_node
@@ -207,7 +213,7 @@ def test_few_answers_or_none_are_no_trouble(run, records):
 def test_a_hundred_criteria_have_all_their_values(run):
     rubric = "rubrics:\n" + "".join(f"  - {{id: c{n}, expected_outcome: Cites {n} sources}}\n" for n in range(100))
     checks = [{"id": f"c{n}", "satisfied": n % 3 > 0} for n in range(100)]
-    views = [{"criterion": "0.99", "value": "no"}, {"criterion": "0.98", "value": "no"}]
+    views = ["criterion=0.99&value=no", "criterion=0.98&value=no"]
     page, _, _ = run(rubric, "one.jsonl", one=lines({"id": "a", "output": {"checks": checks}}))
     assert read(page, views=views)["views"] == [["a"], []]
 
@@ -247,16 +253,14 @@ def test_every_link_of_the_page_leads_to_a_part_of_it(run):
     assert set(links) <= set(re.findall(r'id="([^"]*)"', text))
 
 
-def test_the_texts_of_a_page_have_a_limit_and_it_is_said():
-    rubrics = load_rubrics("r.rubric.yaml", ONE.encode())
-    page, totals, parts = HtmlReport(rubrics, text=1000), Totals(rubrics.values()), []
-    for number in range(3):
-        reason = "".join(chr(33 + (number * i * i) % 90) for i in range(300_000))
-        text = json.dumps(tower(f"a{number}", 9, 9, reason)).encode()
-        page.add(Scorer(rubrics).tell(text, number), text)
-    page.write(parts.append, totals, "a", Extras())
-    assert "The page has the questions, answers and reasons of the first 0; the others are listed" in "".join(parts)
-    assert '<script type="text/x-records"' not in "".join(parts)
+@needs_node
+def test_the_texts_of_a_page_have_a_limit_and_it_is_said(tmp_path, said):
+    page, totals, scorer = HtmlReport(RUBRICS, most_text=1200), Totals(RUBRICS.values()), Scorer(RUBRICS)
+    for number, score in enumerate((9, 1, 9, 9)):
+        text = json.dumps(tower(f"a{number}", score, 9, "x" * 300)).encode()
+        page.add(scorer.tell(text, number), text)
+    said(part(write(tmp_path, page, totals), "answers").partition(" To filter")[0])
+    assert [each["record"] is None for each in read(tmp_path / "page.html")["rows"]] == [False, False, True, True]
 
 
 # Two runs
@@ -291,8 +295,7 @@ def test_two_runs_are_joined_by_id_and_every_flip_is_counted(run, said):
         "criterion=0.0&value=higher": ["c"],
         "sort=change": ["b", "e", "a", "c", "d", "f", "a", "line 8"],
     }
-    asked = [dict(pair.split("=") for pair in view.split("&")) for view in views]
-    seen = read(page, views=asked)
+    seen = read(page, views=[*views])
     assert dict(zip(views, seen["views"], strict=True)) == views
     assert [each["changed"] for each in seen["rows"][:3]] == [[], [["accuracy", "9", "4"]], [["accuracy", "4", "9"]]]
 
@@ -395,10 +398,10 @@ def test_the_same_input_gives_the_same_page(run):
 
 # In a browser
 
-SHOWN = """[...document.querySelectorAll("#tool tbody:not(.idle) tr:not(.details)")].map(
+SHOWN = """[...document.querySelectorAll("#tool tbody tr:not(.details)")].map(
     (row) => [...row.children].map((cell) => cell.textContent.trim()).filter(Boolean).join(" | "))"""
 STATUS = 'document.querySelector("#tool [role=status]").textContent'
-GISTS = '[...document.querySelectorAll("#tool tbody:not(.idle) .gist")].some((each) => each.textContent)'
+GISTS = '[...document.querySelectorAll("#tool .gist")].some((each) => each.textContent)'
 
 
 def choose(name, value):
@@ -561,7 +564,7 @@ def test_the_labels_and_answers_that_a_browser_saves_are_read_back(run, tmp_path
 WIDTHS = """(() => {
     const cut = [];
     for (const each of document.querySelectorAll("main *")) {
-        if (each.closest(".idle, thead, select, .shares, svg, .histogram, .meter") || each.matches("option")) continue;
+        if (each.closest("thead, select, .shares, svg, .histogram, .meter") || each.matches("option")) continue;
         const card = each.closest(".card, .figures div")?.getBoundingClientRect();
         const box = each.getBoundingClientRect();
         const isOut = card && box.width && (box.right > card.right + 1 || box.left < card.left - 1);
@@ -594,27 +597,171 @@ def test_on_a_phone_nothing_is_wider_than_the_page_and_nothing_hostile_runs(run)
     assert (seen.requested, seen.complaints) == ([page.as_uri()], [])
 
 
+# More answers than a page has
+
+
+def write(folder, page, totals, **extras):
+    """Write a page to a file, and return its path."""
+    path = folder / "page.html"
+    with path.open("w", encoding="utf-8") as file:
+        page.write(file.write, totals, "a", Extras(**extras))
+    return path
+
+
+def make_page(folder, scores, most=10, before=None, **extras):
+    """Write a page of answers with these scores for accuracy, 11 is an invalid one; return its path.
+
+    `before` has the records of another run.
+    """
+    texts = Texts() if before else None
+    other = OtherRun(RUBRICS, keep_texts=texts.add) if texts else None
+    if other:
+        other.read([lines(*before).encode()])
+    page, totals, scorer = HtmlReport(RUBRICS, other, texts, most=most), Totals(RUBRICS.values()), Scorer(RUBRICS)
+    for line, score in enumerate(scores, 1):
+        text = json.dumps(tower(f"a{line}", score, 9)).encode()
+        outcome = scorer.tell(text, line)
+        page.add(outcome, text)
+        if outcome.result:
+            totals.take(outcome.result)
+        else:
+            totals.invalid += 1
+    return write(folder, page, totals, **extras)
+
+
+@needs_node
+def test_of_many_answers_the_page_has_a_random_sample_and_those_that_readers_look_for(tmp_path, said):
+    scores = [9] * 300
+    scores[40], scores[50], scores[60:64], scores[200] = 11, 1, [7] * 4, 2
+    path = make_page(tmp_path, scores, command="rubric-lint score r.yaml a.jsonl -o results.csv")
+    rows = read(path)["rows"]
+    said(part(path, "answers").partition(" Answer Verdict")[0])
+    assert [each["line"] for each in rows] == sorted(each["line"] for each in rows)
+    assert (len(rows), sum(each["sampled"] for each in rows)) == (10, 2)
+    assert [(each["line"], each["verdict"]) for each in rows if each["verdict"] != "pass"] == [
+        (41, "invalid"),
+        (51, "fail"),
+        *((line, "borderline") for line in range(61, 65)),
+        (201, "fail"),
+    ]
+    assert [each["random"] for each in rows] == ["random" if each["sampled"] else "by-verdict" for each in rows]
+
+
+verdict_scores = st.lists(st.sampled_from([9, 9, 9, 7, 1, 11]), max_size=60)
+
+
+@given(verdict_scores)
+def test_a_page_has_all_of_few_answers_and_of_many_those_of_most_interest(scores):
+    answers = PageAnswers([*RUBRICS.values()], most=10)
+    for line, score in enumerate(scores):
+        text = json.dumps(tower(f"a{line}", score, 9)).encode()
+        outcome = Scorer(RUBRICS).tell(text, line)
+        answers.add(f"a{line}", "r", outcome.result, line=line, file=None, text=text)
+    answers.finish()
+    data = json.loads("".join(answers.write({})).removeprefix(START).removesuffix("</script>\n"))
+    lines = [each["line"] for each in data["answers"]]
+    assert (data["rows"], lines) == (len(scores), sorted(set(lines)))
+    assert len(lines) == min(len(scores), 10)
+    assert [json.loads(each["record"])["id"] for each in data["answers"]] == [each["id"] for each in data["answers"]]
+    if len(scores) <= 10:
+        assert answers.sampled == 0
+        return
+    interest = {9: 0, 7: 1, 1: 2, 11: 3}
+    sampled = {each["line"] for each in data["answers"] if each.get("sampled")}
+    left_out = [interest[score] for line, score in enumerate(scores) if line not in lines]
+    assert len(sampled) == 2
+    assert max(left_out) <= min(interest[scores[line]] for line in lines if line not in sampled)
+
+
+def test_every_answer_has_the_same_chance_to_be_in_the_random_sample():
+    answers = PageAnswers([*RUBRICS.values()], most=500)
+    known = reader_of(RUBRICS["r"]).find((9, 9))
+    for line in range(5000):
+        answers.add(None, "r", known, line=line, file=None, text=b"{}")
+    answers.finish()
+    data = json.loads("".join(answers.write({})).removeprefix(START).removesuffix("</script>\n"))
+    sampled = [each["line"] for each in data["answers"] if each.get("sampled")]
+    tenths = Counter(line // 500 for line in sampled)
+    assert len(sampled) == 100
+    assert all(2 <= tenths[tenth] <= 20 for tenth in range(10))  # beyond this once in some 2,000 samples
+
+
+@needs_node
+@pytest.mark.parametrize("most", [10, 1000])
+def test_a_figure_counts_the_answers_that_it_leads_to(tmp_path, most):
+    before = [*(tower(f"a{line}", (line * 7) % 11, 9) for line in range(5, 60, 2)), tower("gone", 1, 1)]
+    counted = read(make_page(tmp_path, [line % 12 for line in range(50)], most, before))["counted"]
+    assert {view for view, *_ in counted} >= {"verdict=fail", "flip=worse", "flip=here", "flip=there"}
+    if most > 50:
+        assert [view for view, count, size in counted if count != size] == []
+    else:
+        assert [view for view, count, size in counted if size > min(count, most)] == []
+
+
+@needs_node
+def test_changed_verdicts_come_before_all_others(tmp_path, said):
+    before = [tower(f"a{line}", 9, 9) for line in range(1, 100)]
+    scores = [9] * 90
+    scores[10:20], scores[30:32], scores[50:55] = [8] * 10, [7, 1], [11] * 5
+    path = make_page(tmp_path, scores, 20, before)
+    found = [each["line"] for each in read(path)["rows"] if each["verdict"] not in {"pass", "absent"}]
+    assert found == [31, 32, *range(51, 56)]
+    said(part(path, "answers").partition(" To filter")[0])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["one.jsonl"],
+        ["one.jsonl", "two.jsonl", "--pass", "0.9", "--extra-fields", "accept"],
+        ["b c.jsonl", "--compare", "two.jsonl", "--fail-on", "never"],
+        ["results.csv", "--map", "accuracy=Note", "--map", "tone=Ton"],
+    ],
+    ids=" ".join,
+)
+def test_the_page_names_the_command_that_writes_all_results(folder, monkeypatch, arguments):
+    monkeypatch.setitem(HtmlReport.__init__.__kwdefaults__, "most", 10)
+    monkeypatch.chdir(folder)
+    records = lines(*(tower(f"a{n}", n % 11, 9) for n in range(12)))
+    for name in ("one.jsonl", "two.jsonl", "b c.jsonl"):
+        Path(name).write_text(records)
+    Path("results.csv").write_text("".join(["id,Note,Ton\n", *(f"a{n},{n % 11},9\n" for n in range(12))]))
+    Path("r.yaml").write_text(ONE)
+    score = ["r.yaml", *arguments, "--report", "page.html", "--isolated"]
+    commands.run("rubric-lint", "score", *score, "--format", "jsonl")
+    command = unescape(re.search(r'<code dir="auto">(rubric-lint .*?)</code>', Path("page.html").read_text("utf-8"))[1])
+    commands.run(*shlex.split(command))
+    written = "all-results.csv" if "results.csv" in arguments else "results.csv"
+    assert len(Path(written).read_text().splitlines()) == 1 + 12 * (1 + ("two.jsonl" in arguments[:2]))
+    assert f'<code dir="auto">{written}</code>' in Path("page.html").read_text("utf-8")
+
+
 @pytest.mark.slow
 @needs_chromium
-def test_many_answers_make_a_page_that_holds_few_rows_at_once(tmp_path):
-    rubrics = load_rubrics("r.rubric.yaml", ONE.encode())
-    page, totals = HtmlReport(rubrics), Totals(rubrics.values())
-    scorer = Scorer(rubrics)
-    for start in range(0, 200_000, 1000):
-        text = lines(*(tower(f"a{number}", number % 11, 9) for number in range(start, start + 1000))).encode().strip()
-        (run,) = scorer.scan(Block(start + 1, text, has_lines=True))
-        page.list(run.found, start + 1, None, text)
-    with (tmp_path / "page.html").open("w", encoding="utf-8") as file:
-        page.write(file.write, totals, "a", Extras())
-    rows, address = "document.querySelectorAll('.open').length", (tmp_path / "page.html").as_uri()
+def test_a_browser_says_how_many_of_how_many_answers_are_in_the_page(tmp_path):
+    path = make_page(tmp_path, [line % 10 for line in range(3000)], 1000)
+    address = path.as_uri()
+    last = "[...document.querySelectorAll('.open')].at(-1).textContent"
     seen = browser.drive([
-        {"size": [1200, 900], "open": address, "wait": browser.READY, "run": f"[{rows}, {STATUS}]"},
-        {"run": "document.querySelector('.rows').scrollTop = 1e9"},
-        {"wait": "[...document.querySelectorAll('.open')].at(-1).textContent === 'a199999'", "run": rows},
-        {"run": choose("criterion", "0.0")},
-        {"run": choose("value", "10")},
+        {"size": [1200, 900], "open": address, "wait": browser.READY, "run": STATUS},
+        {"run": "document.querySelectorAll('.open').length"},
+        {"run": "document.querySelector('[data-view=\"verdict=pass\"] a').title"},
+        {"run": "document.querySelector('[data-view=\"verdict=fail\"] a').click()"},
+        {"wait": f"{STATUS} !== '1,000 of 3,000 answers are in this page.'", "run": STATUS},
+        {"run": choose("order", "random")},
         {"run": STATUS},
+        {"run": choose("q", "a1")},
+        {"run": STATUS},
+        {"run": choose("q", "")},
+        {"run": choose("verdict", "")},
+        {"run": choose("order", "id-")},
+        {"run": "setInterval(() => { document.querySelector('.rows').scrollTop = 1e9 }, 10) && 0"},
+        {"wait": "document.querySelectorAll('.open').length === 1000", "run": last},
     ]).results  # fmt: skip
-    assert seen[0][1] == "200,000 answers."
-    assert max(seen[0][0], seen[2]) < 500
-    assert seen[-1] == "18,181 answers of 200,000."
+    sizes = [int(text.partition(" of ")[0].replace(",", "")) for text in (seen[2], seen[4])]
+    first, rows, passes, _, fails, _, random, _, found, *_, end = seen
+    assert (first, rows) == ("1,000 of 3,000 answers are in this page.", 100)
+    assert passes == f"{sizes[0]} of 600 are in this page"
+    assert fails == random == f"{sizes[1]} of 1,500 answers are in this page."
+    assert found.endswith(" of the 1,000 in this page, which does not have all 3,000.")
+    assert end < "a2"

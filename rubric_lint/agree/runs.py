@@ -1,6 +1,7 @@
 """Compare a run with another one, answer by answer: another judge, model or version of the rubric."""
 
 import heapq
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,11 +22,8 @@ from rubric_lint.scoring.output import Known, know_median
 from rubric_lint.scoring.results import OtherCriterion, OtherGrade, OtherKind, OtherRubrics, is_result, read_result
 from rubric_lint.scoring.scorer import Outcome, Run, Scorer
 
-ABSENT, INVALID = 0xFFFFFFFF, 0xFFFFFFFE
-"""Take the place of the number of a result: the other run has no such answer, or its output is invalid."""
-
-NOWHERE = ABSENT, ABSENT
-"""The result and the record of an answer that the other run does not have."""
+_INVALID = -1
+"""Takes the place of the number of a result: the output is invalid."""
 
 _NOW, _BEFORE = "now", "before"
 """The two runs in the JSON report."""
@@ -37,16 +35,18 @@ REPEATED = "the id of an earlier record, which is compared"
 _INVALID_SIDES = {"invalid_now": (False, True), "invalid_before": (True, False), "invalid_both": (True, True)}
 """Says in which runs an answer is invalid, before and now."""
 
-_TAKEN = 1 << 32
-"""Marks the answers of the other run that this run has too; above this bit is the number of the record."""
-
-_RECORD = 33
-
 MOST_FLIPS = 1000
 """The most answers to keep in each direction."""
 
 _MOST_PAIRS = 20_000
 _MOST_FAULTS = 20
+
+
+class Before(NamedTuple):
+    """What the other run has of an answer: its result, None if it is invalid, and the number of its record."""
+
+    result: OtherKind | None
+    record: int
 
 
 class Flip(NamedTuple):
@@ -162,10 +162,12 @@ class OtherRun:
         self._ours = rubrics
         self._keep_texts = keep_texts
         self._scorer = Scorer(rubrics, reading)
-        self._found: dict[tuple[str, Key], int] = {}
+        self._found: dict[tuple[str, Key], int] = {}  # the numbers of records
+        self._results = array("q")  # the number of the result of each record, or `_INVALID`
+        self._joined = bytearray()  # 1 for each record that this run has too
         self._has_other_types = False
         self._names: dict[str, None] = {}
-        self._values: dict[tuple[str, str], Counter[tuple[int, int, AnswerValue]]] = defaultdict(Counter)
+        self._values: dict[tuple[str, str], Counter[tuple[OtherGrade, AnswerValue]]] = defaultdict(Counter)
         self._pairs: Counter[tuple[Known, int]] = Counter()
 
     def read(self, chunks: Iterable[bytes], asked: Asked = PLAIN) -> int:
@@ -208,7 +210,7 @@ class OtherRun:
             self.invalid += 1
             if len(self.faults) < _MOST_FAULTS:
                 self.faults.append((line, found.message))
-            self._keep(rubric, name, INVALID, line)
+            self._keep(rubric, name, _INVALID, line)
 
     def _leave_out(self, run: str, reason: str, name: Any, place: str) -> None:
         record = place if name is None else f"{name_key(make_id_key(name))} ({place})"
@@ -216,6 +218,8 @@ class OtherRun:
 
     def _keep(self, rubric: str, name: Any, number: int, line: int) -> None:
         self.records += 1
+        self._results.append(number)
+        self._joined.append(False)
         self._names[rubric] = None
         if name is None:
             self._leave_out(_BEFORE, NO_ID, name, f"line {line:,}")
@@ -224,33 +228,33 @@ class OtherRun:
         if key in self._found:
             self._leave_out(_BEFORE, REPEATED, name, f"line {line:,}")
         else:
-            self._found[key] = number | (self.records - 1) << _RECORD
+            self._found[key] = self.records - 1
 
     def match(
         self, rubric: str | None, name: Any, given: Known | Scored | None, line: int, file: str | None
-    ) -> tuple[int, int]:
-        """Join one result of this run, None if it is invalid; return the numbers of the other result and its record."""
+    ) -> Before | None:
+        """Join one result of this run, None if it is invalid; return what the other run has of it, if anything."""
         place = f"line {line:,}" if file is None else f"{file}:{line}"
         if name is None:
             self._leave_out(_NOW, NO_ID, name, place)
-            return NOWHERE
+            return None
         key = self._name(rubric or ""), make_id_key(name)
-        found = self._found.get(key)
-        if found is None:
+        record = self._found.get(key)
+        if record is None:
             self.only_here += 1
             other_type = (key[1],) if isinstance(key[1], str) else name_key(key[1])
             self._has_other_types |= (key[0], other_type) in self._found
-            return NOWHERE
-        if found & _TAKEN:
+            return None
+        if self._joined[record]:
             self._leave_out(_NOW, REPEATED, name, place)
-            return NOWHERE
-        self._found[key] = found | _TAKEN
-        number, record = found & ABSENT, found >> _RECORD
-        was = None if number == INVALID else self.known.kinds[number]
+            return None
+        self._joined[record] = True
+        before = self._describe(record)
+        was, number = before.result, self._results[record]
         verdict = given.verdict if given else None
         self.verdicts[was.verdict if was else None, verdict] += 1
         if was is None or given is None:
-            return number, record
+            return before
         self._keep_flip(name, was, given)
         if isinstance(given, Known):
             self._pairs[given, number] += 1
@@ -258,7 +262,11 @@ class OtherRun:
                 self.settle()
         else:
             self._tally(given, was, 1)
-        return number, record
+        return before
+
+    def _describe(self, record: int) -> Before:
+        number = self._results[record]
+        return Before(None if number == _INVALID else self.known.kinds[number], record)
 
     def _name(self, rubric: str) -> str:
         """Return the other run's name of a rubric; the only one on both sides is the same, whatever it is named."""
@@ -274,8 +282,8 @@ class OtherRun:
         for (name, named), values in self._values.items():
             criterion = next(each for each in self._ours[name].criteria if each.id == named)
             pair = self.criteria.setdefault((name, named), CriterionPair())
-            for (rubric, place, answer), times in values.items():
-                other, grade = self.known.rubrics[rubric].find(named).grades[place], criterion.grade(answer)
+            for (other, answer), times in values.items():
+                grade = criterion.grade(answer)
                 if grade:
                     pair.add(criterion, other, grade, times)
         self._values.clear()
@@ -288,7 +296,7 @@ class OtherRun:
         for criterion, answer in zip(given.rubric.criteria, read_answers(given), strict=True):
             at = theirs.get(criterion.id)
             if at is not None:
-                self._values[given.rubric.name, criterion.id][was.rubric, was.answers[at], answer] += times
+                self._values[given.rubric.name, criterion.id][was.grades[at], answer] += times
 
     def _keep_flip(self, name: Any, was: OtherKind, given: Known | Scored) -> None:
         """Keep an answer if its verdict or, of equal verdicts, its score differs, as printed."""
@@ -326,7 +334,7 @@ class OtherRun:
         for *_, name, was, given in sorted(flips.heap, key=lambda entry: entry[:3], reverse=True):
             theirs = self.known.rubrics[was.rubric]
             graded = [
-                (each, theirs.find(each.id).grades[was.answers[theirs.places[each.id]]], grade)
+                (each, was.grades[theirs.places[each.id]], grade)
                 for each, answer in zip(given.rubric.criteria, read_answers(given), strict=True)
                 if each.id in theirs.places and (grade := each.grade(answer))
             ]
@@ -387,13 +395,13 @@ class OtherRun:
     @property
     def only_there(self) -> int:
         """The number of ids that only the other run has."""
-        return sum(not number & _TAKEN for number in self._found.values())
+        return sum(not self._joined[record] for record in self._found.values())
 
-    def unmatched(self) -> Iterable[tuple[str, int, int]]:
-        """Yield the ids that only the other run has, each with the numbers of its result, or `INVALID`, and record."""
-        for (_, key), found in self._found.items():
-            if not found & _TAKEN:
-                yield name_key(key), found & ABSENT, found >> _RECORD
+    def unmatched(self) -> Iterable[tuple[str, Before]]:
+        """Yield the ids that only the other run has, each with what it has of the answer."""
+        for (_, key), record in self._found.items():
+            if not self._joined[record]:
+                yield name_key(key), self._describe(record)
 
     def find_criteria(self, rubric: str, criterion: str) -> Iterator[OtherCriterion]:
         """Yield a criterion in each version of one of our rubrics that the other run used."""
@@ -421,7 +429,12 @@ class Matcher:
         self._other.match(outcome.name, outcome.head.get("id"), outcome.result, outcome.line, outcome.file)
 
     def list(
-        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, _text: bytes, _about: Any = None
+        self,
+        found: Sequence[tuple[Any, Known]],
+        line: int,
+        file: str | None,
+        _texts: Sequence[bytes],
+        _about: Any = None,
     ) -> None:
         """Join results."""
         for place, (name, known) in enumerate(found, line):

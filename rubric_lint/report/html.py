@@ -1,42 +1,36 @@
 """Write HTML pages, each one self-contained file that needs no network: the report of scores, and that of agreement.
 
-What others wrote is escaped wherever a template prints it. A row in HTML for every answer would take minutes to open,
-so all answers are packed into blocks, in bounded memory: columns of numbers and the ids, compressed; the records
-themselves follow in blocks of their own, which the script unpacks when it shows one. `templates/report.js` reads them;
-no character of a foreign text is in the page as it is.
+What others wrote is escaped wherever a template prints it. The answers are in the page as JSON, which
+`templates/report.js` shows; `page_answers.py` chooses them if there are many. Figures always count every answer.
 """
 
 import heapq
-import json
-import struct
-import sys
-import zlib
-from array import array
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from html import escape
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from rubric_lint.agree.reading import LABEL_FIELDS
-from rubric_lint.agree.runs import NAMES_OF_RUNS, NOWHERE, OtherRun, read_answers, read_score
+from rubric_lint.agree.runs import NAMES_OF_RUNS, OtherRun, read_score
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import CRITERION, fold_column
 from rubric_lint.report.agreement import Findings, describe_findings, word_legend
 from rubric_lint.report.assessment import Assessed, describe_assessments
+from rubric_lint.report.page_answers import MOST_ANSWERS, MOST_TEXT, PageAnswers, Texts, name_id, name_row
 from rubric_lint.report.terminal import name_answer, visible
-from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.scorer import Outcome
 from rubric_lint.scoring.totals import CriterionTotals, Totals
@@ -53,11 +47,6 @@ def as_html(text: str, most: int = _LONGEST) -> Markup:
     shown = text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
     lines = shown.replace("\r\n", "\n").split("\n")
     return Markup(escape("\n".join(visible(line.expandtabs(4)) for line in lines)))  # noqa: S704 (escaped here)
-
-
-def name_id(name: Any) -> str:
-    """Return an id as the page shows it; numbers keep all their digits."""
-    return name if isinstance(name, str) else json.dumps(name, default=str)
 
 
 def format_score(score: Any) -> str:
@@ -111,208 +100,7 @@ def render_agreement(findings: Findings, title: str) -> str:
     )
 
 
-_MOST_ROWS = 8192
-"""The most answers in a block."""
-
-_LEVEL = 3
-"""The level of compression: a higher one takes twice the time for a tenth of the size."""
-
-_TEXT_BLOCK = 1 << 18
-"""The number of bytes of records in a block."""
-
-MOST_TEXT = 48 << 20
-"""The most characters that the records take in the page; a browser opens a page with more too slowly."""
-
-_IN_MEMORY = 4 << 20
 _CODES = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1, Verdict.PASS: 2}
-_INVALID, _ABSENT = 3, 4
-_NO_RUBRIC = 0xFFFFFFFF
-_MOST_SAMPLED = 20_000
-
-
-class _Elements:
-    """Script elements that no browser runs, kept in a temporary file until they are read, once."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self._spool = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii", newline="\n")  # noqa: SIM115
-
-    def read(self) -> Iterator[str]:
-        """Yield what was written; afterwards nothing is left of it."""
-        self._spool.seek(0)
-        while part := self._spool.read(1 << 20):
-            yield part
-        self.close()
-
-    def close(self) -> None:
-        self._spool.close()
-
-
-class Records(_Elements):
-    """The texts of records, packed into script elements of one kind as they arrive; `rows` counts those in the page."""
-
-    def __init__(self, kind: str, most: int = MOST_TEXT) -> None:
-        super().__init__()
-        self._kind, self._left = kind, most
-        self._waiting: list[bytes] = []
-        self._size = 0
-
-    def add(self, texts: Sequence[bytes]) -> None:
-        """Add the text of some records, a line for each; after the limit there is none for any."""
-        if self._left <= 0:
-            return
-        self._waiting += [text.replace(b"\n", b" ").replace(b"\r", b" ") for text in texts]
-        self._size += sum(map(len, texts))
-        if self._size >= _TEXT_BLOCK:
-            self._flush()
-
-    def _flush(self) -> None:
-        packed = _pack(b"\n".join(self._waiting))
-        self._left = self._left - len(packed) if len(packed) <= self._left else 0
-        if self._left:
-            rows = f'data-from="{self.rows}" data-rows="{len(self._waiting)}"'
-            self._spool.write(f'<script type="text/x-{self._kind}" {rows}>{packed}</script>\n')
-            self.rows += len(self._waiting)
-        self._waiting, self._size = [], 0
-
-    def finish(self) -> None:
-        """Pack the last records; `rows` is complete then."""
-        if self._waiting:
-            self._flush()
-
-
-class AnswerRows(_Elements):
-    """A collector of all answers in order; `rows` counts them."""
-
-    def __init__(self, rubrics: Sequence[ScoringRubric], other: OtherRun | None = None) -> None:
-        super().__init__()
-        self.files: list[tuple[str, int]] = []
-        self._other = other
-        self._rubrics = {rubric.name: place for place, rubric in enumerate(rubrics)}
-        self._places = [
-            [{grade.answer: place for place, grade in enumerate(criterion.grades)} for criterion in rubric.criteria]
-            for rubric in rubrics
-        ]
-        self._kinds = 0
-        self._sampled: dict[tuple[Any, ...], int] = {}
-        self._start()
-
-    def _start(self) -> None:
-        self._line = 0
-        self._ids: list[str | None] = []
-        self._of_json: list[int] = []  # the rows whose id is not a string, but the JSON of one
-        self._errors: dict[int, tuple[str, str]] = {}
-        self._of_rows, self._lines = array("I"), array("i")
-        self._others, self._other_records = array("I"), array("I")
-        self._scores, self._kind_rubrics = array("d"), array("I")
-        self._shown, self._verdicts, self._answers = array("H"), array("H"), array("H")
-
-    def add_known(self, found: Sequence[tuple[Any, Known]], line: int, file: str | None) -> None:
-        """Add results on consecutive lines."""
-        self._begin_file(file)
-        for name, known in found:
-            if known.number < 0:
-                score = Fraction(known.points, known.rubric.full)
-                known.number = self._add_kind(known.rubric.name, score, _CODES[known.verdict], known.answers)
-            other = self._other.match(known.rubric.name, name, known, line, file) if self._other else NOWHERE
-            self._add(name, known.number, line, other)
-            line += 1
-
-    def add_outcome(self, outcome: Outcome) -> None:
-        """Add a full outcome: an invalid one, or one of several samples."""
-        self._begin_file(outcome.file)
-        result, name = outcome.result, outcome.head.get("id")
-        place = outcome.line, outcome.file
-        other = self._other.match(outcome.name, name, result, *place) if self._other else NOWHERE
-        if result:
-            answers = tuple(each.grade.answer for each in result.criteria)
-            key = result.rubric.name, result.score, result.verdict, answers
-            if len(self._sampled) > _MOST_SAMPLED:
-                self._sampled.clear()
-            kind = self._sampled.get(key)
-            if kind is None:
-                kind = self._add_kind(result.rubric.name, result.score, _CODES[result.verdict], answers)
-                self._sampled[key] = kind
-        else:
-            kind = self._add_kind(outcome.name, Fraction(0), _INVALID, ())
-            error = outcome.error
-            self._errors[len(self._ids)] = (error.path, error.message) if error else ("", "")
-        self._add(name, kind, outcome.line, other)
-
-    def _begin_file(self, file: str | None) -> None:
-        if not self.files or self.files[-1][0] != (file or ""):
-            self.files.append((file or "", self.rows))
-
-    def _add_kind(self, rubric: str | None, score: Fraction, verdict: int, answers: Sequence[AnswerValue]) -> int:
-        """Add a combination of answers with its result, which rows refer to by number."""
-        place = self._rubrics.get(rubric or "", _NO_RUBRIC)
-        self._kind_rubrics.append(place)
-        self._scores.append(float(score))
-        self._shown.append(int(f"{float(score):.3f}".replace(".", "")))
-        self._verdicts.append(verdict)
-        if answers:
-            self._answers.extend([places[answer] for places, answer in zip(self._places[place], answers, strict=True)])
-        self._kinds += 1
-        return self._kinds - 1
-
-    def _add(self, name: Any, kind: int, line: int, other: tuple[int, int]) -> None:
-        if not (name is None or isinstance(name, str)):
-            self._of_json.append(len(self._ids))
-            name = name_id(name)
-        self._ids.append(name)
-        self._of_rows.append(kind)
-        self._lines.append(max(min(line - self._line, 0x7FFFFFFF), -0x80000000))
-        self._line = line
-        self._others.append(other[0])
-        self._other_records.append(other[1])
-        self.rows += 1
-        if len(self._ids) >= _MOST_ROWS:
-            self._flush_rows()
-
-    def _flush_rows(self) -> None:
-        if not self._ids:
-            return
-        extra = json.dumps({"ids": self._ids, "json": self._of_json, "errors": self._errors}).encode()
-        sizes = len(self._ids), len(self._scores), len(self._answers), len(extra)
-        columns: tuple[array[Any], ...] = (
-            *(self._scores, self._of_rows, self._lines, self._others, self._other_records),
-            *(self._kind_rubrics, self._shown, self._verdicts, self._answers),
-        )
-        for column in columns if sys.byteorder == "big" else ():  # browsers have numbers little-endian
-            column.byteswap()
-        block = b"".join([struct.pack("<4I", *sizes), *(column.tobytes() for column in columns), extra])
-        self._spool.write(f'<script type="text/x-answers">{_pack(block)}</script>\n')
-        self._start()
-
-    def finish(self) -> int:
-        """Write the last block, and a row for each answer that only the other run has; return their number."""
-        rows = self.rows
-        if self._other:
-            kind = self._add_kind(None, Fraction(0), _ABSENT, ())
-            for name, *other in self._other.unmatched():
-                self._add(name, kind, 0, (other[0], other[1]))
-        self._flush_rows()
-        found, self.rows = self.rows - rows, rows
-        return found
-
-    def describe_others(self) -> str:
-        """Return the results of the other run as a script element: one for each different result."""
-        if not self._other:
-            return ""
-        kinds = self._other.known.kinds
-        data = {
-            "scores": [float(kind.score) for kind in kinds],
-            "shown": [int(f"{float(kind.score):.3f}".replace(".", "")) for kind in kinds],
-            "verdicts": [_CODES[kind.verdict] for kind in kinds],
-            "rubrics": [kind.rubric for kind in kinds],
-            "answers": [kind.answers for kind in kinds],
-        }
-        return f'<script type="text/x-others">{_pack(json.dumps(data).encode())}</script>\n'
-
-
-def _pack(data: bytes) -> str:
-    return b64encode(zlib.compress(data, _LEVEL)).decode("ascii")
-
 
 BINS = 20
 """How many columns the histogram of scores has; each is 0.05 wide, and the last one includes 1."""
@@ -328,7 +116,8 @@ class Extras(NamedTuple):
 
     `made` is its date, `repeated` the number of records with the id of an earlier one, `other` the name of the run that
     it is compared with, `agreement` what labels say, `agentv` what AgentV made otherwise of its own run, `assessed`
-    what `rubric-lint assess` says of the rubrics, or why it says nothing.
+    what `rubric-lint assess` says of the rubrics, or why it says nothing. `results` is the file with the results of all
+    answers; without one, `command` writes it.
     """
 
     made: date | None = None
@@ -337,16 +126,20 @@ class Extras(NamedTuple):
     other: str = ""
     agreement: Findings | None = None
     assessed: Assessed | str = ""
+    results: str = ""
+    command: str = ""
 
 
-class _FirstRow(NamedTuple):
-    """One of the first answers, for readers without the script; without a verdict it is invalid."""
+@dataclass(frozen=True)
+class _Figure:
+    """A number in large print with a note, the class of its card, and the answers that it counts and leads to."""
 
     name: str
-    verdict: Verdict | None
-    score: str
-    missed: Sequence[str]
-    error: str = ""
+    value: str
+    note: str = ""
+    kind: str = ""
+    count: int = 0
+    view: str = ""
 
 
 class _Origin:
@@ -374,17 +167,18 @@ class _Origin:
 class HtmlReport:
     """A collector of outcomes.
 
-    It keeps counts, the worst outcomes that do not pass, and the first ones; all are packed for the script of the page.
+    It keeps counts, the worst outcomes that do not pass, and the answers for the script of the page.
     """
 
     def __init__(
         self,
         rubrics: Mapping[str, ScoringRubric],
         other: OtherRun | None = None,
-        other_records: Records | None = None,
+        other_texts: Texts | None = None,
         *,
         worst: int = 10,
-        text: int = MOST_TEXT,
+        most: int = MOST_ANSWERS,
+        most_text: int = MOST_TEXT,
     ) -> None:
         self._most = worst
         self._kept = 0
@@ -392,27 +186,17 @@ class HtmlReport:
         # The best of the worst comes first, to be dropped next; the number orders equal ones.
         self._worst: list[tuple[int, Fraction, int, Outcome]] = []
         self._invalid: list[Outcome] = []
-        self._first: list[_FirstRow] = []
         self._origin = _Origin()
         self._rubrics = rubrics
         self._other = other
-        self._rows = AnswerRows([*rubrics.values()], other)
-        self._records = Records("records", text)
-        self._packed = [self._records, *([other_records] if other_records else [])]
+        self._answers = PageAnswers([*rubrics.values()], other, other_texts, most=most, most_text=most_text)
 
     def add(self, outcome: Outcome, text: bytes) -> None:
         """Add the outcome of one entry."""
-        self._rows.add_outcome(outcome)
-        self._records.add([text])
+        result, name, error = outcome.result, outcome.head.get("id"), outcome.error
+        rubric = result.rubric.name if result else outcome.name
+        self._answers.add(name, rubric, result, line=outcome.line, file=outcome.file, text=text, error=error)
         self._origin.add(outcome.rest.get("judge"))
-        result = outcome.result
-        if len(self._first) < _MOST_FIRST:
-            name = name_outcome(outcome)
-            if result:
-                missed = [each.criterion.id for each in result.criteria if not each.grade.gate_met]
-                self._first.append(_FirstRow(name, result.verdict, format_score(result.score), missed))
-            else:
-                self._first.append(_FirstRow(name, None, "", (), outcome.error.message if outcome.error else ""))
         if result:
             self._add(result.score, result.verdict, 1)
             self.keep(outcome)
@@ -420,17 +204,12 @@ class HtmlReport:
             self._invalid.append(outcome)
 
     def list(
-        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, text: bytes, about: Any = None
+        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, texts: Sequence[bytes], about: Any = None
     ) -> None:
         """List results that `count` counts."""
-        self._rows.add_known(found, line, file)
-        self._records.add([text] if len(found) == 1 else text.split(b"\n"))
+        for place, (name, known) in enumerate(found):
+            self._answers.add(name, known.rubric.name, known, line=line + place, file=file, text=texts[place])
         self._origin.add(about)
-        for place, (name, known) in enumerate(found[: max(_MOST_FIRST - len(self._first), 0)]):
-            answers = zip(known.rubric.criteria, read_answers(known), strict=True)
-            missed = [each.id for each, answer in answers if (grade := each.grade(answer)) and not grade.gate_met]
-            score = format_score(Fraction(known.points, known.rubric.full))
-            self._first.append(_FirstRow(name_row(name, line + place, file), known.verdict, score, missed))
 
     def count(self, known: Known) -> None:
         """Count the results with these answers."""
@@ -464,19 +243,14 @@ class HtmlReport:
             heapq.heapreplace(self._worst, entry)
 
     def close(self) -> None:
-        """Remove the rows; a page that is written has removed them already."""
-        for each in (self._rows, *self._packed):
-            each.close()
+        """Remove the temporary files; a page that is written has removed them already."""
+        self._answers.close()
 
     def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: Extras) -> None:
         """Write the page; `totals` are those of the same outcomes. Call it once, after the last outcome."""
-        only_there = self._rows.finish()
-        for records in self._packed:
-            records.finish()
+        self._answers.finish()
         if self._other:
             self._other.settle()
-        about = json.dumps(self._describe_rows(extras), separators=(",", ":")).replace("<", "\\u003c")
-        elements = chain(self._rows.read(), *(each.read() for each in self._packed), [self._rows.describe_others()])
         page = _render(
             "scores.html",
             script=(_TEMPLATES / "report.js").read_text("utf-8"),
@@ -486,9 +260,10 @@ class HtmlReport:
             totals=totals,
             extras=extras,
             other=self._other,
-            comparison=self._describe_comparison(only_there),
-            elements=map(Markup, elements),
-            about=Markup(about),  # noqa: S704 (ASCII, without `<`)
+            comparison=self._describe_comparison(),
+            answers=self._answers,
+            most_text=MOST_TEXT >> 20,
+            data=map(Markup, self._answers.write(self._describe_rubrics(extras))),
             **self._describe_run(totals, extras),
         )
         for part in page:
@@ -513,7 +288,7 @@ class HtmlReport:
             ("agreement", "Agreement", extras.agreement),
             ("worst", "Worst answers", worst),
             ("invalid", "Invalid outputs", self._invalid),
-            ("answers", "Every answer", True),
+            ("answers", "Answers", True),
         ]
         facts = [*_list_facts(totals, self._origin, extras.made), *(("AgentV", told) for told in extras.agentv)]
         facts += [("Outputs", told) for told in totals.reading.word()]
@@ -532,13 +307,11 @@ class HtmlReport:
             "assessments_shown": [] if isinstance(extras.assessed, str) else describe_assessments(extras.assessed),
             "worst": worst,
             "invalid": self._invalid,
-            "first": self._first,
-            "rows": self._rows.rows,
-            "with_text": self._records.rows,
+            "first": [*self._answers.list_first(_MOST_FIRST)],
         }
 
-    def _describe_comparison(self, only_there: int) -> dict[str, Any] | None:
-        """Return what the template shows of the other run; `only_there` counts its further answers."""
+    def _describe_comparison(self) -> dict[str, Any] | None:
+        """Return what the template shows of the other run."""
         other, rubrics = self._other, [*self._rubrics.values()]
         if other is None:
             return None
@@ -547,10 +320,10 @@ class HtmlReport:
         if both := other.both:
             changed = float((other.sum_now - other.sum_was) / both)
             figures = [
-                ("Valid in both", f"{both:,}", "", ""),
-                ("Worse verdict", f"{worse:,}", "", "flip=worse"),
-                ("Better verdict", f"{better:,}", "", "flip=better"),
-                ("Mean score", f"{changed:+.3f}", f"{format_score(other.sum_was / both)} before", ""),
+                _Figure("Valid in both", f"{both:,}"),
+                _Figure("Worse verdict", f"{worse:,}", count=worse, view="flip=worse"),
+                _Figure("Better verdict", f"{better:,}", count=better, view="flip=better"),
+                _Figure("Mean score", f"{changed:+.3f}", f"{format_score(other.sum_was / both)} before"),
             ]
         criteria = [*_compare_criteria(other, rubrics)]
         if len(criteria) > _MOST_CRITERIA:
@@ -575,11 +348,19 @@ class HtmlReport:
                 for firsts in [[*islice(other.list_flips(each), _MOST_FIRST)]]
             ],
             "lonely": lonely,
-            "not_compared": [*_list_not_compared(other, only_there)],
+            "not_compared": [*_list_not_compared(other)],
+            "alone": [
+                (count, f"{_count(count, 'answer')} only in {run} run.", view)
+                for count, run, view in (
+                    (other.only_here, "this", "flip=here"),
+                    (other.only_there, "the other", "flip=there"),
+                )
+                if count
+            ],
         }
 
-    def _describe_rows(self, extras: Extras) -> dict[str, Any]:
-        """Return what the script needs besides the rows."""
+    def _describe_rubrics(self, extras: Extras) -> dict[str, Any]:
+        """Return what the script needs besides the answers."""
         data: dict[str, Any] = {
             "rubrics": [
                 {
@@ -602,18 +383,9 @@ class HtmlReport:
                 }
                 for rubric in self._rubrics.values()
             ],
-            "files": self._rows.files,
-            "rows": self._rows.rows,
         }
         if self._other:
-            others = [
-                [
-                    {"id": each.id, "grades": [[name_answer(grade.answer), grade.gate_met] for grade in each.grades]}
-                    for each in rubric.criteria
-                ]
-                for rubric in self._other.known.rubrics
-            ]
-            data["other"] = {"name": extras.other, "rubrics": others}
+            data["other"] = extras.other
         return data
 
 
@@ -642,20 +414,20 @@ def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[
         yield "Page made", made.isoformat()
 
 
-def _list_figures(totals: Totals) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the numbers at the top: each with its name, a note and the class of its card."""
+def _list_figures(totals: Totals) -> Iterator[_Figure]:
+    """Yield the numbers at the top."""
     outputs = totals.outputs
-    yield "Outputs", f"{outputs:,}", "", ""
-    yield "Mean score", format_score(totals.mean), "of valid ones" if totals.invalid else "", ""
+    yield _Figure("Outputs", f"{outputs:,}")
+    yield _Figure("Mean score", format_score(totals.mean), "of valid ones" if totals.invalid else "")
     for verdict in Verdict:
         count = totals.verdicts[verdict]
         share = f"{_percent(count, outputs)} of all" if outputs else ""
-        yield verdict.capitalize(), f"{count:,}", share, str(verdict)
+        yield _Figure(verdict.capitalize(), f"{count:,}", share, str(verdict), count, f"verdict={verdict}")
     share = f"{_percent(totals.invalid, outputs)} of all" if totals.invalid and outputs else ""
-    yield "Invalid", f"{totals.invalid:,}", share, ""
+    yield _Figure("Invalid", f"{totals.invalid:,}", share, "", totals.invalid, "verdict=invalid")
     if sampled := sum(rubric.sampled for rubric in totals.rubrics.values()):
         stable = sum(rubric.stable for rubric in totals.rubrics.values())
-        yield "Stable", _percent(stable, sampled), "answers with one verdict", ""
+        yield _Figure("Stable", _percent(stable, sampled), "answers with one verdict")
 
 
 def _percent(count: int, whole: int) -> str:
@@ -758,13 +530,6 @@ def name_outcome(outcome: Outcome) -> str:
     return name_row(outcome.head.get("id"), outcome.line, outcome.file)
 
 
-def name_row(given: Any, line: int, file: str | None) -> str:
-    """Return an id, or the place of an answer without one."""
-    if given is not None and (name := name_id(given)).strip():
-        return name
-    return f"{file + ', ' if file else ''}line {line}"
-
-
 def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     """Say by which version of the rubric the other run was scored."""
     ours = {rubric.hash for rubric in rubrics}
@@ -804,12 +569,8 @@ def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iter
             yield {**shown, "versions": ", ".join(changes), "is_gated": is_gated}
 
 
-def _list_not_compared(other: OtherRun, only_there: int) -> Iterator[str]:
-    """Yield which records are not compared, with the reasons."""
-    if other.only_here:
-        yield f"{_count(other.only_here, 'answer')} only in this run."
-    if only_there:
-        yield f"{_count(only_there, 'answer')} only in the other run."
+def _list_not_compared(other: OtherRun) -> Iterator[str]:
+    """Yield which records cannot be compared, with the reasons."""
     for (run, _), left_out in other.left_out.items():
         yield f"{NAMES_OF_RUNS[run].capitalize()}: {left_out}."
     if other.invalid:

@@ -81,7 +81,7 @@ class Piece(NamedTuple):
 class Known:
     """The result for some answers, and how often they occurred; the score is `points` out of `full`.
 
-    `number` is for an observer, which may number the results.
+    `number` is for the run that this one is compared with, which numbers its results.
     """
 
     rubric: ScoringRubric

@@ -26,42 +26,29 @@ class OtherGrade(NamedTuple):
     gate_met: bool
 
 
-class OtherCriterion:
-    """A criterion of another run: the answers that it allows, or those that occurred."""
+class OtherCriterion(NamedTuple):
+    """A criterion of another run."""
 
-    def __init__(self, name: str, weight: float | None, gate: int | None) -> None:
-        self.id, self.weight, self.gate = name, weight, gate
-        self.grades: list[OtherGrade] = []
-        self._places: dict[tuple[type, AnswerValue, bool], int] = {}
-
-    def place(self, grade: OtherGrade) -> int:
-        """Return the place of a grade among `grades`; a new one is added."""
-        key = type(grade.answer), grade.answer, grade.gate_met
-        found = self._places.setdefault(key, len(self.grades))
-        if found == len(self.grades):
-            self.grades.append(grade)
-        return found
+    id: str
+    weight: float | None
+    gate: int | None
 
 
 class OtherRubric:
     """A rubric of another run, as its results describe it; `places` has those of its criteria by their ids."""
 
-    def __init__(self, name: str, rubric_hash: str, criteria: list[OtherCriterion]) -> None:
+    def __init__(self, name: str, rubric_hash: str, criteria: Sequence[OtherCriterion]) -> None:
         self.name, self.hash, self.criteria = name, rubric_hash, criteria
         self.places = {each.id: place for place, each in enumerate(criteria)}
 
-    def find(self, criterion: str) -> OtherCriterion:
-        """Return a criterion by its id."""
-        return self.criteria[self.places[criterion]]
-
 
 class OtherKind(NamedTuple):
-    """One combination of answers with its result; `answers` are places among the grades of the criteria."""
+    """One combination of grades, in the order of the criteria, with its result."""
 
     rubric: int
     score: Fraction
     verdict: Verdict
-    answers: tuple[int, ...]
+    grades: tuple[OtherGrade, ...]
 
 
 class OtherResult(NamedTuple):
@@ -71,7 +58,7 @@ class OtherResult(NamedTuple):
     hash: str
     score: Fraction
     verdict: Verdict
-    criteria: list[tuple[str, float | None, int | None, OtherGrade]]
+    criteria: list[tuple[OtherCriterion, OtherGrade]]
 
 
 class OtherRubrics:
@@ -82,42 +69,37 @@ class OtherRubrics:
         self.kinds: list[OtherKind] = []
         self._rubrics: dict[tuple[Any, ...], int] = {}
         self._kinds: dict[OtherKind, int] = {}
-        self._ours: dict[str, tuple[int, list[dict[AnswerValue, int]]]] = {}
+        self._ours: dict[str, tuple[int, list[dict[AnswerValue, OtherGrade]]]] = {}
 
     def number_known(self, known: Known) -> int:
         """Return the number of the result for some answers."""
         if known.number < 0:
-            place, grades = self._ours.get(known.rubric.name) or self._add_ours(known.rubric)
-            answers = tuple([places[answer] for places, answer in zip(grades, known.answers, strict=True)])
-            known.number = self._place(OtherKind(place, Fraction(known.points, known.full), known.verdict, answers))
+            place, of_criteria = self._ours.get(known.rubric.name) or self._add_ours(known.rubric)
+            grades = tuple([grades[answer] for grades, answer in zip(of_criteria, known.answers, strict=True)])
+            known.number = self._place(OtherKind(place, Fraction(known.points, known.full), known.verdict, grades))
         return known.number
 
     def number_result(self, result: OtherResult) -> int:
         """Return the number of a line of results."""
-        described = [(name, weight, gate) for name, weight, gate, _ in result.criteria]
-        place = self._place_rubric(result.rubric, result.hash, described)
-        criteria = self.rubrics[place].criteria
-        answers = [each.place(grade) for each, (*_, grade) in zip(criteria, result.criteria, strict=True)]
-        return self._place(OtherKind(place, result.score, result.verdict, tuple(answers)))
+        place = self._place_rubric(result.rubric, result.hash, tuple([criterion for criterion, _ in result.criteria]))
+        grades = tuple([grade for _, grade in result.criteria])
+        return self._place(OtherKind(place, result.score, result.verdict, grades))
 
-    def _add_ours(self, rubric: ScoringRubric) -> tuple[int, list[dict[AnswerValue, int]]]:
-        """Add one of our rubrics with all its grades; return its place, and those of the grades by their answers."""
-        described = [(each.id, float(each.weight), each.gate) for each in rubric.criteria]
-        place = self._place_rubric(rubric.name, rubric.hash, described)
+    def _add_ours(self, rubric: ScoringRubric) -> tuple[int, list[dict[AnswerValue, OtherGrade]]]:
+        """Add one of our rubrics; return its place, and for each criterion its grades by their answers."""
+        criteria = [OtherCriterion(each.id, float(each.weight), each.gate) for each in rubric.criteria]
+        place = self._place_rubric(rubric.name, rubric.hash, tuple(criteria))
         grades = [
-            {each.answer: theirs.place(OtherGrade(each.answer, each.score, each.gate_met)) for each in ours.grades}
-            for ours, theirs in zip(rubric.criteria, self.rubrics[place].criteria, strict=True)
+            {each.answer: OtherGrade(each.answer, each.score, each.gate_met) for each in criterion.grades}
+            for criterion in rubric.criteria
         ]
         self._ours[rubric.name] = place, grades
         return place, grades
 
-    def _place_rubric(
-        self, name: str, rubric_hash: str, described: Sequence[tuple[str, float | None, int | None]]
-    ) -> int:
-        key = name, rubric_hash, tuple(described)
-        found = self._rubrics.setdefault(key, len(self.rubrics))
+    def _place_rubric(self, name: str, rubric_hash: str, criteria: tuple[OtherCriterion, ...]) -> int:
+        found = self._rubrics.setdefault((name, rubric_hash, criteria), len(self.rubrics))
         if found == len(self.rubrics):
-            self.rubrics.append(OtherRubric(name, rubric_hash, [OtherCriterion(*each) for each in described]))
+            self.rubrics.append(OtherRubric(name, rubric_hash, criteria))
         return found
 
     def _place(self, kind: OtherKind) -> int:
@@ -154,22 +136,18 @@ def read_result(entry: Mapping[str, Any]) -> OtherResult:
     if not isinstance(entry["criteria"], list):
         raise OutputError("`criteria` must be a list in a result", "/criteria")
     criteria = [_read_criterion(each, place) for place, each in enumerate(entry["criteria"])]
-    if len({each[0] for each in criteria}) < len(criteria):
+    if len({criterion.id for criterion, _ in criteria}) < len(criteria):
         raise OutputError("`criteria` has an id more than once", "/criteria")
     named = entry.get("rubric_hash")
     return OtherResult(name, named if isinstance(named, str) else "", Fraction(score), _VERDICTS[verdict], criteria)
 
 
-def _read_criterion(each: Any, place: int) -> tuple[str, float | None, int | None, OtherGrade]:
+def _read_criterion(each: Any, place: int) -> tuple[OtherCriterion, OtherGrade]:
     match each:
         case {"id": str(name), "raw": bool() | int() as raw, "score": score, "gate_met": bool(met)} if _is_score(score):
             weight, gate = each.get("weight"), each.get("gate")
-            return (
-                name,
-                float(weight) if _is_number(weight) else None,
-                gate if type(gate) is int else None,
-                OtherGrade(raw, Fraction(score), met),
-            )
+            weight, gate = float(weight) if _is_number(weight) else None, gate if type(gate) is int else None
+            return OtherCriterion(name, weight, gate), OtherGrade(raw, Fraction(score), met)
     raise OutputError("a criterion of a result needs `id`, `raw`, `score` and `gate_met`", f"/criteria/{place}")
 
 
@@ -222,7 +200,7 @@ class ResultScorer(Scorer):
         is_of_table = "shape" not in entry
         if is_of_table:
             value = {name: item for name, item in value.items() if name not in OF_TABLE}
-        given = {name: grade.answer for name, _, _, grade in found.criteria}
+        given = {criterion.id: grade.answer for criterion, grade in found.criteria}
         ids = [each.id for each in reader.rubric.criteria]
         if is_of_table and reader.rubric.shape is Shape.CHECKLIST:
             given = {name: {0: False, 1: True}.get(answer, answer) for name, answer in given.items()}
@@ -241,7 +219,7 @@ class ResultScorer(Scorer):
                 f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
             )
         met = {piece.result.criterion.id: piece.result.grade.gate_met for piece in known.pieces}
-        if any(grade.gate_met is not met[name] for name, _, _, grade in found.criteria):
+        if any(grade.gate_met is not met[criterion.id] for criterion, grade in found.criteria):
             raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
         output = JudgeOutput(known.answers, (None,) * len(known.answers))
         return Entry(value, True, reader.rubric, Judged(known, output))  # noqa: FBT003 (as above)

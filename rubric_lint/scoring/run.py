@@ -141,11 +141,11 @@ class Observer(Protocol):
         """Count the results with these answers."""
 
     def list(
-        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, text: bytes, about: Any = None
+        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, texts: Sequence[bytes], about: Any = None
     ) -> None:
         """List the results that `count` counts, in order: ids (None without one) and results from this line on.
 
-        `text` has their entries, one on each line if there are several; `about` is what a record says of its judge.
+        `texts` are their entries; `about` is what a record says of its judge.
         """
 
 
@@ -227,7 +227,7 @@ class PartScorer:
         rubric = found[0][1].rubric.name
         self.found.line = line + len(found) - 1
         if self._observer:
-            self._observer.list(found, line, self.file, b"\n".join(run.lines))
+            self._observer.list(found, line, self.file, run.lines)
         self.found.keys.append((line, array("q", [hash((rubric, name)) for name, _ in found])))  # as make_key
         self.found.lines += [f'{{"id": {quote(name)}, {known.text}}}' for name, known in found]
         for _, known in found:
@@ -261,7 +261,7 @@ class PartScorer:
             self.found.compared += compare_there(entry.value, float(entry.result.score), missed)
         if self._observer and isinstance(text, bytes):
             value = entry.value if entry.is_record else {}
-            self._observer.list([(value.get("id"), known)], line, self.file, text, value.get("judge"))
+            self._observer.list([(value.get("id"), known)], line, self.file, [text], value.get("judge"))
         if known.may_be_wanted and self._is_wanted(known) and self._observer:
             self._observer.keep(entry.tell(line, self.file))
 

@@ -1,30 +1,25 @@
 // Reads a report of scores as its script does, without a browser: {"page", "views", "texts"} in, what it shows out.
 const { readFileSync } = require("node:fs");
-const { inflateSync } = require("node:zlib");
 
-const { page, script, views, texts, records } = JSON.parse(readFileSync(0, "utf-8"));
-const { visible, readBlock, joinBlocks, Answers, Labels, Records, readRecord, holds, writeCsv } = require(script);
+const { page, script, views, texts, searches } = JSON.parse(readFileSync(0, "utf-8"));
+const { visible, Answers, readRecord, readView, chosenBy } = require(script);
 const html = readFileSync(page, "utf-8");
-const elements = (type) =>
-  Array.from(html.matchAll(new RegExp(`<script type="${type}"[^>]*>([^<]*)</script>`, "g")), ([, text]) => {
-    const data = inflateSync(Buffer.from(text, "base64"));
-    return data.buffer.slice(data.byteOffset, data.byteOffset + data.length);
-  });
-const { other: compared, ...about } = JSON.parse(html.match(/<script type="application\/json" id="about">(.*?)<\/script>/)[1]);
-const others = elements("text/x-others").map((data) => JSON.parse(Buffer.from(data).toString()))[0];
-const answers = new Answers(joinBlocks(elements("text/x-answers").map(readBlock), { ...about, compared }), others);
-const rows = Array.from({ length: answers.length }, (_, row) => ({
-  name: answers.name(row), verdict: answers.verdict(row), score: answers.shownScore(row), line: answers.data.line[row],
-  missed: answers.values(row).flatMap(([name, , met]) => (met ? [] : [name])), error: answers.data.errors.get(row) ?? null,
-  ...(compared && { was: answers.was(row) ?? null, before: answers.shownWas(row), changed: answers.values(row).flatMap(([name, now, , was]) => (was === undefined ? [] : [[name, was, now]])) }),
+const answers = new Answers(JSON.parse(html.match(/<script type="application\/json" id="data">([^<]*)<\/script>/)[1]));
+const rows = answers.rows.map((row) => ({
+  name: answers.name(row), verdict: row.verdict, score: row.shown ?? "", line: row.line, sampled: Boolean(row.sampled),
+  missed: answers.values(row).flatMap(([name, , met]) => (met ? [] : [name])), error: row.error ?? null, record: row.record ?? null,
+  before: row.was?.shown ?? "", changed: answers.values(row).flatMap(([name, now, , was]) => (was === undefined ? [] : [[name, was, now]])),
+  random: chosenBy(readView("sort=random"), row, answers.isWhole) ?? null,
 }));
-const empty = { q: "", verdict: "", rubric: "", criterion: "", value: "", flip: "", was: "", sort: "", desc: "" };
-const lines = elements("text/x-records").flatMap((data) => Buffer.from(data).toString().split("\n"));
+const choose = (view) => answers.choose(readView(view)).map((row) => answers.name(row));
+const counted = Array.from(html.matchAll(/ data-view="([^"]*)" data-count="(\d+)"/g), ([, view, count]) => {
+  return [view.replaceAll("&amp;", "&"), Number(count), choose(view.replaceAll("&amp;", "&")).length];
+});
+const records = answers.rows.filter((row) => row.record !== undefined).map((row) => readRecord(row.record));
 console.log(JSON.stringify({
-  rows,
-  views: (views ?? []).map((view) => Array.from(answers.choose({ ...empty, ...view }), (row) => answers.name(row))),
+  rows, counted,
+  views: (views ?? []).map(choose),
   texts: (texts ?? []).map(visible),
-  lines,
-  records: lines.map((line) => ({ ...readRecord(line), reasons: [...readRecord(line).reasons] })),
-  held: (records ?? []).map((needle) => lines.map((line) => holds(line, needle))),
+  records: records.map((record) => ({ ...record, reasons: [...record.reasons] })),
+  found: (searches ?? []).map((wanted) => answers.rows.flatMap((row, place) => (answers.holds(row, wanted) ? [place] : []))),
 }));

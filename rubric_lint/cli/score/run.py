@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext, suppress
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, open_page, require_file_name
@@ -274,21 +276,20 @@ class Prepared(NamedTuple):
 def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared | None:
     """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
     from rubric_lint.cli.score.agree import measure_agreement, read_chunks  # noqa: PLC0415
-    from rubric_lint.report.html import MOST_TEXT, Extras, HtmlReport, Records  # noqa: PLC0415
+    from rubric_lint.report.html import Extras, HtmlReport  # noqa: PLC0415
+    from rubric_lint.report.page_answers import Texts  # noqa: PLC0415
 
-    told = Extras(made=_read_date())
-    other = records = matcher = None
+    told = Extras(made=_read_date(), results=given.output or "", command=_word_command(given))
+    other = texts = matcher = None
     compare, labels = given.compare, given.labels
     if compare is not None:
         from rubric_lint.agree.runs import Matcher, OtherRun  # noqa: PLC0415
 
-        records = Records("other-records", MOST_TEXT // 2) if given.report else None
-        other = OtherRun(
-            rubrics, Reading.of(given.extract, given.extra_fields), records.add if records else lambda _: None
-        )
+        texts = Texts() if given.report else None
+        other = OtherRun(rubrics, Reading.of(given.extract, given.extra_fields), texts.add if texts else lambda _: None)
         if not other.read(read_chunks(compare)):
-            if records:
-                records.close()
+            if texts:
+                texts.close()
             complain(f"--compare: {label(compare)}: no outputs found")
             return None
         matcher = Matcher(other)
@@ -300,10 +301,31 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
         if agreement is None:
             return None
         told = told._replace(agreement=agreement)
-    page = None
-    if given.report:
-        page = HtmlReport(rubrics, other, records, text=MOST_TEXT // (2 if records else 1))
+    page = HtmlReport(rubrics, other, texts) if given.report else None
     return Prepared(other, told, page, matcher)
+
+
+def _word_command(given: Given) -> str:
+    """Return the command of this run with a table of all results as its output."""
+    context = click.get_current_context()
+    params = context.params
+    inputs: tuple[str, ...] = params.get("outputs") or params["results"]
+    words = ["rubric-lint", str(context.command.name), given.rubric, *inputs]
+    for option in context.command.params:
+        name = str(option.name)
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not is_given or not isinstance(option, click.Option) or name in {"form", "compact"}:  # they are for stdout
+            continue
+        values = params[name]
+        if option.is_flag:
+            words.append(option.opts[-1])
+            continue
+        if isinstance(values, dict):
+            values = [f"{field}={column}" for field, column in values.items()]
+        for value in values if option.multiple else [values]:
+            words += [option.opts[-1], str(value)]
+    is_input = any(os.path.realpath(name) == os.path.realpath("results.csv") for name in inputs)
+    return shlex.join([*words, "-o", "all-results.csv" if is_input else "results.csv"])
 
 
 _MOST_ASSESSED = 64 << 20

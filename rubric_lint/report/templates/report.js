@@ -1,15 +1,13 @@
 "use strict";
-// Shows every answer of a report: filter, sort, search, one answer in full, labels of the reader, files to save. It reads
-// the blocks that answer_rows.py writes, asks for nothing from anywhere, and puts what others wrote into the page as text.
+// Shows the answers of a report: filter, sort, search, one answer in full, labels of the reader, files to save. It reads
+// the JSON that page_answers.py writes, asks for nothing from anywhere, and puts what others wrote into the page as text.
 (() => {
-  const INVALID = 3, ABSENT = 4, NONE = 0xffffffff, OTHER_INVALID = 0xfffffffe;
-  const VERDICTS = ["fail", "borderline", "pass", "invalid", "absent"];
-  const GROUP = 40; // rows that are shown or put away together
-  const TALLEST = 12e6; // pixels; browsers stop at 17 million
+  const VALID = ["fail", "borderline", "pass"]; // verdicts, the worst first
+  const VERDICTS = [...VALID, "invalid", "absent"]; // the last one is of an answer that only the other run has
+  const GROUP = 100; // rows that are added to the list together
   const LONGEST = 100_000; // characters of a text that are shown at once
   const MOST_VALUES = 12; // values in a row of the list
   const MOST_PRINTED = 1000; // rows
-  const KEPT_BLOCKS = 64; // blocks of records that stay unpacked, of 256 kB each
 
   /** Shows characters that nobody would see, as Python's `messages.visible` does; keeps line ends. */
   const visible = (text) =>
@@ -25,215 +23,136 @@
 
   // What is in the page
 
-  async function unpack(element) {
-    const text = atob(element.textContent);
-    const bytes = new Uint8Array(text.length);
-    for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
+  const EMPTY = { q: "", verdict: "", rubric: "", criterion: "", value: "", flip: "", was: "", label: "", sort: "", desc: "" };
+
+  /** The view that an address asks for. */
+  function readView(query) {
+    const given = new URLSearchParams(query);
+    return Object.fromEntries(Object.keys(EMPTY).map((name) => [name, given.get(name) ?? ""]));
   }
 
-  /** The columns of one block, in the order in which answer_rows.py writes them. */
-  function readBlock(buffer) {
-    const [rows, kinds, answers, told] = new Uint32Array(buffer, 0, 4);
-    let at = 16;
-    const take = (Type, length) => {
-      const column = new Type(buffer, at, length);
-      at += column.byteLength;
-      return column;
-    };
-    const block = {
-      scores: take(Float64Array, kinds), kind: take(Uint32Array, rows), line: take(Int32Array, rows),
-      other: take(Uint32Array, rows), otherRecord: take(Uint32Array, rows), rubric: take(Uint32Array, kinds), shown: take(Uint16Array, kinds),
-      verdict: take(Uint16Array, kinds), answers: take(Uint16Array, answers),
-    };
-    return { ...block, ...JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, at, told))) };
-  }
+  /** Tells views apart by the answers that they have, in whatever order. */
+  const filterOf = (view) => JSON.stringify({ ...EMPTY, ...view, sort: "", desc: "" });
 
-  function join(Type, parts) {
-    const whole = new Type(parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-      whole.set(part, at);
-      at += part.length;
-    }
-    return whole;
-  }
-
-  /** All rows and all different results (kinds) of the page. */
-  function joinBlocks(blocks, about) {
-    const all = (name, Type) => join(Type, blocks.map((block) => block[name]));
-    const data = {
-      ...about, ids: blocks.flatMap((block) => block.ids), errors: new Map(), json: new Set(),
-      kind: all("kind", Uint32Array), line: all("line", Int32Array), other: all("other", Uint32Array),
-      otherRecord: all("otherRecord", Uint32Array), score: all("scores", Float64Array), rubric: all("rubric", Uint32Array), shown: all("shown", Uint16Array),
-      verdict: all("verdict", Uint16Array), answers: all("answers", Uint16Array),
-    };
-    let first = 0;
-    for (const block of blocks) {
-      for (const [place, error] of Object.entries(block.errors)) data.errors.set(first + Number(place), error);
-      for (const place of block.json) data.json.add(first + place); // the rows whose id is JSON, not a string
-      for (let row = first + 1; row < first + block.ids.length; row += 1) data.line[row] += data.line[row - 1];
-      first += block.ids.length;
-    }
-    data.start = new Uint32Array(data.score.length); // where the answers of a kind begin
-    for (let kind = 0, at = 0; kind < data.start.length; kind += 1) {
-      data.start[kind] = at;
-      at += data.verdict[kind] < INVALID ? data.rubrics[data.rubric[kind]].criteria.length : 0;
-    }
-    return data;
-  }
+  const isValid = (verdict) => VALID.includes(verdict);
+  const change = (row) => (isValid(row.verdict) && isValid(row.was?.verdict) ? VALID.indexOf(row.verdict) - VALID.indexOf(row.was.verdict) : 0);
+  const isOnly = (row, one, other) => isValid(one) && isValid(other) && one === "pass" && other !== "pass";
+  const FLIPS = {
+    any: ["changed", (row) => change(row) !== 0],
+    worse: ["worse now", (row) => change(row) < 0],
+    better: ["better now", (row) => change(row) > 0],
+    "only-before": ["passes only before", (row) => isOnly(row, row.was?.verdict, row.verdict)],
+    "only-now": ["passes only now", (row) => isOnly(row, row.verdict, row.was?.verdict)],
+    here: ["only in this run", (row) => row.was === undefined && row.verdict !== "absent"],
+    there: ["only in the other run", (row) => row.verdict === "absent"],
+  };
 
   const numberOf = (shown) => (shown === "yes" ? 1 : shown === "no" ? 0 : Number(shown));
 
-  /** Questions about the rows of a page. */
+  /** Questions about the answers of a page, each a row of the list. */
   class Answers {
-    constructor(data, others) {
+    constructor(data) {
       this.data = data;
-      this.others = others;
-      this.length = data.kind.length;
-      this.places = new Map(); // the place of each criterion in the rubrics of the other run
-      for (const [number, criteria] of (data.compared?.rubrics ?? []).entries())
-        criteria.forEach((criterion, place) => this.places.set(`${number} ${criterion.id}`, place));
-    }
-    verdict(row) {
-      return this.data.verdict[this.data.kind[row]];
-    }
-    score(row) {
-      const kind = this.data.kind[row];
-      return this.data.verdict[kind] < INVALID ? this.data.score[kind] : NaN;
-    }
-    shownScore(row) {
-      const kind = this.data.kind[row];
-      return this.data.verdict[kind] < INVALID ? (this.data.shown[kind] / 1000).toFixed(3) : "";
+      this.rows = data.answers;
+      this.rows.forEach((row, place) => Object.assign(row, { place }));
+      this.listed = this.rows.filter((row) => row.verdict !== "absent").length;
+      this.isWhole = this.listed === data.rows;
     }
     name(row) {
-      const { ids, line, files } = this.data;
-      if (ids[row] !== null && ids[row].trim() !== "") return ids[row];
-      const file = files.findLast(([, first]) => first <= row)?.[0];
-      return `${file ? `${file}, ` : ""}line ${line[row]}`;
+      return (row.id ?? "").trim() ? row.id : `${row.file ? `${row.file}, ` : ""}line ${row.line}`;
     }
     rubric(row) {
-      return this.data.rubrics[this.data.rubric[this.data.kind[row]]];
+      return this.data.rubrics[row.rubric];
     }
     /** What the judge gave for a criterion: [the answer, whether it meets the gate, its outcome], or nothing. */
     grade(row, place) {
-      const kind = this.data.kind[row];
-      if (this.data.verdict[kind] >= INVALID) return undefined;
-      return this.rubric(row).criteria[place].grades[this.data.answers[this.data.start[kind] + place]];
-    }
-    /** The verdict of the other run: a number, or undefined where it has no such answer. */
-    was(row) {
-      const other = this.data.other[row];
-      return other === NONE ? undefined : other === OTHER_INVALID ? INVALID : this.others.verdicts[other];
-    }
-    shownWas(row) {
-      const other = this.data.other[row];
-      return other >= OTHER_INVALID ? "" : (this.others.shown[other] / 1000).toFixed(3);
-    }
-    change(row) {
-      const other = this.data.other[row];
-      return other >= OTHER_INVALID ? NaN : this.score(row) - this.others.scores[other];
-    }
-    otherGrade(row, id) {
-      const other = this.data.other[row];
-      if (other >= OTHER_INVALID) return undefined;
-      const rubric = this.others.rubrics[other], place = this.places.get(`${rubric} ${id}`);
-      if (place === undefined) return undefined;
-      return this.data.compared.rubrics[rubric][place].grades[this.others.answers[other][place]];
+      return row.grades && this.rubric(row).criteria[place]?.grades[row.grades[place]];
     }
     /** The value of each criterion: [name, value, whether it meets the gate, the value before if it differs, place]. */
     values(row) {
-      if (this.verdict(row) >= INVALID) return [];
-      return this.rubric(row).criteria.map((each, place) => {
-        const [value, met] = this.grade(row, place), was = this.otherGrade(row, each.id)?.[0];
-        return [each.label, value, met, was === value ? undefined : was, place];
+      return (row.grades ?? []).map((_, place) => {
+        const [value, met] = this.grade(row, place), was = row.was?.values?.[place]?.[0];
+        return [this.rubric(row).criteria[place].label, value, met, was === value ? undefined : was, place];
       });
     }
-
-    /** The rows that a view asks for, in its order; `found` marks those whose texts hold what is searched for. */
-    choose(view, found, labels) {
-      const tests = [...this.tests(view)];
-      if (view.label) tests.push((row) => labels.keyOf(row) !== undefined && (labels.standing(row) || "none") === view.label);
-      if (view.q) {
-        const wanted = view.q.toLowerCase();
-        tests.push((row) => found?.[row] === 1 || this.name(row).toLowerCase().includes(wanted));
-      }
-      const rows = new Uint32Array(this.length);
-      let size = 0;
-      for (let row = 0; row < this.length; row += 1)
-        if (tests.every((test) => test(row))) rows[size++] = row;
-      return this.sort(rows.subarray(0, size), view);
+    /** Whether the texts of a record have a string, in lower case. */
+    holds(row, wanted) {
+      row.words ??= listTexts(parse(row.record ?? "null") ?? row.record).join("\n").toLowerCase();
+      return row.words.includes(wanted) || this.name(row).toLowerCase().includes(wanted);
     }
-    *tests(view) {
-      const wanted = VERDICTS.indexOf(view.verdict);
-      if (wanted >= 0) yield (row) => this.verdict(row) === wanted;
-      else if (!view.flip && !view.was) yield (row) => this.verdict(row) !== ABSENT;
-      if (view.rubric !== "") yield (row) => this.data.rubric[this.data.kind[row]] === Number(view.rubric);
-      const before = VERDICTS.indexOf(view.was);
-      if (before >= 0) yield (row) => this.was(row) === before;
-      const flip = FLIPS[view.flip]?.[1];
-      if (flip) yield (row) => flip(this.was(row), this.verdict(row));
+
+    /** The rows that a view asks for, in its order. */
+    choose(view, labels) {
+      const tests = [...this.tests(view, labels)];
+      return this.sort(this.rows.filter((row) => tests.every((test) => test(row))), view);
+    }
+    *tests(view, labels) {
+      if (VERDICTS.includes(view.verdict)) yield (row) => row.verdict === view.verdict;
+      else if (!view.flip && !view.was) yield (row) => row.verdict !== "absent";
+      if (view.rubric !== "") yield (row) => row.rubric === Number(view.rubric);
+      if (VERDICTS.includes(view.was)) yield (row) => row.was?.verdict === view.was;
+      if (Object.hasOwn(FLIPS, view.flip)) yield FLIPS[view.flip][1];
       if (view.criterion) yield* this.criterionTests(view);
+      if (view.label) yield (row) => labels.keyOf(row) !== undefined && (labels.standing(row) || "none") === view.label;
+      const wanted = view.q.toLowerCase();
+      if (wanted) yield (row) => this.holds(row, wanted);
     }
     *criterionTests({ criterion, value }) {
       const [rubric, place] = criterion.split(".").map(Number);
-      const id = this.data.rubrics[rubric]?.criteria[place]?.id;
-      if (id === undefined) return;
-      yield (row) => this.verdict(row) < INVALID && this.data.rubric[this.data.kind[row]] === rubric;
+      if (!this.data.rubrics[rubric]?.criteria[place]) return;
+      yield (row) => row.grades !== undefined && row.rubric === rubric;
       if (value === "missed") yield (row) => !this.grade(row, place)[1];
       else if (value === "lower" || value === "higher") {
         const sign = value === "lower" ? -1 : 1;
         yield (row) => {
-          const was = this.otherGrade(row, id);
-          return was !== undefined && sign * (numberOf(this.grade(row, place)[0]) - numberOf(was[0])) > 0;
+          const was = row.was?.values?.[place];
+          return Boolean(was) && sign * (numberOf(this.grade(row, place)[0]) - numberOf(was[0])) > 0;
         };
       } else if (value) yield (row) => this.grade(row, place)[0] === value;
     }
     sort(rows, { sort, desc, criterion }) {
       if (!sort) return desc ? rows.reverse() : rows;
-      const sign = desc ? -1 : 1;
-      if (sort === "id") {
-        const names = new Map(Array.from(rows, (row) => [row, this.name(row)]));
-        return rows.sort((a, b) => {
-          const [one, other] = [names.get(a), names.get(b)];
-          return (one < other ? -sign : one > other ? sign : 0) || a - b;
-        });
-      }
-      const place = Number(criterion.split(".")[1]);
+      const sign = desc ? -1 : 1, place = Number(criterion.split(".")[1]);
       const keys = {
-        score: (row) => this.score(row), change: (row) => this.change(row),
-        verdict: (row) => (this.verdict(row) < INVALID ? this.verdict(row) : NaN),
+        id: (row) => this.name(row),
+        score: (row) => row.score,
+        change: (row) => row.score - row.was?.score,
+        verdict: (row) => (isValid(row.verdict) ? VALID.indexOf(row.verdict) : undefined),
         value: (row) => numberOf((criterion && this.grade(row, place)?.[0]) || NaN),
-        random: shuffled,
+        random: (row) => (this.isWhole || row.sampled ? shuffled(row.place) : undefined),
       };
-      const key = Object.hasOwn(keys, sort) ? keys[sort] : keys.score, values = new Float64Array(this.length);
-      for (const row of rows) values[row] = key(row);
+      const key = Object.hasOwn(keys, sort) ? keys[sort] : keys.score;
+      const isMissing = (value) => value === undefined || Number.isNaN(value);
+      const given = new Map(rows.map((row) => [row, key(row)]));
       return rows.sort((a, b) => {
-        const [one, other] = [values[a], values[b]];
-        if (Number.isNaN(one) || Number.isNaN(other)) return Number.isNaN(one) - Number.isNaN(other) || a - b;
-        return sign * (one - other) || a - b;
+        const one = given.get(a), other = given.get(b);
+        if (isMissing(one) || isMissing(other)) return isMissing(one) - isMissing(other) || a.place - b.place;
+        return (one < other ? -sign : one > other ? sign : 0) || a.place - b.place;
       });
     }
   }
 
   /** A number for a row that orders rows at random, always alike. */
-  function shuffled(row) {
-    let mixed = Math.imul(row + 1, 0x9e3779b1);
+  function shuffled(place) {
+    let mixed = Math.imul(place + 1, 0x9e3779b1);
     mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
     mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
     return (mixed ^ (mixed >>> 16)) >>> 0;
   }
 
-  const both = (was, now) => was < INVALID && now < INVALID;
-  const FLIPS = {
-    any: ["changed", (was, now) => both(was, now) && was !== now],
-    worse: ["worse now", (was, now) => both(was, now) && now < was],
-    better: ["better now", (was, now) => both(was, now) && now > was],
-    "only-before": ["passes only before", (was, now) => both(was, now) && was === 2 && now !== 2],
-    "only-now": ["passes only now", (was, now) => both(was, now) && was !== 2 && now === 2],
-    here: ["only in this run", (was, now) => was === undefined && now !== ABSENT],
-    there: ["only in the other run", (_, now) => now === ABSENT],
-  };
+  /** All strings in a value. */
+  function listTexts(value) {
+    if (typeof value === "string") return [value];
+    return typeof value === "object" && value !== null ? Object.values(value).flatMap(listTexts) : [];
+  }
+
+  function parse(text) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+  }
 
   // What the reader says of the answers
 
@@ -259,9 +178,8 @@
     }
     /** The key of a row that can have a label: only a valid result with an id has something to agree with. */
     keyOf(row) {
-      const { data } = this.answers, id = data.ids[row];
-      if (this.answers.verdict(row) >= INVALID || id === null || id === undefined) return undefined;
-      return `${data.rubric[data.kind[row]]} ${data.json.has(row) ? "json" : "text"} ${id}`;
+      if (!isValid(row.verdict) || row.id === null) return undefined;
+      return `${row.rubric} ${row.json ? "json" : "text"} ${row.id}`;
     }
     of(row) {
       return this.given.get(this.keyOf(row)) ?? { values: {} };
@@ -269,7 +187,7 @@
     /** Takes a verdict, or a value by the place of its criterion; undefined takes it back. */
     set(row, { verdict, values = {}, chosen }) {
       const label = this.of(row);
-      const next = { row, verdict, values: { ...label.values, ...values }, chosen };
+      const next = { place: row.place, verdict, values: { ...label.values, ...values }, chosen };
       for (const [place, value] of Object.entries(next.values)) if (value === undefined) delete next.values[place];
       if (next.verdict === undefined && !Object.keys(next.values).length) this.given.delete(this.keyOf(row));
       else this.given.set(this.keyOf(row), next);
@@ -280,90 +198,36 @@
       const { verdict, values } = this.of(row), places = Object.keys(values);
       if (verdict === undefined && !places.length) return "";
       const isSame = places.every((place) => this.answers.grade(row, Number(place))?.[0] === values[place]);
-      return isSame && (verdict ?? VERDICTS[this.answers.verdict(row)]) === VERDICTS[this.answers.verdict(row)] ? "agree" : "disagree";
+      return isSame && (verdict ?? row.verdict) === row.verdict ? "agree" : "disagree";
     }
     /** The labels as JSON Lines, a field for each criterion; `rubric-score agree --labels` reads them. */
     lines() {
-      const { data } = this.answers;
-      return [...this.given.values()].sort((a, b) => a.row - b.row).map(({ row, verdict, values, chosen }) => {
-        const rubric = this.answers.rubric(row), id = data.ids[row];
-        const given = Object.entries(values).map(([place, value]) => [
-          rubric.criteria[place].column, value === "yes" || value === "no" ? value : Number(value),
+      const { data, rows } = this.answers;
+      return [...this.given.values()].sort((a, b) => a.place - b.place).map(({ place, verdict, values, chosen }) => {
+        const row = rows[place], rubric = this.answers.rubric(row);
+        const given = Object.entries(values).map(([number, value]) => [
+          rubric.criteria[number].column, value === "yes" || value === "no" ? value : Number(value),
         ]);
         const fields = {
           ...(data.rubrics.length > 1 && { rubric: rubric.name }), rater: this.rater.trim(), ...(chosen && { chosen }),
           rubric_hash: rubric.hash, ...Object.fromEntries(given), ...(verdict && { verdict }),
         };
-        return `{"id":${data.json.has(row) ? id : JSON.stringify(id)},${JSON.stringify(fields).slice(1)}\n`;
+        return `{"id":${row.json ? row.id : JSON.stringify(row.id)},${JSON.stringify(fields).slice(1)}\n`;
       });
     }
   }
 
-  /** How the answers of a view were chosen, as labels say it: the first ones in random order are a random sample. */
-  function chosenBy({ q, verdict, was, flip, value, sort }) {
+  /**
+   * How an answer of a view was chosen, as its label says it: the first ones in random order are a random sample. If the
+   * page does not have all answers, those outside its sample are in it because of their verdict.
+   */
+  function chosenBy({ q, verdict, was, flip, value, sort }, row, isWhole) {
     if (verdict || was || flip || value || !["", "id", "random"].includes(sort)) return "by-verdict";
-    return sort === "random" && !q ? "random" : undefined;
+    if (sort === "random" && !q && (isWhole || row.sampled)) return "random";
+    return isWhole ? undefined : "by-verdict";
   }
 
-  // The records behind the rows
-
-  class Records {
-    constructor(elements) {
-      this.blocks = Array.from(elements, (element) => ({
-        element, first: Number(element.dataset.from), rows: Number(element.dataset.rows),
-      }));
-      this.kept = new Map();
-    }
-    async lines(block) {
-      const lines = this.kept.get(block) ?? unpack(block.element).then((buffer) => new TextDecoder().decode(buffer).split("\n"));
-      this.kept.delete(block);
-      this.kept.set(block, lines); // the last one, so that the first is the one that was not used for longest
-      if (this.kept.size > KEPT_BLOCKS) this.kept.delete(this.kept.keys().next().value);
-      return lines;
-    }
-    async line(row) {
-      const block = this.blocks.find((each) => each.first <= row && row < each.first + each.rows);
-      return block && (await this.lines(block))[row - block.first];
-    }
-    /** The lines of some rows, in their order; undefined for those that the page does not have. */
-    async collect(rows) {
-      const found = new Map(), wanted = new Set(rows);
-      for (const block of this.blocks) {
-        const own = Array.from({ length: block.rows }, (_, place) => block.first + place).filter((row) => wanted.has(row));
-        const lines = own.length ? await this.lines(block) : [];
-        for (const row of own) found.set(row, lines[row - block.first]);
-      }
-      return Array.from(rows, (row) => found.get(row));
-    }
-    /** Marks the rows whose texts hold a string; calls `tell` with the share that is done, and stops when it says so. */
-    async search(wanted, length, tell) {
-      const found = new Uint8Array(length), needle = wanted.toLowerCase();
-      for (const [number, block] of this.blocks.entries()) {
-        const lines = await this.lines(block);
-        lines.forEach((line, place) => {
-          if ((line.includes("\\") || line.toLowerCase().includes(needle)) && holds(line, needle))
-            found[block.first + place] = 1;
-        });
-        if (!(await tell((number + 1) / this.blocks.length, found))) return undefined;
-      }
-      return found;
-    }
-  }
-
-  function holds(line, needle) {
-    const search = (value) =>
-      typeof value === "string" ? value.toLowerCase().includes(needle)
-      : typeof value === "object" && value !== null ? Object.values(value).some(search) : false;
-    return search(parse(line) ?? line);
-  }
-
-  function parse(text) {
-    try {
-      return JSON.parse(text);
-    } catch {
-      return undefined;
-    }
-  }
+  // The records
 
   /** The texts of a record: what was judged, the reasons for each criterion, and what else the judge wrote, also raw. */
   function readRecord(line) {
@@ -406,25 +270,22 @@
   }
 
   /** Rows as CSV, with the columns of the tables that `rubric-score -o` writes, and the question and the answer. */
-  async function writeCsv(rows, answers, records) {
+  function writeCsv(rows, answers) {
     const { data } = answers;
     const ids = [...new Set(data.rubrics.flatMap((rubric) => rubric.criteria.map((each) => each.id)))];
-    const before = data.compared ? ["verdict_before", "score_before"] : [];
+    const before = data.other === undefined ? [] : ["verdict_before", "score_before"];
     const head = ["id", "rubric", "rubric_hash", "score", "verdict", "gates_missed", ...ids.map((id) => `criteria.${id}`)];
     const lines = [[...head, "error", "error_path", "file", "line", ...before, "question", "answer"].map((each) => cell(each, true)).join(",")];
-    const texts = await records.collect(rows);
-    for (const [place, row] of rows.entries()) {
-      const isValid = answers.verdict(row) < INVALID, rubric = answers.rubric(row), record = parse(texts[place] ?? "null");
+    for (const row of rows) {
+      const { error, was } = row, isScored = isValid(row.verdict), rubric = answers.rubric(row), record = parse(row.record ?? "null");
       const values = new Map(answers.values(row).map(([, value, , , at]) => [rubric.criteria[at].id, value]));
       const missed = answers.values(row).filter(([, , met]) => !met).map(([, , , , at]) => rubric.criteria[at].id);
-      const was = answers.was(row), error = data.errors.get(row);
-      const other = was !== undefined && was < INVALID ? answers.others.scores[data.other[row]] : undefined;
       lines.push([
-        cell(data.ids[row], true), cell(rubric?.name, true), isValid ? rubric.hash : "", isValid ? answers.score(row) : "",
-        isValid ? VERDICTS[answers.verdict(row)] : "", cell(missed.some((id) => id.includes(" ")) ? JSON.stringify(missed) : missed.join(" ")),
+        cell(row.id, true), cell(rubric?.name, true), isScored ? rubric.hash : "", isScored ? row.score : "",
+        isScored ? row.verdict : "", cell(missed.some((id) => id.includes(" ")) ? JSON.stringify(missed) : missed.join(" ")),
         ...ids.map((id) => { const value = values.get(id); return value === "yes" ? "true" : value === "no" ? "false" : value ?? ""; }),
-        cell(error?.[1]), cell(error?.[0]), cell(error && data.files.findLast(([, first]) => first <= row)?.[0]), error ? data.line[row] : "",
-        ...(data.compared ? [was === undefined ? "" : VERDICTS[was], other ?? ""] : []), cell(record?.question), cell(record?.answer),
+        cell(error?.[1]), cell(error?.[0]), cell(error && row.file), error ? row.line : "",
+        ...(before.length ? [was?.verdict ?? "", was?.score ?? ""] : []), cell(record?.question), cell(record?.answer),
       ].join(","));
     }
     return [`${lines.join("\n")}\n`];
@@ -441,24 +302,24 @@
     element.append(...children.filter((child) => child !== undefined && child !== null));
     return element;
   }
-  const verdictMark = (number) => make("span", { className: `verdict ${VERDICTS[number]}` }, VERDICTS[number]);
-  const EMPTY = { q: "", verdict: "", rubric: "", criterion: "", value: "", flip: "", was: "", label: "", sort: "", desc: "" };
+  const verdictMark = (verdict) => make("span", { className: `verdict ${verdict}` }, verdict);
 
   class Tool {
-    constructor(place, answers, records, others, labels) {
-      Object.assign(this, { place, answers, records, others, labels, view: { ...EMPTY }, search: 0 });
+    constructor(place, answers, labels, totals) {
+      Object.assign(this, { place, answers, labels, totals, view: { ...EMPTY } });
       this.data = answers.data;
+      this.isCompared = this.data.other !== undefined;
       this.status = make("b", { role: "status" });
-      this.box = make("section", { className: "card rows", tabIndex: 0, role: "region", "aria-label": "Every answer" });
-      this.seen = new IntersectionObserver((entries) => entries.forEach((each) => this.show(each)), {
-        root: this.box, rootMargin: "800px 0px",
-      });
+      this.box = make("section", { className: "card rows", tabIndex: 0, role: "region", "aria-label": "Answers" });
       this.controls = this.makeControls();
       const keys = make("p", { className: "soft keys" }, "Keys: ↓ and ↑ go through the answers, Enter opens one, a agrees with it, d disagrees.");
       place.replaceChildren(this.controls, this.makeFiles(), this.box, keys);
       this.box.addEventListener("keydown", (event) => this.press(event));
+      this.box.addEventListener("scroll", () => {
+        if (this.box.scrollHeight - this.box.scrollTop < 3 * this.box.clientHeight) this.addRows();
+      });
       addEventListener("beforeprint", () => this.print());
-      addEventListener("afterprint", () => this.tell(""));
+      addEventListener("afterprint", () => this.tell());
       this.read();
     }
 
@@ -486,19 +347,20 @@
         make("span", {}, make("span", { className: "soft" }, "Your labels"), this.counted, this.rater, this.write, this.forget), this.saved);
     }
 
-    async saveRows(form) {
-      const rows = this.chosen.slice(), name = `answers.${form}`;
+    saveRows(form) {
+      const { chosen, answers } = this, name = `answers.${form}`;
+      const page = answers.isWhole ? "" : ` The page has ${count(answers.listed)} of ${count(this.data.rows)} answers.`;
       if (form === "csv") {
-        save(name, await writeCsv(rows, this.answers, this.records), "text/csv");
-        const formulas = rows.filter((row) => isFormula(this.data.ids[row] ?? "")).length;
+        save(name, writeCsv(chosen, answers), "text/csv");
+        const formulas = chosen.filter((row) => isFormula(row.id ?? "")).length;
         const warning = formulas ? ` Import the column id as text: ${count(formulas)} could be taken for formulas.` : "";
-        this.saved.textContent = `${answersOf(rows.length)} saved as ${name}.${warning}`;
+        this.saved.textContent = `${answersOf(chosen.length)} saved as ${name}.${warning}${page}`;
         return;
       }
-      const lines = (await this.records.collect(rows)).filter((line) => line !== undefined);
-      save(name, lines.map((line) => `${line}\n`), "application/jsonl");
-      const left = rows.length - lines.length;
-      this.saved.textContent = `${count(lines.length)} records saved as ${name}, as they were read${left ? `; ${count(left)} are not in the page, and left out` : ""}.`;
+      const lines = chosen.filter(({ record }) => record !== undefined).map(({ record }) => `${record}\n`);
+      save(name, lines, "application/jsonl");
+      const left = chosen.length - lines.length;
+      this.saved.textContent = `${count(lines.length)} records saved as ${name}, as they were read${left ? `; ${count(left)} are not in the page, and left out` : ""}.${page}`;
     }
 
     saveLabels() {
@@ -521,14 +383,15 @@
 
     label(row, change) {
       const { verdict } = this.labels.of(row);
-      this.labels.set(row, { verdict, chosen: chosenBy(this.view), ...change });
+      this.labels.set(row, { verdict, chosen: chosenBy(this.view, row, this.answers.isWhole), ...change });
       this.showLabels();
     }
 
     agree(row) {
       const values = Object.fromEntries(this.answers.values(row).map(([, value, , , place]) => [place, value]));
+      const chosen = chosenBy(this.view, row, this.answers.isWhole);
       // Who agrees with everything has seen the verdict first: such a label does not say that it stands for all answers.
-      this.label(row, { verdict: VERDICTS[this.answers.verdict(row)], values, chosen: undefined });
+      this.label(row, { verdict: row.verdict, values, chosen: chosen === "random" ? undefined : chosen });
     }
 
     makeControls() {
@@ -544,7 +407,7 @@
       field("q", "Search ids and texts", make("input", { type: "search", autocomplete: "off", spellcheck: false }));
       const verdicts = VERDICTS.slice(0, 4).reverse().map((each) => [each, each]);
       field("verdict", "Verdict", choice([["", "all"], ...verdicts]));
-      if (this.data.compared) {
+      if (this.isCompared) {
         field("was", "Verdict before", choice([["", "all"], ...verdicts]));
         const flips = Object.entries(FLIPS).map(([value, [text]]) => [value, text]);
         field("flip", "Compared with before", choice([["", "all"], ...flips]));
@@ -587,7 +450,7 @@
       const values = [["", "any"]], each = this.criterion();
       if (each) {
         if (each.grades.some(([, met]) => !met)) values.push(["missed", "misses its gate"]);
-        if (data.compared) values.push(["lower", "lower now"], ["higher", "higher now"]);
+        if (this.isCompared) values.push(["lower", "lower now"], ["higher", "higher now"]);
         values.push(...each.grades.map(([shown, met]) => [shown, met ? shown : `${shown} (misses the gate)`]));
       }
       put(this.values, values, view.value);
@@ -598,7 +461,7 @@
         ["random", "at random, to label a sample"],
       ];
       if (each) orders.push(["value", "value, lowest first"], ["value-", "value, highest first"]);
-      if (data.compared) orders.push(["change", "change of score, worst first"], ["change-", "change of score, best first"]);
+      if (this.isCompared) orders.push(["change", "change of score, worst first"], ["change-", "change of score, best first"]);
       put(this.order, orders, view.sort + (view.desc ? "-" : ""));
       for (const name of ["q", "verdict", "was", "flip", "rubric", "label"])
         if (this.controls.elements[name] && this.controls.elements[name].value !== view[name])
@@ -626,8 +489,7 @@
     /** Reads the view from the address, which can be linked. */
     read() {
       const [, query] = location.hash.match(/^#answers\?(.*)$/) ?? [];
-      const given = new URLSearchParams(query ?? "");
-      this.set(Object.fromEntries(Object.keys(EMPTY).map((name) => [name, given.get(name) ?? ""])), query === undefined);
+      this.set(readView(query ?? ""), query === undefined);
       return query !== undefined;
     }
 
@@ -636,57 +498,35 @@
       const given = new URLSearchParams(Object.entries(view).filter(([, value]) => value));
       if (!isSilent) history.replaceState(null, "", `#answers${given.size || String(given) ? `?${given}` : ""}`);
       this.fill();
-      this.found = undefined;
-      const number = (this.search += 1);
-      this.draw(view.q && this.records.blocks.length ? "; searching the texts" : "");
-      if (!view.q) return;
-      clearTimeout(this.waiting);
-      this.waiting = setTimeout(() => this.look(number, view), 200);
-    }
-
-    async look(number, view) {
-      let told = performance.now();
-      const found = await this.records.search(view.q, this.answers.length, async (share) => {
-        if (performance.now() - told > 100) {
-          told = performance.now();
-          this.tell(`; searching the texts, ${Math.floor(share * 100)}%`);
-          await new Promise((resolve) => setTimeout(resolve));
-        }
-        return number === this.search;
-      });
-      if (number !== this.search || !found) return;
-      this.found = found;
       this.draw();
     }
 
-    draw(note = "") {
-      const { answers, view } = this;
-      this.chosen = answers.choose(view, this.found, this.labels);
-      this.tell(note);
-      this.seen.disconnect();
+    draw() {
+      this.chosen = this.answers.choose(this.view, this.labels);
+      this.tell();
       const each = this.criterion();
       const heads = [
-        ["Answer", "id"], ...(this.data.compared ? [["Before", "change"]] : []), ["Verdict", "verdict"], ["Score", "score"],
+        ["Answer", "id"], ...(this.isCompared ? [["Before", "change"]] : []), ["Verdict", "verdict"], ["Score", "score"],
         ["Values", ""],
       ];
       if (each) heads[heads.length - 1] = [`Values, ${shorten(visible(each.label), 40)} first`, "value"];
       this.heads = heads.map(([text]) => text);
-      const table = make("table", { className: this.data.compared ? "every compared" : "every", "aria-rowcount": this.chosen.length + 1 });
-      table.append(make("thead", {}, make("tr", { "aria-rowindex": 1 }, ...heads.map((head) => this.makeHead(...head)))));
-      const groups = Math.ceil(this.chosen.length / GROUP);
-      const height = Math.min((this.height ?? 64) * GROUP, TALLEST / Math.max(groups, 1));
-      for (let group = 0; group < groups; group += 1) {
-        const body = Object.assign(make("tbody"), { group });
-        const rows = Math.min(GROUP, this.chosen.length - group * GROUP);
-        this.putAway(body, (height * rows) / GROUP);
-        table.append(body);
-      }
+      const table = make("table", { className: this.isCompared ? "every compared" : "every", "aria-rowcount": this.chosen.length + 1 });
+      this.body = make("tbody");
+      this.shown = 0;
+      table.append(make("thead", {}, make("tr", { "aria-rowindex": 1 }, ...heads.map((head) => this.makeHead(...head)))), this.body);
       this.box.replaceChildren(table);
       this.box.scrollTop = 0;
-      for (const body of table.tBodies) this.seen.observe(body);
-      if (groups) this.fillGroup(table.tBodies[0]);
-      for (const button of this.rows) button.disabled = !groups;
+      this.addRows();
+      for (const button of this.rows) button.disabled = !this.chosen.length;
       this.showLabels();
+    }
+
+    /** Adds the next rows to the list. */
+    addRows() {
+      const rows = this.chosen.slice(this.shown, this.shown + GROUP);
+      this.body.append(...rows.map((row, place) => this.makeRow(row, this.shown + place)));
+      this.shown += rows.length;
     }
 
     makeHead(text, sort) {
@@ -700,65 +540,42 @@
       return head;
     }
 
-    tell(note) {
-      const { view, chosen, data, answers } = this;
-      const rest = view.q || chosen.length !== data.rows ? ` of ${count(data.rows)}` : "";
-      const absent = answers.length - data.rows - chosen.filter((row) => answers.verdict(row) === ABSENT).length;
-      const unlisted = absent ? `; ${count(absent)} more only in the other run` : "";
-      this.status.textContent = `${answersOf(chosen.length)}${rest}${unlisted}${note}.`;
+    /** Says how many answers are listed, and of how many if the page does not have all that the view asks for. */
+    tell(note = "") {
+      this.status.textContent = `${this.describeCount()}${note}.`;
     }
 
-    /** Fills the first rows, as those that are put away would not be on paper, and says how many there are. */
+    describeCount() {
+      const { view, chosen, data, answers } = this, size = chosen.length, total = this.totals.get(filterOf(view));
+      if (size < total) return `${count(size)} of ${answersOf(total)} are in this page`;
+      if (total === undefined && !answers.isWhole) return `${answersOf(size)} of the ${count(answers.listed)} in this page, which does not have all ${count(data.rows)}`;
+      const absent = data.onlyThere - chosen.filter((row) => row.verdict === "absent").length;
+      const rest = view.q || size !== data.rows ? ` of ${count(data.rows)}` : "";
+      return `${answersOf(size)}${rest}${absent ? `; ${count(absent)} more only in the other run` : ""}`;
+    }
+
+    /** Adds rows for paper, on which nothing scrolls, and says how many there are. */
     print() {
-      for (const body of this.box.querySelectorAll("tbody"))
-        if (body.group * GROUP < MOST_PRINTED) this.fillGroup(body);
-      const shown = [...this.box.querySelectorAll("tbody:not(.idle)")].reduce((sum, body) => sum + body.rows.length, 0);
-      if (shown < this.chosen.length) this.tell(`; the first ${count(shown)} are printed`);
-    }
-
-    putAway(body, height) {
-      const space = make("td", { colSpan: this.heads.length });
-      space.style.height = `${height}px`;
-      body.className = "idle";
-      body.replaceChildren(make("tr", { ariaHidden: "true" }, space));
-    }
-
-    /** Fills a group of rows that comes near the window, and empties one that has left it. */
-    show({ target: body, isIntersecting }) {
-      if (isIntersecting) this.fillGroup(body);
-      else if (body.className === "" && !body.contains(document.activeElement) && !body.querySelector(".details"))
-        this.putAway(body, Math.min(body.offsetHeight, TALLEST / Math.max(this.chosen.length / GROUP, 1)));
-    }
-
-    fillGroup(body) {
-      if (body.className === "") return;
-      const first = body.group * GROUP;
-      const rows = Array.from(this.chosen.subarray(first, first + GROUP), (row, place) => this.makeRow(row, first + place));
-      body.className = "";
-      body.replaceChildren(...rows);
-      if (this.height === undefined && body.offsetHeight) this.height = body.offsetHeight / rows.length;
+      while (this.shown < Math.min(this.chosen.length, MOST_PRINTED)) this.addRows();
+      if (this.shown < this.chosen.length) this.tell(`; the first ${count(this.shown)} are printed`);
     }
 
     makeRow(row, place) {
-      const { answers, data } = this;
-      const verdict = answers.verdict(row), error = data.errors.get(row);
+      const { answers } = this, { verdict, error, was } = row;
       const open = make("button", { type: "button", className: "open", dir: "auto", ariaExpanded: "false" }, visible(answers.name(row)));
-      const gist = make("div", { className: "gist" });
       const cell = (label, ...children) => make("td", { "data-label": label }, make("div", {}, ...children));
-      const line = make("tr", { "aria-rowindex": place + 2 }, make("th", { scope: "row" }, open, gist));
-      if (data.compared) {
-        const was = answers.was(row);
-        const before = was === undefined ? ["not in the other run"] : [verdictMark(was), " ", make("span", { className: "number" }, answers.shownWas(row))];
+      const line = make("tr", { "aria-rowindex": place + 2 }, make("th", { scope: "row" }, open, this.makeGist(row)));
+      if (this.isCompared) {
+        const before = was ? [verdictMark(was.verdict), " ", make("span", { className: "number" }, was.shown ?? "")] : ["not in the other run"];
         line.append(cell("Before", ...before));
       }
       line.append(
-        cell("Verdict", verdict === ABSENT ? "only in the other run" : verdictMark(verdict), this.makeStanding(row)),
-        cell("Score", make("span", { className: "number" }, answers.shownScore(row))),
+        cell("Verdict", verdict === "absent" ? "only in the other run" : verdictMark(verdict), this.makeStanding(row)),
+        cell("Score", make("span", { className: "number" }, row.shown ?? "")),
         cell(error ? "Error" : "Values", ...(error ? [visible(error[1])] : this.makeValues(row))),
       );
       open.addEventListener("click", () => this.toggle(row, line, open));
       Object.assign(open, { row });
-      this.describeGist(row, gist);
       return line;
     }
 
@@ -786,46 +603,43 @@
       return mark;
     }
 
-    /** Adds the first words of the question and the answer, which have to be unpacked. */
-    async describeGist(row, place) {
-      const line = (await this.records.line(row)) ?? (await this.others.line(this.data.otherRecord[row]));
-      const record = line && parse(line);
+    /** The first words of the question and the answer. */
+    makeGist(row) {
+      const place = make("div", { className: "gist" }), record = parse(row.record ?? row.otherRecord ?? "null");
       for (const name of ["question", "answer"])
         if (typeof record?.[name] === "string" && record[name].trim())
           place.append(make("div", { className: name, dir: "auto" }, shorten(visible(record[name].slice(0, 400).replace(/\s+/g, " ").trim()), 90)));
+      return place;
     }
 
-    async toggle(row, line, open) {
+    toggle(row, line, open) {
       if (open.ariaExpanded === "true") {
         open.ariaExpanded = "false";
         line.nextSibling.remove();
         return;
       }
       open.ariaExpanded = "true";
-      const cell = make("td", { colSpan: this.heads.length }, "Unpacking");
+      const records = [row.record, row.otherRecord].map((text) => (text === undefined ? undefined : readRecord(text)));
+      const cell = make("td", { colSpan: this.heads.length }, ...this.describe(row, ...records));
       line.after(make("tr", { className: "details" }, cell));
-      const lines = await Promise.all([this.records.line(row), this.others.line(this.data.otherRecord[row])]);
-      cell.replaceChildren(...this.describe(row, ...lines.map((text) => (text === undefined ? undefined : readRecord(text)))));
     }
 
     /** One answer in full, beside what the other run has of it. */
     *describe(row, record, other) {
-      const { answers, data } = this;
-      const verdict = answers.verdict(row), error = data.errors.get(row);
-      const place = data.files.findLast(([, first]) => first <= row);
-      const where = [place?.[0], verdict === ABSENT ? "" : `line ${data.line[row]}`, verdict < INVALID ? answers.rubric(row).name : ""];
+      const { answers } = this, { verdict, error } = row, isScored = isValid(verdict);
+      const where = [row.file, verdict === "absent" ? "" : `line ${row.line}`, isScored ? answers.rubric(row).name : ""];
       yield make("p", { className: "soft", dir: "auto" }, visible(where.filter(Boolean).join(", ")));
       if (error) yield make("p", { className: "missed", dir: "auto" }, visible(`${error[0] ? `${error[0]}: ` : ""}${error[1]}`));
-      if (!record) yield make("p", { className: "soft" }, verdict === ABSENT ? "This run has no such answer." : "The page does not have the texts of this answer.");
+      if (!record) yield make("p", { className: "soft" }, verdict === "absent" ? "This run has no such answer." : "The page does not have the texts of this answer.");
       const isOverall = (name) => name.endsWith("Overall");
       yield* this.describeTexts(record, other, (name) => !isOverall(name));
-      if (verdict < INVALID) {
-        const hasBefore = data.other[row] !== NONE;
-        const heads = ["Criterion", ...(hasBefore ? [`Before: ${data.compared.name}`, "Now"] : ["The judge"]), "Your label"];
+      if (isScored) {
+        const hasBefore = row.was !== undefined;
+        const heads = ["Criterion", ...(hasBefore ? [`Before: ${this.data.other}`, "Now"] : ["The judge"]), "Your label"];
         const rows = answers.rubric(row).criteria.map((each, number) => this.describeCriterion(row, each, number, record, other, hasBefore));
         const whole = this.labels.keyOf(row) === undefined
           ? make("p", { className: "soft" }, "A record without an id cannot be labelled, because labels are joined by it.")
-          : this.makeChoice(row, "Whole answer", VERDICTS[verdict], answers.rubric(row).verdicts, (label) => label.verdict, (given) => ({ verdict: given }), true);
+          : this.makeChoice(row, "Whole answer", verdict, answers.rubric(row).verdicts, (label) => label.verdict, (given) => ({ verdict: given }), true);
         yield make("div", { className: "whole" }, whole);
         yield make("table", { className: hasBefore ? "reasons both" : "reasons" },
           make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, visible(head))))), make("tbody", {}, ...rows));
@@ -852,15 +666,15 @@
 
     /** Two versions side by side; only this run's without another run. */
     beside(before, now) {
-      if (!this.data.compared) return now;
+      if (!this.isCompared) return now;
       const side = (name, content) => make("div", {}, make("p", { className: "soft" }, visible(name)), content ?? make("p", { className: "soft" }, "none"));
-      return make("div", { className: "beside" }, side(`Before: ${this.data.compared.name}`, before), side("Now", now));
+      return make("div", { className: "beside" }, side(`Before: ${this.data.other}`, before), side("Now", now));
     }
 
     describeCriterion(row, criterion, number, record, other, hasBefore) {
       const [shown, met, outcome] = this.answers.grade(row, number);
       const isAsked = shown === "yes" || shown === "no"; // the outcome does not describe a "no"
-      const was = this.answers.otherGrade(row, criterion.id);
+      const was = row.was?.values?.[number];
       const head = make("th", { scope: "row" }, make("span", { dir: "auto" }, visible(criterion.label)));
       if (isAsked && outcome) head.append(make("small", { dir: "auto" }, visible(outcome)));
       const given = (label, [value, isMet], text, source) => {
@@ -904,13 +718,13 @@
     }
 
     /** Up and down go from answer to answer; a agrees with all that the judge gave, d opens the answer to disagree. */
-    async press(event) {
+    press(event) {
       if (!event.target.matches(".open") || event.ctrlKey || event.metaKey || event.altKey) return;
       const open = event.target, { row } = open;
       if (event.key === "a" && this.labels.keyOf(row) !== undefined) this.agree(row);
       if (event.key === "d" && this.labels.keyOf(row) !== undefined) {
         const line = open.closest("tr");
-        if (open.ariaExpanded !== "true") await this.toggle(row, line, open);
+        if (open.ariaExpanded !== "true") this.toggle(row, line, open);
         line.nextSibling.querySelector(".disagree")?.focus();
       }
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -946,37 +760,36 @@
   }
 
   /** A short digest of what the page lists, by which the browser keeps its labels. */
-  function digest(texts) {
+  function digest(text) {
     let found = 0x811c9dc5;
-    for (const text of texts) for (let at = 0; at < text.length; at += 1) found = Math.imul(found ^ text.charCodeAt(at), 0x01000193);
+    for (let at = 0; at < text.length; at += 1) found = Math.imul(found ^ text.charCodeAt(at), 0x01000193);
     return (found >>> 0).toString(16);
   }
 
-  /** Makes links of the figures that say which answers they count. */
-  function link() {
+  /** Makes links of the figures that say which answers they count; returns the figure of each view. */
+  function link(answers) {
+    const totals = new Map([[filterOf({}), answers.data.rows]]);
     for (const figure of document.querySelectorAll("[data-view]")) {
+      const view = readView(figure.dataset.view), total = Number(figure.dataset.count), size = answers.choose(view).length;
       const address = make("a", { href: `#answers?${figure.dataset.view}`, className: figure.className });
+      if (size < total) address.title = `${count(size)} of ${count(total)} are in this page`;
       address.append(...figure.childNodes);
       figure.replaceChildren(address);
+      totals.set(filterOf(view), total);
     }
+    return totals;
   }
 
-  async function start() {
+  function start() {
     const place = document.getElementById("tool"), note = document.getElementById("needs-script");
     try {
-      const { other: compared, ...about } = JSON.parse(document.getElementById("about").textContent);
-      const blocks = await Promise.all(Array.from(document.querySelectorAll('script[type="text/x-answers"]'), unpack));
-      const element = document.querySelector('script[type="text/x-others"]');
-      const others = element && JSON.parse(new TextDecoder().decode(await unpack(element)));
-      const data = joinBlocks(blocks.map(readBlock), { ...about, compared });
-      if (!data.kind.length) return;
-      const records = new Records(document.querySelectorAll('script[type="text/x-records"]'));
-      const otherRecords = new Records(document.querySelectorAll('script[type="text/x-other-records"]'));
-      const answers = new Answers(data, others);
-      const texts = Array.from(document.querySelectorAll('script[type^="text/x-answers"], #about'), (each) => each.textContent);
-      const tool = new Tool(place, answers, records, otherRecords, new Labels(answers, `rubric-lint labels ${digest(texts)}`));
+      const data = JSON.parse(document.getElementById("data").textContent);
+      if (!data.answers.length) return;
+      const known = data.answers.map(({ record, otherRecord, ...row }) => row);
+      const key = `rubric-lint labels ${digest(JSON.stringify([data.rubrics, known]))}`;
+      const answers = new Answers(data);
+      const tool = new Tool(place, answers, new Labels(answers, key), link(answers));
       note.remove();
-      link();
       const go = () => {
         if (tool.read()) document.getElementById("answers").scrollIntoView();
       };
@@ -987,10 +800,10 @@
       if (location.hash.startsWith("#answers?")) document.getElementById("answers").scrollIntoView();
       place.dataset.ready = String(Math.round(performance.now()));
     } catch (fault) {
-      note.textContent = `This browser cannot unpack all answers (${fault.message}); the first ones are listed. Use a newer one.`;
+      note.textContent = `This browser cannot show all answers (${fault.message}); the first ones are listed. Use a newer one.`;
     }
   }
 
   if (typeof document !== "undefined") start();
-  else module.exports = { visible, readBlock, joinBlocks, Answers, Labels, Records, readRecord, holds, writeCsv, chosenBy };
+  else module.exports = { visible, Answers, Labels, readRecord, readView, writeCsv, chosenBy };
 })();
