@@ -51,18 +51,18 @@ class Open:
 
 
 class OpenDocuments:
-    """The open documents; analyses them in threads, and publishes the findings unless the client asks for them.
+    """The open documents; analyses them in threads, and publishes the findings.
 
-    `is_ready` is set once the settings of the editor are known. For a client that asks, `changed` is called when
-    findings may have changed without an edit, `closed` when a document has been closed.
+    `is_ready` is set once the settings of the editor are known. `changed` is called when findings of files may have
+    changed without an edit, `closed` with the path of a document that has been closed.
     """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.workspace = Workspace(Folder.of("", Options()))
         self.has_schema_server = False
-        self.changed: Callable[[], None] | None = None
-        self.closed: Callable[[str], None] | None = None
+        self.changed: Callable[[], None] = lambda: None
+        self.closed: Callable[[str], None] = lambda _path: None
         self._documents: dict[str, Open] = {}
         self.is_ready = asyncio.Event()
         self._threads = _Threads()
@@ -108,8 +108,7 @@ class OpenDocuments:
         """Lint all documents again."""
         for document in self._documents.values():
             self._schedule(document, 0)
-        if self.changed:
-            self.changed()
+        self.changed()
 
     def open(self, params: types.DidOpenTextDocumentParams) -> None:
         """Add a document."""
@@ -130,9 +129,9 @@ class OpenDocuments:
         """Remove a document and its findings."""
         uri = params.text_document.uri
         if self._drop(uri):
-            if self.closed:
-                self.closed(uri)
             self.connection.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+            if path := path_of(uri):
+                self.closed(path)
 
     def end(self) -> None:
         """Remove all documents; requests that wait for the settings are answered without any."""
@@ -180,14 +179,8 @@ class OpenDocuments:
             document.readable = found
         return document.readable
 
-    async def diagnostics(self, uri: str) -> list[dict[str, Any]] | None:
-        """Return the diagnostics of a document once its author pauses, or None if it is not open."""
-        await self.is_ready.wait()
-        found = await self._settle(uri)
-        await self._watch_sources(uri)
-        return found
-
     async def _settle(self, uri: str) -> list[dict[str, Any]] | None:
+        """Return the diagnostics of a document once its author pauses, or None if it is not open."""
         while document := self._documents.get(uri):
             await asyncio.sleep(document.due - asyncio.get_running_loop().time())
             if document.due > asyncio.get_running_loop().time() or (found := await self.analysis(uri)) is None:
@@ -206,10 +199,10 @@ class OpenDocuments:
         """Return the diagnostics of a file that is not open."""
         state = self._add_settings(self._make_state(uri))
         if state.settings is None:
-            return self._write(analyse(state)) if state.obstacle else []
+            return self._write(analyse(state), is_open=False) if state.obstacle else []
         data = read(File(path, state.settings), may_be_stdin=False)
         if isinstance(data, Unreadable):
-            return self._write(Analysis(state, notice=data.reason))
+            return self._write(Analysis(state, notice=data.reason), is_open=False)
         if not state.settings.is_named and not could_hold_rubrics(data, path):
             return []
         try:
@@ -217,9 +210,9 @@ class OpenDocuments:
         except UndecodableError as fault:
             result = lint(path, data, state.settings)
             state = replace(state, text=Text.of(fault.source.text, self.encoding))
-            return self._write(Analysis(state, result, result.findings))
+            return self._write(Analysis(state, result, result.findings), is_open=False)
         found = self._analyse(replace(state, text=Text.of(source.text, self.encoding)))
-        return self._write(found) if found else []
+        return self._write(found, is_open=False) if found else []
 
     def _drop(self, uri: str) -> bool:
         document = self._documents.pop(uri, None)
@@ -232,7 +225,7 @@ class OpenDocuments:
         if document.timer:
             document.timer.cancel()
         document.due = asyncio.get_running_loop().time() + delay
-        if self.is_ready.is_set() and not self.changed:  # otherwise `use` follows, or the client asks
+        if self.is_ready.is_set():  # otherwise `use` follows
             document.timer = asyncio.ensure_future(self._publish(document))
 
     async def _publish(self, document: Open) -> None:
@@ -245,9 +238,10 @@ class OpenDocuments:
         except Exception as fault:
             self.report(fault, uri)
 
-    def _write(self, found: Analysis) -> list[dict[str, Any]]:
+    def _write(self, found: Analysis, *, is_open: bool = True) -> list[dict[str, Any]]:
         shape_errors = self.workspace.folder_of(found.state.path).options.shape_errors
-        return write_diagnostics(found, shape_errors=shape_errors, schema_server=self.has_schema_server)
+        schema_server = self.has_schema_server and is_open  # it reads open documents only
+        return write_diagnostics(found, shape_errors=shape_errors, schema_server=schema_server)
 
     def _folder_of(self, document: Open) -> Folder:
         return self.workspace.folder_of(document.state.path)
