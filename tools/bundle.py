@@ -377,6 +377,27 @@ def _strict(entry: SchemaFile) -> str:
     return entry._replace(form="strict").bundled_id
 
 
+def _name_loaded(schema: Schema) -> Schema:
+    """Return a schema that also names what the owner of the format reads of a suite, if a table says that.
+
+    The first type of assertion in the table is the one with criteria, so assertions are completed with its fields.
+    """
+    loaded = schema.get("x-loaded")
+    if not loaded:
+        return schema
+
+    def name_fields(part: Mapping[str, Any]) -> Schema:
+        return {name: dict(COLON) for name, each in part["properties"].items() if each.get("not") != {}}
+
+    tests = {"items": {"type": "object", "properties": name_fields(loaded["test"])}, **COLON}
+    kinds = {"type": {**COLON, "examples": [*loaded["types"]]}}
+    first = next(iter(loaded["types"].values()))
+    assertion = schema["definitions"]["assertion"]
+    named = {"properties": {**name_fields(loaded["assertion"]), **name_fields(first), **kinds}}
+    definitions = {**schema["definitions"], "assertion": assertion | named}
+    return {**schema, "properties": {**name_fields(loaded["suite"]), "tests": tests}, "definitions": definitions}
+
+
 _ADAPT = {"editor": for_editors, "completion": for_completion, "strict": for_validators}
 
 
@@ -384,7 +405,9 @@ def bundle(entry: SchemaFile) -> str:
     """Return a schema as self-contained JSON text; those of files that users write are adapted as their form says."""
     bundled = join(entry.source)
     bundled["$id"] = entry.bundled_id
-    if entry.is_for_authors:
+    if entry.form == "completion":
+        bundled = _name_loaded(bundled)
+    if entry.is_for_authors or entry.form == "completion":
         bundled = _ADAPT[entry.form](bundled)
     return json.dumps(_strip(bundled), indent=2, ensure_ascii=False) + "\n"
 

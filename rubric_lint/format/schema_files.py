@@ -52,7 +52,8 @@ class SchemaFile(NamedTuple):
     @property
     def forms(self) -> tuple["SchemaFile", ...]:
         """The forms that this schema has; those of files that nobody writes by hand have only the first one."""
-        return tuple(self._replace(form=form) for form in (FORMS if self.is_for_authors else FORMS[:1]))
+        forms = FORMS if self.is_for_authors else FORMS[: 2 if self.name == "agentv" else 1]
+        return tuple(self._replace(form=form) for form in forms)
 
     @property
     def path(self) -> Path:

@@ -138,6 +138,7 @@ class Server:
         given = as_data(params.initialization_options)
         if isinstance(given, Mapping):
             self._documents.has_schema_server = given.get("schemaServer") is True
+            self._documents.names_schemas = given.get("nameSchemas") is True
             self._given = given.get("settings", given)
         self._formatting.register(self._guard, is_on=read_options(self._given)[0].formatting)
 

@@ -19,6 +19,7 @@ from rubric_lint.lsp.server.analysis import Analysis, State, analyse
 from rubric_lint.lsp.server.diagnostics import write_diagnostics
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.lsp.server.protocol import Connection
+from rubric_lint.lsp.server.schemas import SCHEMA, find_schema
 from rubric_lint.lsp.server.workspace import Folder, Options, Workspace, identify, name_document, path_of
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings import SettingsError
@@ -39,7 +40,8 @@ _LONGEST_WAIT = 0.2  # seconds that work in the background waits for other work
 class Open:
     """A document that is open in the editor: its current `state`, without settings, and its analysis, once requested.
 
-    `due` is the time of the loop at which its author has paused. `logged` are the crashes in the editor's log.
+    `due` is the time of the loop at which its author has paused. `logged` are the crashes in the editor's log, and
+    `schema` is the file name of the last schema that the editor was told.
     """
 
     state: State
@@ -48,12 +50,14 @@ class Open:
     due: float = 0
     readable: Analysis | None = None
     logged: set[str] = field(default_factory=set)
+    schema: str = ""
 
 
 class OpenDocuments:
     """The open documents; analyses them in threads, and publishes the findings.
 
-    `is_ready` is set once the settings of the editor are known. `changed` is called when findings of files may have
+    `is_ready` is set once the settings of the editor are known. With `names_schemas`, the editor is told which schema
+    each document follows, for the YAML server beside ours. `changed` is called when findings of files may have
     changed without an edit, `closed` with the path of a document that has been closed.
     """
 
@@ -61,6 +65,7 @@ class OpenDocuments:
         self.connection = connection
         self.workspace = Workspace(Folder.of("", Options()))
         self.has_schema_server = False
+        self.names_schemas = False
         self.changed: Callable[[], None] = lambda: None
         self.closed: Callable[[str], None] = lambda _path: None
         self._documents: dict[str, Open] = {}
@@ -179,15 +184,15 @@ class OpenDocuments:
             document.readable = found
         return document.readable
 
-    async def _settle(self, uri: str) -> list[dict[str, Any]] | None:
-        """Return the diagnostics of a document once its author pauses, or None if it is not open."""
+    async def _settle(self, uri: str) -> tuple[Analysis, list[dict[str, Any]]] | None:
+        """Return the analysis and diagnostics of a document once its author pauses, or None if it is not open."""
         while document := self._documents.get(uri):
             await asyncio.sleep(document.due - asyncio.get_running_loop().time())
             if document.due > asyncio.get_running_loop().time() or (found := await self.analysis(uri)) is None:
                 continue
             diagnostics = await self.run(self._write, found)
             if self._documents.get(uri) is document and document.state.text is found.state.text:
-                return diagnostics
+                return found, diagnostics
         return None
 
     async def _watch_sources(self, uri: str) -> None:
@@ -231,9 +236,14 @@ class OpenDocuments:
     async def _publish(self, document: Open) -> None:
         uri = document.state.uri
         try:
-            if (diagnostics := await self._settle(uri)) is not None:
+            if settled := await self._settle(uri):
+                found, diagnostics = settled
                 params = {"uri": uri, "version": document.state.version, "diagnostics": diagnostics}
                 self.connection.protocol.send_plain(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+                schema = await self.run(find_schema, found) if self.names_schemas else ""
+                if schema and schema != document.schema:
+                    document.schema = schema
+                    self.connection.protocol.send_plain(SCHEMA, {"uri": uri, "schema": schema})
             await self._watch_sources(uri)
         except Exception as fault:
             self.report(fault, uri)

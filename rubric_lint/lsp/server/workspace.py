@@ -14,6 +14,7 @@ from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from rubric_lint.finding import Result
 from rubric_lint.lsp.server.positions import replace_surrogates
+from rubric_lint.messages import HOME
 from rubric_lint.project.settings import FileSettings, Settings, SettingsError, SettingsFinder
 from rubric_lint.run.baseline import Baselines
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
@@ -89,7 +90,7 @@ class Options(NamedTuple):
 
 
 _GONE = {
-    "completion": "is gone; remove it: a YAML language server with our schemas completes fields (see docs/editors.md)",
+    "completion": f"is gone; remove it: a YAML language server with our schemas completes fields, see {HOME}editors/",
 }
 """Settings of earlier versions, and what to do instead."""
 
