@@ -22,6 +22,7 @@ from typing import Any
 
 from rubric_lint.format.schema_files import SchemaFile, catalogue, join, load, schemas_root
 from rubric_lint.messages import expected_of
+from rubric_lint.rules import BY_NAME
 
 Schema = dict[str, Any]
 
@@ -407,6 +408,8 @@ def bundle(entry: SchemaFile) -> str:
     bundled["$id"] = entry.bundled_id
     if entry.form == "completion":
         bundled = _name_loaded(bundled)
+    if entry.name == "config":
+        bundled["definitions"]["rule"]["examples"] = sorted(BY_NAME)
     if entry.is_for_authors or entry.form == "completion":
         bundled = _ADAPT[entry.form](bundled)
     return json.dumps(_strip(bundled), indent=2, ensure_ascii=False) + "\n"
