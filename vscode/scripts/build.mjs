@@ -84,6 +84,9 @@ async function tests() {
     external: ["vscode", "mocha", "playwright-core"],
     sourcemap: "inline",
   });
+  for (const name of ["package.json", "README.md"]) {
+    await copyFile(join("test/editor/yaml", name), join("out/test/editor/yaml", name));
+  }
 }
 
 await (process.argv.includes("--tests") ? tests() : extension());
