@@ -2,8 +2,8 @@
 
 A real server reads from its standard input. The client opens a file of 2,000 lines, types letters, adds and removes
 lines, and after each edit waits for diagnostics, and asks for the outline, folds, lenses, links, the hints in view, and
-the actions at the cursor. The table shows the CPU time of the server process for each of these, and how long the answers took
-together, without the pause for which the server waits on purpose.
+the actions at the cursor. The table shows the CPU time of the server process for each of these, and how long the
+answers took together, without the pause for which the server waits on purpose.
 """
 
 import argparse
