@@ -78,7 +78,7 @@ def _describe(
         if is_ours and (card := _word_setting(path[len(table) :], word, is_key=is_key)):
             yield document.span(path, Part.KEY if is_key else Part.VALUE), card
     elif settings and settings.is_test_file:
-        if is_key and (card := _word_field(schema_of_tests(), path)):
+        if is_key and (card := _word_field(schema_of_tests(), path, str(path[-1]))):
             yield document.span(path, Part.KEY), card
             if names_criteria(path[:-1]):
                 cards = (each.card for each in list_criteria(analysis.state, document.data) if each.id == path[-1])
@@ -125,9 +125,9 @@ def _word_setting(steps: Path, word: Any, *, is_key: bool) -> str:
     return _word(str(word), find_below(joined, joined, steps)) if is_key else ""
 
 
-def _word_field(schema: RubricSchema, steps: Path, name: str = "") -> str:
+def _word_field(schema: RubricSchema, steps: Path, name: str) -> str:
     """Return the card of the field at `steps` below a rubric; without steps, of the field that contains the rubric."""
-    return _word(name or str(steps[-1]), schema.find(steps))
+    return _word(name, schema.find(steps))
 
 
 def _word(name: str, schema: Mapping[str, Any]) -> str:

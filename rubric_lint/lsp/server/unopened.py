@@ -72,7 +72,10 @@ class UnopenedFiles:
         while self._news.is_set():
             await asyncio.sleep(_TOGETHER)
             self._news.clear()
-            await self._lint_all()
+            try:
+                await self._lint_all()
+            except Exception as fault:
+                self._documents.report(fault, "files that are not open")
 
     async def _lint_all(self) -> None:
         """Lint what has changed, small files first, so that a large one delays no small one."""
