@@ -379,7 +379,8 @@ async def test_settings_are_read_again_when_they_change(folder, said):
         uri = editor.open(folder / "a.yaml", OVERLAP)
         assert await editor.found(uri) == [("overlap", 5)]
         assert [each.method for each in editor.registered] == [
-            "workspace/didChangeWatchedFiles",
+            "workspace/didChangeWatchedFiles",  # by name, such as settings
+            "workspace/didChangeWatchedFiles",  # by kind, for files that are not open
             "workspace/didChangeConfiguration",
         ]
         settings = folder / "rubric-lint.toml"
@@ -460,9 +461,9 @@ async def test_a_baseline_and_settings_under_another_name_are_read_again_when_th
         uri = editor.open(path, OVERLAP)
         (missing,) = await editor.diagnostics(uri)
         assert missing.message.startswith(f"not checked: {known}")
-        while len(editor.registered) < 3:
+        while len(editor.registered) < 4:
             await asyncio.sleep(0.01)
-        first, _, second = editor.registered
+        first, _, _, second = editor.registered
         assert [
             watcher["globPattern"] for each in (first, second) for watcher in each.register_options["watchers"]
         ] == ["**/rubric-lint.toml", "**/pyproject.toml", "**/strict.toml", "**/known ?1?.json"]

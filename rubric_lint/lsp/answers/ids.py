@@ -279,11 +279,11 @@ def _add_records(
 ) -> None:
     """Add the uses in a file of records; see `belongs`."""
     name = target.criterion.id
-    if not file.lower().endswith((".json", ".jsonl")):
-        return
     with suppress(UnreadError):
-        reading = library.read(file) if library.may_hold(file, name) else None
-        for document in reading.documents if reading else ():
+        if not file.lower().endswith((".json", ".jsonl")) or not library.may_hold(file, name):
+            return
+        reading = library.read(file)
+        for document in reading.documents:
             mine = {
                 at
                 for at, record in _list_records(document.data)
@@ -301,7 +301,7 @@ _Changes = dict[str, tuple[Reading, dict[Document, list[_Intent]]]]
 class Renamed(NamedTuple):
     """The edits of a rename, and the files of judge outputs that have the old id."""
 
-    edits: list[types.TextDocumentEdit]
+    files: list[types.TextDocumentEdit]
     recordings: list[str]
 
 
@@ -332,14 +332,14 @@ def rename(library: Library, target: Target, name: str) -> Renamed:
     for use in uses.found:
         if use.record is None:
             _add(changes, use.reading, use.document, _change_use(use, name))
-    edits = [
+    files = [
         types.TextDocumentEdit(
             types.OptionalVersionedTextDocumentIdentifier(changed.uri, changed.version),
             [changed.text.edit(edit) for edit in sorted(_rewrite(changed, documents)[1])],
         )
         for changed, documents in changes.values()
     ]
-    return Renamed(edits, sorted({use.reading.path for use in uses.found if use.record is not None}))
+    return Renamed(files, sorted({use.reading.path for use in uses.found if use.record is not None}))
 
 
 def _refuse_new_findings(reading: Reading, new: str) -> None:
@@ -520,5 +520,6 @@ async def answer_rename(documents: OpenDocuments, params: types.RenameParams) ->
             f"the judge outputs in {names}{more} still have the old id, so they no longer count; judge again"
         )
     if documents.connection.can("workspace.workspace_edit.document_changes"):
-        return types.WorkspaceEdit(document_changes=renamed.edits)
-    return types.WorkspaceEdit(changes={file.text_document.uri: file.edits for file in renamed.edits})
+        return types.WorkspaceEdit(document_changes=renamed.files)
+    files: Any = renamed.files  # their edits are plain ones
+    return types.WorkspaceEdit(changes={file.text_document.uri: file.edits for file in files})
