@@ -156,6 +156,7 @@ built-in: $(VENV)/installed-dev playground/node_modules/installed
 # The VS Code extension: its own tests, its package, what that finds without Python beside the native tool, and that
 # package in VS Code itself with Chromium in front.
 test-editors: $(VENV)/installed-dev vscode/node_modules/installed built-in
+	$(BIN)/python tests/support/node.py
 	vscode/scripts/install-editor.sh .cache/code-server
 	@which chromium >/dev/null || { echo 'The tests in VS Code need Chromium (apt-get install chromium).' >&2; exit 1; }
 	cd vscode && npm run --silent lint && npm run --silent test && npm run --silent package && \
@@ -164,6 +165,7 @@ test-editors: $(VENV)/installed-dev vscode/node_modules/installed built-in
 # The features of the extension in pictures, in build/film, as test-editors makes them too; here those in vscode/images,
 # which its page, its walkthrough and the guide show, are renewed.
 film: $(VENV)/installed-dev vscode/node_modules/installed built-in
+	$(BIN)/python tests/support/node.py
 	vscode/scripts/install-editor.sh .cache/code-server
 	@which chromium >/dev/null || { echo 'The film needs Chromium (apt-get install chromium).' >&2; exit 1; }
 	cd vscode && npm run --silent package && npm run --silent film

@@ -1,4 +1,4 @@
-"""Sets the version: in `rubric_lint/version.py`, and in files of npm, Cargo, Zed and Markdown, that cannot read it.
+"""Sets the version: in `rubric_lint/version.py`, and in files of npm and Markdown, that cannot read it.
 
 `python .ci/set_version.py 1.2.3`; tests/test_version.py fails when a place is left out.
 """
@@ -12,8 +12,6 @@ ROOT = Path(__file__).parents[1]
 FILES = {
     "rubric_lint/version.py": r'(__version__ = ")([^"]+)',
     "vscode/package.json": r'(^  "version": ")([^"]+)',
-    "zed/extension.toml": r'(^version = ")([^"]+)',
-    "zed/Cargo.toml": r'(^version = ")([^"]+)',
     "vscode/package-lock.json": r'(^  "version": "|^      "name": "rubric-lint",\n      "version": ")([^"]+)',
 }
 # How pages name a release of this project: in a requirement, and as a tag of its repository.

@@ -1,4 +1,4 @@
-"""The configuration for Helix in docs/editors.md, in Helix: findings, a fix, a rename in two files, completion."""
+"""The configuration for Helix in docs/editors.md, in Helix: findings, a fix, a rename in two files, hover."""
 
 import os
 import re
@@ -143,7 +143,7 @@ def test_findings_a_fix_and_a_rename_in_two_files(helix, folder, ending):
         wait_for(text, folder / name)
 
 
-def test_hover_completion_and_a_refused_rename(helix):
+def test_hover_and_a_refused_rename(helix):
     helix.until(r"^[^ ]\s+4  ")
     helix.type("/description")
     helix.press("Enter")
@@ -153,8 +153,3 @@ def test_hover_completion_and_a_refused_rename(helix):
     helix.leave("lint explain")
     helix.press("Space", "r")
     helix.until("rubric-lint: put the cursor on the id of a criterion")
-    helix.press("o")
-    helix.type("wei")
-    helix.until(r"\bweight +property")
-    helix.press("C-n", "Enter")
-    helix.until(r"^\S?\s+5      weight: ")

@@ -18,6 +18,10 @@ def write_records(name, count=1):
     return "".join(json.dumps({"id": str(number), "output": {"checks": checks}}) + "\n" for number in range(count))
 
 
+IN_RECORD = write_records("acc").index("acc")
+REFUSED = "rubric-lint: judge outputs stay as they were recorded; rename the id in the rubric or in its tests"
+
+
 async def ask(folder, name, line, character, opened=None):
     """The references of what is at a place, and the edits of a rename, both by file name.
 
@@ -69,19 +73,15 @@ def test_a_use_is_found_however_it_is_written(tmp_path, name, in_rubric, in_test
     )
     assert asyncio.run(ask(tmp_path, "a.rubric.yaml", 1, 9)) == (
         [("a.rubric.yaml", 1), ("a.rubric-test.yaml", 4), ("a.judged.jsonl", 0)],
-        {"a.rubric.yaml": [edits[0]], "a.rubric-test.yaml": [edits[1]], "a.judged.jsonl": ['"b"']},
+        {"a.rubric.yaml": [edits[0]], "a.rubric-test.yaml": [edits[1]]},
     )
 
 
 def test_recorded_outputs_beside_a_rubric_belong_to_it_from_both_sides(tmp_path):
     fill(tmp_path, a_rubric_yaml=RUBRIC.format(id="acc"), a_judged_jsonl=write_records("acc", 2))
-    expected = (
-        [("a.rubric.yaml", 1), ("a.judged.jsonl", 0), ("a.judged.jsonl", 1)],
-        {"a.rubric.yaml": ["b"], "a.judged.jsonl": ['"b"', '"b"']},
-    )
-    assert asyncio.run(ask(tmp_path, "a.rubric.yaml", 1, 8)) == expected
-    character = write_records("acc").index("acc")
-    assert asyncio.run(ask(tmp_path, "a.judged.jsonl", 1, character)) == expected
+    places = [("a.rubric.yaml", 1), ("a.judged.jsonl", 0), ("a.judged.jsonl", 1)]
+    assert asyncio.run(ask(tmp_path, "a.rubric.yaml", 1, 8)) == (places, {"a.rubric.yaml": ["b"]})
+    assert asyncio.run(ask(tmp_path, "a.judged.jsonl", 1, IN_RECORD)) == (places, REFUSED)
 
 
 def test_tests_that_name_no_rubric_of_several_belong_to_none(tmp_path):
@@ -102,17 +102,15 @@ def test_a_file_that_several_paths_lead_to_is_changed_once(tmp_path):
         a_rubric__test_yaml=TESTS.format(id="acc"),
         a_judged_jsonl=write_records("acc"),
     )
-    expected = (
-        [("a.rubric.yaml", 1), ("a.rubric-test.yaml", 4), ("a.judged.jsonl", 0)],
-        {"a.rubric.yaml": ["b"], "a.rubric-test.yaml": ["b"], "a.judged.jsonl": ['"b"']},
-    )
-    for place in (
-        ("a.rubric.yaml", 1, 8),
-        ("a.rubric-test.yaml", 4, 24),
-        ("a.judged.jsonl", 0, write_records("acc").index("acc")),
+    places = [("a.rubric.yaml", 1), ("a.rubric-test.yaml", 4), ("a.judged.jsonl", 0)]
+    edits = {"a.rubric.yaml": ["b"], "a.rubric-test.yaml": ["b"]}
+    for place, renamed in (
+        (("a.rubric.yaml", 1, 8), edits),
+        (("a.rubric-test.yaml", 4, 24), edits),
+        (("a.judged.jsonl", 0, IN_RECORD), REFUSED),
     ):
         for folder, opened in (real, link), (link, real):
-            assert asyncio.run(ask(folder, *place, opened=opened)) == expected
+            assert asyncio.run(ask(folder, *place, opened=opened)) == (places, renamed)
 
 
 def test_a_rename_in_a_text_with_a_syntax_error_says_where_that_is(tmp_path):

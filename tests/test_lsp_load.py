@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from editor import PULLING, start, uri_of
+from editor import start, uri_of
 from lsprotocol import types
 
 from rubric_lint.lsp.server.documents import OpenDocuments
@@ -189,31 +189,6 @@ class Client:
 
     async def register(self, _registrations):
         pass
-
-
-@pytest.mark.slow
-async def test_a_long_document_delays_no_answer_about_a_short_one(tmp_path):
-    """The same for a client that asks: the answer about the long document never comes."""
-    long, short = uri_of(tmp_path / "long.yaml"), uri_of(tmp_path / "short.yaml")
-    text = "rubrics:\n  - id: a\n    description: Says so\n"
-    command = (sys.executable, "-c", HANGING, "lsp")
-    async with start(tmp_path, command=command, can=PULLING) as editor:
-
-        async def found(uri):
-            params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
-            report = await editor.client.text_document_diagnostic_async(params)
-            return [each.code for each in report.items]
-
-        editor.open(long, text.replace("a\n", "slow\n", 1) + f"# {'x' * 5_000_000}\n")
-        waiting = asyncio.ensure_future(found(long))
-        editor.open(short, text)
-        for version in range(2, 5):
-            assert await found(short) == ["deprecated-description"]
-            assert [len(await editor.symbols(short)), len(await editor.folds(short))] == [1, 2]
-            editor.replace(short, version, text)
-        assert not waiting.done()
-        assert await editor.end() == 0
-        waiting.cancel()
 
 
 def test_many_quick_edits_are_one_run():

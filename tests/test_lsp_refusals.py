@@ -13,10 +13,6 @@ TABLES = read_cases(__file__)
 
 FAULTY = "rubrics:\n  - id: a\n    expected_outcome: Says so\n    wieght: 2\n"
 UNKNOWN = "criterion `a`: unknown field `wieght`; did you mean `weight`?"
-PULL = {
-    "workspace": {**EDITOR["workspace"], "diagnostics": {"refreshSupport": True}},
-    "textDocument": {**EDITOR["textDocument"], "diagnostic": {}},
-}
 
 
 @pytest.fixture
@@ -48,8 +44,8 @@ async def test_a_refusal_is_the_answer_and_nothing_else(file, method, params, co
 
 @pytest.mark.parametrize(
     "settings",
-    [{"debounce": "soon"}, {"configuration": "a\0b"}, {"configuration": "a\ud800"}],
-    ids=["debounce", "null character", "half a surrogate pair"],
+    [{"debounce": "soon"}, {"configuration": "a\0b"}, {"configuration": "a\ud800"}, {"completion": "never"}],
+    ids=["debounce", "null character", "half a surrogate pair", "a setting that is gone"],
 )
 async def test_a_setting_that_is_invalid_is_logged_once_until_it_changes(file, settings, said):
     given = [settings]
@@ -110,15 +106,15 @@ def test_a_file_name_that_is_not_utf_8_hides_no_other_file(file):
 
     async def session():
         client = Client()
-        await client.start(file.parent.as_uri(), capabilities=PULL)
-        found = (await client.ask("workspace/diagnostic", {"previousResultIds": []}))["result"]["items"]
+        await client.start(file.parent.as_uri())
+        found = [await client.expect(lambda each: "publishDiagnostics" in each.get("method", "")) for _ in range(2)]
         symbols = (await client.ask("workspace/symbol", {"query": "a"}))["result"]
         other = f"{file.parent.as_uri()}/x%FF.rubric.yaml"
         client.open(other, FAULTY)
         renamed = (await client.at("rename", other, 1, 8, newName="b"))["result"]
         await client.end()
         return [
-            sorted(each["uri"] for each in found),
+            sorted(each["params"]["uri"] for each in found),
             sorted(each["location"]["uri"] for each in symbols),
             [each["textDocument"]["uri"] for each in renamed["documentChanges"]],
             client.logged,

@@ -28,22 +28,6 @@ def test_the_form_is_checked_as_you_type():
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("¦\n", ["$schema", "description", "rubric", "outputs", "tests", "rubric tests"]),
-        ("rubric: a.yaml\n¦\n", ["$schema", "description", "outputs", "tests"]),
-        ("tests:\n  - id: a\n    ¦\n", ["question", "answer", "reference", "group", "output", "expect"]),
-        ("tests:\n  - id: a\n    expect:\n      verdict: fail\n      ¦\n", ["score", "gates", "criteria"]),
-        ("tests:\n  - id: a\n    expect: {¦}\n", ["verdict", "score", "gates", "criteria"]),
-        ("tests:\n  - id: some ¦\n", []),
-        ("# $schema: ¦\n", ["https://rubric-lint.github.io/schemas/rubric-test-v1.schema.json"]),
-    ],
-)
-def test_the_fields_that_fit_are_offered(text, expected):
-    assert list(offer(text, name=NAME)) == expected
-
-
 def test_fields_are_explained(said):
     analysis = analyse(state_of(TESTS.replace("fial", "fail"), NAME))
     for at in ("rubric:", "expect:", "gates:", "accuracy:"):
@@ -57,25 +41,21 @@ SUITE = TABLES["SUITE"]
 def beside(tmp_path):
     """Offers what fits at the `¦` of a test file beside a suite with four rubrics."""
     (tmp_path / "suite.yaml").write_text(SUITE, "utf-8")
-    (tmp_path / "b.rubric.yaml").write_text("rubrics: [{id: a, weight: x", "utf-8")
-    (tmp_path / "b.judged.jsonl").write_text("", "utf-8")
-    (tmp_path / "more").mkdir()
-    (tmp_path / "more/c.rubric.json").write_text("{}", "utf-8")
 
-    def call(text, name="b.rubric-test.yaml", **options):
+    def call(text, name="b.rubric-test.yaml"):
         """What is offered, and the text after the first of it is taken."""
-        items = offer(text, name=str(tmp_path / name), **options)
+        items = offer(text, name=str(tmp_path / name))
         return list(items), take(text, next(iter(items.values()))) if items else ""
 
     return call
 
 
 FILE = "rubric: suite.yaml#{}\ntests:\n  - id: a\n    expect:\n      {}\n"
-ONE, TONE, CHECKS, WHOLE = "refund", "tone of voice", "checks", "whole"
+ONE, CHECKS = "refund", "checks"
 
 
-@pytest.mark.parametrize(("rubric", "text", "expected"), TABLES["values and criteria of the"])
-def test_values_and_criteria_of_the_tested_rubric_are_offered(beside, rubric, text, expected):
+@pytest.mark.parametrize(("rubric", "text", "expected"), TABLES["ids of the tested rubric"])
+def test_ids_of_the_tested_rubric_are_offered_and_nothing_that_the_schema_says(beside, rubric, text, expected):
     assert beside(FILE.format(rubric, text))[0] == expected
 
 
@@ -85,34 +65,36 @@ def test_what_is_taken_replaces_what_was_typed(beside, text, expected):
 
 
 def test_an_id_that_is_no_plain_string_is_quoted(beside):
-    assert beside(FILE.format(CHECKS, "gates: {¦}"))[1] == FILE.format(CHECKS, 'gates: {"yes": ${1|met,missed|}}')
+    assert beside(FILE.format(CHECKS, "gates: {¦}"))[1] == FILE.format(CHECKS, 'gates: {"yes": }')
 
 
-@pytest.mark.parametrize(("text", "expected", "taken"), TABLES["files rubrics and ids are"])
-def test_files_rubrics_and_ids_are_offered(beside, text, expected, taken):
+@pytest.mark.parametrize("output", ["output: {checks: [{id: ¦}]}", "output:\n      checks:\n        - id: acc¦\n"])
+def test_ids_are_offered_in_the_output_of_a_test(beside, output):
+    text = f"rubric: suite.yaml#refund\ntests:\n  - id: a\n    {output}"
     offered, after = beside(text)
-    assert (offered, after if taken is not None else None) == (expected, taken)
+    assert (offered, after) == (["accuracy", "next-step"], text.replace("acc¦", "¦").replace("¦", "accuracy"))
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [("¦", []), ("verdict: ¦", []), ("gates: {accuracy: ¦}", []), ("criteria: {¦}", ["accuracy", "next-step"])],
+    ("expect", "offered", "taken"),
+    [
+        ('{"gates": {¦}}', ["accuracy"], '{"gates": {"accuracy": }}'),
+        ('{"gates": {"a¦"}}', ["accuracy"], '{"gates": {"accuracy": }}'),
+        ('{"criteria": {"accuracy": 10, "n¦": 0}}', ["next-step"], '{"criteria": {"accuracy": 10, "next-step": 0}}'),
+        ('{"verdict": "¦"}', [], ""),
+    ],
 )
-def test_beside_a_schema_server_only_what_the_schema_cannot_say_is_offered(beside, text, expected):
-    assert beside(FILE.format(ONE, text), is_served=True)[0] == expected
-
-
-def test_values_are_offered_in_json_too(beside):
-    text = '{"rubric": "suite.yaml#refund", "tests": [{"id": "a", "expect": {"verdict": "¦"}}]}'
-    assert beside(text, "b.rubric-test.json") == (["pass", "borderline", "fail"], text.replace("¦", "pass"))
+def test_ids_are_offered_in_json_too(beside, expect, offered, taken):
+    text = '{"rubric": "suite.yaml#refund", "tests": [{"id": "a", "expect": %s}]}'
+    assert beside(text % expect, "b.rubric-test.json") == (offered, text % taken if taken else "")
 
 
 @pytest.mark.parametrize(
     "text",
     ["¦", "\ufeffrubric: ¦", "rubric: &a ¦\r\n", "rubric: *a¦\n", "--- ¦\n--- \n", "[¦", "rubric: |\n  ¦\n", "é: 😀 ¦"],
 )
-def test_nothing_ends_completion(beside, text):
-    assert isinstance(beside(text)[0], list)
+def test_where_there_is_nothing_to_offer_nothing_is(beside, text):
+    assert beside(text) == ([], "")
 
 
 @pytest.mark.usefixtures("beside")
@@ -121,3 +103,8 @@ def test_criteria_are_explained(tmp_path, said):
     said(
         make_hover(analyse(state_of(text, str(tmp_path / "b.rubric-test.yaml"))), text.index("accuracy")).contents.value
     )
+
+
+@pytest.mark.parametrize("text", ["rubrics:\n  - ¦\n", "¦", "rubrics:\n  - id: a\n    ¦\n"])
+def test_fields_are_left_to_the_schemas(text):
+    assert offer(text) == {}

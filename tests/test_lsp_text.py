@@ -4,17 +4,15 @@ import re
 
 import pytest
 from cases import read_cases
-from lsprotocol import types
 from steps import steps
 from typed import offer, state_of
 
-from rubric_lint.format.criterion import SHAPE_FIELDS
-from rubric_lint.format.schema import schema_for
 from rubric_lint.lsp.answers.hover import make_hover
 from rubric_lint.lsp.answers.symbols import make_folds, make_outline, write_outline
 from rubric_lint.lsp.server.analysis import analyse
 from rubric_lint.lsp.server.diagnostics import write_diagnostics
-from rubric_lint.rules import RULES
+from rubric_lint.lsp.server.positions import Text
+from rubric_lint.rules import BY_NAME, RULES
 
 TABLES = read_cases(__file__)
 
@@ -144,59 +142,60 @@ def test_an_outline_twice_as_long_is_twice_the_work(name, head, part):
     assert steps(make_outline, twice) < 2.2 * steps(make_outline, once)
 
 
-FIELDS = [
-    name
-    for name, field in schema_for().entry_fields.items()
-    if "deprecated" not in field and name != "required_min_level"  # which needs `levels`
-]
-
-
-def fields_beside(*present):
-    known = schema_for().fields_of_shape(frozenset(SHAPE_FIELDS.keys() & set(present)))
-    return [name for name in known if name not in present and (name in FIELDS or "levels" in present)]
+RULES_LEFT = sorted(BY_NAME.keys() - {"coverage"})
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "name", "expected"),
     [
-        ("rubrics:\n  - ¦\n", FIELDS),
-        ("rubrics:\n  - id: a\n    ¦\n", [field for field in FIELDS if field not in ("id", "score_range")]),
-        (
-            "rubrics:\n  - id: a\n    ex¦\n    weight: 1\n",
-            [field for field in FIELDS if field not in ("id", "weight", "score_range")],
-        ),
-        ("rubrics:\n  - id: a\n    levels:\n      - ¦\n", ["level", "name", "expected_outcome"]),
-        ("rubrics:\n  - id: a\n    score_ranges:\n      - ¦\n", ["band", "score_range", "expected_outcome"]),
-        ("rubrics:\n  - id: a\n    score_ranges:\n      - score_range: [0, 1]\n        ¦\n", ["expected_outcome"]),
-        ("rubrics:\n  - {id: a, ¦}\n", [field for field in FIELDS if field not in ("id", "score_range")]),
-        ("rubrics:\n  - id: a\n    levels: []\n    ¦\n", fields_beside("id", "levels")),
-        ("rubrics:\n  - score_range: [0, 4]\n    ¦\n", fields_beside("score_range")),
-        ("¦\n", ["$schema", "rubrics"]),
-        ("rubrics:\n  - id: some ¦\n", []),
-        ("rubrics:\n  - a text ¦\n", []),
-        ("other:\n  - ¦\n", []),
-        ("# ¦\n", []),
+        ("a: 1 # rubric-lint: ¦\n", "/a.yaml", ["ignore", "ignore-file"]),
+        ("a: 1 # rubric-lint: ignore[¦]\n", "/a.yaml", sorted(BY_NAME)),
+        ("a: 1 # rubric-lint: ignore[coverage, ¦]\n", "/a.yaml", RULES_LEFT),
+        ("a: 1 # rubric-lint: ignore-file[¦, coverage]\n", "/a.yaml", RULES_LEFT),
+        ("a: [ # rubric-lint: ignore[¦]\n", "/a.yaml", sorted(BY_NAME)),
+        ("a: 'so # so' # rubric-lint: ignore[¦]\n", "/a.yaml", sorted(BY_NAME)),
+        ("a: |\n  # rubric-lint: ignore[¦]\n", "/a.yaml", []),
+        ('a: "# rubric-lint: ignore[¦"\n', "/a.yaml", []),
+        ("# ¦\n", "/a.yaml", []),
+        ('{"a": "# rubric-lint: ignore[¦]"}\n', "/a.json", []),
+        ("# rubric-lint: ignore[¦]\nrubrics:\n", "/a.rubric-test.yaml", sorted(BY_NAME)),
     ],
 )
-def test_the_fields_that_fit_are_offered(text, expected):
-    whole = {label for label, item in offer(text).items() if item.kind == types.CompletionItemKind.Snippet} - {"band"}
-    assert sorted(offer(text).keys() - whole) == sorted(expected)
+def test_the_names_of_rules_are_offered_in_comments(text, name, expected):
+    assert list(offer(text, name=name)) == expected
 
 
-@pytest.mark.parametrize(("text", "name", "is_offered"), TABLES["nothing is offered in the"])
-def test_nothing_is_offered_in_the_files_of_others(text, name, is_offered):
-    assert bool(offer(text, name=name)) == is_offered
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_what_is_taken_replaces_what_was_typed_in_every_encoding(encoding):
+    text = "a: '😀' # rubric-lint: ignore[cov¦e, overlap]\n"
+    item = offer(text, encoding=encoding)["coverage"]
+    start, end = Text.of(text.replace("¦", ""), encoding).span(item.text_edit.range)
+    assert (text.replace("¦", "")[start:end], item.text_edit.new_text) == ("cove", "coverage")
 
 
-@pytest.mark.parametrize(("text", "label", "snippets"), TABLES["what is taken brings its"])
-def test_what_is_taken_brings_its_value_along(text, label, snippets, said):
-    item = offer(text, snippets=snippets)[label]
-    said(item.text_edit.new_text)
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("ig¦nore = []\n", "/rubric-lint.toml", "**`ignore`**: list\n\nRules to skip, even if `select` names them."),
+        ('ignore = ["cov¦erage"]\n', "/rubric-lint.toml", f"**coverage**: {BY_NAME['coverage'].summary}"),
+        ('[severity]\ncov¦erage = "hint"\n', "/rubric-lint.toml", f"**coverage**: {BY_NAME['coverage'].summary}"),
+        ('[severity]\ncoverage = "hi¦nt"\n', "/rubric-lint.toml", None),
+        (
+            "[tool.rubric-lint]\nig¦nore = []\n",
+            "/pyproject.toml",
+            "**`ignore`**: list\n\nRules to skip, even if `select` names them.",
+        ),
+        ("[tool.other]\nig¦nore = []\n", "/pyproject.toml", None),
+        ("[tool.rubric-l¦int]\n", "/pyproject.toml", None),
+        ("ignore = [[¦]]\n", "/rubric-lint.toml", None),
+    ],
+)
+def test_settings_and_the_rules_in_them_are_explained(text, name, expected):
+    made = make_hover(analyse(state_of(text.replace("¦", ""), name)), text.index("¦"))
+    assert (made and made.contents.value) == expected
 
 
-@pytest.mark.parametrize("text", ["# yaml-language-server: $schema=¦", "# $schema: htt¦", "$schema: ¦\nrubrics: []\n"])
-def test_the_schemas_are_offered_where_one_is_named(text):
-    assert list(offer(text)) == [
-        f"https://rubric-lint.github.io/schemas/{name}.schema.json"
-        for name in ("rubric-v2", "rubric-v1", "suite-v2", "suite-v1")
-    ]
+def test_the_settings_of_a_shape_are_explained():
+    text = "[[shape]]\nname = 'x'\nscale = [1, 5]\n"
+    made = make_hover(analyse(state_of(text, "/rubric-lint.toml")), text.index("scale"))
+    assert made.contents.value.startswith("**`scale`**")

@@ -36,7 +36,6 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "dialects/tables/csv_file.py": "a run of characters that are none of three",
     "dialects/export/target.py": "the patterns of the schemas for names, one repetition each",
     "dialects/search/near_misses.py": "names of fields with a score, from their beginning to their end",
-    "lsp/complete/schemas.py": "the patterns of the schemas for names, one repetition each",
     "outputs/verdict.py": "the few letters of a field's name, one after the other",
     "text/source.py": "one byte order mark, repeated",
     "format/schema_problems.py": "the pattern of the schema for verdicts, three words",

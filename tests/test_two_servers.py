@@ -9,7 +9,7 @@ from stdio_server import StdioServer
 
 pytestmark = pytest.mark.slow
 
-SCHEMA = ROOT / "schemas/bundled/rubric-v2.completion.schema.json"
+SCHEMAS = {"rubric-v2": "*.rubric.yaml", "agentv-a7": "*.eval.yaml"}
 BAND = "expected_outcome: States the total"
 AGENTV = """\
 tests:
@@ -47,11 +47,14 @@ SAID = {
 
 @pytest.fixture(scope="module", params=["1", "2"])
 def servers(request, tmp_path_factory):
-    """The YAML server with the schema that the extension for VS Code brings, and ours, which knows of it."""
+    """The YAML server with the schemas that the extension for VS Code brings, and ours, which knows of it."""
     if not node():
         pytest.skip("the language server runs on Node.js, and there is none")
     folder = tmp_path_factory.mktemp("editor")
-    settings = {"yaml": {"schemas": {SCHEMA.as_uri(): ["*.rubric.yaml"]}, "schemaStore": {"enable": False}}}
+    schemas = {
+        (ROOT / f"schemas/bundled/{name}.completion.schema.json").as_uri(): [files] for name, files in SCHEMAS.items()
+    }
+    settings = {"yaml": {"schemas": schemas, "schemaStore": {"enable": False}}}
     program = install_locked() / f"yaml-language-server-{request.param}/bin/yaml-language-server"
     theirs = StdioServer([node(), program, "--stdio"], folder, settings)
     ours = StdioServer([Path(sys.executable).with_name("rubric-lint"), "lsp"], folder, {})

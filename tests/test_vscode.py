@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import rubric_lint
+from rubric_lint.dialects.search.agentv_suites import EVAL_FILES
 from rubric_lint.format.schema_files import catalogue
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
@@ -65,12 +66,11 @@ def test_it_ties_the_names_of_our_files_to_the_current_schemas_and_no_others():
     entries = sorted(catalogue(), key=lambda entry: int(entry.version[1:]) if entry.is_for_authors else 0)
     # Our server reports what is wrong, so the other ones only complete and explain.
     newest = {entry.name: entry._replace(form="completion").bundled_name for entry in entries}
-    assert {
-        f"*.{name}.{suffix}": f"./dist/schemas/{newest[name]}"
-        for name in ("rubric", "rubric-test")
-        for suffix in ("yaml", "yml", "json")
-    } == {pattern: tie["url"] for tie in ties for pattern in tie["fileMatch"]}
-    assert all((ROOT / "schemas/bundled" / newest[name]).is_file() for name in ("rubric", "rubric-test"))
+    names = [(name, suffix) for name in ("rubric", "rubric-test") for suffix in ("yaml", "yml", "json")]
+    expected = {f"*.{name}.{suffix}": f"./dist/schemas/{newest[name]}" for name, suffix in names}
+    expected |= {f"*{ending}": f"./dist/schemas/{newest['agentv']}" for ending in EVAL_FILES}
+    assert expected == {pattern: tie["url"] for tie in ties for pattern in tie["fileMatch"]}
+    assert all((ROOT / "schemas/bundled" / newest[name]).is_file() for name in ("rubric", "rubric-test", "agentv"))
 
 
 def test_its_lock_file_names_no_registry():

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 
 BUNDLED = ROOT / "schemas/bundled"
 RUBRIC, SUITE, TESTS = "rubric-v2.schema.json", "suite-v2.schema.json", "rubric-test-v1.schema.json"
+AGENTV = {release: f"agentv-{release}.completion.schema.json" for release in ("a6", "a7")}
 NUMBERS = count()
 
 CRITERION = [name for name, field in schema_for().entry_fields.items() if "deprecated" not in field]
@@ -41,6 +42,18 @@ class Place(NamedTuple):
 def published(addresses):
     """What an editor that downloads for the server finds at an address of ours, once it is released."""
     return (BUNDLED / addresses[0].removeprefix(BASE)).read_text("utf-8")
+
+
+HANDED = {}
+"""By document the file name of the schema that our server names, and that the VS Code extension hands to the other."""
+
+
+def hand(resources):
+    return [f"rubric-lint://schemas/{HANDED[each]}" for each in resources if each in HANDED]
+
+
+def content(addresses):
+    return (BUNDLED / addresses[0].rpartition("/")[2]).read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +77,14 @@ def start_server(tmp_path_factory):
             rubric: ["*.rubric.yaml", "*.rubric.yml", "*.rubric.json"],
             suite: ["*.suite.yaml", "*.suite.json"],
             test: ["*.rubric-test.yaml"],
+            (BUNDLED / AGENTV["a7"]).as_uri(): ["*.eval.yaml"],
         }
         settings = {"yaml": {"schemas": schemas, "schemaStore": {"enable": False}}}
         command = [node(), package / "bin/yaml-language-server", "--stdio"]
-        running = StdioServer(command, folder, settings, answers={"vscode/content": published})
+        answers = {"vscode/content": published, "custom/schema/request": hand, "custom/schema/content": content}
+        running = StdioServer(command, folder, settings, answers=answers)
         running.notify("yaml/registerContentRequest", {})
+        running.notify("yaml/registerCustomSchemaRequest", {})
         assert running.initialized["serverInfo"]["version"] == version
         started[version, form] = running
         return running
@@ -99,17 +115,19 @@ def helper(request, start_server):
     return start_server(*request.param)
 
 
-def opened(server, text, name="a.rubric.yaml"):
-    """A new document with `text`, of which the first `|` is only a mark."""
+def opened(server, text, name="a.rubric.yaml", schema=""):
+    """A new document with `text`, of which the first `|` is only a mark; `schema` is handed over for it."""
     before, _, after = text.partition("|")
     uri = (server.folder / f"{next(NUMBERS)}-{name}").as_uri()
+    if schema:
+        HANDED[uri] = schema
     found = server.open(uri, before + after, "json" if name.endswith("json") else "yaml")
     return Place(uri, before.count("\n"), len(before) - before.rfind("\n") - 1, found)
 
 
-def offered(server, text, name="a.rubric.yaml"):
+def offered(server, text, name="a.rubric.yaml", schema=""):
     """What is offered at the `|`, by its label, with what it inserts; in the order of the server."""
-    place = opened(server, text, name)
+    place = opened(server, text, name, schema)
     items = server.at("completion", place.uri, place.line, place.character)["items"]
     texts = {item["label"]: item.get("textEdit", {}).get("newText", item.get("insertText")) for item in items}
     assert len(texts) == len(items), "nothing is offered twice"
@@ -212,6 +230,46 @@ def test_a_snippet_that_is_filled_in_is_valid(helper, label):
     lines = text.splitlines()
     document = "rubrics:\n  - " + "\n  ".join(lines) + "\n"
     assert messages(helper, document) == []
+
+
+IN_AGENTV = TABLES["what is offered in suites of AgentV"]
+
+
+@pytest.mark.parametrize("where", IN_AGENTV)
+def test_what_is_offered_in_suites_of_agentv(helper, where):
+    release, text, expected = IN_AGENTV[where]
+    schema = "" if release == "a7" else AGENTV[release]  # that of the newest goes by the name of the file
+    assert set(expected) - offered(helper, text, "a.eval.yaml", schema).keys() == set()
+
+
+def test_what_agentv_no_longer_reads_is_not_offered(helper):
+    in_suite, in_test = offered(helper, "|", "a.eval.yaml"), offered(helper, "tests:\n  - |\n", "a.eval.yaml")
+    assert {"workspace", "graders"} & in_suite.keys() | {"provider", "threshold"} & in_test.keys() == set()
+
+
+def test_hover_explains_suites_of_agentv(helper):
+    text = "tests:\n  - id: a\n    assert:\n      - type: llm-rubric\n        value:\n          - |outcome: Says so\n"
+    place = opened(helper, text, "a.eval.yaml")
+    shown = helper.at("hover", place.uri, place.line, place.character)["contents"]["value"]
+    assert "What an observer sees if the criterion is met." in shown
+
+
+def test_the_schema_of_agentv_leaves_what_is_wrong_to_our_own_server(quiet):
+    text = "tests: [{id: a, assert: [{type: llm-rubric, value: [{id: 7, outcome: '', wieght: x}], required: maybe}]}]\n"
+    assert messages(quiet, text, "a.eval.yaml") == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "expected"),
+    [
+        ("suite-v2.completion.schema.json", "tests:\n  - rubrics:\n      - |\n", [*CRITERION, *SNIPPETS]),
+        ("rubric-v2.completion.schema.json", "rubrics:\n  - |\n", [*CRITERION, *SNIPPETS]),
+        (AGENTV["a7"], "assert:\n  - type: llm-rubric\n    value:\n      - outcome: So\n        op|\n", ["operator"]),
+    ],
+)
+def test_the_schema_that_our_server_names_is_used_whatever_the_file_is_called(helper, schema, text, expected):
+    assert offered(helper, text, "plain.yaml") == {}
+    assert set(expected) - offered(helper, text, "plain.yaml", schema).keys() == set()
 
 
 HOVERS = TABLES["HOVERS"]

@@ -22,6 +22,7 @@ from typing import Any
 
 from rubric_lint.format.schema_files import SchemaFile, catalogue, join, load, schemas_root, to_text
 from rubric_lint.messages import expected_of
+from rubric_lint.rules import BY_NAME
 
 Schema = dict[str, Any]
 
@@ -377,13 +378,40 @@ def _strict(entry: SchemaFile) -> str:
     return entry._replace(form="strict").bundled_id
 
 
+def _name_loaded(schema: Schema) -> Schema:
+    """Return a schema that also names what the owner of the format reads of a suite, if a table says that.
+
+    The first type of assertion in the table is the one with criteria, so assertions are completed with its fields.
+    """
+    loaded = schema.get("x-loaded")
+    if not loaded:
+        return schema
+
+    def name_fields(part: Mapping[str, Any]) -> Schema:
+        return {name: dict(COLON) for name, each in part["properties"].items() if each.get("not") != {}}
+
+    tests = {"items": {"type": "object", "properties": name_fields(loaded["test"])}, **COLON}
+    kinds = {"type": {**COLON, "examples": [*loaded["types"]]}}
+    first = next(iter(loaded["types"].values()))
+    assertion = schema["definitions"]["assertion"]
+    named = {"properties": {**name_fields(loaded["assertion"]), **name_fields(first), **kinds}}
+    definitions = {**schema["definitions"], "assertion": assertion | named}
+    return {**schema, "properties": {**name_fields(loaded["suite"]), "tests": tests}, "definitions": definitions}
+
+
 _ADAPT = {"editor": for_editors, "completion": for_completion, "strict": for_validators}
 
 
 def bundle(entry: SchemaFile) -> str:
     """Return a schema as self-contained JSON text, adapted as its form says if users write such files."""
     schema = join(entry.source) | {"$id": entry.bundled_id}
-    return to_text(_ADAPT[entry.form](schema) if entry.is_for_authors else schema)
+    if entry.form == "completion":
+        schema = _name_loaded(schema)
+    if entry.name == "config":
+        schema["definitions"]["rule"]["examples"] = sorted(BY_NAME)
+    if entry.is_for_authors or entry.form == "completion":
+        schema = _ADAPT[entry.form](schema)
+    return to_text(schema)
 
 
 def main() -> None:

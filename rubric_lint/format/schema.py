@@ -286,14 +286,7 @@ class RubricSchema:
 
     def find(self, steps: Path) -> Mapping[str, Any]:
         """Return the subschema for a value at `steps` below a rubric, with references resolved."""
-        node = resolve(self.joined, self.joined["definitions"][self.whole])
-        for step in steps:
-            if isinstance(step, int):
-                below = node.get("items")
-            else:
-                below = node.get("properties", {}).get(step, node.get("additionalProperties"))
-            node = resolve(self.joined, below if isinstance(below, dict) else {})
-        return node
+        return find_below(self.joined, self.joined["definitions"][self.whole], steps)
 
     @cache  # noqa: B019
     def fields_of_shape(self, present: frozenset[str]) -> tuple[str, ...]:
@@ -365,6 +358,18 @@ def resolve(joined: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
         if name := part.get("$ref", "").rpartition("/")[2]:
             merged = {**resolve(joined, joined["definitions"][name]), **merged}
     return merged
+
+
+def find_below(joined: Mapping[str, Any], schema: Mapping[str, Any], steps: Path) -> Mapping[str, Any]:
+    """Return the subschema for a value at `steps` below one that follows a part of a joined schema, resolved."""
+    node = resolve(joined, schema)
+    for step in steps:
+        if isinstance(step, int):
+            below = node.get("items")
+        else:
+            below = node.get("properties", {}).get(step, node.get("additionalProperties"))
+        node = resolve(joined, below if isinstance(below, dict) else {})
+    return node
 
 
 @cache

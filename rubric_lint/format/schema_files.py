@@ -52,12 +52,13 @@ class SchemaFile(NamedTuple):
     @property
     def forms(self) -> tuple["SchemaFile", ...]:
         """The forms that this schema has; those of files that nobody writes by hand have only the first one."""
-        return tuple(self._replace(form=form) for form in (FORMS if self.is_for_authors else FORMS[:1]))
+        forms = FORMS if self.is_for_authors else FORMS[: 2 if self.name == "agentv" else 1]
+        return tuple(self._replace(form=form) for form in forms)
 
     @property
     def is_in_file(self) -> bool:
         """True if the self-contained schema is in a file, as editors need it; `text` makes the others anew."""
-        return self.is_for_authors or self.name == "config"
+        return self.is_for_authors or self.name == "config" or self.form == "completion"
 
     @property
     def path(self) -> Path:

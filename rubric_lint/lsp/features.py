@@ -12,6 +12,7 @@ from pygls.exceptions import JsonRpcException
 from rubric_lint.lsp.answers.actions import KINDS, answer_actions, resolve_action
 from rubric_lint.lsp.answers.commands import NAMES as COMMANDS
 from rubric_lint.lsp.answers.commands import Commands, answer_lenses
+from rubric_lint.lsp.answers.completion import answer_completion
 from rubric_lint.lsp.answers.formatting import Formatting
 from rubric_lint.lsp.answers.hover import answer_hover
 from rubric_lint.lsp.answers.ids import (
@@ -24,10 +25,9 @@ from rubric_lint.lsp.answers.ids import (
 from rubric_lint.lsp.answers.links import answer_links
 from rubric_lint.lsp.answers.scores import answer_hints
 from rubric_lint.lsp.answers.symbols import WorkspaceSymbols, answer_folds, answer_outline
-from rubric_lint.lsp.complete.completion import answer_completion
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.protocol import Connection, as_data
-from rubric_lint.lsp.server.pulling import Pulling
+from rubric_lint.lsp.server.unopened import UnopenedFiles
 from rubric_lint.lsp.server.workspace import SECTION, Options, build_workspace, read_options
 from rubric_lint.project.settings import NAMES
 
@@ -52,7 +52,7 @@ _ANSWERS: dict[str, Callable[[OpenDocuments, Any], Awaitable[Any]]] = {
 }
 _OPTIONS: dict[str, Any] = {
     types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(KINDS, resolve_provider=True),
-    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=[" ", "[", "/", "#", '"']),
+    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=[" ", "[", "{", '"']),
 }
 
 
@@ -63,7 +63,7 @@ class Server:
         self._connection = Connection()
         self._documents = OpenDocuments(self._connection)
         self._commands = Commands(self._documents)
-        self._pulling = Pulling(self._documents)
+        self._unopened = UnopenedFiles(self._documents)
         self._formatting = Formatting(self._documents)
         self._options: dict[str, Options] = {}
         self._given: Any = None
@@ -138,13 +138,13 @@ class Server:
         given = as_data(params.initialization_options)
         if isinstance(given, Mapping):
             self._documents.has_schema_server = given.get("schemaServer") is True
+            self._documents.names_schemas = given.get("nameSchemas") is True
             self._given = given.get("settings", given)
-        self._pulling.register(self._guard)
         self._formatting.register(self._guard, is_on=read_options(self._given)[0].formatting)
 
     async def _start(self, _params: types.InitializedParams) -> None:
         self._formatting.start()
-        registrations = [*self._connection.watch(*NAMES), *self._pulling.watch()]
+        registrations = [*self._connection.watch(*NAMES), *self._unopened.watch()]
         if self._connection.can("workspace.did_change_configuration.dynamic_registration"):
             options = types.DidChangeConfigurationRegistrationOptions(SECTION)
             registrations.append(types.Registration("options", types.WORKSPACE_DID_CHANGE_CONFIGURATION, options))
@@ -177,7 +177,7 @@ class Server:
             faults |= dict.fromkeys(found)
         for fault in faults:
             if fault not in self._faults:
-                self._connection.log(f"the setting {fault}; using its default", types.MessageType.Warning)
+                self._connection.log(f"the setting {fault}", types.MessageType.Warning)
         self._faults = set(faults)
         self._reload()
         await self._formatting.offer(is_on=any(options.formatting for options in self._options.values()))
@@ -195,7 +195,7 @@ class Server:
         """Note changes of files: reload if settings, baselines or judge outputs may be among them."""
         if any(self._connection.is_watched_by_name(change.uri) for change in params.changes):
             self._reload()
-        self._pulling.note_files()
+        self._unopened.look_again()
 
     def _note_schema_server(self, params: Any) -> None:
         active = as_data(params)
@@ -208,7 +208,7 @@ class Server:
 
     def _shut_down(self, _params: None) -> None:
         self._documents.end()
-        self._pulling.end()
+        self._unopened.end()
         self._commands.end()
 
 

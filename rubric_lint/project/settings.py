@@ -29,11 +29,10 @@ _TYPES = {"array": "a list", "boolean": "true or false", "number": "a number", "
 
 
 class Fault(NamedTuple):
-    """An error in the settings: the path of the setting, the message, and whether another setting is missing."""
+    """An error in the settings: the path of the setting, and the message."""
 
     way: tuple[str, ...]
     text: str
-    is_lack: bool = False
 
 
 class SettingsError(UserError):
@@ -59,7 +58,7 @@ def read_table(path: str, shown: str) -> Mapping[str, Any] | None:
         if not isinstance(tools, dict) or "rubric-lint" not in tools:
             return None
         table = tools["rubric-lint"]
-    faults = [(" ".join(filter(None, (label, _dot(way)))), text) for way, text, _ in find_faults(table)]
+    faults = [(" ".join(filter(None, (label, _dot(way)))), text) for way, text in find_faults(table)]
     if faults:
         raise SettingsError(shown, *(f"{place}: {text}" if place else text for place, text in faults))
     return table  # type: ignore[no-any-return]
@@ -161,7 +160,7 @@ def find_faults(table: Any) -> Iterator[Fault]:
         for key, text in find_contradictions(shape):
             yield Fault(("shape", shape["name"], *filter(None, (key,))), text)
     if table.get("labels") and not table.get("judged"):
-        yield Fault(("labels",), "requires `judged`, the judge outputs for the same answers", is_lack=True)
+        yield Fault(("labels",), "requires `judged`, the judge outputs for the same answers")
 
 
 def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[Fault]:

@@ -90,6 +90,15 @@ def read_plain(text: str) -> tuple[str | int | float | bool | None, Ambiguity | 
     return _read_short(text) if len(text) <= _LONGEST else (resolve(text), None)
 
 
+_SURE = re.compile(r"[\w./](?:[\w./#-]|:(?=/))*(?: [\w./#-]+)*")
+
+
+def write_scalar(text: str) -> str:
+    """Write a string as a YAML scalar that every reader reads as this string."""
+    is_plain = _SURE.fullmatch(text) and read_plain(text) == (text, None)
+    return text if is_plain else json.dumps(text, ensure_ascii=False)
+
+
 @lru_cache(maxsize=4096)
 def _read_short(text: str) -> tuple[str | int | float | bool | None, Ambiguity | None]:
     return resolve(text), find_ambiguity(text)

@@ -22,11 +22,6 @@ TIMEOUT = 30
 LONGEST = 300
 SERVER = (sys.executable, "-m", "rubric_lint", "lsp")
 CLIENT = "visual-studio-code"
-PULLING = {
-    "text_document.diagnostic": types.DiagnosticClientCapabilities(),
-    "workspace.diagnostics": types.DiagnosticWorkspaceClientCapabilities(refresh_support=True),
-}
-"""What a client can that asks for diagnostics."""
 
 
 class Editor:

@@ -2,7 +2,7 @@
 
 from lsprotocol import types
 
-from rubric_lint.lsp.complete.completion import complete
+from rubric_lint.lsp.answers.completion import complete
 from rubric_lint.lsp.server.analysis import State
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.settings import SettingsFinder
@@ -13,13 +13,13 @@ def state_of(text, name="/a.yaml", encoding="utf-16"):
     return State(f"file://{name}", name, "yaml", 1, Text.of(text, encoding), settings)
 
 
-def offer(text, *, snippets=True, name="/a.rubric.yaml", encoding="utf-16", **options):
+def offer(text, *, name="/a.rubric.yaml", encoding="utf-16"):
     """What is offered at the `¦`, by its label."""
     before, _, after = text.partition("¦")
     state = state_of(before + after, name, encoding)
     line = before.rpartition("\n")[2].encode(f"{encoding}-le" if encoding != "utf-8" else encoding)
     position = types.Position(before.count("\n"), len(line) // (int(encoding[4:]) // 8))
-    return {item.label: item for item in complete(state, position, snippets=snippets, **options)}
+    return {item.label: item for item in complete(state, position)}
 
 
 def take(text, item):

@@ -1,7 +1,7 @@
 // Builds the extension into dist/, or with --tests the tests into out/. What the project has elsewhere is copied in,
 // not kept twice.
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -9,7 +9,6 @@ import { compileClasses, compileLibrary, compilePackages } from "../../playgroun
 import { FOLDER, packImage } from "../../playground/src/image.mjs";
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
-const manifest = JSON.parse(await readFile("package.json", "utf8"));
 const PYODIDE = "../playground/node_modules/pyodide";
 const node = { bundle: true, platform: "node", format: "cjs", target: "node20", logLevel: "warning" };
 const browser = { ...node, platform: "browser", target: "es2022" };
@@ -69,8 +68,7 @@ async function extension() {
   const separator = `\n${"-".repeat(80)}\n\n`;
   await writeFile("dist/THIRD-PARTY-NOTICES.txt", [await notices(inputs), ...python].join(separator));
   await mkdir("dist/schemas");
-  const { yamlValidation, jsonValidation } = manifest.contributes;
-  for (const schema of new Set([...yamlValidation, ...jsonValidation].map((entry) => basename(entry.url)))) {
+  for (const schema of (await readdir("../schemas/bundled")).filter((name) => name.endsWith(".completion.schema.json"))) {
     await copyFile(join("../schemas/bundled", schema), join("dist/schemas", schema));
   }
   await copyFile("../LICENSE", "LICENSE");
@@ -86,6 +84,9 @@ async function tests() {
     external: ["vscode", "mocha", "playwright-core"],
     sourcemap: "inline",
   });
+  for (const name of ["package.json", "README.md"]) {
+    await copyFile(join("test/editor/yaml", name), join("out/test/editor/yaml", name));
+  }
 }
 
 await (process.argv.includes("--tests") ? tests() : extension());

@@ -16,7 +16,7 @@ import { fromServer, isOnDisk, toServer } from "./builtin/uris";
 import { documents, LOCAL, openSchemes } from "./documents";
 import type { BuiltIn, End, Host } from "./host";
 import { Mirror } from "./mirror";
-import { schemasAreChecked } from "./schemas";
+import { type Schemas, schemasAreChecked } from "./schemas";
 
 const PATIENCE_MS = 30_000;
 const BUILT_IN_PATIENCE_MS = 120_000; // loading Python takes two seconds of one core, and nothing in it can hang
@@ -32,17 +32,25 @@ export class Connection {
   readonly #mirror: Mirror | undefined;
   #isOpen = true;
 
-  private constructor(host: Host, output: vscode.LogOutputChannel) {
+  private constructor(host: Host, output: vscode.LogOutputChannel, schemas: Schemas) {
     const mirror = host.builtIn && makeMirror(host.builtIn, output);
     this.#client = new Client(host, mirror, output);
+    this.#client.onNotification("rubric-lint/schema", ({ uri, schema }: { uri: string; schema: string }) => {
+      schemas.note(this.#client.protocol2CodeConverter.asUri(uri), schema);
+    });
     this.#host = host;
     this.#mirror = mirror;
     this.whole = mirror?.filled ?? Promise.resolve([]);
   }
 
   /** Connects to a server; `ended` is called once if it ends without being asked to, also while it starts. */
-  static async open(host: Host, output: vscode.LogOutputChannel, ended: (end: End) => void): Promise<Connection> {
-    const connection = new Connection(host, output);
+  static async open(
+    host: Host,
+    output: vscode.LogOutputChannel,
+    schemas: Schemas,
+    ended: (end: End) => void,
+  ): Promise<Connection> {
+    const connection = new Connection(host, output, schemas);
     void host.ended.then((end) => {
       if (connection.#isOpen) {
         connection.#isOpen = false;
@@ -137,7 +145,7 @@ class Client extends BaseLanguageClient {
     const options: LanguageClientOptions = {
       documentSelector: documents(builtIn ? openSchemes() : LOCAL),
       outputChannel: output,
-      initializationOptions: { schemaServer: schemasAreChecked() },
+      initializationOptions: { schemaServer: schemasAreChecked(), nameSchemas: true },
       initializationFailedHandler: () => false,
       // The end of the process says more than a broken pipe, so that alone decides what happens next.
       errorHandler: {

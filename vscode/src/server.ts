@@ -6,7 +6,7 @@ import { type Complaint, complaintOfEnd, describe } from "./complaint";
 import { Connection } from "./connection";
 import type { End } from "./host";
 import type { Choice, Launcher } from "./launcher";
-import { schemasAreChecked } from "./schemas";
+import { type Schemas, schemasAreChecked } from "./schemas";
 import type { Status } from "./status";
 import type { Tool } from "./tool";
 
@@ -16,6 +16,7 @@ export class Server {
   readonly #launcher: Launcher;
   readonly #version: string;
   readonly #output: vscode.LogOutputChannel;
+  readonly #schemas: Schemas;
   readonly #status: Status;
   readonly #tell: (complaint: Complaint | undefined) => void;
   #connection: Connection | undefined;
@@ -28,12 +29,14 @@ export class Server {
     launcher: Launcher,
     version: string,
     output: vscode.LogOutputChannel,
+    schemas: Schemas,
     status: Status,
     tell: (complaint: Complaint | undefined) => void,
   ) {
     this.#launcher = launcher;
     this.#version = version;
     this.#output = output;
+    this.#schemas = schemas;
     this.#status = status;
     this.#tell = tell;
   }
@@ -61,8 +64,9 @@ export class Server {
     return this.#inTurn(() => this.#end());
   }
 
-  /** Passes on whether another server checks the schemas. */
+  /** Passes on whether another server checks the schemas, and the schemas to that. */
   async schemasMayBeChecked(): Promise<void> {
+    void this.#schemas.offer();
     await this.#connection?.tellSchemasAreChecked(schemasAreChecked());
   }
 
@@ -92,7 +96,7 @@ export class Server {
       this.#report(choice.complaint);
     }
     const began = Date.now();
-    const connection = await Connection.open(await choice.start(), this.#output, (end) => {
+    const connection = await Connection.open(await choice.start(), this.#output, this.#schemas, (end) => {
       this.#ended(end);
     });
     if (!connection.isOpen) {

@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 
 import type { Complaint } from "./complaint";
 import type { Launcher } from "./launcher";
-import { onSchemasMayBeChecked } from "./schemas";
+import { onSchemasMayBeChecked, Schemas } from "./schemas";
 import { Server } from "./server";
 import { Status } from "./status";
 import { Teller } from "./teller";
@@ -24,7 +24,8 @@ export function versionOf(context: vscode.ExtensionContext): string {
 export function makeWindow(context: vscode.ExtensionContext, output: vscode.LogOutputChannel, launcher: Launcher): Window {
   const status = new Status();
   const teller = new Teller(output, () => server.restart());
-  const server = new Server(launcher, versionOf(context), output, status, (complaint: Complaint | undefined) => {
+  const schemas = new Schemas(context);
+  const server = new Server(launcher, versionOf(context), output, schemas, status, (complaint: Complaint | undefined) => {
     teller.tell(complaint);
   });
   const begin = (): Promise<void> => {

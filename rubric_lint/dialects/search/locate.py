@@ -101,13 +101,6 @@ def find_claim_span(document: Document) -> Span | None:
     return document.span(("$schema",)) if is_by_key else None
 
 
-def find_claim_url(document: Document) -> str:
-    """Return the URL of the schema that a document has, as it is written; empty if it has none of ours."""
-    if span := find_claim_span(document):
-        return document.source.slice(span)
-    return _find_url_above_all(document) if find_claim(document) else ""
-
-
 def _find_modelines(document: Document) -> Iterator[re.Match[str]]:
     start, end = document.preamble
     text = document.source.text

@@ -17,8 +17,8 @@ from lsprotocol import types
 
 from rubric_lint.finding import Step
 from rubric_lint.lint.case_names import find_names
+from rubric_lint.lsp.answers.cards import read_reference
 from rubric_lint.lsp.answers.scores import is_sound
-from rubric_lint.lsp.complete.cards import read_reference
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import expand, uri_of

@@ -1,32 +1,29 @@
 """Describe the finding, the field and the criterion under the cursor."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
 
 from lsprotocol import types
 
 from rubric_lint.format.criterion import SHAPE_FIELDS, Shape
+from rubric_lint.format.schema import RubricSchema, find_below, resolve, schema_of
 from rubric_lint.lint.rubric_tests import schema_of_tests
+from rubric_lint.lsp.answers.cards import list_criteria, names_criteria, word_criterion, word_rubric
 from rubric_lint.lsp.answers.scores import describe_effects
-from rubric_lint.lsp.complete.cards import list_criteria, names_criteria, word_criterion, word_rubric
-from rubric_lint.lsp.complete.schemas import (
-    SETTINGS,
-    find_field,
-    find_roots,
-    find_subschemas,
-    find_suite_field,
-    is_settings_file,
-    list_fields_at,
-    list_rule_names,
-)
-from rubric_lint.lsp.complete.slots import follow
 from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.lsp.server.documents import OpenDocuments
-from rubric_lint.project.settings import FileSettings
+from rubric_lint.project.settings import NAMES
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Span
+
+_SETTINGS = "config/v1.json"
+_TABLE = ("tool", "rubric-lint")
+_RULE = {"$ref": "#/definitions/rule"}
+_TYPES = {"array": "list", "object": "mapping"}
 
 
 def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> types.Hover | None:
@@ -71,24 +68,18 @@ _WHY = re.compile(r"^## Why\n+(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTAL
 def _describe(
     analysis: Analysis, document: Document, path: Path, offset: int, *, effects: bool
 ) -> Iterator[tuple[Span, str]]:
-    settings, name = analysis.state.settings, analysis.state.name
+    settings, name = analysis.state.settings, PurePath(analysis.state.name).name
     start, end = document.span(path, Part.KEY)
     is_key = isinstance(path[-1], str) and start <= offset <= end
-    if is_settings_file(name):
-        for root in find_roots(document, FileSettings(), path[:-1], name)[:1]:
-            card = ""
-            if (word := path[-1] if is_key else document.value(path)) in list_rule_names(root, path, is_key=is_key):
-                card = f"**{word}**: {BY_NAME[str(word)].summary}"
-            elif is_key:
-                data = follow(document.data, root.path)
-                subschemas = find_subschemas(SETTINGS, "", data, path[len(root.path) : -1])
-                field = list_fields_at(subschemas, follow(document.data, path[:-1])).get(str(path[-1]))
-                card = field.card if field else ""
-            if card:
-                yield document.span(path, Part.KEY if is_key else Part.VALUE), card
+    if name in NAMES:
+        table = _TABLE if name == NAMES[1] else ()
+        is_ours = path[: len(table)] == table and len(path) > len(table)
+        word = path[-1] if is_key else document.value(path)
+        if is_ours and (card := _word_setting(path[len(table) :], word, is_key=is_key)):
+            yield document.span(path, Part.KEY if is_key else Part.VALUE), card
     elif settings and settings.is_test_file:
-        if is_key and (field := find_field(schema_of_tests(), path, str(path[-1]))):
-            yield document.span(path, Part.KEY), field.card
+        if is_key and (card := _word_field(schema_of_tests(), path, str(path[-1]))):
+            yield document.span(path, Part.KEY), card
             if names_criteria(path[:-1]):
                 cards = (each.card for each in list_criteria(analysis.state, document.data) if each.id == path[-1])
                 yield from ((document.span(path, Part.KEY), card) for card in cards)
@@ -107,8 +98,10 @@ def _describe_in_suite(
         for each in [each for each in mine if each.rubric.path[: len(path)] == path][: int(is_key)]:
             view = each.rubric.view
             source = view.dialect.schema if view else f"{each.rubric.version}/suite.json"
-            if field := find_suite_field(source, str(path[-1])):
-                yield document.span(path, Part.KEY), field.card
+            joined = schema_of(source).joined
+            field = joined["definitions"].get("part", {}).get("properties", {}).get(str(path[-1]), {})
+            if card := _word(str(path[-1]), {"description": resolve(joined, field).get("description", "")}):
+                yield document.span(path, Part.KEY), card
         return
     rubric = located.rubric
     steps = path[len(rubric.path) :]
@@ -117,10 +110,41 @@ def _describe_in_suite(
     for criterion in rubric.entries:
         if span := _find_head(document, located.place(criterion.path), path, offset, is_key=is_key):
             yield span, word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, criterion)
-    if is_key and (field := find_field(rubric.schema, steps, str(path[-1]))):
-        yield document.span(path, Part.KEY), field.card
+    if is_key and (card := _word_field(rubric.schema, steps, str(path[-1]))):
+        yield document.span(path, Part.KEY), card
     if effects:
         yield from describe_effects(analysis, located, path)
+
+
+def _word_setting(steps: Path, word: Any, *, is_key: bool) -> str:
+    """Return the card of a rule that the settings name, or of a setting; empty for other values."""
+    joined = schema_of(_SETTINGS).joined
+    around = find_below(joined, joined, steps[:-1])
+    if isinstance(word, str) and word in BY_NAME and around.get("propertyNames" if is_key else "items") == _RULE:
+        return f"**{word}**: {BY_NAME[word].summary}"
+    return _word(str(word), find_below(joined, joined, steps)) if is_key else ""
+
+
+def _word_field(schema: RubricSchema, steps: Path, name: str) -> str:
+    """Return the card of the field at `steps` below a rubric; without steps, of the field that contains the rubric."""
+    return _word(name, schema.find(steps))
+
+
+def _word(name: str, schema: Mapping[str, Any]) -> str:
+    """Return the values that a field takes, each fact in a few words, and its meaning, in Markdown."""
+    if not schema.get("description"):
+        return ""
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    facts = [schema.get("x-expected") or " or ".join(_TYPES.get(kind, kind) for kind in kinds)]
+    if "default" in schema:
+        facts.append(f"default {schema['default']}")
+    if "minimum" in schema and "x-expected" not in schema:
+        facts.append(f"at least {schema['minimum']}")
+    if replacement := schema.get("x-replaced-by"):
+        facts.append(f"deprecated, replaced by `{replacement}`")
+    listed = "; ".join(filter(None, facts))
+    return f"**`{name}`**{': ' if listed else ''}{listed}\n\n{schema['description']}"
 
 
 def _find_head(document: Document, criterion: Path, path: Path, offset: int, *, is_key: bool) -> Span | None:

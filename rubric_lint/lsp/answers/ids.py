@@ -5,10 +5,9 @@
 
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from lsprotocol import types
@@ -22,19 +21,18 @@ from rubric_lint.fix.proof import find_doubt
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.mending import find_sharing
-from rubric_lint.lsp.complete.cards import read_reference
-from rubric_lint.lsp.complete.snippets import write_scalar
+from rubric_lint.lsp.answers.cards import read_reference
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.library import Library, Reading, UnreadError
 from rubric_lint.lsp.server.positions import replace_surrogates
 from rubric_lint.lsp.server.workspace import identify, path_of
+from rubric_lint.report.terminal import visible
 from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
-from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.testing.reading import find_recordings, is_test_file, list_needed
-from rubric_lint.testing.recordings import HASHES, read_outputs
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
+from rubric_lint.text.scalar import write_scalar
 from rubric_lint.text.source import Edit, Source, Span, splice, stem_of
 
 _REQUEST_FAILED = -32803  # the protocol's code for a request that is sound, but cannot be met
@@ -42,12 +40,7 @@ _TEXT = "this output is a string, in which ids cannot be renamed"
 
 # Where ids are written: `*` is each item of a list, and `{}` at the end each key of a mapping.
 _OF_TEST = ("expect/gates/{}", "expect/criteria/{}", "output/checks/*/id")
-_ASKED = (f"{HASHES}/{{}}", "attempts/*/{}", "orders/*/*")
-_OF_RECORD = (
-    *("checks/*/id", "outputs/*/checks/*/id", "output/checks/*/id", "criteria/*/id"),
-    *(f"judge/{each}" for each in _ASKED),
-    *(f"judge/panel/*/{each}" for each in _ASKED),
-)
+_OF_RECORD = ("checks/*/id", "outputs/*/checks/*/id", "output/checks/*/id", "criteria/*/id")
 
 
 class RefusedError(JsonRpcException):
@@ -81,12 +74,6 @@ def _list_records(data: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     yield from ((path, each) for path, each in listed if isinstance(each, dict))
 
 
-def _holds_in_text(record: dict[str, Any], name: str) -> bool:
-    """Return whether an output of a record is a text with an id, which is not at a place of its own there."""
-    outputs = [record.get("output"), *(read_outputs(record) if "outputs" in record else ())]
-    return any(isinstance(output, str) and name in output for output in outputs)
-
-
 class Target(NamedTuple):
     """A criterion. `place` is the path of its id in the document, None if the id is not written there."""
 
@@ -109,8 +96,7 @@ class Target(NamedTuple):
 class Use(NamedTuple):
     """An id in a document of a file: the key or the value at `path`.
 
-    `is_use`: it is more than how a judge was asked. `record` is the record that it is in, if any, `at` the path of that
-    or of its test.
+    `record` is the judge output that it is in, if any, and `at` the path of that or of its test.
     """
 
     reading: Reading
@@ -118,7 +104,6 @@ class Use(NamedTuple):
     path: Path
     id: str
     part: Part
-    is_use: bool
     record: dict[str, Any] | None
     at: Path
 
@@ -129,27 +114,18 @@ class Use(NamedTuple):
 
 
 class Uses(NamedTuple):
-    """The uses of an id outside its rubric, and what may hide others: each a file or a line with the reason."""
+    """The uses of an id outside its rubric, and what may hide others in tests: a file or a line with the reason."""
 
     found: list[Use]
     obstacles: list[str]
 
 
-class Meaning(NamedTuple):
-    """The hash of a rubric, and those of what its criteria say to a judge; empty if it has errors."""
-
-    hash: str = ""
-    criteria: Mapping[str, str] = MappingProxyType({})
-
-
-def read_meaning(reading: Reading, name: str, data: str | None = None) -> Meaning:
-    """Return the meaning of a rubric of a file, or of the same file with other `data`."""
-    text = reading.source.text if data is None else data
+def hash_rubric(reading: Reading, name: str) -> str:
+    """Return the hash of a rubric of a file; empty if it has errors."""
     try:
-        rubric = load_models(reading.path, text.encode(), reading.settings)[name].prepare()
+        return load_models(reading.path, reading.source.text.encode(), reading.settings)[name].prepare().hash
     except (RubricError, KeyError):
-        return Meaning()
-    return Meaning(rubric.hash, hash_criteria(rubric.model, rubric.criteria))
+        return ""
 
 
 def list_targets(reading: Reading, *, claimed: bool = False) -> list[Target]:
@@ -194,10 +170,9 @@ def _list_uses(reading: Reading, document: Document, *, is_test: bool) -> Iterat
     for at, data in _match(document.data, ("tests", "*"), ()) if is_test else _list_records(document.data):
         for pattern in _OF_TEST if is_test else _OF_RECORD:
             part = Part.KEY if pattern.endswith("{}") else Part.VALUE
-            is_use = not pattern.startswith("judge/")
             for path, name in _match(data, pattern.split("/"), at):
                 if isinstance(name, str):
-                    yield Use(reading, document, path, name, part, is_use, None if is_test else data, at)
+                    yield Use(reading, document, path, name, part, None if is_test else data, at)
 
 
 def _find_tested(library: Library, file: str, document: Document) -> list[Target]:
@@ -228,7 +203,7 @@ def _find_judged(library: Library, file: str, record: dict[str, Any], name: str)
         with suppress(UnreadError):
             for target in list_targets(library.read(path)) if library.may_hold(path, name) else ():
                 if target.criterion.id == name:
-                    meaning = read_meaning(target.reading, target.loaded.name).hash
+                    meaning = hash_rubric(target.reading, target.loaded.name)
                     found += [target] if belongs(record, target.loaded, meaning, file, is_recorded=False) else []
     called = record.get("rubric")
     unique = {
@@ -262,7 +237,7 @@ def find_uses(library: Library, target: Target, also: str = "") -> Uses:
             linked |= dict.fromkeys(_add_tests(uses, library, file, target), True)
         except UnreadError as fault:
             uses.obstacles.append(f"{os.path.basename(file)}: {fault}")
-    meaning = read_meaning(target.reading, target.loaded.name).hash
+    meaning = hash_rubric(target.reading, target.loaded.name)
     by_hash = []
     for file in library.list_files(path) if meaning else ():
         if file.lower().endswith((".jsonl", ".json")):
@@ -293,7 +268,7 @@ def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[
             needed = list_needed(file, document)[1:]
             uses.found.extend(use for use in _list_uses(reading, document, is_test=True) if use.id == name)
             for number, test in enumerate(document.data.get("tests") or ()):
-                if isinstance(test, dict) and _holds_in_text(test, name):
+                if isinstance(test, dict) and isinstance(test.get("output"), str) and name in test["output"]:
                     start = document.span(("tests", number, "output")).start
                     uses.obstacles.append(f"{reading.name_line(start)}: {_TEXT}")
     return needed
@@ -304,24 +279,18 @@ def _add_records(
 ) -> None:
     """Add the uses in a file of records; see `belongs`."""
     name = target.criterion.id
-    try:
-        if not library.may_hold(file, name):
-            return
-        if not file.lower().endswith((".json", ".jsonl")):
-            uses.obstacles.append(f"{os.path.basename(file)}: ids are renamed in JSON and JSON Lines only")
+    with suppress(UnreadError):
+        if not file.lower().endswith((".json", ".jsonl")) or not library.may_hold(file, name):
             return
         reading = library.read(file)
-    except UnreadError as fault:
-        uses.obstacles.append(f"{os.path.basename(file)}: {fault}")
-        return
-    uses.obstacles.extend(f"{reading.name_line(each.span.start)}: {each.message}" for each in reading.faults[:1])
-    for document in reading.documents:
-        listed = list(_list_records(document.data))
-        mine = {at: each for at, each in listed if belongs(each, target.loaded, meaning, file, is_recorded=is_recorded)}
-        texts = [document.span(at).start for at, record in mine.items() if _holds_in_text(record, name)]
-        uses.obstacles.extend(f"{reading.name_line(start)}: {_TEXT}" for start in texts)
-        found = _list_uses(reading, document, is_test=False)
-        uses.found.extend(use for use in found if use.id == name and use.at in mine)
+        for document in reading.documents:
+            mine = {
+                at
+                for at, record in _list_records(document.data)
+                if belongs(record, target.loaded, meaning, file, is_recorded=is_recorded)
+            }
+            found = _list_uses(reading, document, is_test=False)
+            uses.found.extend(use for use in found if use.id == name and use.at in mine)
 
 
 _Intent = RenameKey | ReplaceValue
@@ -329,10 +298,15 @@ _Changes = dict[str, tuple[Reading, dict[Document, list[_Intent]]]]
 """The intents by file, and in a file by document."""
 
 
-def rename(library: Library, target: Target, name: str, also: str = "") -> list[types.TextDocumentEdit]:
-    """Return the edits that give a criterion another id in all files; `also` is a file with records of its rubric.
+class Renamed(NamedTuple):
+    """The edits of a rename, and the files of judge outputs that have the old id."""
 
-    Records that were judged by the rubric as it is now get the hashes of the renamed one, so that they still count.
+    files: list[types.TextDocumentEdit]
+    recordings: list[str]
+
+
+def rename(library: Library, target: Target, name: str) -> Renamed:
+    """Give a criterion another id in its rubric and in the tests of that. Judge outputs stay as they were recorded.
 
     Raises:
         RefusedError: if another criterion has the id, a file cannot be read, or an edit cannot be proved.
@@ -343,31 +317,29 @@ def rename(library: Library, target: Target, name: str, also: str = "") -> list[
     if replace_surrogates(name) != name:
         raise RefusedError("an id cannot contain half a surrogate pair")
     if name == old:
-        return []
+        return Renamed([], [])
     for other in list_targets(reading):
         is_beside = other.loaded.name == target.loaded.name and other.criterion.path != target.criterion.path
         if is_beside and other.criterion.id in (name, old):
             place = reading.name_line(other.span.start)
             raise RefusedError(f"the criterion at {place} has the id `{other.criterion.id}`")
-    uses = find_uses(library, target, also)
+    uses = find_uses(library, target)
     if uses.obstacles:
         raise RefusedError("; ".join(uses.obstacles[:3]))
     changes: _Changes = {}
     _add(changes, reading, target.loaded.document, ReplaceValue(target.place or (), write_scalar(name)))
-    new_rubric = _rewrite(reading, changes[reading.path][1])[0]
-    _refuse_new_findings(reading, new_rubric)
-    before = read_meaning(reading, target.loaded.name)
-    after = read_meaning(reading, target.loaded.name, new_rubric)
+    _refuse_new_findings(reading, _rewrite(reading, changes[reading.path][1])[0])
     for use in uses.found:
-        for intent in _change_use(use, name, before, after):
-            _add(changes, use.reading, use.document, intent)
-    return [
+        if use.record is None:
+            _add(changes, use.reading, use.document, _change_use(use, name))
+    files = [
         types.TextDocumentEdit(
-            types.OptionalVersionedTextDocumentIdentifier(each.uri, each.version),
-            [each.text.edit(edit) for edit in sorted(_rewrite(each, documents)[1])],
+            types.OptionalVersionedTextDocumentIdentifier(changed.uri, changed.version),
+            [changed.text.edit(edit) for edit in sorted(_rewrite(changed, documents)[1])],
         )
-        for each, documents in changes.values()
+        for changed, documents in changes.values()
     ]
+    return Renamed(files, sorted({use.reading.path for use in uses.found if use.record is not None}))
 
 
 def _refuse_new_findings(reading: Reading, new: str) -> None:
@@ -380,21 +352,14 @@ def _refuse_new_findings(reading: Reading, new: str) -> None:
             raise RefusedError(f"{finding.rule}: {finding.message}")
 
 
-def _change_use(use: Use, name: str, before: Meaning, after: Meaning) -> Iterator[_Intent]:
-    """Yield the intents that rename a use and renew its record's hashes; raise RefusedError if the new id is there."""
+def _change_use(use: Use, name: str) -> _Intent:
+    """Return the intent that renames a use; raise RefusedError if the new id is there."""
     path, old, value = use.path, use.id, use.document.value
     is_key, is_field = use.part is Part.KEY, use.part is Part.VALUE and path[-1] == "id"
     beside = [each.get("id") for each in value(path[:-2]) if isinstance(each, dict)] if is_field else value(path[:-1])
     if name in beside:
         raise RefusedError(f"{use.reading.name_line(use.span.start)} has `{name}` beside `{old}` already")
-    yield RenameKey(path, name) if is_key else ReplaceValue(path, write_scalar(name))
-    if use.record is None or not before.hash or not after.hash:
-        return
-    for at, each in ((use.at, use.record), ((*use.at, "judge"), use.record.get("judge"))):
-        if isinstance(each, dict) and each.get("rubric_hash") == before.hash:
-            yield ReplaceValue((*at, "rubric_hash"), after.hash)
-    if path[-2:] == (HASHES, old) and value(path) == before.criteria.get(old):
-        yield ReplaceValue(path, after.criteria[name])
+    return RenameKey(path, name) if is_key else ReplaceValue(path, write_scalar(name))
 
 
 def _add(changes: _Changes, reading: Reading, document: Document, intent: _Intent) -> None:
@@ -436,6 +401,8 @@ class _Found(NamedTuple):
                 raise RefusedError(f"{self.reading.name_line(fault.span.start)}: {fault.message}")
             raise RefusedError("put the cursor on the id of a criterion")
         (target, _), *others = self.targets
+        if self.records_of(target):
+            raise RefusedError("judge outputs stay as they were recorded; rename the id in the rubric or in its tests")
         reading, line = target.reading, target.reading.name_line(target.span.start)
         if any((other.reading.path, other.span) != (reading.path, target.span) for other, _ in others):
             places = ", ".join(each.reading.name_line(each.span.start) for each, _ in self.targets)
@@ -510,7 +477,7 @@ def answer_references(found: _Found, params: types.ReferenceParams) -> list[type
         if params.context.include_declaration:
             places.append((target.reading, target.span))
         uses = find_uses(found.library, target, found.records_of(target)).found
-        places += [(use.reading, use.span) for use in uses if use.is_use]
+        places += [(use.reading, use.span) for use in uses]
     return _locate(places)
 
 
@@ -524,7 +491,7 @@ def answer_highlights(found: _Found, _params: Any) -> list[types.DocumentHighlig
             spans[target.span] = types.DocumentHighlightKind.Write
         for document in reading.documents:
             for use in _list_uses(reading, document, is_test=reading.settings.is_test_file):
-                if use.id == target.criterion.id and use.is_use:
+                if use.id == target.criterion.id:
                     spans.setdefault(use.span, types.DocumentHighlightKind.Read)
     return [types.DocumentHighlight(reading.text.range(span), kind) for span, kind in sorted(spans.items())] or None
 
@@ -537,14 +504,22 @@ def prepare_rename(found: _Found, _params: Any) -> types.PrepareRenamePlaceholde
 
 
 @partial(_about_id, is_quiet=False)
-def _rename(found: _Found, params: types.RenameParams) -> list[types.TextDocumentEdit]:
-    target = found.choose()
-    return rename(found.library, target, params.new_name, found.records_of(target))
+def _rename(found: _Found, params: types.RenameParams) -> Renamed:
+    return rename(found.library, found.choose(), params.new_name)
 
 
 async def answer_rename(documents: OpenDocuments, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    """Return the edits of all files."""
-    files = await _rename(documents, params)
-    if files is None or documents.connection.can("workspace.workspace_edit.document_changes"):
-        return None if files is None else types.WorkspaceEdit(document_changes=files)
+    """Return the edits of all files, and name the judge outputs that they do not reach."""
+    renamed: Renamed | None = await _rename(documents, params)
+    if renamed is None:
+        return None
+    if renamed.recordings:
+        names = ", ".join(visible(os.path.basename(path)) for path in renamed.recordings[:3])
+        more = f" and {len(renamed.recordings) - 3} more" if len(renamed.recordings) > 3 else ""
+        documents.connection.show_message(
+            f"the judge outputs in {names}{more} still have the old id, so they no longer count; judge again"
+        )
+    if documents.connection.can("workspace.workspace_edit.document_changes"):
+        return types.WorkspaceEdit(document_changes=renamed.files)
+    files: Any = renamed.files  # their edits are plain ones
     return types.WorkspaceEdit(changes={file.text_document.uri: file.edits for file in files})

@@ -12,8 +12,8 @@ from lsprotocol import types
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.format.schema_files import catalogue
+from rubric_lint.lsp.answers.cards import find_rubrics, read_reference
 from rubric_lint.lsp.answers.ids import inside_quotes
-from rubric_lint.lsp.complete.cards import find_rubrics, read_reference
 from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import uri_of

@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from rubric_lint.finding import Severity
 from rubric_lint.format.criterion import Criterion, Shape, read_key
-from rubric_lint.lsp.complete.cards import escape, table
+from rubric_lint.lsp.answers.cards import escape, table
 from rubric_lint.lsp.server.analysis import Analysis, Located
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import Options

@@ -14,7 +14,7 @@ from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.library import Library, UnreadError
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.lsp.server.protocol import Plain
-from rubric_lint.lsp.server.pulling import find_files
+from rubric_lint.lsp.server.unopened import find_files
 from rubric_lint.messages import shorten
 from rubric_lint.report.terminal import visible
 from rubric_lint.text.document import Document

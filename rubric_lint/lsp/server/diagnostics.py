@@ -6,7 +6,6 @@ from typing import Any
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 
-from rubric_lint.dialects.search.locate import find_claim
 from rubric_lint.finding import Finding, Severity, Unread
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.workspace import When, uri_of
@@ -113,10 +112,3 @@ def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, sc
         spans = [finding.span, *(place.span for place in finding.related)]
         return is_yaml and len({analysis.source.slice(span) for span in spans}) == 1
     return shape_errors == "never" and (finding.code, finding.span) in analysis.shape_findings
-
-
-def has_schema(analysis: Analysis) -> bool:
-    """Return whether a schema server knows that the document uses our schema, by file name or by declaration."""
-    settings = analysis.state.settings
-    is_ours = settings is not None and (settings.is_rubric_file or settings.is_test_file)
-    return is_ours or any(find_claim(document) for document in analysis.documents)

@@ -19,6 +19,7 @@ from rubric_lint.lsp.server.analysis import Analysis, State, analyse
 from rubric_lint.lsp.server.diagnostics import write_diagnostics
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.lsp.server.protocol import Connection
+from rubric_lint.lsp.server.schemas import SCHEMA, find_schema
 from rubric_lint.lsp.server.workspace import Folder, Options, Workspace, identify, name_document, path_of
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings import SettingsError
@@ -39,7 +40,8 @@ _LONGEST_WAIT = 0.2  # seconds that work in the background waits for other work
 class Open:
     """A document that is open in the editor: its current `state`, without settings, and its analysis, once requested.
 
-    `due` is the time of the loop at which its author has paused. `logged` are the crashes in the editor's log.
+    `due` is the time of the loop at which its author has paused. `logged` are the crashes in the editor's log, and
+    `schema` is the file name of the last schema that the editor was told.
     """
 
     state: State
@@ -48,21 +50,24 @@ class Open:
     due: float = 0
     readable: Analysis | None = None
     logged: set[str] = field(default_factory=set)
+    schema: str = ""
 
 
 class OpenDocuments:
-    """The open documents; analyses them in threads, and publishes the findings unless the client asks for them.
+    """The open documents; analyses them in threads, and publishes the findings.
 
-    `is_ready` is set once the settings of the editor are known. For a client that asks, `changed` is called when
-    findings may have changed without an edit, `closed` when a document has been closed.
+    `is_ready` is set once the settings of the editor are known. With `names_schemas`, the editor is told which schema
+    each document follows, for the YAML server beside ours. `changed` is called when findings of files may have
+    changed without an edit, `closed` with the path of a document that has been closed.
     """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.workspace = Workspace(Folder.of("", Options()))
         self.has_schema_server = False
-        self.changed: Callable[[], None] | None = None
-        self.closed: Callable[[str], None] | None = None
+        self.names_schemas = False
+        self.changed: Callable[[], None] = lambda: None
+        self.closed: Callable[[str], None] = lambda _path: None
         self._documents: dict[str, Open] = {}
         self.is_ready = asyncio.Event()
         self._threads = _Threads()
@@ -108,8 +113,7 @@ class OpenDocuments:
         """Lint all documents again."""
         for document in self._documents.values():
             self._schedule(document, 0)
-        if self.changed:
-            self.changed()
+        self.changed()
 
     def open(self, params: types.DidOpenTextDocumentParams) -> None:
         """Add a document."""
@@ -130,9 +134,9 @@ class OpenDocuments:
         """Remove a document and its findings."""
         uri = params.text_document.uri
         if self._drop(uri):
-            if self.closed:
-                self.closed(uri)
             self.connection.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+            if path := path_of(uri):
+                self.closed(path)
 
     def end(self) -> None:
         """Remove all documents; requests that wait for the settings are answered without any."""
@@ -180,21 +184,15 @@ class OpenDocuments:
             document.readable = found
         return document.readable
 
-    async def diagnostics(self, uri: str) -> list[dict[str, Any]] | None:
-        """Return the diagnostics of a document once its author pauses, or None if it is not open."""
-        await self.is_ready.wait()
-        found = await self._settle(uri)
-        await self._watch_sources(uri)
-        return found
-
-    async def _settle(self, uri: str) -> list[dict[str, Any]] | None:
+    async def _settle(self, uri: str) -> tuple[Analysis, list[dict[str, Any]]] | None:
+        """Return the analysis and diagnostics of a document once its author pauses, or None if it is not open."""
         while document := self._documents.get(uri):
             await asyncio.sleep(document.due - asyncio.get_running_loop().time())
             if document.due > asyncio.get_running_loop().time() or (found := await self.analysis(uri)) is None:
                 continue
             diagnostics = await self.run(self._write, found)
             if self._documents.get(uri) is document and document.state.text is found.state.text:
-                return diagnostics
+                return found, diagnostics
         return None
 
     async def _watch_sources(self, uri: str) -> None:
@@ -206,10 +204,10 @@ class OpenDocuments:
         """Return the diagnostics of a file that is not open."""
         state = self._add_settings(self._make_state(uri))
         if state.settings is None:
-            return self._write(analyse(state)) if state.obstacle else []
+            return self._write(analyse(state), is_open=False) if state.obstacle else []
         data = read(File(path, state.settings), may_be_stdin=False)
         if isinstance(data, Unreadable):
-            return self._write(Analysis(state, notice=data.reason))
+            return self._write(Analysis(state, notice=data.reason), is_open=False)
         if not state.settings.is_named and not could_hold_rubrics(data, path):
             return []
         try:
@@ -217,9 +215,9 @@ class OpenDocuments:
         except UndecodableError as fault:
             result = lint(path, data, state.settings)
             state = replace(state, text=Text.of(fault.source.text, self.encoding))
-            return self._write(Analysis(state, result, result.findings))
+            return self._write(Analysis(state, result, result.findings), is_open=False)
         found = self._analyse(replace(state, text=Text.of(source.text, self.encoding)))
-        return self._write(found) if found else []
+        return self._write(found, is_open=False) if found else []
 
     def _drop(self, uri: str) -> bool:
         document = self._documents.pop(uri, None)
@@ -232,22 +230,28 @@ class OpenDocuments:
         if document.timer:
             document.timer.cancel()
         document.due = asyncio.get_running_loop().time() + delay
-        if self.is_ready.is_set() and not self.changed:  # otherwise `use` follows, or the client asks
+        if self.is_ready.is_set():  # otherwise `use` follows
             document.timer = asyncio.ensure_future(self._publish(document))
 
     async def _publish(self, document: Open) -> None:
         uri = document.state.uri
         try:
-            if (diagnostics := await self._settle(uri)) is not None:
+            if settled := await self._settle(uri):
+                found, diagnostics = settled
                 params = {"uri": uri, "version": document.state.version, "diagnostics": diagnostics}
                 self.connection.protocol.send_plain(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+                schema = await self.run(find_schema, found) if self.names_schemas else ""
+                if schema and schema != document.schema:
+                    document.schema = schema
+                    self.connection.protocol.send_plain(SCHEMA, {"uri": uri, "schema": schema})
             await self._watch_sources(uri)
         except Exception as fault:
             self.report(fault, uri)
 
-    def _write(self, found: Analysis) -> list[dict[str, Any]]:
+    def _write(self, found: Analysis, *, is_open: bool = True) -> list[dict[str, Any]]:
         shape_errors = self.workspace.folder_of(found.state.path).options.shape_errors
-        return write_diagnostics(found, shape_errors=shape_errors, schema_server=self.has_schema_server)
+        schema_server = self.has_schema_server and is_open  # it reads open documents only
+        return write_diagnostics(found, shape_errors=shape_errors, schema_server=schema_server)
 
     def _folder_of(self, document: Open) -> Folder:
         return self.workspace.folder_of(document.state.path)

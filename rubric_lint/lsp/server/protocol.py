@@ -157,7 +157,6 @@ class Connection(LanguageServer):
             converter_factory=_make_converter,
         )
         self._watched: set[str] = set()
-        self._watches_kinds = False
 
     def log(self, message: str, kind: types.MessageType = types.MessageType.Error) -> None:
         """Write to the editor's log for this server, without a pop-up."""
@@ -205,9 +204,7 @@ class Connection(LanguageServer):
 
     def watch_kinds(self, suffixes: Iterable[str]) -> list[types.Registration]:
         """Return registrations so that the client reports changes of all files with these suffixes."""
-        found = self._make_watch("files", [f"**/*{suffix}" for suffix in suffixes])
-        self._watches_kinds = bool(found)
-        return found
+        return self._make_watch("files", [f"**/*{suffix}" for suffix in suffixes])
 
     def _make_watch(self, name: str, patterns: list[str]) -> list[types.Registration]:
         if not patterns or not self.can("workspace.did_change_watched_files.dynamic_registration"):
@@ -218,7 +215,7 @@ class Connection(LanguageServer):
 
     def is_watched_by_name(self, uri: str) -> bool:
         """Return whether a change of a file was to be reported because of its name, and not for its kind alone."""
-        return not self._watches_kinds or unquote(posixpath.basename(uri)) in self._watched
+        return unquote(posixpath.basename(uri)) in self._watched
 
     async def register(self, registrations: list[types.Registration]) -> None:
         """Register for features that the client enables on request."""

@@ -14,6 +14,7 @@ from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from rubric_lint.finding import Result
 from rubric_lint.lsp.server.positions import replace_surrogates
+from rubric_lint.messages import HOME
 from rubric_lint.project.settings import FileSettings, Settings, SettingsError, SettingsFinder
 from rubric_lint.run.baseline import Baselines
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
@@ -67,19 +68,17 @@ class Options(NamedTuple):
     """The settings of an editor for one folder.
 
     `configuration`: the settings file for all files, "" for the nearest one. `shape_errors`: whether to report what the
-    JSON Schema finds; `auto`: all but what a YAML server beside ours also reports. `completion`: whether to complete
-    fields; `auto`: if no server with our JSON Schemas does. `debounce`: milliseconds.
+    JSON Schema finds; `auto`: all but what a YAML server beside ours also reports. `debounce`: milliseconds.
     `share_hints`, `verdict_hints`, `range_hints`: which hints to show between the words of a rubric.
     `score_hover`: whether to say on hover what an answer does to the score and the verdict.
     `lenses`: whether to offer commands above rubrics and tests.
-    `unopened_files`: whether to lint the files of the folder that are not open, if the editor asks for them.
+    `unopened_files`: whether to lint the files of the folder that are not open.
     `formatting`: whether to format documents on request.
     """
 
     enable: bool = True
     configuration: str = ""
     shape_errors: When = "auto"
-    completion: When = "auto"
     debounce: int = 150
     share_hints: bool = True
     verdict_hints: bool = True
@@ -88,6 +87,12 @@ class Options(NamedTuple):
     lenses: bool = True
     unopened_files: bool = True
     formatting: bool = False
+
+
+_GONE = {
+    "completion": f"is gone; remove it: a YAML language server with our schemas completes fields, see {HOME}editors/",
+}
+"""Settings of earlier versions, and what to do instead."""
 
 
 def setting_name(field: str) -> str:
@@ -100,12 +105,12 @@ def read_options(value: Any) -> tuple[Options, list[str]]:
     """Return the options that an editor sends, and the errors in them; ignore names that are the client's own."""
     settings = value if isinstance(value, Mapping) else {}
     good: dict[str, Any] = {}
-    faults: list[str] = []
+    faults = [f"{SECTION}.{name} {reason}" for name, reason in _GONE.items() if settings.get(name) is not None]
     for name, default in Options._field_defaults.items():
         if (given := settings.get(setting_name(name))) is None:
             continue
         expected = ""
-        if name in ("shape_errors", "completion"):
+        if name == "shape_errors":
             expected = "" if given in _WHEN else f"{given!r}, expected one of {', '.join(_WHEN)}"
         elif type(given) is not type(default):
             kind = {bool: "true or false", str: "a string", int: "an integer"}[type(default)]
@@ -115,7 +120,7 @@ def read_options(value: Any) -> tuple[Options, list[str]]:
         elif type(given) is int and not 0 <= given <= _LONGEST_DEBOUNCE:
             expected = f"{given}, expected 0 to {_LONGEST_DEBOUNCE} milliseconds"
         if expected:
-            faults.append(f"{SECTION}.{setting_name(name)} is {expected}")
+            faults.append(f"{SECTION}.{setting_name(name)} is {expected}; using its default")
         else:
             good[name] = given
     return Options(**good), faults
@@ -193,7 +198,7 @@ class Folder:
             return None
         return settings.for_file(place)
 
-    def _find_settings(self, path: str | None) -> Settings | None:
+    def find_settings(self, path: str | None) -> Settings | None:
         """Return the settings of the folder of a file; None for what is not a file, or if they are invalid."""
         if path is None or isinstance(self.finder, SettingsError):
             return None
@@ -205,12 +210,12 @@ class Folder:
         """Yield the files that affect the findings in a document, except settings files with standard names."""
         if self.options.configuration:
             yield self.options.configuration
-        if settings := self._find_settings(path):
+        if settings := self.find_settings(path):
             yield from filter(None, [settings.baseline, *settings.judged, *settings.labels])
 
     def find_judged(self, path: str | None) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         """Return the files of judge outputs and of labels that the settings of a document name, or None without any."""
-        settings = self._find_settings(path)
+        settings = self.find_settings(path)
         return (settings.judged, settings.labels) if settings and settings.judged else None
 
     def sift(self, path: str | None, result: Result) -> Result:
@@ -219,7 +224,7 @@ class Folder:
         Raises:
             SettingsError: if the baseline is missing or invalid, also if there is no finding that it could hold.
         """
-        settings = self._find_settings(path)
+        settings = self.find_settings(path)
         if settings is None or settings.baseline is None or isinstance(self.finder, SettingsError):
             return result
         return Baselines(self.finder, None, renews=False).sift(result, settings.for_file(path or ""))

@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 
 import { launch, serve, type Site } from "../serve";
-import { BIN, ROOT, Server } from "./servers";
+import { BIN, LAST, ROOT, Server } from "./servers";
 
 async function timed<T>(act: () => Promise<T>): Promise<[result: T, ms: number]> {
   const began = performance.now();
@@ -26,6 +26,8 @@ before(async () => {
   execFileSync(path.join(BIN, "python"), [path.join(ROOT, "playground/test/files.py"), folder]);
   writeFileSync(path.join(folder, "rubric-lint.toml"), 'ignore = ["vague-outcome"]\n');
   copyFileSync(path.join(ROOT, "examples/summary.rubric.yaml"), RENAMED);
+  const largest = Math.max(...readdirSync(folder, { recursive: true }).map((name) => statSync(path.join(folder, String(name))).size));
+  writeFileSync(path.join(folder, LAST), `rubrics:\n  - expected_outcome: ''\n#${" ".repeat(largest)}\n`);
   [native, nativeStart] = await begin(() => Promise.resolve(Server.native()));
 });
 
@@ -86,12 +88,11 @@ for (const [place, make] of [
 
     it("has the findings of the native one in every file, with their settings", async (context) => {
       context.diagnostic(`it answered after ${String(start)} ms, the native one after ${String(nativeStart)} ms`);
-      const [theirs, nativeTime] = await timed(() => native.lint());
-      const [ours, time] = await timed(() => builtIn.lint());
+      const [theirs, ours] = [await native.lint(), await builtIn.lint()];
       assert.deepEqual(ours, theirs);
       const count = ours.reduce((sum, { items }) => sum + items.length, 0);
       assert.ok(ours.length > 100 && count > 100, `${String(ours.length)} files, ${String(count)} findings`);
-      context.diagnostic(`${String(count)} findings in ${String(ours.length)} files, all equal; ${String(time)} ms, native ${String(nativeTime)} ms`);
+      context.diagnostic(`${String(count)} findings in ${String(ours.length)} files, all equal`);
     });
 
     it("offers the fixes of the native one, with the same edits", async (context) => {

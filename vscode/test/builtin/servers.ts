@@ -24,15 +24,22 @@ export const BIN = path.join(ROOT, ".venv/bin");
 const CAPABILITIES = {
   general: { positionEncodings: ["utf-16"] },
   textDocument: {
-    diagnostic: {},
     codeAction: { dataSupport: true, resolveSupport: { properties: ["edit"] }, codeActionLiteralSupport: { codeActionKind: { valueSet: [] } } },
   },
-  workspace: { diagnostics: { refreshSupport: true }, workspaceEdit: { documentChanges: true, changeAnnotationSupport: {} } },
+  workspace: { workspaceEdit: { documentChanges: true, changeAnnotationSupport: {} } },
 };
+
+/** The largest file, which a server checks last. */
+export const LAST = "zz last.rubric.yaml";
 
 export interface Report {
   readonly uri: string;
   readonly items: readonly unknown[];
+}
+
+interface Published {
+  readonly uri: string;
+  readonly diagnostics: readonly unknown[];
 }
 
 export interface Action {
@@ -45,6 +52,7 @@ export class Server {
   readonly log: unknown[] = [];
   readonly #connection: MessageConnection;
   readonly #kill: () => unknown;
+  readonly #found: Promise<Report[]>;
 
   private constructor(connection: MessageConnection, kill: () => unknown) {
     this.#connection = connection;
@@ -52,6 +60,15 @@ export class Server {
     connection.onRequest(() => null);
     connection.onNotification("window/logMessage", (said: unknown) => {
       this.log.push(said);
+    });
+    const reports = new Map<string, Report>();
+    this.#found = new Promise((resolve) => {
+      connection.onNotification("textDocument/publishDiagnostics", ({ uri, diagnostics }: Published) => {
+        reports.set(uri, { uri, items: diagnostics });
+        if (uri.endsWith(encodeURIComponent(LAST))) {
+          resolve([...reports.values()].sort((one, other) => (one.uri < other.uri ? -1 : 1)));
+        }
+      });
     });
     connection.listen();
   }
@@ -89,9 +106,8 @@ export class Server {
   }
 
   /** The findings of every file. */
-  async lint(): Promise<Report[]> {
-    const { items } = await this.#connection.sendRequest<{ items: Report[] }>("workspace/diagnostic", { previousResultIds: [] });
-    return items.map(({ uri, items }) => ({ uri, items })).sort((one, other) => (one.uri < other.uri ? -1 : 1));
+  lint(): Promise<Report[]> {
+    return this.#found;
   }
 
   /** What can be done about the findings of a file, each with its edit. */

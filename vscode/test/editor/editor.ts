@@ -21,6 +21,16 @@ export const PACKAGE = path.resolve("rubric-lint.vsix");
 /** The environment that holds this project's rubric-lint. */
 export const PROJECT_VENV = path.join(ROOT, ".venv");
 
+/** The settings of the extension that stands in for Red Hat's YAML extension: the language server that it runs. */
+export const YAML_SETTINGS = {
+  "stand-in.server": path.join(ROOT, ".cache/npm/node_modules/yaml-language-server-1/out/server/src/server.js"),
+};
+
+/** Packs that extension. */
+export function packYaml(): string {
+  return pack("out/test/editor/yaml");
+}
+
 /** How long anything may take on a machine that is busy with other things. */
 export const PATIENCE_MS = 90_000;
 

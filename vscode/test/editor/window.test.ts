@@ -217,3 +217,33 @@ describe("a window that is not trusted", () => {
     await window.close();
   });
 });
+
+describe("an editor without Red Hat's YAML extension", () => {
+  const recommended = "Red Hat's YAML extension completes the fields of rubrics and suites";
+  let editor: Editor;
+
+  before(async () => {
+    editor = await Editor.start({ settings: { "extensions.ignoreRecommendations": false } });
+  });
+
+  after(async () => {
+    await editor.close();
+  });
+
+  it("recommends it once, to those who edit rubrics", async () => {
+    const folder = workspace({ "a.rubric.yaml": FAULTY, "values.yaml": "services: {}\n" });
+    const window = await editor.open(folder, "values.yaml");
+    await window.problems(1, 0);
+    assert.equal(await window.notification(recommended).count(), 0);
+    await window.page.getByRole("treeitem", { name: "a.rubric.yaml" }).dblclick();
+    const notification = window.notification(recommended);
+    await notification.waitFor();
+    await window.press(notification, "Not Now");
+    await window.close();
+    const again = await editor.open(folder, "a.rubric.yaml");
+    await again.problems(1, 0);
+    await again.status("rubric-lint 0");
+    assert.equal(await again.notification(recommended).count(), 0);
+    await again.close();
+  });
+});

@@ -4,7 +4,7 @@ import { symlinkSync } from "node:fs";
 import * as path from "node:path";
 import { after, before, describe, it } from "node:test";
 
-import { Editor, pack, PROJECT_VENV, workspace } from "./editor";
+import { Editor, pack, packYaml, PROJECT_VENV, workspace, YAML_SETTINGS } from "./editor";
 
 const SUITE = `# A suite with faults
 tests:
@@ -42,6 +42,7 @@ const FILES = {
   "old emoji crlf é.yaml": `\uFEFF${OLD.replace("Names", "\u{1F600} Names")}`.replaceAll("\n", "\r\n"),
   "vague.rubric.yaml": "rubrics:\n  - id: a\n    expected_outcome: Good\n",
   "complete.rubric.yaml": "rubrics:\n  - \n",
+  "agentv.yaml": "prompts: [x]\ntests:\n  - id: a\n    assert:\n      - type: llm-rubric\n        value:\n          - outcome: Says so\n            \n",
   "compose.yaml": "services:\n  web:\n    image: nginx\n    image: apache\n",
 };
 
@@ -52,7 +53,8 @@ describe("in the extension host", () => {
   before(async () => {
     symlinkSync(PROJECT_VENV, path.join(folder, ".venv"));
     symlinkSync(PROJECT_VENV, path.join(folder, "other-venv"));
-    editor = await Editor.start({ isForModules: true, extensions: [pack("test/editor/python")] });
+    const extensions = [pack("test/editor/python"), packYaml()];
+    editor = await Editor.start({ isForModules: true, extensions, settings: YAML_SETTINGS });
   });
 
   after(async () => {

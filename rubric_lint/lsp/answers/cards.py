@@ -1,11 +1,9 @@
 """Write the cards of criteria and rubrics in Markdown, also of the rubric that a test file names."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from lsprotocol import types
-
-from rubric_lint.format.criterion import Band, Criterion, Scale, Shape
+from rubric_lint.format.criterion import Band, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lsp.server.analysis import State
@@ -88,21 +86,12 @@ def escape(text: str | None) -> str:
     return escape_markdown(shorten(" ".join((text or "").split()), 200))
 
 
-class Value(NamedTuple):
-    """A value to offer, such as what a judge can give a criterion, as a test expects it; `card` explains it."""
-
-    value: Any
-    card: str = ""
-    kind: types.CompletionItemKind = types.CompletionItemKind.Value
-
-
 class TestedCriterion(NamedTuple):
-    """A criterion of a tested rubric: its id, its card, whether it has a gate, and what a judge can give it."""
+    """A criterion of a tested rubric: its id, its card, and whether it has a gate."""
 
     id: str
     card: str
     has_gate: bool
-    answers: tuple[Value, ...]
 
 
 def names_criteria(path: Path) -> bool:
@@ -142,26 +131,8 @@ def list_criteria(state: State, data: Any) -> list[TestedCriterion]:
         return []
     rubric = found[0].rubric
     if rubric.shape is Shape.HOLISTIC:
-        answers = tuple(answer for scale in rubric.scales for answer in _list_bands(scale))
-        return [TestedCriterion(OVERALL, word_rubric(rubric), has_gate=False, answers=answers)]
+        return [TestedCriterion(OVERALL, word_rubric(rubric), has_gate=False)]
     return [
-        TestedCriterion(each.id, word_criterion(rubric, each), each.gate is not None, tuple(_list_answers(each)))
-        for each in rubric.criteria
+        TestedCriterion(criterion.id, word_criterion(rubric, criterion), criterion.gate is not None)
+        for criterion in rubric.criteria
     ]
-
-
-def _list_answers(criterion: Criterion) -> Iterator[Value]:
-    if criterion.levels is not None:
-        known = [(level.number, level.outcome or "") for level in criterion.levels if level.number is not None]
-        yield from (Value(number, outcome) for number, outcome in sorted(known))
-    elif criterion.scale:
-        yield from _list_bands(criterion.scale)
-    else:
-        yield Value(value=True, card=criterion.outcome or "")
-        yield Value(value=False, card=f"not: {criterion.outcome or ''}")
-
-
-def _list_bands(scale: Scale) -> Iterator[Value]:
-    for band in sorted((band for band in scale.bands if band.scores), key=lambda band: band.scores.start):
-        low, high = band.scores[0], band.scores[-1]
-        yield Value(low if low == high else [low, high], band.outcome or "")

@@ -1,1 +1,0 @@
-"""Complete keys, values, ids and whole criteria."""
