@@ -1,12 +1,10 @@
 """Write what the documentation repeats from the code, for `make renew`.
 
-The reports and fixed texts on the pages of rules and dialects, their examples as cases of the conformance suite, the
-list of public names in `docs/api.md`, and the lists of the reference: rules, settings, commands, schemas, fields of
-reports.
+The reports and fixed texts on the pages of rules and dialects, the list of public names in `docs/api.md`, and the lists
+of the reference: rules, settings, commands, schemas, fields of reports.
 """
 
 import api_page
-import conformance_page
 import pages
 from website import reference
 from website.sources import ROOT
@@ -15,7 +13,6 @@ from website.sources import ROOT
 def main() -> None:
     """Write all of them."""
     pages.write_all()
-    conformance_page.RULES.write_text(conformance_page.make_rule_cases(), "utf-8")
     api_page.PAGE.write_text(api_page.renew(api_page.PAGE.read_text("utf-8")), "utf-8")
     for path in sorted(ROOT.glob("docs/**/*.md")):
         path.write_text(reference.renew(path.read_text("utf-8")), "utf-8")
