@@ -45,14 +45,19 @@ _OTHER_KINDS = {
 """Kinds of files that are not read, by suffix."""
 
 _TABLE = "`rubric-lint import` makes a rubric file of a table"
-_WAYS = {"CSV": _TABLE, "TSV": _TABLE, "an Excel workbook": _TABLE, "a notebook": "save its code as .py"}
-"""What to do with files of some of these kinds."""
+_ADVICE = {"CSV": _TABLE, "TSV": _TABLE, "an Excel workbook": _TABLE, "a notebook": "save its code as .py"}
+_READ = "rubric-lint reads YAML, JSON, JSON Lines, TOML and Python"
 
 
 def name_other_kind(name: str) -> str:
     """Return the kind of a file by its name; empty if it may hold rubrics."""
     base = name.lower()
     return next((kind for suffix, kind in _OTHER_KINDS.items() if base.endswith(suffix)), "")
+
+
+def word_other_kind(name: str, kind: str) -> str:
+    """Say that a file of another kind is not read, and what to do."""
+    return f"{name}: not read, as it is {kind}; {_ADVICE.get(kind, _READ)}"
 
 
 @dataclass
@@ -97,8 +102,7 @@ class Skipped:
 
     def word_other_kinds(self) -> list[str]:
         """Return a message for each file of another kind."""
-        reads = "rubric-lint reads YAML, JSON, JSON Lines, TOML and Python"
-        return [f"{name}: not read, as it is {kind}; {_WAYS.get(kind, reads)}" for name, kind in self.other_kinds]
+        return [word_other_kind(name, kind) for name, kind in self.other_kinds]
 
 
 STDIN = "-"

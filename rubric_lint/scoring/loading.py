@@ -16,7 +16,7 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.case_names import find_names
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
 from rubric_lint.messages import join_words
-from rubric_lint.project.files import name_other_kind
+from rubric_lint.project.files import name_other_kind, word_other_kind
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
@@ -283,7 +283,7 @@ def refuse_other_kind(name: str) -> None:
         RubricError: if it is not.
     """
     if kind := name_other_kind(name):
-        raise RubricError(f"{name}: not read, as it is {kind}; a rubric is YAML, JSON or JSON Lines")
+        raise RubricError(word_other_kind(name, kind))
 
 
 def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
