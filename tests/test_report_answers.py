@@ -757,11 +757,16 @@ def test_a_browser_says_how_many_of_how_many_answers_are_in_the_page(tmp_path):
         {"run": choose("order", "id-")},
         {"run": "setInterval(() => { document.querySelector('.rows').scrollTop = 1e9 }, 10) && 0"},
         {"wait": "document.querySelectorAll('.open').length === 1000", "run": last},
+        {"run": choose("verdict", "fail")},
+        {"run": "document.querySelector('.open').focus()"},
+        {"press": ["a"]},
+        {"run": "JSON.parse(Object.values(localStorage)[0]).labels[0][1].chosen"},
     ]).results  # fmt: skip
     sizes = [int(text.partition(" of ")[0].replace(",", "")) for text in (seen[2], seen[4])]
-    first, rows, passes, _, fails, _, random, _, found, *_, end = seen
+    first, rows, passes, _, fails, _, random, _, found, _, _, _, _, end, *_, label = seen
     assert (first, rows) == ("1,000 of 3,000 answers are in this page.", 100)
     assert passes == f"{sizes[0]} of 600 are in this page"
     assert fails == random == f"{sizes[1]} of 1,500 answers are in this page."
     assert found.endswith(" of the 1,000 in this page, which does not have all 3,000.")
     assert end < "a2"
+    assert label == "by-verdict"
