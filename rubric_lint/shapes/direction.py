@@ -100,7 +100,7 @@ _AIMS = frozenset({"goal", "objective", "optimize", "optimise", "optimization", 
 _TURNED = frozenset({"reverse", "reversed", "inverse", "inverted", "invert", "flip", "flipped"})
 _OF_SCALES = frozenset({"is", "score", "scores", "scored", "scoring", "scale", "coded"})
 _BEST = frozenset({"best", "ideal", "optimal", "optimum", "perfect", "target"})
-_OF_ENDS = frozenset({"worst", "score", "value", "level", "rating"})
+_OF_ENDS = frozenset({"worst", "score", "value", "level", "rating", "possible"})
 _OFF = frozenset({"", "no", "false", "none", "never", "off", "n"})
 
 
@@ -121,10 +121,14 @@ def is_below_top(value: Any, scales: Collection[Ends]) -> bool:
 
 
 def _is_other_end(words: Collection[str], value: Any, scales: Collection[Ends]) -> bool:
-    """Return whether a number that is called the best or the worst is another one than that of a scale."""
-    if "worst" in words:
-        return is_number(value) and any(value != low for low, _ in scales)
-    return not _BEST.isdisjoint(words) and is_below_top(value, scales)
+    """Return whether what is called the best or the worst, a score or a word, is another one than that of a scale."""
+    is_best = not _BEST.isdisjoint(words)
+    if isinstance(value, str) and not re.fullmatch(r"\s*-?\d{1,6}\s*", value):
+        return not _split_word(value).isdisjoint(_LOW_WORDS if is_best else HIGH_WORDS)
+    score = int(value) if isinstance(value, str) else value
+    if is_best:
+        return is_below_top(score, scales)
+    return "worst" in words and is_number(score) and any(score != low for low, _ in scales)
 
 
 def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:

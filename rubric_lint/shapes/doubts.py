@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -322,13 +323,22 @@ def find_doubts_of_view(view: View) -> View:
         return view
     schema = schema_of(view.schema)
     places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
-    entries = [(place, entry) for place in places if isinstance(entry := document.value(place), dict)]
+    # A mapping of levels is both the criterion and what is around them.
+    is_around = view.path in places and isinstance(document.value(view.path), dict)
+    entries = [
+        (place, entry)
+        for place in places
+        if isinstance(entry := document.value(place), dict) and not (is_around and place == view.path)
+    ]
     # Criteria may lie deeper than the items of the list, such as in sections.
     schemas = [schema.find(place[len(view.path) :]) for place in places if place[: len(view.path)] == view.path]
     known = schema.entry_fields.keys() | {key for own in schemas for key in own.get("properties", ())}
-    depths = range(len(view.path)) if view.data else ()
-    around = schema_of(view.beside or view.dialect.beside or view.schema).names | schema.names
+    depths = range(len(view.path) + is_around) if view.data else ()
+    around = schema_of(view.beside or view.dialect.beside or view.schema).names_around | schema.names_around
+    if is_around:
+        around |= known
     beside = {(*view.path[:depth], key): key in around for depth in depths for key in _list_keys(view, depth)}
+    beside |= dict.fromkeys(view.sources & beside.keys(), True)
     if all(beside.values()) and all(entry.keys() <= known for _, entry in entries):
         return view
     patterns = {pattern for own in schemas for pattern in own.get("patternProperties", ())}
@@ -339,14 +349,34 @@ def find_doubts_of_view(view: View) -> View:
     read = {place for place, is_read in beside.items() if is_read}
     if view.threshold is not None:
         read.add(view.threshold_path or (*view.path[:-1], "threshold"))
-    search = _Search(document, shape, read | view.sources, ())
+    search = _Search(document, shape, read | view.sources, _list_scales(view))
     found = list(search.find_in_criteria(entries))
     for depth in depths:
         # A mapping farther away may be of other criteria: another metric, or what holds for tests without a mark.
-        is_near = depth == len(view.path) - 1
+        is_near = depth >= len(view.path) - 1
         found += search.find_beside(view.path, [depth], in_settings=is_near)
     doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
     return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
+
+
+def _list_scales(view: View) -> list[Ends]:
+    """Return the scales of the criteria that have bands, or levels whose numbers are those in the document."""
+    bottom, top = (0, 10) if view.span is None else view.span
+    scales: list[Ends] = []
+    for index, criterion in enumerate(view.data):
+        if not isinstance(criterion, dict):
+            continue
+        numbers = []
+        for at, level in enumerate(parts_of(criterion.get("levels"))):
+            number = level.get("level") if isinstance(level, dict) else None
+            written = view.find_written((*view.path, index, "levels", at, "level"))
+            if type(number) is int and written and (written[1] or view.document.value(written[0]) == number):
+                numbers.append(number)
+        if len(numbers) > 1:
+            scales.append((Fraction(min(numbers)), Fraction(max(numbers))))
+        elif not criterion.keys().isdisjoint(("score_ranges", "score_range")):
+            scales.append((Fraction(bottom), Fraction(top)))
+    return scales
 
 
 def _list_keys(view: View, depth: int) -> Iterable[str]:

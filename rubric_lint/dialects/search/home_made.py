@@ -138,7 +138,8 @@ def _tell_others(view: View, shape: Shape, unused: Iterable[Path]) -> View:
     """Return a rubric that tells of the numbers, flags and levels of its criteria that are not read."""
     document = view.document
     doubts = find_doubts(document, replace(shape, unused=()), view.path, ())
-    plain = [doubt.place for doubt in doubts if not doubt.setting]
+    noted = {place for place, _ in view.doubts}
+    plain = [doubt.place for doubt in doubts if not doubt.setting and doubt.place not in noted]
     places = [place for place in plain if not find_similar(str(place[-1]), shape.weight)]  # a slip, which is found
     for place in unused:
         value = document.value(place[:-1]).get(place[-1])
