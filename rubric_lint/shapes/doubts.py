@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -205,16 +206,13 @@ class Doubt(NamedTuple):
         """Say what to write into a table."""
         named = f"`{pointer(self.place)}`" if self.is_around else "it"  # a name there is one of a field of criteria
         without = f"name {named} under `unused` if it does not count"
-        if self.setting == "number":
-            how = f"say what it is, or {without}"
-        elif self.setting == "levels":
-            how = f"name it under `levels`, with the score of each in `level-scores`, or {without}"
-        elif self.setting == "combine":
-            how = f'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`'
-        elif self.setting in _WITHOUT_SETTING:
-            how = without
+        if self.setting in _ADVICE:
+            how = _ADVICE[self.setting].format(named=named, without=without)
         elif self.is_beside:
             how = f"write it into the criteria, or {without}"
+        elif self.setting == "fail":
+            setting = "pass" if self.is_around else "gate"
+            how = f"name {named} under `{setting}` if it is the lowest score that does not fail, or {without}"
         elif self.setting == "pass" and not _is_amount(self.value):
             how = f"write it as a number and name {named} under `pass`, or {without}"
         elif self.is_around and self.setting != "pass":  # which is one of criteria
@@ -228,20 +226,35 @@ class Doubt(NamedTuple):
         return how
 
 
+_ADVICE = {
+    "number": "say what it is, or {without}",
+    "levels": "name it under `levels`, with the score of each in `level-scores`, or {without}",
+    "combine": (
+        'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`; no other '
+        "way is scored"
+    ),
+    "direction": "{without}; no table turns a scale around, so give the best answer the highest score",
+    "left-out": "{without}; if its criterion is left out, remove that criterion",
+    "grades": "{without}",
+    "change": "{without}",
+}
+"""What to write into a table, by what a key may be, where no setting takes the key."""
+
 _NAMES = {
     "weight": ("say how much a criterion counts", "weights"),
     "negative": ("be a penalty", "penalties"),
     "bonus": ("be a bonus", "bonuses"),
     "gate": ("be a gate", "gates"),
     "pass": ("be a pass mark", "pass marks"),
+    "fail": ("say which scores fail", "which scores fail"),
     "combine": ("be how scores combine", "how scores combine"),
+    "left-out": ("leave its criterion out", ""),
     "direction": ("say which scores are better", "directions"),
     "grades": ("be a grade", "grade bands"),
     "change": ("change scores", "what changes scores"),
     "number": ("bear on the score", ""),
     "levels": ("", "levels without scores"),
 }
-_WITHOUT_SETTING = frozenset({"direction", "grades", "change"})
 
 
 def is_pass_mark(key: str) -> bool:
@@ -311,6 +324,36 @@ def find_doubts_around(document: Document, path: Path, scales: Collection[Ends])
     if document.may_borrow:
         found = [doubt for doubt in found if len(doubt.place) == len(path) and not doubt.is_beside]
     return found
+
+
+@lru_cache(maxsize=8)  # the rubrics of a suite share what the suite says
+def find_doubts_in_holder(document: Document, path: Path, known: frozenset[str]) -> list[Doubt]:
+    """Return what may decide the score of rubrics at or below a path, and stands in the suite or the test around it.
+
+    `known` are the keys that are read. What a test as a whole must do bears on no rubric, nor do its inputs.
+    """
+    at = len(path) - 1
+    found = _Search(document, Shape("", pointer(path)), (), ()).find_beside(path, [at])
+    doubts = [doubt for doubt in found if doubt.setting and known.isdisjoint(map(str, doubt.place[at:]))]
+    return [
+        doubt
+        for doubt in doubts
+        if (doubt.is_beside or doubt.setting != "gate")
+        and (len(doubt.place) == len(path) or split_words(str(doubt.place[at])) & _SETTINGS)
+        and not split_words(doubt.name) & _OF_TESTS
+    ]
+
+
+_SETTINGS = frozenset(
+    {
+        *("settings", "scoring", "grading", "execution", "evaluation", "config", "configuration", "options"),
+        *("defaults", "judge", "scale", "verdict", "threshold", "thresholds"),
+    }
+)
+"""Words in the key of a mapping in a suite that says how to score; another one may be the input of a test."""
+
+_OF_TESTS = frozenset({"rate", "rates"})
+"""Words in the key of a share of tests."""
 
 
 def find_doubts_of_view(view: View) -> View:
@@ -427,7 +470,7 @@ class _Search:
                     firsts[key] = doubt
         for key, doubt in firsts.items():
             is_order = doubt.setting in ("", "number") and _is_order([entry.get(key) for _, entry in entries])
-            if not is_order and (doubt.setting != "weight" or not _are_equal(key, entries)):
+            if not is_order and (doubt.setting not in ("weight", "left-out") or not _are_equal(key, entries)):
                 yield doubt
 
     def _find_shares(self, entries: Sequence[Entry]) -> Iterator[str]:
@@ -462,7 +505,7 @@ class _Search:
     def _find_in_field(self, place: Path, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> Iterator[Doubt]:
         """Find what a field that is not read says."""
         key = str(place[-1])
-        setting = _read_field(key, value, entry, has_weight=has_weight)
+        setting = _read_field(key, _as_flag(value), entry, has_weight=has_weight)
         if setting == "gate" and self.shape.combine == "all":
             return  # each criterion must be met
         if not setting and is_reversed(key, value, self.scales):
@@ -521,13 +564,16 @@ class _Search:
         With `in_settings`, also what the mappings beside them say.
         """
         ids = _list_ids(self.document.value(path), self.shape)
+        entries = [entry for _, entry in _list_entries(self.document.value(path), path, self.shape.parts)]
+        have_weights = bool(entries) and all(set(entry) & {"weight", *self.shape.weight} for entry in entries)
         for depth in depths:
             holder = self.document.value(path[:depth])
             for key, value in holder.items() if isinstance(holder, dict) else ():
                 place = (*path[:depth], key)
                 if place != path[: depth + 1] and not self._is_unused(place):
-                    found = self._find_in_key(place, value, ids, in_settings=in_settings)
-                    yield from (doubt._replace(is_around=True) for doubt in found)
+                    for doubt in self._find_in_key(place, value, ids, in_settings=in_settings):
+                        if not (have_weights and doubt.setting == "weight" and split_words(doubt.name) & _DEFAULTS):
+                            yield doubt._replace(is_around=True)
 
     def _find_in_key(self, place: Path, value: Any, ids: set[str], *, in_settings: bool) -> Iterator[Doubt]:
         """Find what a key beside criteria, or in settings there, says about their scores."""
@@ -540,7 +586,7 @@ class _Search:
             return
         yield from self._find_reversals(place, value)
         is_known = isinstance(value, dict) and any((*place, inner) in self.read for inner in value)
-        setting = "" if is_known else _read_beside(key, value, self.shape)
+        setting = "" if is_known else _read_beside(key, _as_flag(value), self.shape)
         if setting:
             yield Doubt(place, setting, value)
         elif in_settings and isinstance(value, dict) and not any(map(holds_mappings, value.values())):
@@ -560,11 +606,19 @@ class _Search:
             if is_of_model(key, value):
                 continue
             if _is_amount(each) and each and words & (_MARK | _LESS):
-                yield Doubt(own, "pass", each)
-            elif setting := _read_beside(key, each, self.shape):
+                yield Doubt(own, "fail" if (words | split_words(key)) & _LESS else "pass", each)
+            elif setting := _read_beside(key, _as_flag(each), self.shape):
                 yield Doubt(own, setting, each)
             elif isinstance(each, dict):
                 yield from self._find_in_settings(own, each)
+
+
+_FLAGS = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
+
+
+def _as_flag(value: Any) -> Any:
+    """Return true or false for a word that says so, else the value."""
+    return _FLAGS.get(value.strip().lower(), value) if isinstance(value, str) else value
 
 
 def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
@@ -597,7 +651,7 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
     if _is_bad(said) or _is_bad_kind(key, value):
         return "negative"
     if value is False or (said and is_off(value)):
-        return "negative" if words & _WANTED else "weight" if words & _COUNTED else ""
+        return "negative" if words & _WANTED else "left-out" if words & _COUNTED else ""
     if said and not _is_amount(value):
         is_gate = said & GATE or (words & (GATE | _MARK) and "type" not in words)
         return "gate" if is_gate else ""
@@ -642,11 +696,13 @@ def _read_number_or_flag(key: str, value: Any, *, is_scale: bool) -> str:
     if not value or not (value is True or _is_amount(value)):
         return ""
     if value is True and _is_named(key, _LEFT_OUT):
-        return "weight"
+        return "left-out"
     if is_scale:
         return ""
     is_penalty = words & PENALTY or (value is True and _is_bad(words))
-    return "negative" if is_penalty else _read_gate(key)
+    if is_penalty:
+        return "negative"
+    return "fail" if words & _LESS - {"warning"} and value is not True else _read_gate(key)
 
 
 def _are_equal(key: str, entries: Sequence[Entry]) -> bool:
@@ -716,9 +772,21 @@ def _read_beside(key: str, value: Any, shape: Shape) -> str:
         return "gate" if is_gate(key) and shape.combine != "all" else ""
     if not _is_amount(value):
         return _read_text_beside(key, str(value), is_all=shape.combine == "all")
+    return _read_number_beside(key)
+
+
+def _read_number_beside(key: str) -> str:
+    """Return the setting that may say what a number beside criteria is."""
+    words = split_words(key)
+    own = words - _DEFAULTS
     if words & _CHANGES or _is_named(key, _STOPS):
         return "change" if words & _CHANGES else "gate"
-    return "pass" if is_pass_mark(key) or words & _LESS else ""
+    if own != words and own & (_WEIGHTS | _LEAST | _MUST):
+        return "weight" if own & _WEIGHTS else "gate"
+    if words & _LESS:
+        return "fail"
+    is_count = "passes" in words and words <= {"passes", "needed", *_LEAST}  # others count runs of a judge
+    return "pass" if is_pass_mark(key) or is_count else ""
 
 
 def _read_text_beside(key: str, text: str, *, is_all: bool) -> str:

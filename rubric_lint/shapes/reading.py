@@ -201,7 +201,7 @@ class _Reading:
         found = find_doubts(self.document, self.shape, self.path, self.places, scales)
         doubts = [doubt for doubt in found if doubt.setting]
         for doubt in doubts:
-            if doubt.setting != "pass" or len(scales) != 1 or self.shape.combine == "share":
+            if doubt.setting not in ("pass", "fail") or len(scales) != 1 or self.shape.combine == "share":
                 continue
             (low, high), number = next(iter(scales)), self._read_number(Written(doubt.value, doubt.place))
             if number is not None and number > high and not self._is_of_whole(number):

@@ -1,13 +1,13 @@
 """Find what stands around rubrics of our format: the threshold of their suite, and what may decide but is not read."""
 
-from decimal import Decimal
 from fractions import Fraction
 
 from rubric_lint.dialects.search.agentv_suites import PassMark, find_negation, find_pass_mark
+from rubric_lint.dialects.search.locate import Around
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, read_number
 from rubric_lint.format.view import read_threshold
 from rubric_lint.messages import describe, shorten
-from rubric_lint.shapes.doubts import Doubt, find_doubts_around, is_pass_mark
+from rubric_lint.shapes.doubts import Doubt, find_doubts_around, find_doubts_in_holder, is_pass_mark
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.tree import parts_of
@@ -15,23 +15,17 @@ from rubric_lint.text.tree import parts_of
 _SCHEMA = "agentv/a6.json"
 """Suites of our format are those of AgentV up to version 4."""
 
+_KNOWN = frozenset({"threshold", "negate", "required", "min_score", "weight", "aggregator", "target"})
+"""What is read elsewhere, or bears on other scores than that of a rubric: those of its test and its assertion."""
+
 _SCALE = (Fraction(0), Fraction(10))
 _MOVE = "move them to `rubrics` or to a file of their own, or remove them if they do not count"
 
-_Doubts = tuple[tuple[Path, str], ...]
 
-
-def find_around(document: Document, path: Path) -> tuple[Decimal | None, _Doubts]:
-    """Return the threshold of the test or the suite of a rubric, and what may decide its verdict but is not read."""
-    turned = find_negation(document, path)
-    if turned:
-        return None, (turned,)
-    mark = find_pass_mark(document, path, _SCHEMA) if len(path) > 1 else None
-    if mark:
-        threshold = None if mark.reason else read_threshold(document, mark.path)
-        return threshold, () if threshold is not None else ((mark.path, _word_mark(document, mark)),)
+def find_around(document: Document, path: Path) -> Around:
+    """Return what stands around a rubric of our format."""
     if len(path) > 1:
-        return None, ()
+        return find_in_suite(document, path, _SCHEMA)
     entries = document.value(path)
     scales = (_SCALE,) if any(isinstance(each, dict) and "score_ranges" in each for each in parts_of(entries)) else ()
     doubts = [(each.place, _word(each)) for each in find_doubts_around(document, path, scales)]
@@ -42,20 +36,45 @@ def find_around(document: Document, path: Path) -> tuple[Decimal | None, _Doubts
         names = [shorten(str(other[-1])) for other in others]
         reasons = [f"`{name}` may hold criteria too, and is not read; {_MOVE}" for name in names]
         doubts += zip(others, reasons, strict=True)
-    return None, tuple(doubts)
+    return Around(doubts=tuple(doubts))
 
 
-def _word(doubt: Doubt) -> str:
-    """Say what a key beside criteria may be, and what to do about it."""
+def find_in_suite(document: Document, path: Path, schema: str) -> Around:
+    """Return what stands around a rubric in a suite, of which a release of AgentV reads what its schema says."""
+    turned = find_negation(document, path)
+    doubts = [turned] if turned else []
+    threshold, place = None, None
+    mark = find_pass_mark(document, path, schema)
+    if mark:
+        threshold = None if mark.reason else read_threshold(document, mark.path)
+        if threshold is None:
+            doubts.append((mark.path, _word_mark(document, mark)))
+        else:
+            place = mark.path
+    for end in range(1, len(path) + 1):
+        if isinstance(document.value(path[: end - 1]), dict):
+            found = find_doubts_in_holder(document, path[:end], _KNOWN)
+            doubts += [(each.place, _word(each, is_in_suite=True)) for each in found]
+    return Around(threshold, place, tuple(doubts))
+
+
+def _word(doubt: Doubt, *, is_in_suite: bool = False) -> str:
+    """Say what a key around criteria may be, and what to do about it."""
     if doubt.quote:
         says = f'`{doubt.name}` says "{shorten(doubt.quote)}", but 10 is read as the best score'
         return f"{says}; turn the bands around, and remove it here"
-    return f"{doubt.subject}, and is not read; {_advise(doubt)}"
+    return f"{doubt.subject}, and is not read; {_advise(doubt, is_in_suite=is_in_suite)}"
 
 
-def _advise(doubt: Doubt) -> str:
+def _advise(doubt: Doubt, *, is_in_suite: bool) -> str:
+    if doubt.setting == "combine":
+        return "the score is the weighted mean, and no other way can be written; remove it if you mean that one"
+    if doubt.setting == "direction":
+        return "turn the bands around so that 10 is the best score, and remove it here"
     if doubt.setting != "pass":
         return "write what it says into the criteria, or remove it if it does not count"
+    if is_in_suite:
+        return "write the mark as `threshold`, from 0 to 1, into `execution`, or remove it if it does not count"
     mark = read_number(doubt.value)
     if mark is None or not 0 < mark <= 1 or not is_pass_mark(doubt.name):
         marks = "write its marks as `pass` and `borderline` into the settings of rubric-lint, each from 0 to 1"
@@ -68,6 +87,6 @@ def _advise(doubt: Doubt) -> str:
 
 def _word_mark(document: Document, mark: PassMark) -> str:
     if mark.reason:
-        return f"{mark.field} may be a pass mark, and is not read; write it in `execution`"
+        return f"{mark.field}: {mark.reason}"
     found = describe(document.value(mark.path), document.written_at(mark.path))
     return f"`{shorten(str(mark.path[-1]))}` is {found}, expected a number from 0 to 1"

@@ -132,12 +132,13 @@ def _find_url(head: str) -> str:
 
 
 class Around(NamedTuple):
-    """What stands around a rubric of our format: the threshold of its suite, and what may decide but is not read.
+    """What stands around a rubric: the threshold of its suite with its place, and what may decide but is not read.
 
     Each of `doubts` is a place with the reason.
     """
 
     threshold: Decimal | None = None
+    threshold_path: Path | None = None
     doubts: tuple[tuple[Path, str], ...] = ()
 
 
@@ -322,13 +323,23 @@ _TEXTS = frozenset({"title", "description", "task"})
 """What may say that low scores are the best, where criteria have some."""
 
 _OF_SUITES = ("threshold", "negate", "not-")
-"""What may bear on the scores of a rubric in a suite."""
+"""What may bear on the scores of a rubric in a suite, in it or farther away."""
+
+_PLAIN_IN_SUITES = _PLAIN | frozenset(
+    {
+        *("tests", "cases", "evalcases", "eval_cases", "assert", "assertions", "evaluators", "criteria", "rubrics"),
+        *("id", "input", "inputs", "input_messages", "expected_output", "expected_messages", "question", "prompt"),
+        *("vars", "prompts", "providers", "provider", "target", "type", "metric", "weight", "required", "min_score"),
+        *("tags", "context", "messages", "conversation_id"),
+    }
+)
+"""What says nothing about the scores of a rubric in the suite, the test or the assertion around it."""
 
 
 def _look_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format at a path."""
     if path != (FIELD,):
-        may_be_more = len(path) > 1 and any(word in document.quick_text for word in _OF_SUITES)
+        may_be_more = any(word in document.quick_text for word in _OF_SUITES) or _has_more(document, path)
     else:
         plain = _PLAIN - _TEXTS if "score_ranges" in document.quick_text else _PLAIN
         may_be_more = not document.data.keys() <= plain
@@ -336,7 +347,17 @@ def _look_around(document: Document, path: Path) -> Around:
         return Around()
     from rubric_lint.dialects.search import around  # noqa: PLC0415  (few files have any)
 
-    return Around(*around.find_around(document, path))
+    return around.find_around(document, path)
+
+
+def _has_more(document: Document, path: Path) -> bool:
+    """Return whether a mapping around a rubric has a key that is not a plain one."""
+    value = document.data
+    for step in path:
+        if type(value) is dict and not value.keys() <= _PLAIN_IN_SUITES:
+            return True
+        value = value[step]
+    return False
 
 
 def _is_others(document: Document) -> bool:
