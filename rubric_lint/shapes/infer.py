@@ -504,14 +504,21 @@ class Signs(NamedTuple):
 
     `is_named`: the name of the file says so, or that of its folder if the key of the criteria is not common.
     `is_common`: that key holds other things more often. `beside`: the places of a threshold, a scale and others;
-    `is_declared`, one of them is under a known word.
+    `is_declared`, one of them is under a known word. `foreign` is a key beside the criteria which files of another
+    purpose have, or the name of the file, and `foreign_field` a field of most of the criteria.
     """
 
     is_named: bool
     is_common: bool
     beside: Mapping[str, Path]
-    is_foreign: bool
+    foreign: str
+    foreign_field: str
     is_declared: bool = False
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether something shows that the file may have another purpose."""
+        return bool(self.foreign or self.foreign_field)
 
 
 def find_signs(document: Document, found: Criteria) -> Signs:
@@ -529,22 +536,25 @@ def find_signs(document: Document, found: Criteria) -> Signs:
             is_declared = is_declared or bool(named) or (what == "pass" and alike == ["pass"] and path != ())
             if named or len(alike) == 1:  # of several, none is the one
                 beside.setdefault(what, (*path, (named or alike)[0]))
-    keys = {key for _, mapping in holders for key in mapping}
+    keys = dict.fromkeys(key for _, mapping in holders for key in mapping)
     called = re.split(r"[/\\]", document.source.name)[-1].partition(".")[0].lower()
     entries = found.entries
     kinds = ("judged", "described") if "levels" in found.fields else ("judged",)
     is_common = not any(isinstance(step, str) and step not in own.common for step in found.path[-1:])
     name = re.split(r"[/\\]", document.source.name)[-1] if is_common else document.source.name
+    foreign = [key for key in (*keys, called) if key in own.foreign["beside"]]
+    foreign += [key for key in keys if not set(_split(key)).isdisjoint(own.foreign["words"])]
+    strays = [
+        key
+        for key in own.foreign["entry"]
+        if 2 * sum(key in entry and not _is_answer(entry[key]) for entry in entries) > len(entries)
+    ]
     return Signs(
         any(re.search(own.files[kind], name, re.IGNORECASE) for kind in kinds),
         is_common,
         beside,
-        not (keys | {called}).isdisjoint(own.foreign["beside"])
-        or any(not set(_split(key)).isdisjoint(own.foreign["words"]) for key in keys)
-        or any(
-            2 * sum(key in entry and not _is_answer(entry[key]) for entry in entries) > len(entries)
-            for key in own.foreign["entry"]
-        ),
+        next(iter(foreign), ""),
+        next(iter(strays), ""),
         is_declared,
     )
 

@@ -30,6 +30,7 @@ from rubric_lint.shapes.infer import (
     is_declared,
     is_own,
     list_words,
+    words,
 )
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.shape import YES_NO, Shape
@@ -220,8 +221,10 @@ def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
     """Return whether criteria that are not read are worth a note; `is_own`: the file is named for a rubric."""
     is_told = not signs.beside.keys().isdisjoint(("pass", "scale", "lowest", "highest"))
     has_two = len(_TWO & found.fields.keys()) > 1
-    if signs.is_foreign:
-        return found.is_scored and found.has_text and signs.is_named and (is_told or has_two)
+    is_plain_field = signs.foreign_field in words().foreign["plain"] and found.is_told
+    if signs.foreign or (signs.foreign_field and not is_plain_field):
+        is_sure = signs.is_named or found.is_told
+        return found.is_scored and found.has_text and is_sure and (is_told or has_two)
     is_list = len(found.items) > 1 or is_told  # the scale of a single one shows that it is scored
     is_plain = found.is_scored and found.has_text and is_list and not signs.is_common
     return is_plain or (is_own and bool(found.path))
@@ -239,6 +242,8 @@ def _word(found: Criteria, signs: Signs) -> tuple[str, tuple[Step, ...]]:
     told = {"outcome": "texts", "levels": "levels", "weight": "weights", "words": "words as weights", "gate": "gates"}
     fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
     lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"
+    if signs.is_foreign:
+        lack = f"but `{shorten(signs.foreign or signs.foreign_field)}` is also in files that no judge reads"
     if found.is_scored and len(found.items) == 1:
         lack = "but only one"
     if found.is_scored and not found.is_told and signs.is_declared and not signs.is_foreign:
