@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import is_number
+from rubric_lint.format.criterion import USUAL_THRESHOLDS, is_number, read_number
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View
 from rubric_lint.messages import shorten
@@ -189,18 +189,45 @@ class Doubt(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """What is said of it."""
+        """What is said of it where a table of the settings describes the criteria, or can."""
         name = self.name
         if self.quote:
-            says = f'`{name}` says "{shorten(self.quote)}", but the highest score is read as the best'
             named = f"`{pointer(self.place)}`" if self.is_around else f"`{name}`"
-            return f"{says}; turn the scale around, or name {named} under `unused` in a table of the settings"
+            advice = f"turn the scale around, or name {named} under `unused` in a table of the settings"
+            return f"{self._word_quote()}; {advice}"
         if not self.setting:
             return f"the field `{name}` of the criteria is not read"
         return (
             f"{self.subject}, and is not read; in a table of the settings, which `rubric-lint adopt FILE` writes, "
             f"{self._advise()}"
         )
+
+    def word_without_table(self, mark: str = "") -> str:
+        """Say what it may be, and what to do where no table describes the criteria.
+
+        `mark` is what to do about a mark, if the settings are not the place for it.
+        """
+        if self.quote:
+            return f"{self._word_quote()}; turn the scale around, and remove it here"
+        if self.setting in ("pass", "fail"):
+            advice = mark or self._advise_settings()
+        else:
+            advice = _ADVICE_WITHOUT_TABLE.get(self.setting, _WITHOUT_TABLE)
+        return f"{self.subject}, and is not read; {advice}"
+
+    def _advise_settings(self) -> str:
+        """Say how to write a mark into the settings."""
+        mark = read_number(self.value)
+        if mark is None or not 0 < mark <= 1 or not is_pass_mark(self.name):
+            marks = "write its marks as `pass` and `borderline` into the settings of rubric-lint, each from 0 to 1"
+            return f"{marks}, and remove it here, or remove it if it does not count"
+        settings = f"`pass = {self.value}`"
+        if mark < USUAL_THRESHOLDS.borderline_at:
+            settings = f"{settings} and `borderline = {self.value}`"
+        return f"write {settings} into the settings of rubric-lint, and remove it here"
+
+    def _word_quote(self) -> str:
+        return f'`{self.name}` says "{shorten(self.quote)}", but the highest score is read as the best'
 
     def _advise(self) -> str:
         """Say what to write into a table."""
@@ -239,6 +266,13 @@ _ADVICE = {
     "change": "{without}",
 }
 """What to write into a table, by what a key may be, where no setting takes the key."""
+
+_ADVICE_WITHOUT_TABLE = {
+    "combine": "no way to combine scores can be written; remove it if it says what is done anyway",
+    "direction": "give the best answer the highest score, and remove it",
+    "left-out": "remove it, and its criterion too if that is left out",
+}
+_WITHOUT_TABLE = "write what it says into the criteria, or remove it if it does not count"
 
 _NAMES = {
     "weight": ("say how much a criterion counts", "weights"),
@@ -398,8 +432,16 @@ def find_doubts_of_view(view: View) -> View:
         # A mapping farther away may be of other criteria: another metric, or what holds for tests without a mark.
         is_near = depth >= len(view.path) - 1
         found += search.find_beside(view.path, [depth], in_settings=is_near)
-    doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
-    return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
+    found = [doubt for doubt in found if doubt.setting]
+    if not found:
+        return view
+    from rubric_lint.shapes.infer import can_adopt  # noqa: PLC0415  (few rubrics have any)
+
+    has_table = can_adopt(document, view.path)
+    own = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"
+    mark = "" if view.dialect.has_borderline and view.threshold is None else own
+    doubts = [(doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)) for doubt in found]
+    return replace(view, doubts=(*view.doubts, *doubts))
 
 
 def _list_scales(view: View) -> list[Ends]:

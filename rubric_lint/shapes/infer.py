@@ -162,6 +162,11 @@ def find_likeliest(document: Document) -> list[Criteria]:
     return next(filter(None, choices), otherwise)
 
 
+def can_adopt(document: Document, path: Path) -> bool:
+    """Return whether a table can describe what is at a path: criteria with texts, and with weights, levels or gates."""
+    return any(each.path == path and each.is_marked and each.has_text for each in find_likeliest(document))
+
+
 def _are_cases(document: Document, found: Criteria) -> bool:
     """Return whether what is found has no text but what a case asks, and no name says that it is a rubric."""
     is_named = is_own(document) or bool(found.path and is_container(str(found.path[-1])))

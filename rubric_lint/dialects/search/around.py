@@ -4,10 +4,9 @@ from fractions import Fraction
 
 from rubric_lint.dialects.search.agentv_suites import PassMark, find_negation, find_pass_mark
 from rubric_lint.dialects.search.locate import Around
-from rubric_lint.format.criterion import USUAL_THRESHOLDS, read_number
 from rubric_lint.format.view import read_threshold
 from rubric_lint.messages import describe, shorten
-from rubric_lint.shapes.doubts import Doubt, find_doubts_around, find_doubts_in_holder, is_pass_mark
+from rubric_lint.shapes.doubts import find_doubts_around, find_doubts_in_holder
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.tree import parts_of
@@ -22,13 +21,17 @@ _SCALE = (Fraction(0), Fraction(10))
 _MOVE = "move them to `rubrics` or to a file of their own, or remove them if they do not count"
 
 
+_MARK_OF_SUITE = "write the mark as `threshold`, from 0 to 1, into `execution`, or remove it if it does not count"
+
+
 def find_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format."""
     if len(path) > 1:
         return find_in_suite(document, path, _SCHEMA)
     entries = document.value(path)
     scales = (_SCALE,) if any(isinstance(each, dict) and "score_ranges" in each for each in parts_of(entries)) else ()
-    doubts = [(each.place, _word(each)) for each in find_doubts_around(document, path, scales)]
+    found = find_doubts_around(document, path, scales)
+    doubts = [(doubt.place, doubt.word_without_table()) for doubt in found]
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
         from rubric_lint.dialects.search.home_made import find_others  # noqa: PLC0415  (few files get here)
 
@@ -54,35 +57,8 @@ def find_in_suite(document: Document, path: Path, schema: str) -> Around:
     for end in range(1, len(path) + 1):
         if isinstance(document.value(path[: end - 1]), dict):
             found = find_doubts_in_holder(document, path[:end], _KNOWN)
-            doubts += [(each.place, _word(each, is_in_suite=True)) for each in found]
+            doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found]
     return Around(threshold, place, tuple(doubts))
-
-
-def _word(doubt: Doubt, *, is_in_suite: bool = False) -> str:
-    """Say what a key around criteria may be, and what to do about it."""
-    if doubt.quote:
-        says = f'`{doubt.name}` says "{shorten(doubt.quote)}", but 10 is read as the best score'
-        return f"{says}; turn the bands around, and remove it here"
-    return f"{doubt.subject}, and is not read; {_advise(doubt, is_in_suite=is_in_suite)}"
-
-
-def _advise(doubt: Doubt, *, is_in_suite: bool) -> str:
-    if doubt.setting == "combine":
-        return "the score is the weighted mean, and no other way can be written; remove it if you mean that one"
-    if doubt.setting == "direction":
-        return "turn the bands around so that 10 is the best score, and remove it here"
-    if doubt.setting != "pass":
-        return "write what it says into the criteria, or remove it if it does not count"
-    if is_in_suite:
-        return "write the mark as `threshold`, from 0 to 1, into `execution`, or remove it if it does not count"
-    mark = read_number(doubt.value)
-    if mark is None or not 0 < mark <= 1 or not is_pass_mark(doubt.name):
-        marks = "write its marks as `pass` and `borderline` into the settings of rubric-lint, each from 0 to 1"
-        return f"{marks}, and remove it here, or remove it if it does not count"
-    settings = f"`pass = {doubt.value}`"
-    if mark < USUAL_THRESHOLDS.borderline_at:
-        settings = f"{settings} and `borderline = {doubt.value}`"
-    return f"write {settings} into the settings of rubric-lint, and remove it here"
 
 
 def _word_mark(document: Document, mark: PassMark) -> str:
