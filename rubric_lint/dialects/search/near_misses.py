@@ -287,6 +287,17 @@ def _find_by_dialects(
 
         for path, problem, step in agent_skills.find_unread(document):
             yield path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), False
+    if "from_strings" in document.quick_text:
+        from rubric_lint.dialects import autoevals  # noqa: PLC0415  (few files have the word)
+
+        for path in autoevals.find_unread(document):
+            problem = "the scores of OpenAI evals are read only if they are written out;"
+            yield (
+                path,
+                Part.KEY,
+                _Advice(problem, (Step("rewrite", "write a mapping from each choice to its score"),)),
+                False,
+            )
     if not is_told and "guidance" in document.quick_text:
         from rubric_lint.dialects.search import described  # noqa: PLC0415  (few files have the word)
 
