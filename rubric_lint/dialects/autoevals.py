@@ -58,7 +58,7 @@ def find_unread(document: Document) -> Iterator[Path]:
     """Find the `choice_scores` of OpenAI evals that are not written out: each choice is its own score."""
     for path, spec in document.mappings:
         if (
-            spec.get("choice_scores") == FROM_STRINGS
+            spec.get("choice_scores") == _FROM_STRINGS
             and "choice_strings" in spec
             and isinstance(spec.get("prompt"), str)
         ):
