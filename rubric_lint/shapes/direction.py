@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.format.criterion import is_number, read_number
-from rubric_lint.shapes.shape import split_words
+from rubric_lint.shapes.shape import as_words, split_words
 
 Ends = tuple[Fraction, Fraction]
 """The scores of a scale that are read as the worst and the best."""
@@ -81,26 +81,24 @@ def find_reversal(text: str, scales: Collection[Ends]) -> str:
     return ""
 
 
-_LOW_WORDS = frozenset(
-    {
-        *("low", "lower", "lowest", "min", "minimum", "minimize", "minimise", "minimizing", "down", "downward", "desc"),
-        *("descending", "decreasing", "decrease", "less", "fewer", "smaller", "smallest", "inverse", "inverted"),
-        *("reverse", "reversed", "avoid", "exclude", "negative", "worse", "worst"),
-    }
+_LOW_WORDS = as_words(
+    """
+    low lower lowest min minimum minimize minimise minimizing down downward desc descending decreasing decrease less
+    fewer smaller smallest inverse inverted reverse reversed avoid exclude negative worse worst
+    """
 )
-HIGH_WORDS = frozenset(
-    {
-        *("high", "higher", "highest", "max", "maximum", "maximize", "maximise", "up", "upward", "asc", "ascending"),
-        *("increasing", "increase", "more", "greater", "larger", "positive", "include", "included", "good", "normal"),
-        *("standard", "forward", "better", "best", "plus", "reward"),
-    }
+HIGH_WORDS = as_words(
+    """
+    high higher highest max maximum maximize maximise up upward asc ascending increasing increase more greater
+    larger positive include included good normal standard forward better best plus reward
+    """
 )
-DIRECTIONS = frozenset({"direction", "polarity", "orientation", "valence", "sense"})
-_AIMS = frozenset({"goal", "objective", "optimize", "optimise", "optimization", "order", "trend", "preference"})
-_TURNED = frozenset({"reverse", "reversed", "inverse", "inverted", "invert", "flip", "flipped"})
-_OF_SCALES = frozenset({"is", "score", "scores", "scored", "scoring", "scale", "coded"})
-_BEST = frozenset({"best", "ideal", "optimal", "optimum", "perfect", "target"})
-_OF_ENDS = frozenset({"worst", "score", "value", "level", "rating", "possible"})
+DIRECTIONS = as_words("direction polarity orientation valence sense")
+_AIMS = as_words("goal objective optimize optimise optimization order trend preference")
+_TURNED = as_words("reverse reversed inverse inverted invert flip flipped")
+_OF_SCALES = as_words("is score scores scored scoring scale coded")
+_BEST = as_words("best ideal optimal optimum perfect target")
+_OF_ENDS = as_words("worst score value level rating possible")
 _OFF = frozenset({"", "no", "false", "none", "never", "off", "n"})
 
 

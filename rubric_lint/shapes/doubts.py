@@ -27,125 +27,93 @@ from rubric_lint.shapes.direction import (
     is_off,
     is_reversed,
 )
-from rubric_lint.shapes.shape import SHARE, Shape, is_star, list_words, split_words, star_pattern
+from rubric_lint.shapes.shape import SHARE, Shape, as_words, is_star, list_words, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
 
-PENALTY = frozenset(
-    {
-        *("penalty", "penalties", "penalize", "penalise", "penalized", "negative", "negatives", "negate", "negated"),
-        *("deduct", "deducts", "deduction", "deductions", "demerit", "demerits", "malus"),
-    }
+PENALTY = as_words(
+    """
+    penalty penalties penalize penalise penalized negative negatives negate negated deduct deducts deduction
+    deductions demerit demerits malus
+    """
 )
-GATE = frozenset(
-    {
-        *("gate", "gates", "gating", "gated", "veto", "vetoes", "vetos", "knockout", "knockouts", "ko", "hard"),
-        *("blocker", "blockers", "blocking", "fatal", "dealbreaker", "dealbreakers", "disqualify", "disqualifies"),
-        *("disqualifying", "disqualifier", "disqualifiers", "autofail", "redflag", "redflags", "showstopper"),
-    }
+GATE = as_words(
+    """
+    gate gates gating gated veto vetoes vetos knockout knockouts ko hard blocker blockers blocking fatal dealbreaker
+    dealbreakers disqualify disqualifies disqualifying disqualifier disqualifiers autofail redflag redflags
+    showstopper
+    """
 )
 _STOPS = GATE - {"hard", "blocker", "blockers", "blocking", "fatal", "ko", "gated", "gating"}
 """What is a gate whatever its value: the other words are also grades of severity or difficulty."""
-_BONUS = frozenset({"bonus", "bonuses"})
-_MUST = frozenset({"must", "required", "require", "requires", "mandatory", "critical", "essential"})
-_MARK = frozenset({"pass", "passing", "threshold", "thresholds", "cutoff", "cutoffs", "acceptance", "accept"})
-_LESS = frozenset({"fail", "fails", "failing", "borderline", "warn", "warning"})
-_LEAST = frozenset({"least", "min", "mins", "minimum", "minimums", "required", "lowest"})
-_OF_SCORES = frozenset({"score", "scores", "grade", "mark", "marks", "total", "overall", "points", "rating", "average"})
-_WAYS = frozenset({"combine", "combination", "aggregate", "aggregation", "aggregator"})
-_MEANS = frozenset({"mean", "average", "avg", "weighted", "sum", "total"})
-_OTHER_MEANS = frozenset(
-    {
-        *("geometric", "harmonic", "trimmed", "median", "minimum", "min", "lowest", "worst", "maximum", "max"),
-        *("highest", "best", "product", "multiply", "multiplicative", "majority", "strictest", "weakest"),
-    }
+_BONUS = as_words("bonus bonuses")
+_MUST = as_words("must required require requires mandatory critical essential")
+_MARK = as_words("pass passing threshold thresholds cutoff cutoffs acceptance accept")
+_LESS = as_words("fail fails failing borderline warn warning")
+_LEAST = as_words("least min mins minimum minimums required lowest")
+_OF_SCORES = as_words("score scores grade mark marks total overall points rating average")
+_WAYS = as_words("combine combination aggregate aggregation aggregator")
+_MEANS = as_words("mean average avg weighted sum total")
+_OTHER_MEANS = as_words(
+    """
+    geometric harmonic trimmed median minimum min lowest worst maximum max highest best product multiply
+    multiplicative majority strictest weakest
+    """
 )
-_CAPS = frozenset({"cap", "caps", "capped", "ceiling"})
+_CAPS = as_words("cap caps capped ceiling")
 _CHANGES = PENALTY | _BONUS | _CAPS
-_PARTS = frozenset(
-    {"half", "all", "most", "majority", "every", "third", "thirds", "quarter", "quarters", "two", "three"}
-)
-_NOTES = frozenset(
-    {
-        *("note", "notes", "rationale", "reason", "reasons", "comment", "comments", "description", "explanation"),
-        *(
-            "guidance",
-            "why",
-            "example",
-            "examples",
-            "label",
-            "title",
-            "source",
-            "url",
-            "link",
-            "retry",
-            "retries",
-            "timeout",
-            "latency",
-        ),
-    }
+_PARTS = as_words("half all most majority every third thirds quarter quarters two three")
+_NOTES = as_words(
+    """
+    note notes rationale reason reasons comment comments description explanation guidance why example examples label
+    title source url link retry retries timeout latency
+    """
 )
 """Words in a key that is about something else than a score."""
-_COUNTS = frozenset(
-    {
-        *(
-            "id",
-            "ids",
-            "line",
-            "lines",
-            "row",
-            "column",
-            "page",
-            "index",
-            "order",
-            "position",
-            "number",
-            "no",
-            "version",
-        ),
-        *("year", "month", "day", "date", "time", "timestamp", "tokens", "seconds", "ms", "seed", "temperature"),
-        *("count", "length", "section", "chapter", "step", "phase", "group", "increment", "precision", "decimals"),
-    }
+_COUNTS = as_words(
+    """
+    id ids line lines row column page index order position number no version year month day date time timestamp
+    tokens seconds ms seed temperature count length section chapter step phase group increment precision decimals
+    """
 )
 """Words in the key of a number that says where or when, or how many."""
-_LADDERS = frozenset({"levels", "ladder"})
-_KINDS = frozenset({"type", "kind", "polarity", "sign"})
-_WEIGHTS = frozenset({"weight", "weights", "weighting", "weightage", "importance", "points", "pts", "multiplier"})
-_DEFAULTS = frozenset({"default", "defaults"})
-_AVOIDED = frozenset(
-    {
-        *("avoid", "avoided", "avoidance", "exclude", "excluded", "bad", "forbidden", "forbid", "prohibited"),
-        *("undesired", "undesirable", "unwanted", "disallowed", "unacceptable", "harmful"),
-        *("absent", "absence", "mustnt", "shouldnt", "disallow", "prohibit"),
-    }
+_LADDERS = as_words("levels ladder")
+_KINDS = as_words("type kind polarity sign")
+_WEIGHTS = as_words("weight weights weighting weightage importance points pts multiplier")
+_DEFAULTS = as_words("default defaults")
+_AVOIDED = as_words(
+    """
+    avoid avoided avoidance exclude excluded bad forbidden forbid prohibited undesired undesirable unwanted
+    disallowed unacceptable harmful absent absence mustnt shouldnt disallow prohibit
+    """
 )
 """Words in a field of a criterion which say that an answer is better without what it describes."""
-_WANTED = frozenset(
-    {
-        *("positive", "should", "allowed", "desirable", "desired", "wanted", "good", "acceptable", "include"),
-        *("expected", "correct", "want", "expect", "present", "include", "met"),
-    }
+_WANTED = as_words(
+    """
+    positive should allowed desirable desired wanted good acceptable include expected correct want expect present
+    met
+    """
 )
 _BAD = PENALTY | _AVOIDED
-_NOT = frozenset({"not", "never", "no"})
-_DONE = frozenset({"must", "should", "shall", "may", "can", "do", "does", "contain", "contains", "mention", "mentions"})
-_COUNTED = frozenset({"enabled", "active", "counted", "counts", "count", "scored", "graded", "weighted"})
-_LEFT_OUT = frozenset(
-    {
-        *("disabled", "skip", "skipped", "ignore", "ignored", "deprecated", "excluded", "unscored", "ungraded"),
-        *("informational", "informative", "advisory", "experimental", "reportonly", "infoonly", "displayonly"),
-    }
+_NOT = as_words("not never no")
+_DONE = as_words("must should shall may can do does contain contains mention mentions")
+_COUNTED = as_words("enabled active counted counts count scored graded weighted")
+_LEFT_OUT = as_words(
+    """
+    disabled skip skipped ignore ignored deprecated excluded unscored ungraded informational informative advisory
+    experimental reportonly infoonly displayonly
+    """
 )
-_GRADES = frozenset(
-    {
-        *("grade", "grades", "grading", "band", "bands", "tier", "tiers", "verdict", "verdicts", "cutoffs"),
-        *("boundaries", "interpretation", "interpretations", "classification", "decision", "decisions"),
-    }
+_GRADES = as_words(
+    """
+    grade grades grading band bands tier tiers verdict verdicts cutoffs boundaries interpretation interpretations
+    classification decision decisions
+    """
 )
-_SUMS = frozenset({"sum", "summed", "total", "additive", "cumulative"})
-_OF_CRITERIA = frozenset({"criteria", "criterion", "dimension", "dimensions", "rubric", "score", "scores", "scoring"})
-_OF_OUTPUTS = frozenset({"field", "fields", "key", "keys", "column", "columns", "inputs", "files", "tools"})
+_SUMS = as_words("sum summed total additive cumulative")
+_OF_CRITERIA = as_words("criteria criterion dimension dimensions rubric score scores scoring")
+_OF_OUTPUTS = as_words("field fields key keys column columns inputs files tools")
 _RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
 """A score or a range of scores, in a text without its blanks."""
 
@@ -378,15 +346,15 @@ def find_doubts_in_holder(document: Document, path: Path, known: frozenset[str])
     ]
 
 
-_SETTINGS = frozenset(
-    {
-        *("settings", "scoring", "grading", "execution", "evaluation", "config", "configuration", "options"),
-        *("defaults", "judge", "scale", "verdict", "threshold", "thresholds"),
-    }
+_SETTINGS = as_words(
+    """
+    settings scoring grading execution evaluation config configuration options defaults judge scale verdict
+    threshold thresholds
+    """
 )
 """Words in the key of a mapping in a suite that says how to score; another one may be the input of a test."""
 
-_OF_TESTS = frozenset({"rate", "rates"})
+_OF_TESTS = as_words("rate rates")
 """Words in the key of a share of tests."""
 
 

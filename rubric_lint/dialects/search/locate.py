@@ -326,12 +326,11 @@ _OF_SUITES = ("threshold", "negate", "not-")
 """What may bear on the scores of a rubric in a suite, in it or farther away."""
 
 _PLAIN_IN_SUITES = _PLAIN | frozenset(
-    {
-        *("tests", "cases", "evalcases", "eval_cases", "assert", "assertions", "evaluators", "criteria", "rubrics"),
-        *("id", "input", "inputs", "input_messages", "expected_output", "expected_messages", "question", "prompt"),
-        *("vars", "prompts", "providers", "provider", "target", "type", "metric", "weight", "required", "min_score"),
-        *("tags", "context", "messages", "conversation_id"),
-    }
+    """
+    tests cases evalcases eval_cases assert assertions evaluators criteria rubrics id input inputs input_messages
+    expected_output expected_messages question prompt vars prompts providers provider target type metric weight
+    required min_score tags context messages conversation_id
+    """.split()  # noqa: SIM905 (it reads better)
 )
 """What says nothing about the scores of a rubric in the suite, the test or the assertion around it."""
 
