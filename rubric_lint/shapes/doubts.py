@@ -67,7 +67,7 @@ _PARTS = as_words("half all most majority every third thirds quarter quarters tw
 _NOTES = as_words(
     """
     note notes rationale reason reasons comment comments description explanation guidance why example examples label
-    title source url link retry retries timeout latency
+    title source url link retry retries timeout latency cost costs budget token tokens ms seconds memory similarity
     """
 )
 """Words in a key that is about something else than a score."""
@@ -340,10 +340,19 @@ def find_doubts_in_holder(document: Document, path: Path, known: frozenset[str])
     return [
         doubt
         for doubt in doubts
-        if (doubt.is_beside or doubt.setting != "gate")
-        and (len(doubt.place) == len(path) or split_words(str(doubt.place[at])) & _SETTINGS)
-        and not split_words(doubt.name) & _OF_TESTS
+        if len(doubt.place) == len(path) or split_words(str(doubt.place[at])) & _SETTINGS
+        if _is_of_rubric(doubt)
     ]
+
+
+def _is_of_rubric(doubt: Doubt) -> bool:
+    """Return whether what a suite says may bear on a rubric, and not on a test as a whole or the order of tests."""
+    words = split_words(doubt.name)
+    if doubt.setting == "gate":
+        return doubt.is_beside
+    if doubt.setting == "direction":
+        return not (words | split_words(str(doubt.value))).isdisjoint(_OF_RANKS)
+    return words.isdisjoint(_OF_TESTS)
 
 
 _SETTINGS = as_words(
@@ -354,8 +363,12 @@ _SETTINGS = as_words(
 )
 """Words in the key of a mapping in a suite that says how to score; another one may be the input of a test."""
 
-_OF_TESTS = as_words("rate rates")
-"""Words in the key of a share of tests."""
+_OF_TESTS = as_words("rate rates count counts k")
+"""Words in the key of a share or a number of tests."""
+_OF_RANKS = as_words(
+    "better best worst worse low lower lowest high higher highest score scores scoring scale ideal optimum"
+)
+"""Words of a direction that is one of scores, not of tests or texts."""
 
 
 def find_doubts_of_view(view: View) -> View:
@@ -615,7 +628,7 @@ class _Search:
                 continue
             if is_of_model(key, value):
                 continue
-            if _is_amount(each) and each and words & (_MARK | _LESS):
+            if _is_amount(each) and each and words & (_MARK | _LESS) and not split_words(key) & _NOTES:
                 yield Doubt(own, "fail" if (words | split_words(key)) & _LESS else "pass", each)
             elif setting := _read_beside(key, _as_flag(each), self.shape):
                 yield Doubt(own, setting, each)
