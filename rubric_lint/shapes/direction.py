@@ -81,7 +81,7 @@ def find_reversal(text: str, scales: Collection[Ends]) -> str:
     return ""
 
 
-_LOW_WORDS = as_words(
+LOW_WORDS = as_words(
     """
     low lower lowest min minimum minimize minimise minimizing down downward desc descending decreasing decrease less
     fewer smaller smallest inverse inverted reverse reversed avoid exclude negative worse worst
@@ -122,7 +122,7 @@ def _is_other_end(words: Collection[str], value: Any, scales: Collection[Ends]) 
     """Return whether what is called the best or the worst, a score or a word, is another one than that of a scale."""
     is_best = not _BEST.isdisjoint(words)
     if isinstance(value, str) and not re.fullmatch(r"\s*-?\d{1,6}\s*", value):
-        return not _split_word(value).isdisjoint(_LOW_WORDS if is_best else HIGH_WORDS)
+        return not _split_word(value).isdisjoint(LOW_WORDS if is_best else HIGH_WORDS)
     score = int(value) if isinstance(value, str) else value
     if is_best:
         return is_below_top(score, scales)
@@ -138,7 +138,7 @@ def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
         return not is_off(value)
     if "better" in words:
         is_high = bool(words & (HIGH_WORDS - {"better"}))
-        return is_off(value) if is_high else (bool(words & _LOW_WORDS) and not is_off(value)) or _says_low(value)
+        return is_off(value) if is_high else (bool(words & LOW_WORDS) and not is_off(value)) or _says_low(value)
     if words <= _BEST | _OF_ENDS and _is_other_end(words, value, scales):
         return True
     if words & DIRECTIONS:
@@ -153,4 +153,4 @@ def _split_word(value: Any) -> frozenset[str]:
 
 
 def _says_low(value: Any) -> bool:
-    return bool(_split_word(value) & _LOW_WORDS)
+    return bool(_split_word(value) & LOW_WORDS)

@@ -21,6 +21,7 @@ from rubric_lint.shapes.direction import (
     DIRECTIONS,
     ENDS,
     HIGH_WORDS,
+    LOW_WORDS,
     Ends,
     find_reversal,
     is_below_top,
@@ -53,7 +54,7 @@ _MARK = as_words("pass passing threshold thresholds cutoff cutoffs acceptance ac
 _LESS = as_words("fail fails failing borderline warn warning")
 _LEAST = as_words("least min mins minimum minimums required lowest")
 _OF_SCORES = as_words("score scores grade mark marks total overall points rating average")
-_WAYS = as_words("combine combination aggregate aggregation aggregator")
+_WAYS = as_words("combine combination aggregate aggregation aggregator formula reduce reducer reduction pooling")
 _MEANS = as_words("mean average avg weighted sum total")
 _OTHER_MEANS = as_words(
     """
@@ -61,6 +62,10 @@ _OTHER_MEANS = as_words(
     multiplicative majority strictest weakest
     """
 )
+_CALL = re.compile(r"\b(?:min|max|median|prod|product|gmean)\s?\(", re.IGNORECASE)
+"""A formula that is no mean."""
+_ALIKE = as_words("equal equally uniform same none")
+"""Words which say that weights do not count."""
 _CAPS = as_words("cap caps capped ceiling")
 _CHANGES = PENALTY | _BONUS | _CAPS
 _PARTS = as_words("half all most majority every third thirds quarter quarters two three")
@@ -351,7 +356,8 @@ def _is_of_rubric(doubt: Doubt) -> bool:
     if doubt.setting == "gate":
         return doubt.is_beside
     if doubt.setting == "direction":
-        return not (words | split_words(str(doubt.value))).isdisjoint(_OF_RANKS)
+        said = split_words(str(doubt.value))
+        return bool((words | said) & _OF_RANKS or (words & DIRECTIONS and said & LOW_WORDS))
     return words.isdisjoint(_OF_TESTS)
 
 
@@ -365,9 +371,7 @@ _SETTINGS = as_words(
 
 _OF_TESTS = as_words("rate rates count counts k")
 """Words in the key of a share or a number of tests."""
-_OF_RANKS = as_words(
-    "better best worst worse low lower lowest high higher highest score scores scoring scale ideal optimum"
-)
+_OF_RANKS = as_words("better best worst worse low lower lowest high higher highest score scores scoring scale ideal")
 """Words of a direction that is one of scores, not of tests or texts."""
 
 
@@ -786,16 +790,24 @@ def _is_named(key: str, names: Collection[str]) -> bool:
 
 def _read_beside(key: str, value: Any, shape: Shape) -> str:
     """Return the setting that may say what a key beside criteria is, empty if nothing suggests one."""
-    words = split_words(key)
-    if words & _NOTES or not value:
+    if split_words(key) & _NOTES:
+        return ""
+    if isinstance(value, bool):
+        return _read_flag_beside(key, shape, is_true=value)
+    if not value:
         return ""
     if isinstance(value, dict | list):
         return _read_several(key, value)
-    if value is True:
-        return "gate" if is_gate(key) and shape.combine != "all" else ""
     if not _is_amount(value):
         return _read_text_beside(key, str(value), is_all=shape.combine == "all")
     return _read_number_beside(key)
+
+
+def _read_flag_beside(key: str, shape: Shape, *, is_true: bool) -> str:
+    """Return the setting that may say what true or false beside criteria is."""
+    if is_true:
+        return "gate" if is_gate(key) and shape.combine != "all" else ""
+    return "weight" if split_words(key) & (_WEIGHTS | {"weighted"}) else ""
 
 
 def _read_number_beside(key: str) -> str:
@@ -815,8 +827,11 @@ def _read_number_beside(key: str) -> str:
 def _read_text_beside(key: str, text: str, *, is_all: bool) -> str:
     """Return the setting that may say what a text beside criteria is; with `is_all`, each criterion must be met."""
     words, said = split_words(key), split_words(text)
+    if words & _WEIGHTS and said & _ALIKE:
+        return "weight"
     is_unlike = bool(said & _OTHER_MEANS) and len(text.split()) < _FEW and bool(words & {"scoring", "method"})
-    if is_unlike or (words & _WAYS and (said & _OTHER_MEANS or not said & _MEANS)):
+    is_formula = bool(words & {"final", *_OF_SCORES}) and _CALL.search(text) is not None
+    if is_unlike or is_formula or (words & _WAYS and (said & _OTHER_MEANS or not said & _MEANS)):
         return "" if is_all else "combine"
     if words & _CHANGES and (re.search(r"\d", text) or said & _PARTS):
         return "change"
