@@ -827,7 +827,7 @@ def _read_number_beside(key: str) -> str:
 def _read_text_beside(key: str, text: str, *, is_all: bool) -> str:
     """Return the setting that may say what a text beside criteria is; with `is_all`, each criterion must be met."""
     words, said = split_words(key), split_words(text)
-    if words & _WEIGHTS and said & _ALIKE:
+    if words & _WEIGHTS and said & _ALIKE and len(text.split()) < _FEW:
         return "weight"
     is_unlike = bool(said & _OTHER_MEANS) and len(text.split()) < _FEW and bool(words & {"scoring", "method"})
     is_formula = bool(words & {"final", *_OF_SCORES}) and _CALL.search(text) is not None
