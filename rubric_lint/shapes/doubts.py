@@ -385,8 +385,8 @@ def find_doubts_of_view(view: View) -> View:
         return view
     schema = schema_of(view.schema)
     places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
-    # A mapping of levels is both the criterion and what is around them.
-    is_around = view.path in places and isinstance(document.value(view.path), dict)
+    # A mapping of levels is both the criterion and what is around them, as the root of a tree is.
+    is_around = isinstance(document.value(view.path), dict)
     entries = [
         (place, entry)
         for place in places
@@ -420,9 +420,9 @@ def find_doubts_of_view(view: View) -> View:
     found = [doubt for doubt in found if doubt.setting]
     if not found:
         return view
-    from rubric_lint.shapes.infer import can_adopt  # noqa: PLC0415  (few rubrics have any)
+    from rubric_lint.shapes.infer import can_describe  # noqa: PLC0415  (few rubrics have any)
 
-    has_table = can_adopt(document, view.path)
+    has_table = can_describe(view)
     own = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"
     mark = "" if view.dialect.has_borderline and view.threshold is None else own
     doubts = [(doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)) for doubt in found]
@@ -680,9 +680,15 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
     if value is False or (said and is_off(value)):
         return "negative" if words & _WANTED else "left-out" if words & _COUNTED else ""
     if said and not _is_amount(value):
-        is_gate = said & GATE or (words & (GATE | _MARK) and "type" not in words)
-        return "gate" if is_gate else ""
+        return _read_word(words, said)
     return _read_number_or_flag(key, value, is_scale=key.replace("min", "max") in entry and "min" in words)
+
+
+def _read_word(words: frozenset[str], said: frozenset[str]) -> str:
+    """Return the setting that may say what a field of a criterion is whose value is a word."""
+    if said & GATE or (words & (GATE | _MARK) and "type" not in words):
+        return "gate"
+    return "combine" if words & _WAYS and said & _OTHER_MEANS else ""
 
 
 def _is_unknown_mark(key: str, value: Any, values: Collection[Any] | None) -> bool:

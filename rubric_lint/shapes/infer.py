@@ -13,6 +13,7 @@ from pathlib import Path as File
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import is_number, read_key
+from rubric_lint.format.view import View
 from rubric_lint.shapes.doubts import PENALTY as PENALTIES
 from rubric_lint.shapes.doubts import (
     find_doubts,
@@ -165,6 +166,12 @@ def find_likeliest(document: Document) -> list[Criteria]:
 def can_adopt(document: Document, path: Path) -> bool:
     """Return whether a table can describe what is at a path: criteria with texts, and with weights, levels or gates."""
     return any(each.path == path and each.is_marked and each.has_text for each in find_likeliest(document))
+
+
+def can_describe(view: View) -> bool:
+    """Return whether a table can describe a rubric of another system; the bands of one score are no criteria."""
+    are_bands = any(isinstance(entry, dict) and "score_range" in entry for entry in view.data)
+    return not are_bands and can_adopt(view.document, view.path)
 
 
 def _are_cases(document: Document, found: Criteria) -> bool:

@@ -20,7 +20,7 @@ from rubric_lint.project.settings import FileSettings, SettingsFinder, shorten
 from rubric_lint.report.show import ShowText
 from rubric_lint.run.console import complain
 from rubric_lint.run.given import Input, read_given
-from rubric_lint.shapes.infer import Inferred, can_adopt, find_likeliest, generalize, infer, list_words
+from rubric_lint.shapes.infer import Inferred, can_describe, find_likeliest, generalize, infer, list_words
 from rubric_lint.shapes.reading import find_shapes
 from rubric_lint.shapes.shape import Shape, find_contradictions
 from rubric_lint.show.source import show
@@ -151,7 +151,7 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Giv
 
 def _may_be_described(view: View) -> bool:
     """Return whether a table may describe a rubric that is read: one of a home-made format, or one that is in doubt."""
-    return view.dialect.title == TITLE or (bool(view.doubts) and can_adopt(view.document, view.path))
+    return view.dialect.title == TITLE or (bool(view.doubts) and can_describe(view))
 
 
 def _make_tables(
