@@ -334,20 +334,24 @@ def find_doubts_around(document: Document, path: Path, scales: Collection[Ends])
 
 
 @lru_cache(maxsize=8)  # the rubrics of a suite share what the suite says
-def find_doubts_in_holder(document: Document, path: Path, known: frozenset[str]) -> list[Doubt]:
+def find_doubts_in_holder(
+    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str]
+) -> list[Doubt]:
     """Return what may decide the score of rubrics at or below a path, and stands in the suite or the test around it.
 
-    `known` are the keys that are read. What a test as a whole must do bears on no rubric, nor do its inputs.
+    `scales` are those on which criteria are scored, `known` the keys that are read. What a test as a whole must do
+    bears on no rubric, nor do its inputs.
     """
     at = len(path) - 1
-    found = _Search(document, Shape("", pointer(path)), (), ()).find_beside(path, [at])
-    doubts = [doubt for doubt in found if doubt.setting and known.isdisjoint(map(str, doubt.place[at:]))]
-    return [
-        doubt
-        for doubt in doubts
-        if len(doubt.place) == len(path) or split_words(str(doubt.place[at])) & _SETTINGS
-        if _is_of_rubric(doubt)
-    ]
+    doubts = []
+    for doubt in _Search(document, Shape("", pointer(path)), (), scales).find_beside(path, [at]):
+        words = split_words(str(doubt.place[at]))
+        is_direct = len(doubt.place) == len(path) and not doubt.quote
+        may_bear = is_direct or words & _SETTINGS or (doubt.quote and words & _NOTES)
+        is_read = not known.isdisjoint(map(str, doubt.place[at:]))
+        if doubt.setting and may_bear and not is_read and _is_of_rubric(doubt):
+            doubts.append(doubt)
+    return doubts
 
 
 def _is_of_rubric(doubt: Doubt) -> bool:
@@ -355,7 +359,7 @@ def _is_of_rubric(doubt: Doubt) -> bool:
     words = split_words(doubt.name)
     if doubt.setting == "gate":
         return doubt.is_beside
-    if doubt.setting == "direction":
+    if doubt.setting == "direction" and not doubt.quote:
         said = split_words(str(doubt.value))
         return bool((words | said) & _OF_RANKS or (words & DIRECTIONS and said & LOW_WORDS))
     return words.isdisjoint(_OF_TESTS)

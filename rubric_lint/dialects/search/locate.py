@@ -325,7 +325,7 @@ _TEXTS = frozenset({"title", "description", "task"})
 _OF_SUITES = ("threshold", "negate", "not-")
 """What may bear on the scores of a rubric in a suite, in it or farther away."""
 
-_PLAIN_IN_SUITES = _PLAIN | frozenset(
+PLAIN_IN_SUITES = _PLAIN | frozenset(
     """
     tests cases evalcases eval_cases assert assertions evaluators criteria rubrics id input inputs input_messages
     expected_output expected_messages question prompt vars prompts providers provider target type metric weight
@@ -353,7 +353,7 @@ def _has_more(document: Document, path: Path) -> bool:
     """Return whether a mapping around a rubric has a key that is not a plain one."""
     value = document.data
     for step in path:
-        if type(value) is dict and not value.keys() <= _PLAIN_IN_SUITES:
+        if type(value) is dict and not value.keys() <= PLAIN_IN_SUITES:
             return True
         value = value[step]
     return False
