@@ -119,6 +119,8 @@ _GRADES = as_words(
 _SUMS = as_words("sum summed total additive cumulative")
 _OF_CRITERIA = as_words("criteria criterion dimension dimensions rubric score scores scoring")
 _OF_OUTPUTS = as_words("field fields key keys column columns inputs files tools")
+_INPUTS = as_words("vars variables input inputs messages")
+"""Keys of what a case asks, which says nothing of its score."""
 _RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
 """A score or a range of scores, in a text without its blanks."""
 
@@ -601,7 +603,7 @@ class _Search:
             holder = self.document.value(path[:depth])
             for key, value in holder.items() if isinstance(holder, dict) else ():
                 place = (*path[:depth], key)
-                if place != path[: depth + 1] and not self._is_unused(place):
+                if place != path[: depth + 1] and key not in _INPUTS and not self._is_unused(place):
                     for doubt in self._find_in_key(place, value, ids, in_settings=in_settings):
                         if not (have_weights and doubt.setting == "weight" and split_words(doubt.name) & _DEFAULTS):
                             yield doubt._replace(is_around=True)
