@@ -243,7 +243,7 @@ _ADVICE = {
 """What to write into a table, by what a key may be, where no setting takes the key."""
 
 _ADVICE_WITHOUT_TABLE = {
-    "combine": "no way to combine scores can be written; remove it if it says what is done anyway",
+    "combine": "no other way than the usual one is scored; remove it if that is the one you mean",
     "direction": "give the best answer the highest score, and remove it",
     "left-out": "remove it, and its criterion too if that is left out",
 }
