@@ -111,6 +111,14 @@ class Criteria(NamedTuple):
         """Whether most items say in words what is judged."""
         return not self.fields.keys().isdisjoint(("outcome", "levels"))
 
+    @property
+    def has_prose(self) -> bool:
+        """Whether most items have a text of three words, under any key but that of what a case asks."""
+        asked = words().inputs
+        return 2 * sum(
+            any(_is_statement(value) for key, value in item.items() if key not in asked) for item in self.entries
+        ) > len(self.entries)
+
 
 _NUMBERS = ("weight", "levels", "gate", "scale", "most")
 _MARKS = (*_NUMBERS, "words")
