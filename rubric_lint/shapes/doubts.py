@@ -214,7 +214,7 @@ class Doubt(NamedTuple):
             how = f"write it into the criteria, or {without}"
         elif self.setting == "fail":
             setting = "pass" if self.is_around else "gate"
-            how = f"name {named} under `{setting}` if it is the lowest score that does not fail, or {without}"
+            how = f"name {named} under `{setting}` if it is the lowest score that passes, or {without}"
         elif self.setting == "pass" and not _is_amount(self.value):
             how = f"write it as a number and name {named} under `pass`, or {without}"
         elif self.is_around and self.setting != "pass":  # which is one of criteria
@@ -255,7 +255,7 @@ _NAMES = {
     "bonus": ("be a bonus", "bonuses"),
     "gate": ("be a gate", "gates"),
     "pass": ("be a pass mark", "pass marks"),
-    "fail": ("say which scores fail", "which scores fail"),
+    "fail": ("say which scores fail or are borderline", "which scores fail or are borderline"),
     "combine": ("be how scores combine", "how scores combine"),
     "left-out": ("leave its criterion out", ""),
     "direction": ("say which scores are better", "directions"),
