@@ -23,7 +23,8 @@ from rubric_lint.dialects.search.agentv_suites import (
     speaks,
     speaks_old,
 )
-from rubric_lint.dialects.search.around import Around, find_in_suite
+from rubric_lint.dialects.search.around import find_in_suite
+from rubric_lint.format.recognition import Around
 from rubric_lint.format.schema import case_lists
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
 from rubric_lint.text.document import Document

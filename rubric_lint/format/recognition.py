@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import RANGE, is_number, looks_like_bands, read_key
 from rubric_lint.format.schema import case_lists, schema_for, suite_fields, suite_lists
@@ -18,7 +19,30 @@ CONTAINERS = frozenset({"criteria", "dimensions", "axes"})
 FIELD = "rubrics"
 """The field that contains a rubric."""
 
+PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
+"""What says nothing about scores beside our rubrics."""
+
+PLAIN_IN_SUITES = PLAIN | frozenset(
+    """
+    tests cases evalcases eval_cases assert assertions evaluators criteria rubrics id input inputs input_messages
+    expected_output expected_messages question prompt vars prompts providers provider target type metric weight
+    required min_score tags context messages conversation_id
+    """.split()  # noqa: SIM905 (it reads better)
+)
+"""What says nothing about the scores of a rubric in the suite, the test or the assertion around it."""
+
 _OUTCOME = "outcome"
+
+
+class Around(NamedTuple):
+    """What stands around a rubric: the threshold of its suite with its place, and what may decide but is not read.
+
+    Each of `doubts` is a place with the reason.
+    """
+
+    threshold: Decimal | None = None
+    threshold_path: Path | None = None
+    doubts: tuple[tuple[Path, str], ...] = ()
 
 
 def has_own_words(text: str) -> bool:

@@ -7,15 +7,11 @@ scored nor converted until a table says what the key is.
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, is_number, read_number
-from rubric_lint.format.schema import schema_of
-from rubric_lint.format.view import View
 from rubric_lint.messages import shorten
 from rubric_lint.shapes.direction import (
     DIRECTIONS,
@@ -317,7 +313,7 @@ def find_doubts(
 
     `scales` are those on which criteria are scored.
     """
-    search = _Search(document, shape, read, scales)
+    search = DoubtSearch(document, shape, read, scales)
     yield from search.find_in_criteria(list(_list_entries(document.value(path), path, shape.parts)))
     yield from search.find_beside(path, range(len(path)))
 
@@ -328,7 +324,7 @@ def find_doubts_around(document: Document, path: Path, scales: Collection[Ends])
     `scales` are those on which criteria are scored. What a mapping or a list says may be a part of the criteria, if
     aliases can repeat it there.
     """
-    search = _Search(document, Shape("", pointer(path)), (), scales)
+    search = DoubtSearch(document, Shape("", pointer(path)), (), scales)
     found = [doubt for doubt in search.find_beside(path, [len(path) - 1]) if doubt.setting]
     if document.may_borrow:
         found = [doubt for doubt in found if len(doubt.place) == len(path) and not doubt.is_beside]
@@ -347,7 +343,7 @@ def find_doubts_in_holder(
     at = len(path) - 1
     may_borrow = document.may_borrow
     doubts = []
-    for doubt in _Search(document, Shape("", pointer(path)), (), scales).find_beside(path, [at]):
+    for doubt in DoubtSearch(document, Shape("", pointer(path)), (), scales).find_beside(path, [at]):
         words = split_words(str(doubt.place[at]))
         is_direct = len(doubt.place) == len(path) and not doubt.quote
         may_bear = is_direct or words & _SETTINGS or (doubt.quote and words & _NOTES)
@@ -382,85 +378,6 @@ _OF_RANKS = as_words("better best worst worse low lower lowest high higher highe
 """Words of a direction that is one of scores, not of tests or texts."""
 
 
-def find_doubts_of_view(view: View) -> View:
-    """Return a rubric of another system with what is not read of it and may decide its score.
-
-    The fields that its schema has are known, wherever they are. Those that AgentV does not have are errors anyway.
-    """
-    document = view.document
-    if document.kind.is_program or view.is_text or view.dialect.name.startswith("agentv-"):
-        return view
-    schema = schema_of(view.schema)
-    places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
-    # A mapping of levels is both the criterion and what is around them, as the root of a tree is.
-    is_around = isinstance(document.value(view.path), dict)
-    entries = [
-        (place, entry)
-        for place in places
-        if isinstance(entry := document.value(place), dict) and not (is_around and place == view.path)
-    ]
-    # Criteria may lie deeper than the items of the list, such as in sections.
-    schemas = [schema.find(place[len(view.path) :]) for place in places if place[: len(view.path)] == view.path]
-    known = schema.entry_fields.keys() | {key for own in schemas for key in own.get("properties", ())}
-    depths = range(len(view.path) + is_around) if view.data else ()
-    around = schema_of(view.beside or view.dialect.beside or view.schema).names_around | schema.names_around
-    if is_around:
-        around |= known
-    beside = {(*view.path[:depth], key): key in around for depth in depths for key in _list_keys(view, depth)}
-    beside |= dict.fromkeys(view.sources & beside.keys(), True)
-    if all(beside.values()) and all(entry.keys() <= known for _, entry in entries):
-        return view
-    patterns = {pattern for own in schemas for pattern in own.get("patternProperties", ())}
-    if any(isinstance(own.get("additionalProperties"), dict) for own in schemas):
-        patterns.add("")  # a choice or a level, by its name
-    like = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
-    shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *like))
-    read = {place for place, is_read in beside.items() if is_read}
-    if view.threshold is not None:
-        read.add(view.threshold_path or (*view.path[:-1], "threshold"))
-    search = _Search(document, shape, read | view.sources, _list_scales(view))
-    found = list(search.find_in_criteria(entries))
-    for depth in depths:
-        # A mapping farther away may be of other criteria: another metric, or what holds for tests without a mark.
-        is_near = depth >= len(view.path) - 1
-        found += search.find_beside(view.path, [depth], in_settings=is_near)
-    found = [doubt for doubt in found if doubt.setting]
-    if not found:
-        return view
-    from rubric_lint.shapes.infer import can_describe  # noqa: PLC0415  (few rubrics have any)
-
-    has_table = can_describe(view)
-    own = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"
-    mark = "" if view.dialect.has_borderline and view.threshold is None else own
-    doubts = [(doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)) for doubt in found]
-    return replace(view, doubts=(*view.doubts, *doubts))
-
-
-def _list_scales(view: View) -> list[Ends]:
-    """Return the scales of the criteria that have bands, or levels whose numbers are those in the document."""
-    bottom, top = (0, 10) if view.span is None else view.span
-    scales: list[Ends] = []
-    for index, criterion in enumerate(view.data):
-        if not isinstance(criterion, dict):
-            continue
-        numbers = []
-        for at, level in enumerate(parts_of(criterion.get("levels"))):
-            number = level.get("level") if isinstance(level, dict) else None
-            written = view.find_written((*view.path, index, "levels", at, "level"))
-            if type(number) is int and written and (written[1] or view.document.value(written[0]) == number):
-                numbers.append(number)
-        if len(numbers) > 1:
-            scales.append((Fraction(min(numbers)), Fraction(max(numbers))))
-        elif not criterion.keys().isdisjoint(("score_ranges", "score_range")):
-            scales.append((Fraction(bottom), Fraction(top)))
-    return scales
-
-
-def _list_keys(view: View, depth: int) -> Iterable[str]:
-    holder = view.document.value(view.path[:depth])
-    return holder if isinstance(holder, dict) else ()
-
-
 _MOST = 100
 """No number above it is taken for a weight."""
 
@@ -474,7 +391,7 @@ _FEW = 4
 """A label of a score has fewer words."""
 
 
-class _Search:
+class DoubtSearch:
     """A search for what is not read of the criteria of a document; `read` are places beside them that are read."""
 
     def __init__(self, document: Document, shape: Shape, read: Collection[Path], scales: Collection[Ends]) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +9,9 @@ from rubric_lint.dialects import find_families, find_views
 from rubric_lint.format.recognition import (
     CONTAINERS,
     FIELD,
+    PLAIN,
+    PLAIN_IN_SUITES,
+    Around,
     find_misspelt,
     find_places,
     has_own_words,
@@ -129,17 +131,6 @@ def _find_url_above_all(document: Document) -> str:
 def _find_url(head: str) -> str:
     found = _choose_ours(_MODELINE.finditer(head))
     return found["url"] if found else ""
-
-
-class Around(NamedTuple):
-    """What stands around a rubric: the threshold of its suite with its place, and what may decide but is not read.
-
-    Each of `doubts` is a place with the reason.
-    """
-
-    threshold: Decimal | None = None
-    threshold_path: Path | None = None
-    doubts: tuple[tuple[Path, str], ...] = ()
 
 
 class Location(NamedTuple):
@@ -316,23 +307,11 @@ def _find_home(document: Document) -> list[Location]:
     return _in_order(document, read_home(document))
 
 
-_PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
-"""What says nothing about scores beside our rubrics."""
-
 _TEXTS = frozenset({"title", "description", "task"})
 """What may say that low scores are the best, where criteria have some."""
 
 _OF_SUITES = ("threshold", "negate", "not-")
 """What may bear on the scores of a rubric in a suite, in it or farther away."""
-
-PLAIN_IN_SUITES = _PLAIN | frozenset(
-    """
-    tests cases evalcases eval_cases assert assertions evaluators criteria rubrics id input inputs input_messages
-    expected_output expected_messages question prompt vars prompts providers provider target type metric weight
-    required min_score tags context messages conversation_id
-    """.split()  # noqa: SIM905 (it reads better)
-)
-"""What says nothing about the scores of a rubric in the suite, the test or the assertion around it."""
 
 
 def _look_around(document: Document, path: Path) -> Around:
@@ -340,7 +319,7 @@ def _look_around(document: Document, path: Path) -> Around:
     if path != (FIELD,):
         may_be_more = any(word in document.quick_text for word in _OF_SUITES) or _has_more(document, path)
     else:
-        plain = _PLAIN - _TEXTS if "score_ranges" in document.quick_text else _PLAIN
+        plain = PLAIN - _TEXTS if "score_ranges" in document.quick_text else PLAIN
         may_be_more = not document.data.keys() <= plain
     if not may_be_more:
         return Around()
@@ -379,7 +358,7 @@ def _find_views(document: Document, families: "Iterable[Family]") -> list[Locati
     views = find_views(document, families)
     if not views:
         return []
-    from rubric_lint.shapes.doubts import find_doubts_of_view  # noqa: PLC0415  (few files hold rubrics of other systems)
+    from rubric_lint.dialects.search.around import find_doubts_of_view  # noqa: PLC0415  (few have rubrics of others)
 
     return _in_order(document, map(find_doubts_of_view, views))
 
