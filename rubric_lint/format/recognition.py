@@ -22,14 +22,21 @@ FIELD = "rubrics"
 PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
 """What says nothing about scores beside our rubrics."""
 
-PLAIN_IN_SUITES = PLAIN | frozenset(
-    """
+KNOWN_IN_SUITES = frozenset(("threshold", "negate", "required", "min_score", "weight", "aggregator", "target"))
+"""What is read elsewhere, or bears on other scores than that of a rubric: those of its test and its assertion."""
+
+_PLAIN_IN_SUITES = (
+    PLAIN
+    | KNOWN_IN_SUITES
+    | frozenset(
+        """
     tests cases evalcases eval_cases assert assertions evaluators criteria rubrics id input inputs input_messages
-    expected_output expected_messages question prompt vars prompts providers provider target type metric weight
-    required min_score tags context messages conversation_id
+    expected_output expected_messages expected_outcome question prompt vars prompts providers provider type metric
+    tags context messages conversation_id conversations evals execution workspace category dataset
     """.split()  # noqa: SIM905 (it reads better)
+    )
 )
-"""What says nothing about the scores of a rubric in the suite, the test or the assertion around it."""
+_PLAIN_IN_EXECUTION = frozenset(("target", "targets", "workers", "cache", "evaluators", "assert", "assertions"))
 
 _OUTCOME = "outcome"
 
@@ -338,3 +345,10 @@ def find_misspelt(value: Any, path: Path, *, of_agentv: bool) -> Iterator[tuple[
                 target = "" if key in known or key in wanted else next(iter(find_near(key, wanted)), "")
             if target and target not in entry:
                 yield (*place, key), target
+
+
+def is_plain(mapping: Mapping[str, Any]) -> bool:
+    """Return whether a suite, a test or an assertion says nothing that bears on the scores of the rubrics in it."""
+    execution = mapping.get("execution")
+    is_known = execution is None or (isinstance(execution, dict) and execution.keys() <= _PLAIN_IN_EXECUTION)
+    return is_known and mapping.keys() <= _PLAIN_IN_SUITES

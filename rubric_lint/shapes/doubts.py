@@ -512,19 +512,23 @@ class DoubtSearch:
     def find_beside(self, path: Path, depths: Iterable[int], *, in_settings: bool = True) -> Iterator[Doubt]:
         """Find what is said beside the criteria at a path, in the mappings at some depths above them.
 
-        With `in_settings`, also what the mappings beside them say.
+        With `in_settings`, also what the mappings and the texts beside them say.
         """
         ids = _list_ids(self.document.value(path), self.shape)
-        entries = [entry for _, entry in _list_entries(self.document.value(path), path, self.shape.parts)]
-        have_weights = bool(entries) and all(set(entry) & {"weight", *self.shape.weight} for entry in entries)
         for depth in depths:
             holder = self.document.value(path[:depth])
             for key, value in holder.items() if isinstance(holder, dict) else ():
                 place = (*path[:depth], key)
                 if place != path[: depth + 1] and key not in _INPUTS and not self._is_unused(place):
                     for doubt in self._find_in_key(place, value, ids, in_settings=in_settings):
-                        if not (have_weights and doubt.setting == "weight" and split_words(doubt.name) & _DEFAULTS):
+                        is_default = doubt.setting == "weight" and split_words(doubt.name) & _DEFAULTS
+                        if not (is_default and self._have_weights(path)):
                             yield doubt._replace(is_around=True)
+
+    def _have_weights(self, path: Path) -> bool:
+        """Return whether all criteria at a path have a weight of their own."""
+        entries = [entry for _, entry in _list_entries(self.document.value(path), path, self.shape.parts)]
+        return bool(entries) and not any(entry.keys().isdisjoint(("weight", *self.shape.weight)) for entry in entries)
 
     def _find_in_key(self, place: Path, value: Any, ids: set[str], *, in_settings: bool) -> Iterator[Doubt]:
         """Find what a key beside criteria, or in settings there, says about their scores."""
@@ -532,10 +536,11 @@ class DoubtSearch:
         if place in self.read:
             yield from self._find_reversals(place, value)
             return
-        if is_reversed(key, value, self.scales):
+        if is_reversed(key, value, self.scales if in_settings else ()):
             yield Doubt(place, "direction", value)
             return
-        yield from self._find_reversals(place, value)
+        if in_settings:
+            yield from self._find_reversals(place, value)
         is_known = isinstance(value, dict) and any((*place, inner) in self.read for inner in value)
         setting = "" if is_known else _read_beside(key, _as_flag(value), self.shape)
         if setting:

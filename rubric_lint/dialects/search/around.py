@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import PassMark, find_negation, find_pass_mark
-from rubric_lint.format.recognition import PLAIN_IN_SUITES, Around
+from rubric_lint.format.recognition import KNOWN_IN_SUITES, Around, is_plain
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
@@ -20,9 +20,6 @@ from rubric_lint.text.tree import parts_of
 
 _SCHEMA = "agentv/a6.json"
 """Suites of our format are those of AgentV up to version 4."""
-
-_KNOWN = frozenset({"threshold", "negate", "required", "min_score", "weight", "aggregator", "target"})
-"""What is read elsewhere, or bears on other scores than that of a rubric: those of its test and its assertion."""
 
 _SCALE = (Fraction(0), Fraction(10))
 _MOVE = "move them to `rubrics` or to a file of their own, or remove them if they do not count"
@@ -66,8 +63,8 @@ def find_in_suite(document: Document, path: Path, schema: str) -> Around:
     scales = _list_scales(document.value(path))
     for end in range(1, len(path) + 1):
         holder = document.value(path[: end - 1])
-        if isinstance(holder, dict) and not holder.keys() <= PLAIN_IN_SUITES:
-            found = find_doubts_in_holder(document, path[:end], scales, _KNOWN)
+        if isinstance(holder, dict) and not is_plain(holder):
+            found = find_doubts_in_holder(document, path[:end], scales, KNOWN_IN_SUITES)
             doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found]
     return Around(threshold, place, tuple(doubts))
 
@@ -118,7 +115,8 @@ def find_doubts_of_view(view: View) -> View:
     search = DoubtSearch(document, shape, read | view.sources, _list_scales_of(view))
     found = list(search.find_in_criteria(entries))
     for depth in depths:
-        # A mapping farther away may be of other criteria: another metric, or what holds for tests without a mark.
+        # A mapping farther away may be of other criteria: another metric, or what holds for tests without a mark. Its
+        # texts may be answers, or what these are about.
         is_near = depth >= len(view.path) - 1
         found += search.find_beside(view.path, [depth], in_settings=is_near)
     found = [doubt for doubt in found if doubt.setting]

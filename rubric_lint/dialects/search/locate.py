@@ -10,7 +10,6 @@ from rubric_lint.format.recognition import (
     CONTAINERS,
     FIELD,
     PLAIN,
-    PLAIN_IN_SUITES,
     Around,
     find_misspelt,
     find_places,
@@ -23,6 +22,7 @@ from rubric_lint.format.recognition import (
     is_listed,
     is_ours,
     is_place,
+    is_plain,
 )
 from rubric_lint.format.schema import case_lists
 from rubric_lint.format.schema_files import CURRENT, Claim, read_claim
@@ -332,7 +332,7 @@ def _has_more(document: Document, path: Path) -> bool:
     """Return whether a mapping around a rubric has a key that is not a plain one."""
     value = document.data
     for step in path:
-        if type(value) is dict and not value.keys() <= PLAIN_IN_SUITES:
+        if type(value) is dict and not is_plain(value):
             return True
         value = value[step]
     return False
