@@ -33,6 +33,8 @@ def rewrite(value, form):  # noqa: PLR0911 (one return a form)
         return [{"id": "a", "levels": [{"level": number, "expected_outcome": text} for number, text in pairs]}]
     if form.startswith("list what a judge checks in"):
         return {**value, form.split("`")[1]: ["Names the period of 30 days"]}
+    if form == "write a mapping from each choice to its score":
+        return {**value, "choice_scores": {choice: int(choice) for choice in value["choice_strings"]}}
     if form.startswith("add a "):
         parts = value.values() if isinstance(value, dict) else value
         for part in parts:

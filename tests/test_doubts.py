@@ -46,8 +46,10 @@ DOUBTS = {
         (2, "`cutoff` may be a pass mark"),
         (3, "`pass_mark` may be a pass mark"),
     ],
-    f"scale: 0-10\nfail_threshold: 5\n{ITEMS}": [(2, "`fail_threshold` may be a pass mark")],
-    f"scale: 0-10\nthresholds: {{pass: 7, borderline: 5}}\n{ITEMS}": [(2, "`borderline` may be a pass mark")],
+    f"scale: 0-10\nfail_threshold: 5\n{ITEMS}": [(2, "`fail_threshold` may say which scores fail or are borderline")],
+    f"scale: 0-10\nthresholds: {{pass: 7, borderline: 5}}\n{ITEMS}": [
+        (2, "`borderline` may say which scores fail or are borderline")
+    ],
     f"scale: 0-10\npass: {{overall: 7}}\n{ITEMS}": [(2, "`overall` may be a pass mark")],
     f"scale: 0-10\npass_thresholds: {{a: 7, b: 6}}\n{ITEMS}": [(2, "`pass_thresholds` may hold pass marks")],
     f"scale: 0-10\ngate: {{a: 6}}\n{ITEMS}": [(2, "`gate` may hold gates")],

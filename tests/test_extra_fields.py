@@ -110,6 +110,12 @@ def test_a_second_verdict_inside_the_first_is_never_scored(name, text, path, rea
     assert read_by_every_path(name, text, reading) == path
 
 
+@pytest.mark.parametrize("reading", READINGS, ids=str)
+@pytest.mark.parametrize(("name", "text"), TABLES["NO_REASON"])
+def test_a_reason_of_null_counts_as_none(name, text, reading):
+    assert isinstance(read_by_every_path(name, text, reading), tuple)
+
+
 OUTPUTS = load_schema(f"{CURRENT}/judge-output.json")["definitions"]
 OURS = {"checks", "id", "satisfied", "score", "level", "reasoning", "overall_reasoning"}
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

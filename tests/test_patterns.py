@@ -28,6 +28,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "project/gitignore.py": "patterns of users, tried in test_gitignore.py",
     "dialects/__init__.py": "two characters at a time",
     "dialects/search/locate.py": "one of many words, after a run of one class at the start of a line",
+    "dialects/search/around.py": "the patterns of the schemas for names, one repetition each",
     "dialects/search/described.py": "the patterns of built-in tables, at the start of a text",
     "dialects/search/scales_in_text.py": "a run of blanks as long as that of a bullet, then one mark",
     "shapes/doubts.py": "names of a table, with up to four digits for each star, and the pattern of a share",

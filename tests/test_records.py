@@ -235,7 +235,7 @@ def test_fields_of_any_kind_are_carried_through(rest):
         b'{"rubric": "one", "rubric": "one", "output": {"score": 7}}',
         b'{"rubric": "one", "output": {"score": 7}, "output": {"score": 7}}',
         b'{"rubric": "one", "output": {"score": 7, "Score": 7}}',
-        b'{"rubric": "one", "output": {"score": 7, "reasoning": null}}',
+        b'{"rubric": "one", "output": {"score": 7, "reasoning": 7}}',
         b'{"rubric": "one", "output": {"score": 7}, "error": 1}',
         b'{"rubric": "three", "output": {"checks": [{"id": "rubric-1", "satisfied": true, "satisfied": true}]}}',
         b'{"rubric": "three", "output": {"checks": [[["id", "rubric-1"], ["satisfied", true]]]}}',

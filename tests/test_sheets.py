@@ -25,6 +25,7 @@ from rubric_lint.agree.sheets import draw, lay_out, write_csv, write_excel
 from rubric_lint.judge.answers import check_answers, read_answers
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import Asked
+from rubric_lint.outputs.verdict import ExtraFields, Reading
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer
 
@@ -338,6 +339,18 @@ def test_a_criterion_named_score_has_a_field_in_a_flat_object():
 def test_what_contradicts_a_flat_judgement_makes_it_invalid(rubric, entry, path):
     outcome = Scorer(load(rubric)).tell(json.dumps(entry).encode(), 1)
     assert (outcome.result, outcome.error and outcome.error.path) == (None, path)
+
+
+@pytest.mark.parametrize("passed", [True, "yes", "", None, "unsure"])
+def test_a_field_that_says_the_same_as_the_verdict_or_nothing_contradicts_nothing(passed):
+    entry = json.dumps({"id": "a", "accuracy": 9, "length": 7, "passed": passed}).encode()
+    assert Scorer(load("scores")).tell(entry, 1).to_json()["verdict"] == "pass"
+
+
+def test_extra_fields_that_are_accepted_contradict_nothing():
+    entry = json.dumps({"id": "a", "accuracy": 9, "length": 7, "passed": False}).encode()
+    reading = Reading(extra_fields=ExtraFields.ACCEPT)
+    assert Scorer(load("scores"), reading).tell(entry, 1).to_json()["verdict"] == "pass"
 
 
 def test_a_flat_object_scores_in_python_as_in_a_file():

@@ -10,10 +10,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import (
     EVALUATORS,
-    PassMark,
     find_cases,
-    find_negation,
-    find_pass_mark,
     find_text_lists,
     find_typed,
     has_outcome,
@@ -26,9 +23,10 @@ from rubric_lint.dialects.search.agentv_suites import (
     speaks,
     speaks_old,
 )
+from rubric_lint.dialects.search.around import find_in_suite
+from rubric_lint.format.recognition import Around
 from rubric_lint.format.schema import case_lists
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
-from rubric_lint.messages import describe
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -72,24 +70,11 @@ class _Found(NamedTuple):
 
 
 def find(document: Document) -> Iterator[View]:
-    """Find the lists of criteria, each with the pass mark of its test and what turns its score round."""
-    for found in _find(document):
-        turned = find_negation(document, found.path)
-        view = replace(found, doubts=(*found.doubts, turned)) if turned else found
+    """Find the lists of criteria, each with the pass mark of its test and what else stands around it."""
+    for view in _find(document):
         is_last = view.dialect.name == AGENTV_A7.name
-        mark = find_pass_mark(document, view.path, AGENTV_A7.schema if is_last else AGENTV_A6.schema)
-        yield view if mark is None else _add_pass_mark(view, mark)
-
-
-def _add_pass_mark(view: View, mark: PassMark) -> View:
-    if mark.reason:
-        return replace(view, doubts=(*view.doubts, (mark.path, f"{mark.field}: {mark.reason}")))
-    threshold = read_threshold(view.document, mark.path)
-    if threshold is None:
-        found = describe(view.document.value(mark.path), view.document.written_at(mark.path))
-        reason = f"`{mark.path[-1]}` is {found}, and {view.dialect.title} reads a number from 0 to 1; correct it"
-        return replace(view, doubts=(*view.doubts, (mark.path, reason)))
-    return replace(view, threshold=threshold, threshold_path=mark.path)
+        around = find_in_suite(document, view.path, AGENTV_A7.schema if is_last else AGENTV_A6.schema)
+        yield replace(view, **around._asdict()) if around != Around() else view
 
 
 def _find(document: Document) -> Iterator[View]:

@@ -24,6 +24,7 @@ AUTOEVALS = Dialect(
     {"levels": "choice_scores", "expected_outcome": "prompt"},
     without=_IN_PROMPT,
 )
+_FROM_STRINGS = "from_strings"
 OPENAI_EVALS = replace(AUTOEVALS, name="openai-evals", title="OpenAI evals", schema="openai-evals/v1.json")
 
 
@@ -51,6 +52,17 @@ def find(document: Document) -> Iterator[View]:
             levels = _make_choices(draft, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
             problems = tuple(_find_hidden(spec, path)) if is_openai else ()
             yield draft.finish(dialect, [{"levels": levels}], name=name, task=prompt, problems=problems)
+
+
+def find_unread(document: Document) -> Iterator[Path]:
+    """Find the `choice_scores` of OpenAI evals that are not written out: each choice is its own score."""
+    for path, spec in document.mappings:
+        if (
+            spec.get("choice_scores") == _FROM_STRINGS
+            and "choice_strings" in spec
+            and isinstance(spec.get("prompt"), str)
+        ):
+            yield (*path, "choice_scores")
 
 
 def _find_hidden(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.dialects.search.agentv_suites import is_of_agentv
+from rubric_lint.dialects.search.agentv_suites import find_negation, is_of_agentv
 from rubric_lint.dialects.search.scales_in_text import SHARE, WrittenScale, find_scale, view_scale
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import ASKED, HIGHEST, Asked
@@ -40,7 +40,6 @@ _NEVER_TURNED = frozenset({_FACTS, _CLOSED})
 """The types that pass as they are after `not-`: promptfoo looks them up without it, and never turns their result."""
 _NOT = "not-"
 _OF_GEVAL = Decimal("0.7")
-_TURNED = f"promptfoo turns the score round after `{_NOT}`, and only scores as they are given are read"
 _SCHEMA = "promptfoo/v1.json#/definitions/"
 _ASSERTION = f"{_SCHEMA}entry"
 _PROMPT = "rubricPrompt"
@@ -99,7 +98,7 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
         threshold=_threshold(document, path, asked),
         threshold_path=(*path, "threshold"),
         beside=_ASSERTION if place == (*path, "value") else "",
-        unscorable=_TURNED if asked.is_negated else "",
+        doubts=_find_turned(document, path, asked),
     )
 
 
@@ -167,8 +166,14 @@ def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Aske
         _TEXTS if threshold is not None else _OWN_VERDICT,
         name=read_text(document.value(path), "metric"),
         threshold=threshold,
-        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "unscorable": _TURNED if asked.is_negated else ""},
+        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "doubts": _find_turned(document, path, asked)},
     )
+
+
+def _find_turned(document: Document, path: Path, asked: Asked) -> tuple[tuple[Path, str], ...]:
+    """Return what turns the score of an assertion round, where promptfoo does so."""
+    turned = find_negation(document, path) if asked.is_negated else None
+    return (turned,) if turned else ()
 
 
 def _find_pass_mark(document: Document, path: Path) -> Path | None:

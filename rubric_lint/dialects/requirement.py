@@ -27,6 +27,7 @@ _SECTIONS = "requirement/v1.json#/definitions/sections"
 _LOST = Asked("met or unmet", 0, is_negated=True)
 _USUAL = 10
 """The weight of a criterion without one in autorubric; the package rubric asks for it."""
+_MIXED = "criteria with and without `options` are not scored together; write `options` for each, or for none"
 _NARROW = "the values of some `options` do not go from 0 to 1, and levels here always do"
 
 
@@ -89,7 +90,14 @@ def _view(document: Document, path: Path, entries: list[tuple[Path, Any]], aroun
             entry["levels"] = _read_levels(draft, index, spot, worth, turns=turns)
             is_whole = is_whole and (len(worth) < 2 or (min(worth.values()) == 0 and max(worth.values()) == 1))
         data.append(entry)
-    return draft.finish(REQUIREMENT, data, around=around, unscorable="" if is_whole else _NARROW)
+    doubts = tuple((place, _MIXED) for place in _find_other(entries))
+    return draft.finish(REQUIREMENT, data, around=around, unscorable="" if is_whole else _NARROW, doubts=doubts)
+
+
+def _find_other(entries: list[tuple[Path, Any]]) -> list[Path]:
+    """Return the place of the first criterion that has `options` where the first one has none, or the other way."""
+    written = [(place, isinstance(item.get("options"), list)) for place, item in entries if isinstance(item, dict)]
+    return [place for place, has_options in written if has_options != written[0][1]][:1]
 
 
 def _read_levels(draft: Draft, index: int, place: Path, worth: dict[int, Decimal], *, turns: bool) -> list[Any]:

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import RANGE, is_number, looks_like_bands, read_key
 from rubric_lint.format.schema import case_lists, schema_for, suite_fields, suite_lists
@@ -18,7 +19,37 @@ CONTAINERS = frozenset({"criteria", "dimensions", "axes"})
 FIELD = "rubrics"
 """The field that contains a rubric."""
 
+PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
+"""What says nothing about scores beside our rubrics."""
+
+KNOWN_IN_SUITES = frozenset(("threshold", "negate", "required", "min_score", "weight", "aggregator", "target"))
+"""What is read elsewhere, or bears on other scores than that of a rubric: those of its test and its assertion."""
+
+_PLAIN_IN_SUITES = (
+    PLAIN
+    | KNOWN_IN_SUITES
+    | frozenset(
+        """
+    tests cases evalcases eval_cases assert assertions evaluators criteria rubrics id input inputs input_messages
+    expected_output expected_messages expected_outcome question prompt vars prompts providers provider type metric
+    tags context messages conversation_id conversations evals execution workspace category dataset
+    """.split()  # noqa: SIM905 (it reads better)
+    )
+)
+_PLAIN_IN_EXECUTION = frozenset(("target", "targets", "workers", "cache", "evaluators", "assert", "assertions"))
+
 _OUTCOME = "outcome"
+
+
+class Around(NamedTuple):
+    """What stands around a rubric: the threshold of its suite with its place, and what may decide but is not read.
+
+    Each of `doubts` is a place with the reason.
+    """
+
+    threshold: Decimal | None = None
+    threshold_path: Path | None = None
+    doubts: tuple[tuple[Path, str], ...] = ()
 
 
 def has_own_words(text: str) -> bool:
@@ -314,3 +345,10 @@ def find_misspelt(value: Any, path: Path, *, of_agentv: bool) -> Iterator[tuple[
                 target = "" if key in known or key in wanted else next(iter(find_near(key, wanted)), "")
             if target and target not in entry:
                 yield (*place, key), target
+
+
+def is_plain(mapping: Mapping[str, Any]) -> bool:
+    """Return whether a suite, a test or an assertion says nothing that bears on the scores of the rubrics in it."""
+    execution = mapping.get("execution")
+    is_known = execution is None or (isinstance(execution, dict) and execution.keys() <= _PLAIN_IN_EXECUTION)
+    return is_known and mapping.keys() <= _PLAIN_IN_SUITES

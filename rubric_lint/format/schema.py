@@ -1,5 +1,6 @@
 """Validate values against JSON Schemas, list the errors, and look up facts in the schemas."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -247,10 +248,18 @@ class RubricSchema:
         return self.fields_of(self.item)
 
     @cached_property
-    def names(self) -> frozenset[str]:
-        """The names of all fields, of criteria and of what is around them."""
-        definitions = (self.joined, *self.joined["definitions"].values())
-        return frozenset(name for each in definitions for name in each.get("properties", ()))
+    def names_around(self) -> frozenset[str]:
+        """The names of the fields of all definitions that are no part of a criterion."""
+        definitions = self.joined["definitions"]
+        inside = set[str]()
+        pending = [self.item]
+        while pending:
+            name = pending.pop()
+            if name not in inside:
+                inside.add(name)
+                pending += _REFERENCE.findall(json.dumps(definitions.get(name, {})))
+        around = [self.joined, *(each for name, each in definitions.items() if name not in inside)]
+        return frozenset(name for each in around for name in each.get("properties", ()))
 
     def fields_of(self, definition: str) -> Mapping[str, Any]:
         """Return the fields of a mapping that follows a definition, each with its subschema."""
@@ -370,6 +379,9 @@ def find_below(joined: Mapping[str, Any], schema: Mapping[str, Any], steps: Path
             below = node.get("properties", {}).get(step, node.get("additionalProperties"))
         node = resolve(joined, below if isinstance(below, dict) else {})
     return node
+
+
+_REFERENCE = re.compile(r'"#/definitions/([^"]+)"')
 
 
 @cache

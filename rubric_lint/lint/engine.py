@@ -8,7 +8,6 @@ from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
 from rubric_lint.dialects.search.documents import find_in_document, is_document
 from rubric_lint.dialects.search.locate import (
-    Around,
     Location,
     Search,
     count_signs,
@@ -23,7 +22,7 @@ from rubric_lint.dialects.search.locate import (
 )
 from rubric_lint.finding import Finding, Place, Problem, Related, Result, Severity, Unread
 from rubric_lint.format.criterion import Criterion, Shape, Thresholds
-from rubric_lint.format.recognition import FIELD
+from rubric_lint.format.recognition import FIELD, Around
 from rubric_lint.format.rubric import Rubric, SharedEntries, build_rubric
 from rubric_lint.format.schema import RubricSchema, schema_of
 from rubric_lint.format.schema_files import catalogue

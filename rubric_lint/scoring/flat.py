@@ -16,6 +16,8 @@ from rubric_lint.text.path import pointer
 
 _VERDICT_COLUMNS = ("verdict", "label")
 _SCORE = "score"
+_FLAGS = frozenset({"pass", "passed"})
+"""The fields that say in yes or no whether an answer passes."""
 
 _YES = frozenset({"yes", "y", "true", "1", "pass", "passed", "met"})
 _NO = frozenset({"no", "n", "false", "0", "fail", "failed", "missed", "unmet", "not met"})
@@ -150,6 +152,13 @@ def list_values(others: Mapping[str, Any]) -> list[str]:
         for name, item in others.items()
         if name not in _KNOWN and (isinstance(item, int | float) or (isinstance(item, str) and _VALUE.fullmatch(item)))
     ]
+
+
+def find_other_flag(others: Mapping[str, Any], verdict: Verdict) -> str | None:
+    """Return the first field next to a judgement that says in yes or no the opposite of its verdict."""
+    opposite = {Verdict.PASS: _NO, Verdict.FAIL: _YES}.get(verdict, frozenset())
+    flags = (name for name in others if name.lower() in _FLAGS)
+    return next((name for name in flags if _read_word(read_cell(others[name])) in opposite), None)
 
 
 def is_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:

@@ -15,7 +15,17 @@ from rubric_lint.outputs.decoding import OutputError, decode_entry, keys_twice, 
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
 from rubric_lint.outputs.reply import explain, shorten
 from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
-from rubric_lint.scoring.flat import NOTHING, OF_TABLE, Flat, list_values, read_cell, read_flat, read_whole, unfold
+from rubric_lint.scoring.flat import (
+    NOTHING,
+    OF_TABLE,
+    Flat,
+    find_other_flag,
+    list_values,
+    read_cell,
+    read_flat,
+    read_whole,
+    unfold,
+)
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ReadingNotes, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.output import JUDGEMENTS, MOST_KNOWN, Judged, Known, Reader, Seen, list_notes, render
@@ -296,6 +306,11 @@ def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Entr
     if is_result:
         others = {name: item for name, item in others.items() if name not in COVERING and name not in OF_TABLE}
     form_of(rubric.shape).check_record(others, is_single=len(rubric.criteria) == 1)
+    flag = None if reading.extra_fields is ExtraFields.ACCEPT else find_other_flag(others, known.verdict)
+    if flag is not None:
+        found = f"`{flag}` is {read_cell(others[flag])}, but the criteria come to {known.verdict}"
+        advice = "remove the wrong one; `score --extra-fields accept` passes over it"
+        raise OutputError(f"{found}: {advice}", pointer((flag,)))
     extra = list_values(others)
     if extra and reading.extra_fields is ExtraFields.REFUSE:
         raise OutputError(f"unknown field `{extra[0]}` is a number or a boolean", pointer((extra[0],)))

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.format.criterion import is_number, read_number
-from rubric_lint.shapes.shape import split_words
+from rubric_lint.shapes.shape import as_words, split_words
 
 Ends = tuple[Fraction, Fraction]
 """The scores of a scale that are read as the worst and the best."""
@@ -81,26 +81,24 @@ def find_reversal(text: str, scales: Collection[Ends]) -> str:
     return ""
 
 
-_LOW_WORDS = frozenset(
-    {
-        *("low", "lower", "lowest", "min", "minimum", "minimize", "minimise", "minimizing", "down", "downward", "desc"),
-        *("descending", "decreasing", "decrease", "less", "fewer", "smaller", "smallest", "inverse", "inverted"),
-        *("reverse", "reversed", "avoid", "exclude", "negative", "worse", "worst"),
-    }
+LOW_WORDS = as_words(
+    """
+    low lower lowest min minimum minimize minimise minimizing down downward desc descending decreasing decrease less
+    fewer smaller smallest inverse inverted reverse reversed avoid exclude negative worse worst
+    """
 )
-HIGH_WORDS = frozenset(
-    {
-        *("high", "higher", "highest", "max", "maximum", "maximize", "maximise", "up", "upward", "asc", "ascending"),
-        *("increasing", "increase", "more", "greater", "larger", "positive", "include", "included", "good", "normal"),
-        *("standard", "forward", "better", "best", "plus", "reward"),
-    }
+HIGH_WORDS = as_words(
+    """
+    high higher highest max maximum maximize maximise up upward asc ascending increasing increase more greater
+    larger positive include included good normal standard forward better best plus reward
+    """
 )
-DIRECTIONS = frozenset({"direction", "polarity", "orientation", "valence", "sense"})
-_AIMS = frozenset({"goal", "objective", "optimize", "optimise", "optimization", "order", "trend", "preference"})
-_TURNED = frozenset({"reverse", "reversed", "inverse", "inverted", "invert", "flip", "flipped"})
-_OF_SCALES = frozenset({"is", "score", "scores", "scored", "scoring", "scale", "coded"})
-_BEST = frozenset({"best", "ideal", "optimal", "optimum", "perfect", "target"})
-_OF_ENDS = frozenset({"worst", "score", "value", "level", "rating"})
+DIRECTIONS = as_words("direction polarity orientation valence sense")
+_AIMS = as_words("goal objective optimize optimise optimization order trend preference")
+_TURNED = as_words("reverse reversed inverse inverted invert flip flipped")
+_OF_SCALES = as_words("is score scores scored scoring scale coded")
+_BEST = as_words("best ideal optimal optimum perfect target")
+_OF_ENDS = as_words("worst score value level rating possible")
 _OFF = frozenset({"", "no", "false", "none", "never", "off", "n"})
 
 
@@ -121,10 +119,14 @@ def is_below_top(value: Any, scales: Collection[Ends]) -> bool:
 
 
 def _is_other_end(words: Collection[str], value: Any, scales: Collection[Ends]) -> bool:
-    """Return whether a number that is called the best or the worst is another one than that of a scale."""
-    if "worst" in words:
-        return is_number(value) and any(value != low for low, _ in scales)
-    return not _BEST.isdisjoint(words) and is_below_top(value, scales)
+    """Return whether what is called the best or the worst, a score or a word, is another one than that of a scale."""
+    is_best = not _BEST.isdisjoint(words)
+    if isinstance(value, str) and not re.fullmatch(r"\s*-?\d{1,6}\s*", value):
+        return not _split_word(value).isdisjoint(LOW_WORDS if is_best else HIGH_WORDS)
+    score = int(value) if isinstance(value, str) else value
+    if is_best:
+        return is_below_top(score, scales)
+    return "worst" in words and is_number(score) and any(score != low for low, _ in scales)
 
 
 def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
@@ -136,7 +138,7 @@ def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
         return not is_off(value)
     if "better" in words:
         is_high = bool(words & (HIGH_WORDS - {"better"}))
-        return is_off(value) if is_high else (bool(words & _LOW_WORDS) and not is_off(value)) or _says_low(value)
+        return is_off(value) if is_high else (bool(words & LOW_WORDS) and not is_off(value)) or _says_low(value)
     if words <= _BEST | _OF_ENDS and _is_other_end(words, value, scales):
         return True
     if words & DIRECTIONS:
@@ -151,4 +153,4 @@ def _split_word(value: Any) -> frozenset[str]:
 
 
 def _says_low(value: Any) -> bool:
-    return bool(_split_word(value) & _LOW_WORDS)
+    return bool(_split_word(value) & LOW_WORDS)

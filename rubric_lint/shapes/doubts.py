@@ -7,143 +7,116 @@ scored nor converted until a table says what the key is.
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import is_number
-from rubric_lint.format.schema import schema_of
-from rubric_lint.format.view import View
+from rubric_lint.format.criterion import USUAL_THRESHOLDS, is_number, read_number
 from rubric_lint.messages import shorten
 from rubric_lint.shapes.direction import (
     DIRECTIONS,
     ENDS,
     HIGH_WORDS,
+    LOW_WORDS,
     Ends,
     find_reversal,
     is_below_top,
     is_off,
     is_reversed,
 )
-from rubric_lint.shapes.shape import SHARE, Shape, is_star, list_words, split_words, star_pattern
+from rubric_lint.shapes.shape import SHARE, Shape, as_words, is_star, list_words, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
 
-PENALTY = frozenset(
-    {
-        *("penalty", "penalties", "penalize", "penalise", "penalized", "negative", "negatives", "negate", "negated"),
-        *("deduct", "deducts", "deduction", "deductions", "demerit", "demerits", "malus"),
-    }
+PENALTY = as_words(
+    """
+    penalty penalties penalize penalise penalized negative negatives negate negated deduct deducts deduction
+    deductions demerit demerits malus
+    """
 )
-GATE = frozenset(
-    {
-        *("gate", "gates", "gating", "gated", "veto", "vetoes", "vetos", "knockout", "knockouts", "ko", "hard"),
-        *("blocker", "blockers", "blocking", "fatal", "dealbreaker", "dealbreakers", "disqualify", "disqualifies"),
-        *("disqualifying", "disqualifier", "disqualifiers", "autofail", "redflag", "redflags", "showstopper"),
-    }
+GATE = as_words(
+    """
+    gate gates gating gated veto vetoes vetos knockout knockouts ko hard blocker blockers blocking fatal dealbreaker
+    dealbreakers disqualify disqualifies disqualifying disqualifier disqualifiers autofail redflag redflags
+    showstopper
+    """
 )
 _STOPS = GATE - {"hard", "blocker", "blockers", "blocking", "fatal", "ko", "gated", "gating"}
 """What is a gate whatever its value: the other words are also grades of severity or difficulty."""
-_BONUS = frozenset({"bonus", "bonuses"})
-_MUST = frozenset({"must", "required", "require", "requires", "mandatory", "critical", "essential"})
-_MARK = frozenset({"pass", "passing", "threshold", "thresholds", "cutoff", "cutoffs", "acceptance", "accept"})
-_LESS = frozenset({"fail", "fails", "failing", "borderline", "warn", "warning"})
-_LEAST = frozenset({"least", "min", "mins", "minimum", "minimums", "required", "lowest"})
-_OF_SCORES = frozenset({"score", "scores", "grade", "mark", "marks", "total", "overall", "points", "rating", "average"})
-_WAYS = frozenset({"combine", "combination", "aggregate", "aggregation", "aggregator"})
-_MEANS = frozenset({"mean", "average", "avg", "weighted", "sum", "total"})
-_OTHER_MEANS = frozenset(
-    {
-        *("geometric", "harmonic", "trimmed", "median", "minimum", "min", "lowest", "worst", "maximum", "max"),
-        *("highest", "best", "product", "multiply", "multiplicative", "majority", "strictest", "weakest"),
-    }
+_BONUS = as_words("bonus bonuses")
+_MUST = as_words("must required require requires mandatory critical essential")
+_MARK = as_words("pass passing threshold thresholds cutoff cutoffs acceptance accept")
+_LESS = as_words("fail fails failing borderline warn warning")
+_LEAST = as_words("least min mins minimum minimums required lowest")
+_OF_SCORES = as_words("score scores grade mark marks total overall points rating average")
+_WAYS = as_words("combine combination aggregate aggregation aggregator formula reduce reducer reduction pooling")
+_MEANS = as_words("mean average avg weighted sum total")
+_OTHER_MEANS = as_words(
+    """
+    geometric harmonic trimmed median minimum min lowest worst maximum max highest best product multiply
+    multiplicative majority strictest weakest
+    """
 )
-_CAPS = frozenset({"cap", "caps", "capped", "ceiling"})
+_CALL = re.compile(r"\b(?:min|max|median|prod|product|gmean)\s?\(", re.IGNORECASE)
+"""A formula that is no mean."""
+_ALIKE = as_words("equal equally uniform same none")
+"""Words which say that weights do not count."""
+_CAPS = as_words("cap caps capped ceiling")
 _CHANGES = PENALTY | _BONUS | _CAPS
-_PARTS = frozenset(
-    {"half", "all", "most", "majority", "every", "third", "thirds", "quarter", "quarters", "two", "three"}
-)
-_NOTES = frozenset(
-    {
-        *("note", "notes", "rationale", "reason", "reasons", "comment", "comments", "description", "explanation"),
-        *(
-            "guidance",
-            "why",
-            "example",
-            "examples",
-            "label",
-            "title",
-            "source",
-            "url",
-            "link",
-            "retry",
-            "retries",
-            "timeout",
-            "latency",
-        ),
-    }
+_PARTS = as_words("half all most majority every third thirds quarter quarters two three")
+_NOTES = as_words(
+    """
+    note notes rationale reason reasons comment comments description explanation guidance why example examples label
+    title source url link retry retries timeout latency cost costs budget token tokens ms seconds memory similarity
+    """
 )
 """Words in a key that is about something else than a score."""
-_COUNTS = frozenset(
-    {
-        *(
-            "id",
-            "ids",
-            "line",
-            "lines",
-            "row",
-            "column",
-            "page",
-            "index",
-            "order",
-            "position",
-            "number",
-            "no",
-            "version",
-        ),
-        *("year", "month", "day", "date", "time", "timestamp", "tokens", "seconds", "ms", "seed", "temperature"),
-        *("count", "length", "section", "chapter", "step", "phase", "group", "increment", "precision", "decimals"),
-    }
+_COUNTS = as_words(
+    """
+    id ids line lines row column page index order position number no version year month day date time timestamp
+    tokens seconds ms seed temperature count length section chapter step phase group increment precision decimals
+    """
 )
 """Words in the key of a number that says where or when, or how many."""
-_LADDERS = frozenset({"levels", "ladder"})
-_KINDS = frozenset({"type", "kind", "polarity", "sign"})
-_WEIGHTS = frozenset({"weight", "weights", "weighting", "weightage", "importance", "points", "pts", "multiplier"})
-_DEFAULTS = frozenset({"default", "defaults"})
-_AVOIDED = frozenset(
-    {
-        *("avoid", "avoided", "avoidance", "exclude", "excluded", "bad", "forbidden", "forbid", "prohibited"),
-        *("undesired", "undesirable", "unwanted", "disallowed", "unacceptable", "harmful"),
-        *("absent", "absence", "mustnt", "shouldnt", "disallow", "prohibit"),
-    }
+_LADDERS = as_words("levels ladder")
+_KINDS = as_words("type kind polarity sign")
+_WEIGHTS = as_words("weight weights weighting weightage importance points pts multiplier")
+_DEFAULTS = as_words("default defaults")
+_AVOIDED = as_words(
+    """
+    avoid avoided avoidance exclude excluded bad forbidden forbid prohibited undesired undesirable unwanted
+    disallowed unacceptable harmful absent absence mustnt shouldnt disallow prohibit
+    """
 )
 """Words in a field of a criterion which say that an answer is better without what it describes."""
-_WANTED = frozenset(
-    {
-        *("positive", "should", "allowed", "desirable", "desired", "wanted", "good", "acceptable", "include"),
-        *("expected", "correct", "want", "expect", "present", "include", "met"),
-    }
+_WANTED = as_words(
+    """
+    positive should allowed desirable desired wanted good acceptable include expected correct want expect present
+    met
+    """
 )
 _BAD = PENALTY | _AVOIDED
-_NOT = frozenset({"not", "never", "no"})
-_DONE = frozenset({"must", "should", "shall", "may", "can", "do", "does", "contain", "contains", "mention", "mentions"})
-_COUNTED = frozenset({"enabled", "active", "counted", "counts", "count", "scored", "graded", "weighted"})
-_LEFT_OUT = frozenset(
-    {
-        *("disabled", "skip", "skipped", "ignore", "ignored", "deprecated", "excluded", "unscored", "ungraded"),
-        *("informational", "informative", "advisory", "experimental", "reportonly", "infoonly", "displayonly"),
-    }
+_NOT = as_words("not never no")
+_DONE = as_words("must should shall may can do does contain contains mention mentions")
+_COUNTED = as_words("enabled active counted counts count scored graded weighted")
+_LEFT_OUT = as_words(
+    """
+    disabled skip skipped ignore ignored deprecated excluded unscored ungraded informational informative advisory
+    experimental reportonly infoonly displayonly
+    """
 )
-_GRADES = frozenset(
-    {
-        *("grade", "grades", "grading", "band", "bands", "tier", "tiers", "verdict", "verdicts", "cutoffs"),
-        *("boundaries", "interpretation", "interpretations", "classification", "decision", "decisions"),
-    }
+_GRADES = as_words(
+    """
+    grade grades grading band bands tier tiers verdict verdicts cutoffs boundaries interpretation interpretations
+    classification decision decisions
+    """
 )
-_SUMS = frozenset({"sum", "summed", "total", "additive", "cumulative"})
-_OF_CRITERIA = frozenset({"criteria", "criterion", "dimension", "dimensions", "rubric", "score", "scores", "scoring"})
-_OF_OUTPUTS = frozenset({"field", "fields", "key", "keys", "column", "columns", "inputs", "files", "tools"})
+_SUMS = as_words("sum summed total additive cumulative")
+_OF_CRITERIA = as_words("criteria criterion dimension dimensions rubric score scores scoring")
+_OF_OUTPUTS = as_words("field fields key keys column columns inputs files tools")
+_INPUTS = as_words("vars variables input inputs messages")
+"""Keys of what a case asks, which says nothing of its score."""
 _RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
 """A score or a range of scores, in a text without its blanks."""
 
@@ -187,12 +160,12 @@ class Doubt(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """What is said of it."""
+        """What is said of it where a table of the settings describes the criteria, or can."""
         name = self.name
         if self.quote:
-            says = f'`{name}` says "{shorten(self.quote)}", but the highest score is read as the best'
             named = f"`{pointer(self.place)}`" if self.is_around else f"`{name}`"
-            return f"{says}; turn the scale around, or name {named} under `unused` in a table of the settings"
+            advice = f"turn the scale around, or name {named} under `unused` in a table of the settings"
+            return f"{self._word_quote()}; {advice}"
         if not self.setting:
             return f"the field `{name}` of the criteria is not read"
         return (
@@ -200,20 +173,44 @@ class Doubt(NamedTuple):
             f"{self._advise()}"
         )
 
+    def word_without_table(self, mark: str = "") -> str:
+        """Say what it may be, and what to do where no table describes the criteria.
+
+        `mark` is what to do about a mark, if the settings are not the place for it.
+        """
+        if self.quote:
+            return f"{self._word_quote()}; turn the scale around, and remove it here"
+        if self.setting in ("pass", "fail"):
+            advice = mark or self._advise_settings()
+        else:
+            advice = _ADVICE_WITHOUT_TABLE.get(self.setting, _WITHOUT_TABLE)
+        return f"{self.subject}, and is not read; {advice}"
+
+    def _advise_settings(self) -> str:
+        """Say how to write a mark into the settings."""
+        mark = read_number(self.value)
+        if mark is None or not 0 < mark <= 1 or not is_pass_mark(self.name):
+            marks = "write its marks as `pass` and `borderline` into the settings of rubric-lint, each from 0 to 1"
+            return f"{marks}, and remove it here, or remove it if it does not count"
+        settings = f"`pass = {self.value}`"
+        if mark < USUAL_THRESHOLDS.borderline_at:
+            settings = f"{settings} and `borderline = {self.value}`"
+        return f"write {settings} into the settings of rubric-lint, and remove it here"
+
+    def _word_quote(self) -> str:
+        return f'`{self.name}` says "{shorten(self.quote)}", but the highest score is read as the best'
+
     def _advise(self) -> str:
         """Say what to write into a table."""
         named = f"`{pointer(self.place)}`" if self.is_around else "it"  # a name there is one of a field of criteria
         without = f"name {named} under `unused` if it does not count"
-        if self.setting == "number":
-            how = f"say what it is, or {without}"
-        elif self.setting == "levels":
-            how = f"name it under `levels`, with the score of each in `level-scores`, or {without}"
-        elif self.setting == "combine":
-            how = f'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`'
-        elif self.setting in _WITHOUT_SETTING:
-            how = without
+        if self.setting in _ADVICE:
+            how = _ADVICE[self.setting].format(named=named, without=without)
         elif self.is_beside:
             how = f"write it into the criteria, or {without}"
+        elif self.setting == "fail":
+            setting = "pass" if self.is_around else "gate"
+            how = f"name {named} under `{setting}` if it is the lowest score that passes, or {without}"
         elif self.setting == "pass" and not _is_amount(self.value):
             how = f"write it as a number and name {named} under `pass`, or {without}"
         elif self.is_around and self.setting != "pass":  # which is one of criteria
@@ -227,20 +224,42 @@ class Doubt(NamedTuple):
         return how
 
 
+_ADVICE = {
+    "number": "say what it is, or {without}",
+    "levels": "name it under `levels`, with the score of each in `level-scores`, or {without}",
+    "combine": (
+        'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`; no other '
+        "way is scored"
+    ),
+    "direction": "{without}; no table turns a scale around, so give the best answer the highest score",
+    "left-out": "{without}; if its criterion is left out, remove that criterion",
+    "grades": "{without}",
+    "change": "{without}",
+}
+"""What to write into a table, by what a key may be, where no setting takes the key."""
+
+_ADVICE_WITHOUT_TABLE = {
+    "combine": "no other way than the usual one is scored; remove it if that is the one you mean",
+    "direction": "give the best answer the highest score, and remove it",
+    "left-out": "remove it, and its criterion too if that is left out",
+}
+_WITHOUT_TABLE = "write what it says into the criteria, or remove it if it does not count"
+
 _NAMES = {
     "weight": ("say how much a criterion counts", "weights"),
     "negative": ("be a penalty", "penalties"),
     "bonus": ("be a bonus", "bonuses"),
     "gate": ("be a gate", "gates"),
     "pass": ("be a pass mark", "pass marks"),
+    "fail": ("say which scores fail or are borderline", "which scores fail or are borderline"),
     "combine": ("be how scores combine", "how scores combine"),
+    "left-out": ("leave its criterion out", ""),
     "direction": ("say which scores are better", "directions"),
     "grades": ("be a grade", "grade bands"),
     "change": ("change scores", "what changes scores"),
     "number": ("bear on the score", ""),
     "levels": ("", "levels without scores"),
 }
-_WITHOUT_SETTING = frozenset({"direction", "grades", "change"})
 
 
 def is_pass_mark(key: str) -> bool:
@@ -294,7 +313,7 @@ def find_doubts(
 
     `scales` are those on which criteria are scored.
     """
-    search = _Search(document, shape, read, scales)
+    search = DoubtSearch(document, shape, read, scales)
     yield from search.find_in_criteria(list(_list_entries(document.value(path), path, shape.parts)))
     yield from search.find_beside(path, range(len(path)))
 
@@ -305,53 +324,58 @@ def find_doubts_around(document: Document, path: Path, scales: Collection[Ends])
     `scales` are those on which criteria are scored. What a mapping or a list says may be a part of the criteria, if
     aliases can repeat it there.
     """
-    search = _Search(document, Shape("", pointer(path)), (), scales)
+    search = DoubtSearch(document, Shape("", pointer(path)), (), scales)
     found = [doubt for doubt in search.find_beside(path, [len(path) - 1]) if doubt.setting]
     if document.may_borrow:
         found = [doubt for doubt in found if len(doubt.place) == len(path) and not doubt.is_beside]
     return found
 
 
-def find_doubts_of_view(view: View) -> View:
-    """Return a rubric of another system with what is not read of it and may decide its score.
+@lru_cache(maxsize=8)  # the rubrics of a suite share what the suite says
+def find_doubts_in_holder(
+    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str]
+) -> list[Doubt]:
+    """Return what may decide the score of rubrics at or below a path, and stands in the suite or the test around it.
 
-    The fields that its schema has are known, wherever they are. Those that AgentV does not have are errors anyway.
+    `scales` are those on which criteria are scored, `known` the keys that are read. What a test as a whole must do
+    bears on no rubric, nor do its inputs. What a mapping or a list says may be a part of the criteria, as above.
     """
-    document = view.document
-    if document.kind.is_program or view.is_text or view.dialect.name.startswith("agentv-"):
-        return view
-    schema = schema_of(view.schema)
-    places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
-    entries = [(place, entry) for place in places if isinstance(entry := document.value(place), dict)]
-    # Criteria may lie deeper than the items of the list, such as in sections.
-    schemas = [schema.find(place[len(view.path) :]) for place in places if place[: len(view.path)] == view.path]
-    known = schema.entry_fields.keys() | {key for own in schemas for key in own.get("properties", ())}
-    depths = range(len(view.path)) if view.data else ()
-    around = schema_of(view.beside or view.dialect.beside or view.schema).names | schema.names
-    beside = {(*view.path[:depth], key): key in around for depth in depths for key in _list_keys(view, depth)}
-    if all(beside.values()) and all(entry.keys() <= known for _, entry in entries):
-        return view
-    patterns = {pattern for own in schemas for pattern in own.get("patternProperties", ())}
-    if any(isinstance(own.get("additionalProperties"), dict) for own in schemas):
-        patterns.add("")  # a choice or a level, by its name
-    like = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
-    shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *like))
-    read = {place for place, is_read in beside.items() if is_read}
-    if view.threshold is not None:
-        read.add(view.threshold_path or (*view.path[:-1], "threshold"))
-    search = _Search(document, shape, read | view.sources, ())
-    found = list(search.find_in_criteria(entries))
-    for depth in depths:
-        # A mapping farther away may be of other criteria: another metric, or what holds for tests without a mark.
-        is_near = depth == len(view.path) - 1
-        found += search.find_beside(view.path, [depth], in_settings=is_near)
-    doubts = tuple((doubt.place, doubt.reason) for doubt in found if doubt.setting)
-    return replace(view, doubts=(*view.doubts, *doubts)) if doubts else view
+    at = len(path) - 1
+    may_borrow = document.may_borrow
+    doubts = []
+    for doubt in DoubtSearch(document, Shape("", pointer(path)), (), scales).find_beside(path, [at]):
+        words = split_words(str(doubt.place[at]))
+        is_direct = len(doubt.place) == len(path) and not doubt.quote
+        may_bear = is_direct or words & _SETTINGS or (doubt.quote and words & _NOTES)
+        is_read = not known.isdisjoint(map(str, doubt.place[at:])) or (may_borrow and doubt.is_beside)
+        if doubt.setting and may_bear and not is_read and _is_of_rubric(doubt):
+            doubts.append(doubt)
+    return doubts
 
 
-def _list_keys(view: View, depth: int) -> Iterable[str]:
-    holder = view.document.value(view.path[:depth])
-    return holder if isinstance(holder, dict) else ()
+def _is_of_rubric(doubt: Doubt) -> bool:
+    """Return whether what a suite says may bear on a rubric, and not on a test as a whole or the order of tests."""
+    words = split_words(doubt.name)
+    if doubt.setting == "gate":
+        return doubt.is_beside
+    if doubt.setting == "direction" and not doubt.quote:
+        said = split_words(str(doubt.value))
+        return bool((words | said) & _OF_RANKS or (words & DIRECTIONS and said & LOW_WORDS))
+    return words.isdisjoint(_OF_TESTS)
+
+
+_SETTINGS = as_words(
+    """
+    settings scoring grading execution evaluation config configuration options defaults judge scale verdict
+    threshold thresholds
+    """
+)
+"""Words in the key of a mapping in a suite that says how to score; another one may be the input of a test."""
+
+_OF_TESTS = as_words("rate rates count counts k")
+"""Words in the key of a share or a number of tests."""
+_OF_RANKS = as_words("better best worst worse low lower lowest high higher highest score scores scoring scale ideal")
+"""Words of a direction that is one of scores, not of tests or texts."""
 
 
 _MOST = 100
@@ -367,7 +391,7 @@ _FEW = 4
 """A label of a score has fewer words."""
 
 
-class _Search:
+class DoubtSearch:
     """A search for what is not read of the criteria of a document; `read` are places beside them that are read."""
 
     def __init__(self, document: Document, shape: Shape, read: Collection[Path], scales: Collection[Ends]) -> None:
@@ -397,7 +421,7 @@ class _Search:
                     firsts[key] = doubt
         for key, doubt in firsts.items():
             is_order = doubt.setting in ("", "number") and _is_order([entry.get(key) for _, entry in entries])
-            if not is_order and (doubt.setting != "weight" or not _are_equal(key, entries)):
+            if not is_order and (doubt.setting not in ("weight", "left-out") or not _are_equal(key, entries)):
                 yield doubt
 
     def _find_shares(self, entries: Sequence[Entry]) -> Iterator[str]:
@@ -432,7 +456,7 @@ class _Search:
     def _find_in_field(self, place: Path, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> Iterator[Doubt]:
         """Find what a field that is not read says."""
         key = str(place[-1])
-        setting = _read_field(key, value, entry, has_weight=has_weight)
+        setting = _read_field(key, _as_flag(value), entry, has_weight=has_weight)
         if setting == "gate" and self.shape.combine == "all":
             return  # each criterion must be met
         if not setting and is_reversed(key, value, self.scales):
@@ -488,16 +512,23 @@ class _Search:
     def find_beside(self, path: Path, depths: Iterable[int], *, in_settings: bool = True) -> Iterator[Doubt]:
         """Find what is said beside the criteria at a path, in the mappings at some depths above them.
 
-        With `in_settings`, also what the mappings beside them say.
+        With `in_settings`, also what the mappings and the texts beside them say.
         """
         ids = _list_ids(self.document.value(path), self.shape)
         for depth in depths:
             holder = self.document.value(path[:depth])
             for key, value in holder.items() if isinstance(holder, dict) else ():
                 place = (*path[:depth], key)
-                if place != path[: depth + 1] and not self._is_unused(place):
-                    found = self._find_in_key(place, value, ids, in_settings=in_settings)
-                    yield from (doubt._replace(is_around=True) for doubt in found)
+                if place != path[: depth + 1] and key not in _INPUTS and not self._is_unused(place):
+                    for doubt in self._find_in_key(place, value, ids, in_settings=in_settings):
+                        is_default = doubt.setting == "weight" and split_words(doubt.name) & _DEFAULTS
+                        if not (is_default and self._have_weights(path)):
+                            yield doubt._replace(is_around=True)
+
+    def _have_weights(self, path: Path) -> bool:
+        """Return whether all criteria at a path have a weight of their own."""
+        entries = [entry for _, entry in _list_entries(self.document.value(path), path, self.shape.parts)]
+        return bool(entries) and not any(entry.keys().isdisjoint(("weight", *self.shape.weight)) for entry in entries)
 
     def _find_in_key(self, place: Path, value: Any, ids: set[str], *, in_settings: bool) -> Iterator[Doubt]:
         """Find what a key beside criteria, or in settings there, says about their scores."""
@@ -505,12 +536,13 @@ class _Search:
         if place in self.read:
             yield from self._find_reversals(place, value)
             return
-        if is_reversed(key, value, self.scales):
+        if is_reversed(key, value, self.scales if in_settings else ()):
             yield Doubt(place, "direction", value)
             return
-        yield from self._find_reversals(place, value)
+        if in_settings:
+            yield from self._find_reversals(place, value)
         is_known = isinstance(value, dict) and any((*place, inner) in self.read for inner in value)
-        setting = "" if is_known else _read_beside(key, value, self.shape)
+        setting = "" if is_known else _read_beside(key, _as_flag(value), self.shape)
         if setting:
             yield Doubt(place, setting, value)
         elif in_settings and isinstance(value, dict) and not any(map(holds_mappings, value.values())):
@@ -529,12 +561,20 @@ class _Search:
                 continue
             if is_of_model(key, value):
                 continue
-            if _is_amount(each) and each and words & (_MARK | _LESS):
-                yield Doubt(own, "pass", each)
-            elif setting := _read_beside(key, each, self.shape):
+            if _is_amount(each) and each and words & (_MARK | _LESS) and not split_words(key) & _NOTES:
+                yield Doubt(own, "fail" if (words | split_words(key)) & _LESS else "pass", each)
+            elif setting := _read_beside(key, _as_flag(each), self.shape):
                 yield Doubt(own, setting, each)
             elif isinstance(each, dict):
                 yield from self._find_in_settings(own, each)
+
+
+_FLAGS = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
+
+
+def _as_flag(value: Any) -> Any:
+    """Return true or false for a word that says so, else the value."""
+    return _FLAGS.get(value.strip().lower(), value) if isinstance(value, str) else value
 
 
 def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
@@ -567,11 +607,17 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
     if _is_bad(said) or _is_bad_kind(key, value):
         return "negative"
     if value is False or (said and is_off(value)):
-        return "negative" if words & _WANTED else "weight" if words & _COUNTED else ""
+        return "negative" if words & _WANTED else "left-out" if words & _COUNTED else ""
     if said and not _is_amount(value):
-        is_gate = said & GATE or (words & (GATE | _MARK) and "type" not in words)
-        return "gate" if is_gate else ""
+        return _read_word(words, said)
     return _read_number_or_flag(key, value, is_scale=key.replace("min", "max") in entry and "min" in words)
+
+
+def _read_word(words: frozenset[str], said: frozenset[str]) -> str:
+    """Return the setting that may say what a field of a criterion is whose value is a word."""
+    if said & GATE or (words & (GATE | _MARK) and "type" not in words):
+        return "gate"
+    return "combine" if words & _WAYS and said & _OTHER_MEANS else ""
 
 
 def _is_unknown_mark(key: str, value: Any, values: Collection[Any] | None) -> bool:
@@ -612,11 +658,13 @@ def _read_number_or_flag(key: str, value: Any, *, is_scale: bool) -> str:
     if not value or not (value is True or _is_amount(value)):
         return ""
     if value is True and _is_named(key, _LEFT_OUT):
-        return "weight"
+        return "left-out"
     if is_scale:
         return ""
     is_penalty = words & PENALTY or (value is True and _is_bad(words))
-    return "negative" if is_penalty else _read_gate(key)
+    if is_penalty:
+        return "negative"
+    return "fail" if words & _LESS - {"warning"} and value is not True else _read_gate(key)
 
 
 def _are_equal(key: str, entries: Sequence[Entry]) -> bool:
@@ -677,25 +725,48 @@ def _is_named(key: str, names: Collection[str]) -> bool:
 
 def _read_beside(key: str, value: Any, shape: Shape) -> str:
     """Return the setting that may say what a key beside criteria is, empty if nothing suggests one."""
-    words = split_words(key)
-    if words & _NOTES or not value:
+    if split_words(key) & _NOTES:
+        return ""
+    if isinstance(value, bool):
+        return _read_flag_beside(key, shape, is_true=value)
+    if not value:
         return ""
     if isinstance(value, dict | list):
         return _read_several(key, value)
-    if value is True:
-        return "gate" if is_gate(key) and shape.combine != "all" else ""
     if not _is_amount(value):
         return _read_text_beside(key, str(value), is_all=shape.combine == "all")
+    return _read_number_beside(key)
+
+
+def _read_flag_beside(key: str, shape: Shape, *, is_true: bool) -> str:
+    """Return the setting that may say what true or false beside criteria is."""
+    if is_true:
+        return "gate" if is_gate(key) and shape.combine != "all" else ""
+    return "weight" if split_words(key) & (_WEIGHTS | {"weighted"}) else ""
+
+
+def _read_number_beside(key: str) -> str:
+    """Return the setting that may say what a number beside criteria is."""
+    words = split_words(key)
+    own = words - _DEFAULTS
     if words & _CHANGES or _is_named(key, _STOPS):
         return "change" if words & _CHANGES else "gate"
-    return "pass" if is_pass_mark(key) or words & _LESS else ""
+    if own != words and own & (_WEIGHTS | _LEAST | _MUST):
+        return "weight" if own & _WEIGHTS else "gate"
+    if words & _LESS:
+        return "fail"
+    is_count = "passes" in words and words <= {"passes", "needed", *_LEAST}  # others count runs of a judge
+    return "pass" if is_pass_mark(key) or is_count else ""
 
 
 def _read_text_beside(key: str, text: str, *, is_all: bool) -> str:
     """Return the setting that may say what a text beside criteria is; with `is_all`, each criterion must be met."""
     words, said = split_words(key), split_words(text)
+    if words & _WEIGHTS and said & _ALIKE and len(text.split()) < _FEW:
+        return "weight"
     is_unlike = bool(said & _OTHER_MEANS) and len(text.split()) < _FEW and bool(words & {"scoring", "method"})
-    if is_unlike or (words & _WAYS and (said & _OTHER_MEANS or not said & _MEANS)):
+    is_formula = bool(words & {"final", *_OF_SCORES}) and _CALL.search(text) is not None
+    if is_unlike or is_formula or (words & _WAYS and (said & _OTHER_MEANS or not said & _MEANS)):
         return "" if is_all else "combine"
     if words & _CHANGES and (re.search(r"\d", text) or said & _PARTS):
         return "change"

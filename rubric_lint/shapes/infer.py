@@ -13,6 +13,7 @@ from pathlib import Path as File
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import is_number, read_key
+from rubric_lint.format.view import View
 from rubric_lint.shapes.doubts import PENALTY as PENALTIES
 from rubric_lint.shapes.doubts import (
     find_doubts,
@@ -110,6 +111,14 @@ class Criteria(NamedTuple):
         """Whether most items say in words what is judged."""
         return not self.fields.keys().isdisjoint(("outcome", "levels"))
 
+    @property
+    def has_prose(self) -> bool:
+        """Whether most items have a text of three words, under any key but that of what a case asks."""
+        asked = words().inputs
+        return 2 * sum(
+            any(_is_statement(value) for key, value in item.items() if key not in asked) for item in self.entries
+        ) > len(self.entries)
+
 
 _NUMBERS = ("weight", "levels", "gate", "scale", "most")
 _MARKS = (*_NUMBERS, "words")
@@ -160,6 +169,17 @@ def find_likeliest(document: Document) -> list[Criteria]:
     judged = [each for each in named if not _are_cases(document, each)]
     otherwise = find_expected(document) or [each for each in judged if each.has_text] or judged or find_texts(document)
     return next(filter(None, choices), otherwise)
+
+
+def can_adopt(document: Document, path: Path) -> bool:
+    """Return whether a table can describe what is at a path: criteria with texts, and with weights, levels or gates."""
+    return any(each.path == path and each.is_marked and each.has_text for each in find_likeliest(document))
+
+
+def can_describe(view: View) -> bool:
+    """Return whether a table can describe a rubric of another system; the bands of one score are no criteria."""
+    are_bands = any(isinstance(entry, dict) and "score_range" in entry for entry in view.data)
+    return not are_bands and can_adopt(view.document, view.path)
 
 
 def _are_cases(document: Document, found: Criteria) -> bool:
@@ -504,14 +524,21 @@ class Signs(NamedTuple):
 
     `is_named`: the name of the file says so, or that of its folder if the key of the criteria is not common.
     `is_common`: that key holds other things more often. `beside`: the places of a threshold, a scale and others;
-    `is_declared`, one of them is under a known word.
+    `is_declared`, one of them is under a known word. `foreign` is a key beside the criteria which files of another
+    purpose have, or the name of the file, and `foreign_field` a field of most of the criteria.
     """
 
     is_named: bool
     is_common: bool
     beside: Mapping[str, Path]
-    is_foreign: bool
+    foreign: str
+    foreign_field: str
     is_declared: bool = False
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether something shows that the file may have another purpose."""
+        return bool(self.foreign or self.foreign_field)
 
 
 def find_signs(document: Document, found: Criteria) -> Signs:
@@ -529,22 +556,25 @@ def find_signs(document: Document, found: Criteria) -> Signs:
             is_declared = is_declared or bool(named) or (what == "pass" and alike == ["pass"] and path != ())
             if named or len(alike) == 1:  # of several, none is the one
                 beside.setdefault(what, (*path, (named or alike)[0]))
-    keys = {key for _, mapping in holders for key in mapping}
+    keys = dict.fromkeys(key for _, mapping in holders for key in mapping)
     called = re.split(r"[/\\]", document.source.name)[-1].partition(".")[0].lower()
     entries = found.entries
     kinds = ("judged", "described") if "levels" in found.fields else ("judged",)
     is_common = not any(isinstance(step, str) and step not in own.common for step in found.path[-1:])
     name = re.split(r"[/\\]", document.source.name)[-1] if is_common else document.source.name
+    foreign = [key for key in (*keys, called) if key in own.foreign["beside"]]
+    foreign += [key for key in keys if not set(_split(key)).isdisjoint(own.foreign["words"])]
+    strays = [
+        key
+        for key in own.foreign["entry"]
+        if 2 * sum(key in entry and not _is_answer(entry[key]) for entry in entries) > len(entries)
+    ]
     return Signs(
         any(re.search(own.files[kind], name, re.IGNORECASE) for kind in kinds),
         is_common,
         beside,
-        not (keys | {called}).isdisjoint(own.foreign["beside"])
-        or any(not set(_split(key)).isdisjoint(own.foreign["words"]) for key in keys)
-        or any(
-            2 * sum(key in entry and not _is_answer(entry[key]) for entry in entries) > len(entries)
-            for key in own.foreign["entry"]
-        ),
+        next(iter(foreign), ""),
+        next(iter(strays), ""),
         is_declared,
     )
 

@@ -201,7 +201,7 @@ class _Reading:
         found = find_doubts(self.document, self.shape, self.path, self.places, scales)
         doubts = [doubt for doubt in found if doubt.setting]
         for doubt in doubts:
-            if doubt.setting != "pass" or len(scales) != 1 or self.shape.combine == "share":
+            if doubt.setting not in ("pass", "fail") or len(scales) != 1 or self.shape.combine == "share":
                 continue
             (low, high), number = next(iter(scales)), self._read_number(Written(doubt.value, doubt.place))
             if number is not None and number > high and not self._is_of_whole(number):
@@ -840,7 +840,7 @@ class _Reading:
         scored = self._read_score(passes, low, high, place, is_part=self.is_pass_part)
         if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
             reason = f"nothing says whether 1, the threshold, is a score of 0 to {_show(high)} or all of it"
-            self._doubt(place, reason)
+            self._doubt(place, f"{reason}; for all of it, write {_show(high)}")
         elif scored is not None and low < scored <= high:
             return _decimal((scored - low) / (high - low)), place
         elif scored is not None and low < high:
@@ -888,7 +888,8 @@ class _Reading:
         if is_part or (high > 1 and 0 < number < 1):
             if low:
                 written = f"{_show(number * 100)}%" if is_part else _show(number)
-                self._doubt(place, f"{written} is not a score on a scale that starts at {_show(low)}")
+                reason = f"{written} is not a score on a scale that starts at {_show(low)}"
+                self._doubt(place, f"{reason}; write the lowest score that passes, such as {_show(high - 1)}")
                 return None
             return number * high
         return number

@@ -12,6 +12,7 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
 from rubric_lint.dialects.search.home_made import TITLE
+from rubric_lint.format.view import View
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
 from rubric_lint.project.adoption import add_tables, choose_file, name_files, write_tables, write_value
@@ -19,7 +20,7 @@ from rubric_lint.project.settings import FileSettings, SettingsFinder, shorten
 from rubric_lint.report.show import ShowText
 from rubric_lint.run.console import complain
 from rubric_lint.run.given import Input, read_given
-from rubric_lint.shapes.infer import Inferred, find_likeliest, generalize, infer, list_words
+from rubric_lint.shapes.infer import Inferred, can_describe, find_likeliest, generalize, infer, list_words
 from rubric_lint.shapes.reading import find_shapes
 from rubric_lint.shapes.shape import Shape, find_contradictions
 from rubric_lint.show.source import show
@@ -35,7 +36,7 @@ _OPEN = "?"
 class _Given(NamedTuple):
     """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is.
 
-    `doubts` say why its rubrics are not scored, if a table of the settings describes them.
+    `doubts` say why its rubrics are not scored, if they are read already.
     """
 
     input: Input
@@ -141,11 +142,16 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Giv
     titles = dict.fromkeys(
         rubric.view.dialect.title if rubric.view else "rubric-lint's own format"
         for _, rubric in examined.rubrics
-        if settings.shapes or not (rubric.view and (rubric.view.dialect.title == TITLE or rubric.view.doubts))
+        if settings.shapes or not (rubric.view and _may_be_described(rubric.view))
     )
     views = [rubric.view for _, rubric in examined.rubrics if rubric.view]
     doubts = dict.fromkeys(view.refusal[1] for view in views if view.refusal)
-    return _Given(found, documents, settings, join_words(list(titles)), list(doubts) if settings.shapes else ())
+    return _Given(found, documents, settings, join_words(list(titles)), list(doubts) if titles else ())
+
+
+def _may_be_described(view: View) -> bool:
+    """Return whether a table may describe a rubric that is read: one of a home-made format, or one that is in doubt."""
+    return view.dialect.title == TITLE or (bool(view.doubts) and can_describe(view))
 
 
 def _make_tables(

@@ -147,9 +147,8 @@ def _find_first(path: Path, owner: dict[str, Any], names: Iterable[Path]) -> Ite
 
 
 _NOT = "not-"
-_TURNED = (
-    "turns the score round, and only scores as they are given are read; remove it, and say in the criteria what is good"
-)
+_TURNED = "turns the score round, and only scores as they are given are read"
+_SAY_GOOD = "and say in the criteria what is good"
 _MARK = "threshold"
 _MARKS = (
     *(("run", _MARK), ("execution", _MARK), ("default_test", _MARK), (_MARK,)),
@@ -199,9 +198,12 @@ def find_negation(document: Document, path: Path) -> tuple[Path, str] | None:
         if not isinstance(assertion, dict):
             continue
         if not is_off(assertion.get("negate")):
-            return (*path[:end], "negate"), f"`negate: {shorten(json.dumps(assertion['negate']))}` {_TURNED}"
-        if str(assertion.get("type")).startswith(_NOT):
-            return (*path[:end], "type"), f"`{shorten(str(assertion['type']))}` {_TURNED}"
+            written = f"negate: {shorten(json.dumps(assertion['negate']))}"
+            return (*path[:end], "negate"), f"`{written}` {_TURNED}; remove it, {_SAY_GOOD}"
+        kind = str(assertion.get("type"))
+        if kind.startswith(_NOT):
+            without = shorten(kind.removeprefix(_NOT))
+            return (*path[:end], "type"), f"`{shorten(kind)}` {_TURNED}; write `{without}`, {_SAY_GOOD}"
     return None
 
 

@@ -1,15 +1,21 @@
-"""Find what stands around rubrics of our format: the threshold of their suite, and what may decide but is not read."""
+"""Find what stands around rubrics and may decide but is not read, and the threshold of their suite."""
 
-from decimal import Decimal
+import re
+from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import PassMark, find_negation, find_pass_mark
-from rubric_lint.format.criterion import USUAL_THRESHOLDS, read_number
-from rubric_lint.format.view import read_threshold
+from rubric_lint.format.recognition import KNOWN_IN_SUITES, Around, is_plain
+from rubric_lint.format.schema import schema_of
+from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
-from rubric_lint.shapes.doubts import Doubt, find_doubts_around, is_pass_mark
+from rubric_lint.shapes.direction import Ends
+from rubric_lint.shapes.doubts import DoubtSearch, find_doubts_around, find_doubts_in_holder
+from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
 
 _SCHEMA = "agentv/a6.json"
@@ -17,24 +23,15 @@ _SCHEMA = "agentv/a6.json"
 
 _SCALE = (Fraction(0), Fraction(10))
 _MOVE = "move them to `rubrics` or to a file of their own, or remove them if they do not count"
+_MARK_OF_SUITE = "write the mark as `threshold`, from 0 to 1, into `execution`, or remove it if it does not count"
 
-_Doubts = tuple[tuple[Path, str], ...]
 
-
-def find_around(document: Document, path: Path) -> tuple[Decimal | None, _Doubts]:
-    """Return the threshold of the test or the suite of a rubric, and what may decide its verdict but is not read."""
-    turned = find_negation(document, path)
-    if turned:
-        return None, (turned,)
-    mark = find_pass_mark(document, path, _SCHEMA) if len(path) > 1 else None
-    if mark:
-        threshold = None if mark.reason else read_threshold(document, mark.path)
-        return threshold, () if threshold is not None else ((mark.path, _word_mark(document, mark)),)
+def find_around(document: Document, path: Path) -> Around:
+    """Return what stands around a rubric of our format."""
     if len(path) > 1:
-        return None, ()
-    entries = document.value(path)
-    scales = (_SCALE,) if any(isinstance(each, dict) and "score_ranges" in each for each in parts_of(entries)) else ()
-    doubts = [(each.place, _word(each)) for each in find_doubts_around(document, path, scales)]
+        return find_in_suite(document, path, _SCHEMA)
+    found = find_doubts_around(document, path, _list_scales(document.value(path)))
+    doubts = [(doubt.place, doubt.word_without_table()) for doubt in found]
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
         from rubric_lint.dialects.search.home_made import find_others  # noqa: PLC0415  (few files get here)
 
@@ -42,32 +39,118 @@ def find_around(document: Document, path: Path) -> tuple[Decimal | None, _Doubts
         names = [shorten(str(other[-1])) for other in others]
         reasons = [f"`{name}` may hold criteria too, and is not read; {_MOVE}" for name in names]
         doubts += zip(others, reasons, strict=True)
-    return None, tuple(doubts)
+    return Around(doubts=tuple(doubts))
 
 
-def _word(doubt: Doubt) -> str:
-    """Say what a key beside criteria may be, and what to do about it."""
-    if doubt.quote:
-        says = f'`{doubt.name}` says "{shorten(doubt.quote)}", but 10 is read as the best score'
-        return f"{says}; turn the bands around, and remove it here"
-    return f"{doubt.subject}, and is not read; {_advise(doubt)}"
+def _list_scales(criteria: Any) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Return the scale of criteria that have bands, as AgentV and this format have them."""
+    has_bands = any(isinstance(each, dict) and "score_ranges" in each for each in parts_of(criteria))
+    return (_SCALE,) if has_bands else ()
 
 
-def _advise(doubt: Doubt) -> str:
-    if doubt.setting != "pass":
-        return "write what it says into the criteria, or remove it if it does not count"
-    mark = read_number(doubt.value)
-    if mark is None or not 0 < mark <= 1 or not is_pass_mark(doubt.name):
-        marks = "write its marks as `pass` and `borderline` into the settings of rubric-lint, each from 0 to 1"
-        return f"{marks}, and remove it here, or remove it if it does not count"
-    settings = f"`pass = {doubt.value}`"
-    if mark < USUAL_THRESHOLDS.borderline_at:
-        settings = f"{settings} and `borderline = {doubt.value}`"
-    return f"write {settings} into the settings of rubric-lint, and remove it here"
+def find_in_suite(document: Document, path: Path, schema: str) -> Around:
+    """Return what stands around a rubric in a suite, of which a release of AgentV reads what its schema says."""
+    turned = find_negation(document, path)
+    doubts = [turned] if turned else []
+    threshold, place = None, None
+    mark = find_pass_mark(document, path, schema)
+    if mark:
+        threshold = None if mark.reason else read_threshold(document, mark.path)
+        if threshold is None:
+            doubts.append((mark.path, _word_mark(document, mark)))
+        else:
+            place = mark.path
+    scales = _list_scales(document.value(path))
+    for end in range(1, len(path) + 1):
+        holder = document.value(path[: end - 1])
+        if isinstance(holder, dict) and not is_plain(holder):
+            found = find_doubts_in_holder(document, path[:end], scales, KNOWN_IN_SUITES)
+            doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found]
+    return Around(threshold, place, tuple(doubts))
 
 
 def _word_mark(document: Document, mark: PassMark) -> str:
     if mark.reason:
-        return f"{mark.field} may be a pass mark, and is not read; write it in `execution`"
+        return f"{mark.field}: {mark.reason}"
     found = describe(document.value(mark.path), document.written_at(mark.path))
     return f"`{shorten(str(mark.path[-1]))}` is {found}, expected a number from 0 to 1"
+
+
+def find_doubts_of_view(view: View) -> View:
+    """Return a rubric of another system with what is not read of it and may decide its score.
+
+    The fields that its schema has are known, wherever they are. Those that AgentV does not have are errors anyway.
+    """
+    document = view.document
+    if document.kind.is_program or view.is_text or view.dialect.name.startswith("agentv-"):
+        return view
+    schema = schema_of(view.schema)
+    places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
+    # A mapping of levels is both the criterion and what is around them, as the root of a tree is.
+    is_around = isinstance(document.value(view.path), dict)
+    entries = [
+        (place, entry)
+        for place in places
+        if isinstance(entry := document.value(place), dict) and not (is_around and place == view.path)
+    ]
+    # Criteria may lie deeper than the items of the list, such as in sections.
+    schemas = [schema.find(place[len(view.path) :]) for place in places if place[: len(view.path)] == view.path]
+    known = schema.entry_fields.keys() | {key for own in schemas for key in own.get("properties", ())}
+    depths = range(len(view.path) + is_around) if view.data else ()
+    around = schema_of(view.beside or view.dialect.beside or view.schema).names_around | schema.names_around
+    if is_around:
+        around |= known
+    beside = {(*view.path[:depth], key): key in around for depth in depths for key in _list_keys(view, depth)}
+    beside |= dict.fromkeys(view.sources & beside.keys(), True)
+    if all(beside.values()) and all(entry.keys() <= known for _, entry in entries):
+        return view
+    patterns = {pattern for own in schemas for pattern in own.get("patternProperties", ())}
+    if any(isinstance(own.get("additionalProperties"), dict) for own in schemas):
+        patterns.add("")  # a choice or a level, by its name
+    like = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
+    shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *like))
+    read = {place for place, is_read in beside.items() if is_read}
+    if view.threshold is not None:
+        read.add(view.threshold_path or (*view.path[:-1], "threshold"))
+    search = DoubtSearch(document, shape, read | view.sources, _list_scales_of(view))
+    found = list(search.find_in_criteria(entries))
+    for depth in depths:
+        # A mapping farther away may be of other criteria: another metric, or what holds for tests without a mark. Its
+        # texts may be answers, or what these are about.
+        is_near = depth >= len(view.path) - 1
+        found += search.find_beside(view.path, [depth], in_settings=is_near)
+    found = [doubt for doubt in found if doubt.setting]
+    if not found:
+        return view
+    from rubric_lint.shapes.infer import can_describe  # noqa: PLC0415  (few rubrics have any)
+
+    has_table = can_describe(view)
+    own = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"
+    mark = "" if view.dialect.has_borderline and view.threshold is None else own
+    doubts = [(doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)) for doubt in found]
+    return replace(view, doubts=(*view.doubts, *doubts))
+
+
+def _list_scales_of(view: View) -> list[Ends]:
+    """Return the scales of the criteria that have bands, or levels whose numbers are those in the document."""
+    bottom, top = (0, 10) if view.span is None else view.span
+    scales: list[Ends] = []
+    for index, criterion in enumerate(view.data):
+        if not isinstance(criterion, dict):
+            continue
+        numbers = []
+        for at, level in enumerate(parts_of(criterion.get("levels"))):
+            number = level.get("level") if isinstance(level, dict) else None
+            written = view.find_written((*view.path, index, "levels", at, "level"))
+            if type(number) is int and written and (written[1] or view.document.value(written[0]) == number):
+                numbers.append(number)
+        if len(numbers) > 1:
+            scales.append((Fraction(min(numbers)), Fraction(max(numbers))))
+        elif not criterion.keys().isdisjoint(("score_ranges", "score_range")):
+            scales.append((Fraction(bottom), Fraction(top)))
+    return scales
+
+
+def _list_keys(view: View, depth: int) -> Iterable[str]:
+    holder = view.document.value(view.path[:depth])
+    return holder if isinstance(holder, dict) else ()

@@ -30,6 +30,7 @@ from rubric_lint.shapes.infer import (
     is_declared,
     is_own,
     list_words,
+    words,
 )
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.shape import YES_NO, Shape
@@ -138,7 +139,8 @@ def _tell_others(view: View, shape: Shape, unused: Iterable[Path]) -> View:
     """Return a rubric that tells of the numbers, flags and levels of its criteria that are not read."""
     document = view.document
     doubts = find_doubts(document, replace(shape, unused=()), view.path, ())
-    plain = [doubt.place for doubt in doubts if not doubt.setting]
+    noted = {place for place, _ in view.doubts}
+    plain = [doubt.place for doubt in doubts if not doubt.setting and doubt.place not in noted]
     places = [place for place in plain if not find_similar(str(place[-1]), shape.weight)]  # a slip, which is found
     for place in unused:
         value = document.value(place[:-1]).get(place[-1])
@@ -218,11 +220,15 @@ def _is_marked(inferred: Inferred) -> bool:
 def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
     """Return whether criteria that are not read are worth a note; `is_own`: the file is named for a rubric."""
     is_told = not signs.beside.keys().isdisjoint(("pass", "scale", "lowest", "highest"))
+    # Where a scale or a mark shows that criteria are scored, what is judged may stand under any key.
+    has_text = found.has_text or (is_told and found.has_prose)
     has_two = len(_TWO & found.fields.keys()) > 1
-    if signs.is_foreign:
-        return found.is_scored and found.has_text and signs.is_named and (is_told or has_two)
+    is_plain_field = signs.foreign_field in words().foreign["plain"] and found.is_told
+    if signs.foreign or (signs.foreign_field and not is_plain_field):
+        is_sure = signs.is_named or found.is_told or found.has_prose
+        return found.is_scored and has_text and is_sure and (is_told or has_two)
     is_list = len(found.items) > 1 or is_told  # the scale of a single one shows that it is scored
-    is_plain = found.is_scored and found.has_text and is_list and not signs.is_common
+    is_plain = found.is_scored and has_text and is_list and not signs.is_common
     return is_plain or (is_own and bool(found.path))
 
 
@@ -230,6 +236,8 @@ def _word(found: Criteria, signs: Signs) -> tuple[str, tuple[Step, ...]]:
     """Return why criteria are not read, and the steps to have them read."""
     key = shorten(str(next((step for step in reversed(found.path) if isinstance(step, str)), "")))
     start, adopt = f"`{key}` holds" if key else "this file holds", Step("run", "adopt")
+    if not found.has_text and found.has_prose:
+        return f"{start} criteria whose texts are under a key that is not read; if a judge reads them,", (adopt,)
     if not found.has_text:
         steps = (Step("rewrite", "add a `description` to each criterion"), adopt)
         return f"{start} criteria that do not say in words what is judged;", steps
@@ -238,6 +246,8 @@ def _word(found: Criteria, signs: Signs) -> tuple[str, tuple[Step, ...]]:
     told = {"outcome": "texts", "levels": "levels", "weight": "weights", "words": "words as weights", "gate": "gates"}
     fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
     lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"
+    if signs.is_foreign:
+        lack = f"but `{shorten(signs.foreign or signs.foreign_field)}` is also in files that no judge reads"
     if found.is_scored and len(found.items) == 1:
         lack = "but only one"
     if found.is_scored and not found.is_told and signs.is_declared and not signs.is_foreign:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +9,8 @@ from rubric_lint.dialects import find_families, find_views
 from rubric_lint.format.recognition import (
     CONTAINERS,
     FIELD,
+    PLAIN,
+    Around,
     find_misspelt,
     find_places,
     has_own_words,
@@ -21,6 +22,7 @@ from rubric_lint.format.recognition import (
     is_listed,
     is_ours,
     is_place,
+    is_plain,
 )
 from rubric_lint.format.schema import case_lists
 from rubric_lint.format.schema_files import CURRENT, Claim, read_claim
@@ -122,16 +124,6 @@ def _find_url_above_all(document: Document) -> str:
 def _find_url(head: str) -> str:
     found = _choose_ours(_MODELINE.finditer(head))
     return found["url"] if found else ""
-
-
-class Around(NamedTuple):
-    """What stands around a rubric of our format: the threshold of its suite, and what may decide but is not read.
-
-    Each of `doubts` is a place with the reason.
-    """
-
-    threshold: Decimal | None = None
-    doubts: tuple[tuple[Path, str], ...] = ()
 
 
 class Location(NamedTuple):
@@ -308,28 +300,35 @@ def _find_home(document: Document) -> list[Location]:
     return _in_order(document, read_home(document))
 
 
-_PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
-"""What says nothing about scores beside our rubrics."""
-
 _TEXTS = frozenset({"title", "description", "task"})
 """What may say that low scores are the best, where criteria have some."""
 
 _OF_SUITES = ("threshold", "negate", "not-")
-"""What may bear on the scores of a rubric in a suite."""
+"""What may bear on the scores of a rubric in a suite, in it or farther away."""
 
 
 def _look_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format at a path."""
     if path != (FIELD,):
-        may_be_more = len(path) > 1 and any(word in document.quick_text for word in _OF_SUITES)
+        may_be_more = any(word in document.quick_text for word in _OF_SUITES) or _has_more(document, path)
     else:
-        plain = _PLAIN - _TEXTS if "score_ranges" in document.quick_text else _PLAIN
+        plain = PLAIN - _TEXTS if "score_ranges" in document.quick_text else PLAIN
         may_be_more = not document.data.keys() <= plain
     if not may_be_more:
         return Around()
     from rubric_lint.dialects.search import around  # noqa: PLC0415  (few files have any)
 
-    return Around(*around.find_around(document, path))
+    return around.find_around(document, path)
+
+
+def _has_more(document: Document, path: Path) -> bool:
+    """Return whether a mapping around a rubric has a key that is not a plain one."""
+    value = document.data
+    for step in path:
+        if type(value) is dict and not is_plain(value):
+            return True
+        value = value[step]
+    return False
 
 
 def _is_others(document: Document) -> bool:
@@ -352,7 +351,7 @@ def _find_views(document: Document, families: "Iterable[Family]") -> list[Locati
     views = find_views(document, families)
     if not views:
         return []
-    from rubric_lint.shapes.doubts import find_doubts_of_view  # noqa: PLC0415  (few files hold rubrics of other systems)
+    from rubric_lint.dialects.search.around import find_doubts_of_view  # noqa: PLC0415  (few have rubrics of others)
 
     return _in_order(document, map(find_doubts_of_view, views))
 

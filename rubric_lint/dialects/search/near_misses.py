@@ -306,6 +306,17 @@ def _find_by_dialects(
 
         for path, problem, step in agent_skills.find_unread(document):
             yield path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), False
+    if "from_strings" in document.quick_text:
+        from rubric_lint.dialects import autoevals  # noqa: PLC0415  (few files have the word)
+
+        for path in autoevals.find_unread(document):
+            problem = "the scores of OpenAI evals are read only if they are written out;"
+            yield (
+                path,
+                Part.KEY,
+                _Advice(problem, (Step("rewrite", "write a mapping from each choice to its score"),)),
+                False,
+            )
     if not is_told and "guidance" in document.quick_text:
         from rubric_lint.dialects.search import described  # noqa: PLC0415  (few files have the word)
 
@@ -349,9 +360,9 @@ def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> 
     entries = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
     keys = [key for entry in entries if isinstance(entry, dict) for key in entry]
     if is_alone and keys and sum(map(schema_for().knows, keys)) * 2 <= len(keys):  # most fields are their own
-        from rubric_lint.shapes.infer import find_likeliest  # noqa: PLC0415  (only near misses ask)
+        from rubric_lint.shapes.infer import can_adopt  # noqa: PLC0415  (only near misses ask)
 
-        if any(each.path == path and each.is_marked and each.has_text for each in find_likeliest(document)):
+        if can_adopt(document, path):
             return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
     steps = [] if path[-1] == FIELD else [Step("rename", FIELD)]
     if form := word_list_form(value):
