@@ -18,8 +18,9 @@ import played_judges as played
 import pytest
 from chat_server import Response, completion, serving
 
-from rubric_lint.agree.reading import NO_ANSWER
+from rubric_lint.agree.reading import NO_ANSWER, Reader
 from rubric_lint.messages import Causes
+from rubric_lint.scoring.loading import load_rubrics
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "schemas/bundled/assessment-v1.schema.json").read_text("utf-8"))
@@ -248,12 +249,11 @@ def test_labels_of_the_verdict_alone_are_counted_where_they_are_and_where_more_w
     assert (code, shares, "40 labelled by `labels`" in page) == (1, 40, True)
 
 
-def test_labels_that_cannot_be_used_are_told_first_and_have_to_be_corrected():
+def test_labels_that_cannot_be_used_are_told_first_and_have_to_be_corrected(said):
     prepare(40, GOOD)
     rows = [f"a{number:03},ana,n/a" for number in range(40)]
     Path("labels.csv").write_text("\n".join(["id,rater,cites", *rows]))
-    page = run("--labels", "labels.csv", form="full")[1].partition("Details")[0]
-    assert [text in page for text in ("40 records not counted", "correct the labels", "drawn")] == [True, True, False]
+    said(run("--labels", "labels.csv", form="full")[1].partition("\nDetails")[0])
     Path("labels.csv").write_text("Our labels,\nid,cites\na000,yes")
     assert "the names of the columns are in row 2" in run("--labels", "labels.csv")[2]
 
@@ -273,6 +273,39 @@ def test_invalid_outputs_are_counted_by_cause(said):
     lines[0]["outputs"][1] = "I refuse."
     write_lines(path, lines)
     assert run()[1]["answers"] == 3
+
+
+def refuse(number, **more):
+    return {"id": f"a{number:03}", "output": "I refuse.", "judge": {"model": "m"}, **more}
+
+
+_OF_TWO = [{**refuse(0), "output": played.to_output(dict.fromkeys(played.CRITERIA, True)), "judge": {"model": "k"}}]
+
+
+@pytest.mark.parametrize(
+    ("invalid", "labels", "counts"),
+    [
+        ([refuse(0), refuse(1)], "valid", [1, 1]),
+        ([{"id": "a000", "outputs": ["I refuse."] * 3, "judge": {"model": "m"}}], "valid", [3]),
+        ([refuse(0)], "none", [1]),
+        ([refuse(0)], "refused", [1]),
+        ([refuse(0, id=None), refuse(0, rubric_hash="sha256:0"), refuse(1)], "valid", [0, 0, 1]),
+        ([refuse(0, judge=None), *_OF_TWO], "valid", [0]),
+    ],
+    ids=["all count", "several of an answer", "no labels", "refused labels", "not joined", "nobody's"],
+)
+def test_what_an_invalid_record_counts_as_is_said(invalid, labels, counts, said):
+    write_judged([(True,)] * 4, [True] * 4)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text("utf-8").splitlines()]
+    write_lines("answers.judged.jsonl", [*records, *invalid])
+    if labels == "refused":
+        Path("labels.jsonl").write_text('{"id": "a000", "rater": "ann", "cites": "n/a"}\n' * 2)
+    page = run(*(LABELS if labels != "none" else ()), form="full")[1]
+    said([line for line in read_sentences(page).split(". ") if "nvalid" in line or "left out" in line or "wrong" in line])
+    reader = Reader(load_rubrics(FILES[0], played.RUBRIC))
+    reader.read_texts("j", enumerate(json.dumps(each).encode() for each in [*records, *invalid]))
+    reader.gather()
+    assert [each.outputs for each in reader.invalid] == counts
 
 
 def test_a_file_of_answers_that_has_outputs_is_what_is_recorded_and_what_labels_are_drawn_from():

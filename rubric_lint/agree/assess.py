@@ -431,7 +431,7 @@ def _decide(evidence: Sequence[Evidence], found: Assessment) -> tuple[Trust, tup
     if any(each.severity is Severity.ERROR and each.rule not in JUDGED_RULES for each in evidence):
         return Trust.NOT_TRUSTED, (Reason.ERRORS,)
     if review.fault:
-        unjudged = Reason.INVALID if review.invalid else Reason.NOT_JUDGED
+        unjudged = Reason.INVALID if any(not each.is_label for each in review.invalid) else Reason.NOT_JUDGED
         return Trust.UNDECIDED, (unjudged if review.fault == NO_RESULTS else Reason.UNUSABLE,)
     void = find_void(found)
     if worst is None or void is not None:

@@ -184,32 +184,37 @@ class LeftOut:
 
 
 class Invalid(NamedTuple):
-    """A record with an invalid output: its place, its id if it has one, and why; `is_partial` if others count."""
+    """A record that cannot be read or scored: its place, its id if it has one, and why.
+
+    So many `outputs` of a judge in it count as wrong ones. If none does, `reason` says why, unless it is a label.
+    """
 
     file: str
     line: int
     id: Any
     path: str
     message: str
-    is_partial: bool = False
+    is_label: bool = False
+    outputs: int = 0
+    reason: str = ""
 
     def __str__(self) -> str:
         """Return the record and the reason."""
         name = "" if self.id is None else f" (id {self.id})"
         path = f" {self.path}" if self.path else ""
-        return f"{self.file}:{self.line}{name}{path}: {self.message}"
+        reason = f" (left out: {self.reason})" if self.reason else ""
+        return f"{self.file}:{self.line}{name}{path}: {self.message}{reason}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as in the JSON report."""
-        fields = self._asdict()
-        del fields["is_partial"]
-        return fields
+        return {name: getattr(self, name) for name in ("file", "line", "id", "path", "message")}
 
 
 class _Found(NamedTuple):
     """A record that counts: who judged which answer, and what it came to.
 
     `text` and `question` are those of the answer, if the record has them, and `version` the hash of its rubric.
+    `invalid` is its number among the invalid records, if it is one.
     """
 
     source: Source
@@ -223,6 +228,7 @@ class _Found(NamedTuple):
     text: str | None = None
     question: str | None = None
     version: str | None = None
+    invalid: int | None = None
 
     def with_texts(self, record: Mapping[str, Any]) -> "_Found":
         """Return this with the texts of its answer in the record."""
@@ -241,6 +247,7 @@ class _Found(NamedTuple):
 
 NO_ID = "no `id` to join by"
 NO_RATER = "no `rater`; say who judged in each label"
+NO_JUDGE = "it names no model, and the file has outputs of several judges"
 UNKNOWN_SHEET = "none of its columns is known"
 SKIPPED = "nothing is entered, so the rater skipped the answer"
 NO_VERDICT = "of the verdict only, which the empty cells decide; fill them in"
@@ -341,11 +348,9 @@ class Reader:
             except OutputError as fault:
                 outcome = self._scorer.explain(text, fault, line)
                 error, name = outcome.error or fault, outcome.head.get("id")
-                is_partial = False
+                invalid = Invalid(file, line, name, error.path, error.message, is_label=labels)
                 self._refused[rubric] += labels
-                if name is not None and not labels:
-                    is_partial = self._take_failed(_read_as_far_as_possible(text), make_id_key(name), file, line)
-                self.invalid.append(Invalid(file, line, name, error.path, error.message, is_partial))
+                self.invalid.append(invalid if labels else self._take_failed(invalid, _read_as_far_as_possible(text)))
         return count
 
     def _name_rubric(self, record: Mapping[str, Any]) -> str:
@@ -355,30 +360,39 @@ class Reader:
         except OutputError:
             return ""
 
-    def _take_failed(self, value: dict[str, Any], key: Key, file: str, line: int) -> bool:
-        """Keep that an answer has an invalid output, and what the others come to; return whether there are others.
+    def _take_failed(self, invalid: Invalid, value: dict[str, Any]) -> Invalid:
+        """Keep that an answer has invalid outputs, and what the others come to; return how many of them count.
 
         What the record says of the answer is true all the same.
         """
-        source = find_source(value, file)
+        if invalid.id is None:
+            return invalid._replace(reason=NO_ID)
+        source, key = find_source(value, invalid.file), make_id_key(invalid.id)
+        about = {"file": invalid.file, "line": invalid.line, "invalid": len(self.invalid)}
         try:
             rubric = find_rubric(value, self._rubrics)
         except OutputError:
-            invalid = Judgement(((), None), outputs=(None,))
-            self._results += [_Found(source, known, key, file, line, invalid) for known in self._rubrics.values()]
-            return False
+            nothing = Judgement(((), None), outputs=(None,))
+            for known in self._rubrics.values():
+                self._results.append(_Found(source, known, key, judgement=nothing, **about))
+            return invalid._replace(outputs=1)
         version = read_judged_by(value)
         if version not in {None, rubric.hash} and not self._any_version:
-            return False
+            return invalid._replace(reason=OTHER_MEANING)
         self._describe(value, rubric, key)
         outputs = list(self._list_outputs(value)) or [None]
         valid = [each for each in outputs if each is not None]
         judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
         each_given = tuple(None if each is None else _judge_samples(each).given for each in outputs)
         judgement = judgement._replace(outputs=each_given, **_describe_text(value))
-        found = _Found(source, rubric, key, file, line, judgement, version=version)
+        found = _Found(source, rubric, key, judgement=judgement, version=version, **about)
         self._results.append(found.with_texts(value))
-        return bool(valid)
+        return invalid._replace(outputs=outputs.count(None))
+
+    def _leave_out_invalid(self, record: _Found, reason: str) -> None:
+        """Say why the outputs of an invalid record do not count."""
+        if record.invalid is not None:
+            self.invalid[record.invalid] = self.invalid[record.invalid]._replace(outputs=0, reason=reason)
 
     def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Scored | None]:
         """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
@@ -592,14 +606,18 @@ class Reader:
         joined: dict[tuple[Source, str, Key], list[_Found]] = {}
         for record in self._results:
             owner = record.source if record.is_valid else _find_owner(record.source, known)
-            if owner is not None:
+            if owner is None:
+                self._leave_out_invalid(record, NO_JUDGE)
+            else:
                 joined.setdefault((owner, record.rubric.name, record.key), []).append(record._replace(source=owner))
         self._judges, self._failed = [], {name: {} for name in self._rubrics}
         conflicts: dict[str, str] = {}
         for (source, rubric, key), records in joined.items():
             conflict = _find_conflict(records)
             if conflict:
-                conflicts.update((record.place, conflict) for record in records)
+                for record in records:
+                    self._leave_out_invalid(record, conflict)
+                conflicts.update((record.place, conflict) for record in records if record.invalid is None)
                 continue
             if len(records) > 1:
                 self._repeated.add((rubric, key))

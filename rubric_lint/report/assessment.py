@@ -582,7 +582,7 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
             write(f"\n{_quote(step.text)}\n" + (f"\n```sh\n{visible(step.command)}\n```\n" if step.command else ""))
         write("\n")
     if given.records:
-        write("<details><summary>Records that were not used</summary>\n\n")
+        write("<details><summary>Notes on records</summary>\n\n")
         for record in given.records:
             write(f"- {_quote(record)}\n")
         write("\n</details>\n")

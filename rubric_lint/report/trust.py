@@ -36,7 +36,7 @@ _COPIED = 20
 
 
 class Given(NamedTuple):
-    """What the run was given: the files, what is told of records that were not used, and how many findings are ignored.
+    """What the run was given: the files, notes on records, and how many findings are ignored.
 
     Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
     `unread` is what is wrong with files of records and belongs to no record. `fault_of_judge` and `fault_of_labels` say
@@ -60,7 +60,7 @@ _REASONS = OF_LABELS | {
     Reason.ERRORS: "{errors} to fix first",
     Reason.BELOW_IN_GROUP: "{judge} is not good enough where {groups}",
     Reason.NOT_JUDGED: "nothing is judged yet",
-    Reason.INVALID: "no judge output could be used ({invalid} of {invalid})",
+    Reason.INVALID: "no judge output could be used ({invalid} invalid)",
     Reason.UNUSABLE: "the results cannot be used ({fault})",
     Reason.NO_LABELS: "{faults} in {answers}; without human labels nobody can say more",
     Reason.FEW_LABELS: "{more}",
@@ -89,7 +89,7 @@ def _word_reasons(found: Assessment) -> str:
         "errors": counted(sum(each.severity is Severity.ERROR for each in list_evidence(found)), "error"),
         "judge": _name_judge(found),
         "groups": " or ".join(groups),
-        "invalid": f"{len(review.invalid):,}",
+        "invalid": counted(len([each for each in review.invalid if not each.is_label]), "record"),
         "fault": review.fault,
         "faults": faults,
         "answers": counted(review.answers, "answer"),
@@ -269,14 +269,21 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
 
 
 def _word_invalid(review: Review) -> Iterator[str]:
-    """Yield how many records do not count, and how many count without an invalid output, each with the causes."""
-    partial = [each for each in review.invalid if each.is_partial]
-    whole = [each for each in review.invalid if not each.is_partial]
-    if whole:
-        yield f"{counted(len(whole), 'record')} not counted: {Causes(each.message for each in whole).word()}."
-    if partial:
-        have = f"{counted(len(partial), 'record')} {'has' if len(partial) == 1 else 'have'} an invalid output"
-        yield f"{have} and valid ones: {Causes(each.message for each in partial).word()}."
+    """Yield how many judge outputs are invalid and what they count as, then which invalid records are left out."""
+    outputs = [each for each in review.invalid if each.outputs]
+    count = sum(each.outputs for each in outputs)
+    if count:
+        are = "judge output is" if count == 1 else "judge outputs are"
+        yield f"{count:,} {are} invalid: {Causes(each.message for each in outputs).word()}."
+    if count and review.people:
+        yield "For the verdict of a labelled answer an invalid output counts as a wrong one; of a criterion it says nothing."
+    labels = [each.message for each in review.invalid if each.is_label]
+    if labels:
+        yield f"{counted(len(labels), 'invalid label')} left out: {Causes(labels).word()}."
+    reasons = dict.fromkeys(each.reason for each in review.invalid if each.reason)
+    for reason in reasons:
+        records = [each.message for each in review.invalid if each.reason == reason]
+        yield f"{counted(len(records), 'invalid record')} left out ({reason}): {Causes(records).word()}."
 
 
 def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
