@@ -301,7 +301,9 @@ def test_what_an_invalid_record_counts_as_is_said(invalid, labels, counts, said)
     if labels == "refused":
         Path("labels.jsonl").write_text('{"id": "a000", "rater": "ann", "cites": "n/a"}\n' * 2)
     page = run(*(LABELS if labels != "none" else ()), form="full")[1]
-    said([line for line in read_sentences(page).split(". ") if "nvalid" in line or "left out" in line or "wrong" in line])
+    said(
+        [line for line in read_sentences(page).split(". ") if "nvalid" in line or "left out" in line or "wrong" in line]
+    )
     reader = Reader(load_rubrics(FILES[0], played.RUBRIC))
     reader.read_texts("j", enumerate(json.dumps(each).encode() for each in [*records, *invalid]))
     reader.gather()
@@ -1117,6 +1119,28 @@ def test_several_records_of_an_answer_are_its_outputs_as_those_of_one_record_are
         _, report, _ = run(*LABELS, "--runs", str(runs))
         reports.append({key: report[key] for key in ("reasons", "bad_caught", "good_passed", "unscored")})
     assert reports[0] == reports[1]
+
+
+@pytest.mark.parametrize("later", ["asked again", "invalid too", "another sample"])
+def test_an_invalid_record_counts_beside_a_later_one_in_every_command(later, said):
+    """Of 30 bad answers the judge catches all, but one of them has an invalid record before the one that does."""
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text("utf-8").splitlines()]
+    again = {"asked again": records[:1], "invalid too": [refuse(0)], "another sample": []}[later]
+    first = [refuse(0), *records[1:]] if again else [*records, refuse(0)]
+    write_lines("answers.judged.jsonl", [*first, *again])
+    files = (FILES[0], "answers.judged.jsonl")
+    score = json.loads(commands.run("rubric-lint", "score", *files, "--format", "json").stdout)["totals"]
+    agree = json.loads(commands.run("rubric-lint", "agree", *files, *LABELS, "--format", "json").stdout)
+    _, report, _ = run(*LABELS)
+    compared = agree["agreements"][0]["comparisons"][0]["measures"][-1]
+    caught = [each["bad_caught"]["x"] for each in (compared["pair"]["gate"], report)]
+    invalid = [score["invalid"], len(agree["invalid"]), len(report["invalid"])]
+    wrong = 1 if later == "invalid too" else 0.5
+    assert (score["outputs"], invalid, caught) == (61, [1 + (later == "invalid too")] * 3, [30 - wrong] * 2)
+    notes = commands.run("rubric-lint", "agree", *files, *LABELS, "--allow-invalid").stderr.splitlines()
+    said([line for line in notes if "record" in line])
 
 
 def write_outputs(judge, extra=()):

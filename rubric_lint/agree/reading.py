@@ -295,6 +295,7 @@ class Reader:
         self._labels, self._refused = Counter[str](), Counter[str]()
         self._contradictions = 0
         self._repeated: set[tuple[str, Key]] = set()
+        self._renewed: set[tuple[str, Key]] = set()
 
     def list_notes(self) -> Iterator[str]:
         """Yield how many labels contradict themselves, and how many answers have several records of one judge."""
@@ -306,6 +307,11 @@ class Reader:
         if n:
             answers = "1 answer has" if n == 1 else f"{n:,} answers have"
             yield f"{answers} several records by one judge: each counts as a further judge output, in recorded order"
+        n = len(self._renewed)
+        if n:
+            before = "of 1 of them an invalid record is" if n == 1 else f"of {n:,} of them invalid records are"
+            again = "if that was asked again, keep only the later record, as `rubric-lint judge --again` does"
+            yield f"{before} before a valid one, and both count: {again}"
 
     @property
     def left_out(self) -> list[LeftOut]:
@@ -621,6 +627,9 @@ class Reader:
                 continue
             if len(records) > 1:
                 self._repeated.add((rubric, key))
+                first = next((at for at, record in enumerate(records) if record.invalid is not None), len(records))
+                if any(record.invalid is None for record in records[first:]):
+                    self._renewed.add((rubric, key))
             judgement = combine_records([record.judgement for record in records], records[0].rubric)
             if records[0]._replace(judgement=judgement).is_valid:
                 self._judges.append(records[0]._replace(judgement=judgement, text=_find_text(records)))

@@ -276,7 +276,8 @@ def _word_invalid(review: Review) -> Iterator[str]:
         are = "judge output is" if count == 1 else "judge outputs are"
         yield f"{count:,} {are} invalid: {Causes(each.message for each in outputs).word()}."
     if count and review.people:
-        yield "For the verdict of a labelled answer an invalid output counts as a wrong one; of a criterion it says nothing."
+        verdict = "For the verdict of a labelled answer an invalid output counts as a wrong one"
+        yield f"{verdict}; of a criterion it says nothing."
     labels = [each.message for each in review.invalid if each.is_label]
     if labels:
         yield f"{counted(len(labels), 'invalid label')} left out: {Causes(labels).word()}."
