@@ -106,6 +106,7 @@ def test_an_error_budget_of_5_percent_is_shared_by_rules_and_their_tests():
 GATED_TWO = rubric(f"  - {{id: c0, {BANDS}}}\n  - {{id: c1, {BANDS}}}\n")
 INVERSE = ([1, 1, 0, 0, 1, 0], [1, 0, 1, 0, 1, 0], [0, 0, 0, 1, 0, 1])
 BOTH = [0, 1] * 30
+FEW = [0] * 15 + [1] * 6 + [0] * 9
 HIGHER_IF_BAD = [8 if number % 2 else 2 + number // 40 for number in range(120)]
 BETTER = [3 if number < 150 else 8 for number in range(300)]
 HONEST = [label if number % 10 else 11 - label for number, label in enumerate(BETTER)]
@@ -178,6 +179,8 @@ RULES = {
         "one does not vary": table(checks(3), BOTH, BOTH, [1] * 60),
         "one hardly varies": table(checks(3), BOTH, BOTH, [0] * 2 + [1] * 58),
         "one alone varies": table(checks(3), BOTH, [1] * 60, [0] * 60),
+        "what chance reaches, though not by Student's t": table(checks(3), [1] * 15 + [0] * 15, *[FEW] * 2),
+        "one more": table(checks(3), [1] * 15 + [0] * 15, *[[0] * 15 + [1] * 7 + [0] * 8] * 2),
     },
     # judged-disagrees: 1 criterion, so each bound is wrong in 1 of 120; 3 of 60 labels may be slips
     find_disagreement: {
