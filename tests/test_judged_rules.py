@@ -128,6 +128,15 @@ def people(label, judge, of=GATED):
     return made._replace(compared={"m": {0: Labelled(tuple(made.keys[number] for number in known), answers)}})
 
 
+def verdicts(good, judged, of=None):
+    """A table with labels of the verdict, alone or beside those of a criterion; None is an invalid output."""
+    pairs = enumerate(zip(good, judged, strict=True))
+    answers = tuple(LabelledAnswer(at, {"ann": label}, (run,)) for at, (label, run) in pairs)
+    made = of or table(GATED, [7] * len(good), labels=[[None] * len(good)])
+    compared = {**made.compared.get("m", {}), None: Labelled(tuple(made.keys), answers)}
+    return made._replace(compared={"m": compared}, bare=0 if of else len(good))
+
+
 def flipping(count, verdicts, gates):
     """A table of answers with samples, in so many of which the verdict and the gate flip."""
     flips = {place: Fraction(flipped) / (count or 1) for place, flipped in ((None, verdicts), (0, gates))}
@@ -194,6 +203,12 @@ RULES = {
         "no labels": table(GATED, [7] * 60),
         "few labels": people([3, 8, 8, None], [3, 8, 8, 8]),
         "labels on one side": people([8] * 60, [8] * 60),
+        "verdicts alone": verdicts([False] * 30 + [True] * 30, [True] * 19 + [False] * 11 + [True] * 30),
+        "verdicts that are the same": verdicts([False] * 30 + [True] * 30, [False] * 30 + [True] * 30),
+        "few verdicts": verdicts([False, True, True], [True] * 3),
+        "invalid outputs": verdicts([False] * 30 + [True] * 30, [None] * 19 + [False] * 11 + [True] * 30),
+        "verdicts and a criterion": verdicts([False] * 60, [True] * 60, people([3] * 60, [8] * 60)),
+        "verdicts and not the criterion": verdicts([False] * 60, [True] * 60, people([3, 8] * 30, [3, 8] * 30)),
     },
     find_length: {
         "higher": long_answers([7] * 60, [6 + number // 20 for number in range(60)]),

@@ -315,6 +315,8 @@ def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: 
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
     about = source.name, loaded.name, source.position(start).line
     found = Assessment(*about, Trust.UNDECIDED, (), asked, review)
+    # The page itself says how the judge treats verdicts, by the target that is asked for.
+    evidence = [each for each in evidence if each.criterion is not None or each.rule != "judged-disagrees"]
     if review.ratings is not None:
         found = _measure(found, review.ratings)
     criteria = tuple(_assess_criteria(loaded, evidence, found))

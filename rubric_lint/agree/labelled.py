@@ -33,6 +33,14 @@ class Labelled(NamedTuple):
         """Return a number of units of a class in words."""
         return count_units(n, is_bad=is_bad, are_questions=self.are_questions)
 
+    def without_invalid(self) -> "Labelled":
+        """Return them without invalid outputs, which say nothing of the wording."""
+        kept = []
+        for each in self.answers:
+            runs = [run for run in each.runs if run is not None]
+            kept.append(each._replace(runs=runs, was_asked=bool(runs)))
+        return Labelled(self.keys, tuple(kept))
+
     def narrow(self, keys: frozenset[Key]) -> "Labelled":
         """Return those with some ids."""
         kept = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
