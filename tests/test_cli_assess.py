@@ -1062,6 +1062,25 @@ def test_a_label_of_no_answer_is_left_out_and_an_id_with_blanks_is_trimmed():
     assert f"1 label left out ({NO_ANSWER}): zz9 by ann" in " ".join(page.split())
 
 
+@pytest.mark.parametrize("other", [None, "another version"])
+def test_a_label_of_no_answer_is_left_out_where_the_answers_are_results(other):
+    """An answer that was judged by another version of the rubric is there: its label counts as one without a result."""
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    labels = Path("labels.jsonl").read_text("utf-8").splitlines()
+    absent = {**json.loads(labels[0]), "id": "zz9"}
+    write_lines("labels.jsonl", [*map(json.loads, labels), absent])
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text("utf-8").splitlines()]
+    if other:
+        records.append({**records[0], "id": "zz9", "rubric_hash": "sha256:0"})
+    write_lines("answers.jsonl", records)
+    Path("answers.judged.jsonl").unlink()
+    _, report, _ = run(*LABELS)
+    left_out = [each["reason"] for each in report["left_out"]]
+    n = [report[side]["n"] for side in ("bad_caught", "good_passed")]
+    assert (n, report["unscored"], NO_ANSWER in left_out) == (([31, 30], 1, False) if other else ([30, 30], 0, True))
+
+
 def test_empty_cells_are_filled_in_before_other_labels_are_asked_for(said):
     met = [False] * 15 + [True] * 15
     write_judged([(each,) for each in met], met)

@@ -375,8 +375,9 @@ def run_assess(given: Given) -> int:
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = given.labels or linted.labels
-        is_apart = given.answers != STDIN and given.answers not in recorded
-        among = describe_answers(given.answers, given.fields) if recorded and is_apart else {}
+        among = describe_answers(given.answers, given.fields) if recorded and given.answers != STDIN else {}
+        if given.answers in recorded:  # then the results say what is known of each
+            among = dict.fromkeys(among, About())
         found = linted.assess(recorded, labels, asked, probes, among)
         _check_assessed(found, given)
         if given.history and not linted.has_errors:
