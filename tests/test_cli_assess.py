@@ -1622,6 +1622,20 @@ def test_labels_of_the_verdict_alone_are_counted_beside_findings(said):
     said(done.stdout)
 
 
+@pytest.mark.parametrize(("bad", "spare", "options"), [(2, 0, ()), (55, 0, ()), (2, 200, ("--look", "2")), (10, 0, ())])
+def test_answers_of_the_class_that_is_rare_are_what_is_asked_for(bad, spare, options, said):
+    """Of 60 labelled answers; the judge is always right, and so many answers more are judged."""
+    met = [at >= bad for at in range(60)]
+    write_people({"ann": [*met, *[True] * spare]}, [(value,) for value in [*met, *[True] * spare]])
+    write_lines(
+        "labels.jsonl", [json.loads(line) for line in Path("labels.jsonl").read_text("utf-8").splitlines()[:60]]
+    )
+    _, report, _ = run(*LABELS, *options)
+    assert (report["reasons"], report["labels_needed"] is None) == (["few-labels"], bad != 10)
+    page = run(*LABELS, *options, form="full")[1].partition("\nDetails")[0]
+    said([read_sentences(page).partition(" Bad are")[0], *(step["text"] for step in report["next"])])
+
+
 @pytest.mark.parametrize("third", [(), ("cid",)])
 def test_where_people_disagree_nobody_is_blamed_and_the_command_shows_every_answer(third):
     """The judge says what bob says, so that no answer would be listed if bob were right."""

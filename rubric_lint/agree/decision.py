@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.agree.label_scale import Doubted, find_doubted
-from rubric_lint.agree.labelled import Skew, find_skew, list_judges
-from rubric_lint.agree.needed import Seen, count_labels
+from rubric_lint.agree.labelled import Skew, count_units, find_skew, list_judges
+from rubric_lint.agree.needed import MOST_LABELS, Seen, count_labels, find_least_units, find_rare, is_beyond
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Ratings
 from rubric_lint.agree.scales import measures_of
@@ -135,3 +135,31 @@ def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
     if shares.unscored > (1 - target) * shares.people.labelled:
         return True
     return shares.unasked > 0 and needed is not None and needed <= shares.units
+
+
+def word_target(target: Fraction) -> str:
+    """Return the share that is asked for."""
+    return f"{float(target):.3g}" if target * 100 % 1 else f"{float(target):.0%}"
+
+
+def word_unsettled(
+    shares: Shares, target: Fraction, level: float, judge: str = "the judge", when: str = "", *, are_questions: bool
+) -> str:
+    """Return why no number of labels can be said to decide; the bounds to come are wrong with probability `level`."""
+    bad, good = shares.bad_caught.n, shares.good_passed.n
+    least = find_least_units(target, level)
+    if is_beyond(least):
+        what = f"{word_target(target)} needs at least {least:,} bad and {least:,} good ones{when}"
+        return f"even {MOST_LABELS} labels would probably not settle it: {what}"
+    rare = find_rare(bad, good, least)
+    if rare:
+        how = f"even {MOST_LABELS} labels would probably hold too few"
+        return f"{rare} answers are too rare among these: {how} to settle it"
+    if max(bad, good) < least:
+        units = "questions" if are_questions else "answers"
+        return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least{when}"
+    if min(bad, good) < least:
+        few = count_units(min(bad, good), is_bad=bad < good, are_questions=are_questions)
+        are = "is" if min(bad, good) == 1 else "are"
+        return f"only {few} {are} labelled; {least} bad and {least} good ones are the least{when}"
+    return f"{judge} is too near {word_target(target)}: even {MOST_LABELS} labels would probably not settle it"

@@ -45,6 +45,12 @@ def find_rare(bad: int, good: int, least: int) -> str:
     return name if Fraction(rarer + 1, bad + good + 2) * MOST_LABELS < least else ""
 
 
+def count_to_least(bad: int, good: int, least: int) -> int:
+    """Return how many units in all, a multiple of 10, probably hold the least of both classes, at the rate so far."""
+    rate = Fraction(min(bad, good) + 1, bad + good + 2)
+    return _STEP * math.ceil(least / rate / _STEP)
+
+
 def is_beyond(least: int) -> bool:
     """Return whether even the most labels, half of them of each class, would hold too few."""
     return 2 * least > MOST_LABELS

@@ -12,15 +12,15 @@ from rubric_lint.agree.assess import (
     is_against,
 )
 from rubric_lint.agree.bounds import Bounded
-from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Reason, lacks_outputs
-from rubric_lint.agree.groups import ERROR, JudgeShares, word_ungrouped
+from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Reason, lacks_outputs, word_target, word_unsettled
+from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, word_ungrouped
 from rubric_lint.agree.judged.outcomes import at_least, at_most
 from rubric_lint.agree.judged.rules import ALIKE, TARGET, word_missing_labels
 from rubric_lint.agree.judged.run import Review, Unmatched
 from rubric_lint.agree.judged.table import Column
 from rubric_lint.agree.label_scale import Suspicion
 from rubric_lint.agree.labelled import count_units, word_ungrouped_outputs
-from rubric_lint.agree.needed import MOST_LABELS, find_least_units, find_rare, is_beyond
+from rubric_lint.agree.needed import find_least_units
 from rubric_lint.agree.reading import NO_VERDICT
 from rubric_lint.agree.shares import Shares
 from rubric_lint.finding import Severity
@@ -95,7 +95,7 @@ def _word_reasons(found: Assessment) -> str:
         "answers": counted(review.answers, "answer"),
         **(review.doubts.word(people) if people else {}),
         "more": _word_needed(found) if worst else "",
-        "target": word_target(found),
+        "target": word_target(found.asked.target),
     }
     words = _REASONS
     ratings = review.ratings
@@ -122,7 +122,9 @@ def _word_needed(found: Assessment) -> str:
     if found.lacks_outputs:
         return f"{word_missing(worst.shares)}, so more labels would not settle it"
     if more is None:
-        return _word_unsettled(found, worst.shares)
+        words = {"judge": _name_judge(found), "when": f" at look {found.asked.look + 1}"}
+        level = find_level(found.asked.look + 1, len(found.judges))
+        return word_unsettled(worst.shares, found.asked.target, level, are_questions=found.has_questions, **words)
     what = f"labels of answers to {counted(more, 'more question')}" if found.has_questions else f"{more} more labels"
     return f"if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
 
@@ -135,32 +137,9 @@ def word_missing(shares: Shares) -> str:
     return f"{shares.unscored:,} of {of} {have} no {valid}judge output"
 
 
-def _word_unsettled(found: Assessment, shares: Shares) -> str:
-    """Return why no number of labels is said."""
-    least = find_least_of(found)
-    rare = find_rare(shares.bad_caught.n, shares.good_passed.n, least)
-    if is_beyond(least):
-        what = f"{word_target(found)} needs at least {least:,} bad and {least:,} good ones"
-        return f"even {MOST_LABELS} labels would probably not settle it: {what}"
-    if rare:
-        how = f"even {MOST_LABELS} labels would probably hold too few"
-        return f"{rare} answers are too rare among these: {how} to settle it"
-    if min(shares.bad_caught.n, shares.good_passed.n) < least:
-        units = "questions" if found.has_questions else "answers"
-        return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least"
-    how = f"even {MOST_LABELS} labels would probably not settle it"
-    return f"{_name_judge(found)} is too near {word_target(found)}: {how}"
-
-
 def count_more(found: Assessment) -> int | None:
     """Return how many more units would decide; None if no number can be said."""
     return None if found.needed is None or found.worst is None else found.needed - found.worst.shares.units
-
-
-def word_target(found: Assessment) -> str:
-    """Return the share that is asked for."""
-    share = float(found.asked.target)
-    return f"{share:.3g}" if found.asked.target * 100 % 1 else f"{share:.0%}"
 
 
 def list_evidence(found: Assessment) -> list[Evidence]:
@@ -184,7 +163,7 @@ def word_shares(found: Assessment) -> Iterator[str]:
         yield _word_share(found, each.shares.bad_caught, judge, is_bad=True)
         yield _word_share(found, each.shares.good_passed, judge, is_bad=False)
     if Reason.SHARES_REACHED in found.reasons:
-        less, checks = f"catches or passes fewer than {word_target(found)}", int(1 / ERROR)
+        less, checks = f"catches or passes fewer than {word_target(found.asked.target)}", int(1 / ERROR)
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
         yield _word_group(found, group)
@@ -205,7 +184,8 @@ def _word_share(found: Assessment, share: Bounded, judge: str, *, is_bad: bool) 
     bound = at_most(share.high) if share.high < found.asked.target else at_least(share.low)
     units = count_units(share.n, is_bad=is_bad, are_questions=found.has_questions)
     mean = " (each counted by its average)" if share.x != int(share.x) else ""
-    return f"Of {units} {judge} {did} {share.shown}{mean}: {bound} of all such; {word_target(found)} is asked."
+    target = word_target(found.asked.target)
+    return f"Of {units} {judge} {did} {share.shown}{mean}: {bound} of all such; {target} is asked."
 
 
 def _word_group(found: Assessment, group: JudgeShares) -> str:
@@ -222,9 +202,9 @@ def _word_group(found: Assessment, group: JudgeShares) -> str:
     return f"{found.asked.by} `{group.group}`: {judge}{verdict}{', '.join(parts)}{few}."
 
 
-def find_least_of(found: Assessment) -> int:
-    """Return the fewest units of a class that can reach the target that is asked for."""
-    return find_least_units(found.asked.target, found.level)
+def find_least_of(found: Assessment, look: int | None = None) -> int:
+    """Return the fewest units of a class that can reach the target that is asked for, at this look or another one."""
+    return find_least_units(found.asked.target, find_level(look or found.asked.look, max(len(found.judges), 1)))
 
 
 def _word_stopped(line: Verdict) -> str:
@@ -347,7 +327,7 @@ def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     if found.has_questions:
         few = ""
         if min(bad, good) < least and Reason.FEW_LABELS in found.reasons:
-            few = f": too few to speak of other questions. {least} with bad and {least} with good ones are the least"
+            few = ": too few to speak of other questions"
         questions = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
         link = ", but" if bad + good < labelled else ":"
         yield f"{counted(labelled, 'labelled answer')}{link} {questions}{few}."
@@ -434,10 +414,5 @@ def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment)
         more = criterion.needed - shares.units
         units = "questions" if found.has_questions else "labels"
         return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
-    least = find_least_units(TARGET, float(ERROR / max(len(found.judges), 1)))
-    rare = find_rare(shares.bad_caught.n, shares.good_passed.n, least)
-    if rare:
-        return f"{rare} answers are too rare on it: even {MOST_LABELS} labels would probably hold too few"
-    if min(shares.bad_caught.n, shares.good_passed.n) < least:
-        return f"too few labels; {least} bad and {least} good answers are the least"
-    return f"near 80%; even {MOST_LABELS} labels would probably not settle it"
+    level = float(ERROR / max(len(found.judges), 1))
+    return word_unsettled(shares, TARGET, level, are_questions=found.has_questions)

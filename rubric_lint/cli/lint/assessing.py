@@ -285,6 +285,14 @@ class _AmongAnswers(RecordCache):
         return replace(file, lines=lines)
 
 
+def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, About]:
+    """Return the answers, and what is known of each besides the results; none if they are on stdin."""
+    if not recorded or given.answers == STDIN:
+        return {}
+    among = describe_answers(given.answers, given.fields)
+    return dict.fromkeys(among, About()) if given.answers in recorded else among
+
+
 def describe_answers(answers: str, fields: Fields) -> dict[Key, About]:
     """Return what the answers of a file are about, by their ids; raise UserError if the file cannot be read."""
     records = (record for record in _decode_records(answers, fields) if record.get("id") is not None)
@@ -375,9 +383,7 @@ def run_assess(given: Given) -> int:
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = given.labels or linted.labels
-        among = describe_answers(given.answers, given.fields) if recorded and given.answers != STDIN else {}
-        if given.answers in recorded:  # then the results say what is known of each
-            among = dict.fromkeys(among, About())
+        among = _describe_among(given, recorded)
         found = linted.assess(recorded, labels, asked, probes, among)
         _check_assessed(found, given)
         if given.history and not linted.has_errors:
