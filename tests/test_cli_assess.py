@@ -1636,6 +1636,14 @@ def test_answers_of_the_class_that_is_rare_are_what_is_asked_for(bad, spare, opt
     said([read_sentences(page).partition(" Bad are")[0], *(step["text"] for step in report["next"])])
 
 
+def test_a_criterion_of_which_a_finding_is_ignored_is_not_said_to_need_labels(said):
+    write_people({"ann": HALF}, [(True,)] * 60)
+    Path("rubric-lint.toml").write_text('ignore = ["judged-disagrees"]\n')
+    _, report, _ = run(*LABELS)
+    assert {(each["standing"], each["labels_needed"]) for each in report["criteria"]} == {(UNKNOWN, None)}
+    said(list_lacks(run(*LABELS, form="full")[1]))
+
+
 @pytest.mark.parametrize("third", [(), ("cid",)])
 def test_where_people_disagree_nobody_is_blamed_and_the_command_shows_every_answer(third):
     """The judge says what bob says, so that no answer would be listed if bob were right."""

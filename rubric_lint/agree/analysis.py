@@ -1,8 +1,7 @@
 """Measure the agreement of all raters of a rubric."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -14,34 +13,22 @@ from rubric_lint.agree.comparison import (
     Comparison,
     Contest,
     Flips,
-    Gate,
     Plan,
     Units,
     compare,
     compare_samples,
     contend,
 )
-from rubric_lint.agree.decision import (
-    OF_INVALID,
-    OF_LABELS,
-    Doubts,
-    Reason,
-    count_needed,
-    decide_shares,
-    find_doubts,
-    lacks_outputs,
-)
-from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, measure_groups, word_ungrouped
+from rubric_lint.agree.decision import Reason, find_doubts
+from rubric_lint.agree.gates import Gate, find_standard, find_standard_of_criterion, measure_gate, word_gate
+from rubric_lint.agree.groups import JudgeShares, measure_groups, word_ungrouped
 from rubric_lint.agree.intervals import Share
-from rubric_lint.agree.judged.outcomes import at_most, level_of_criterion
-from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.label_scale import Doubted
 from rubric_lint.agree.labelled import Labelled, count_ungrouped, find_units, lay_out, list_judges
-from rubric_lint.agree.needed import MOST_LABELS
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
-from rubric_lint.agree.ratings import Judgement, Judgements, Ratings, combine_people, name_key, pool, sort_keys
+from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, combine_people, name_key, pool, sort_keys
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
-from rubric_lint.agree.shares import People, Shares, measure_shares
+from rubric_lint.agree.shares import compare_people
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
 
 
@@ -325,97 +312,41 @@ def _measure_gates(
     ratings: Ratings, measures: Sequence[Measure], plan: Plan, known: Doubted | None
 ) -> dict[str, dict[int, Gate]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
-    names, units = {**ratings.judges, **ratings.panels}, find_units(ratings)
-    judges = len(list_judges(ratings))
+    units, judges = find_units(ratings), len(list_judges(ratings))
+    criteria = len(ratings.rubric.criteria) if ratings.rubric else 0
     doubts = find_doubts(ratings, plan.line, plan.scales_known)
     doubts = doubts._replace(doubted=known or doubts.doubted)
+    of_verdict = find_standard(plan.target, plan.look, judges)
+    of_criterion = find_standard_of_criterion(criteria, judges)
     found = dict[str, dict[int, Gate]]()
-    for name, judge in names.items():
+    for name, judge in {**ratings.judges, **ratings.panels}.items():
+        laid_out = {
+            number: _lay_out(ratings, name, measure, units, plan.runs)
+            for number, measure in enumerate(measures)
+            if measure.meets is not None
+        }
+        # Where labels of the verdict say nothing of the judge, those of criteria say nothing either.
+        last = len(measures) - 1
+        people = compare_people(laid_out[last].answers)
+        void = doubts.find_void(people, plan.target)
+        is_invalid = ratings.has_invalid_outputs(name)
         found[name] = {}
-        verdict: People | None = None
-        # The verdict comes first: where its labels say nothing of the judge, those of criteria say nothing either.
-        for number, measure in reversed(list(enumerate(measures))):
-            if measure.meets is None:
-                continue
-            is_verdict = measure.place is None
-            laid_out = lay_out(ratings, name, measure, units, plan.runs) if ratings.has_joined_labels else None
-            laid_out = laid_out or Labelled((), ())
-            own = measure_shares(laid_out.answers, find_level(plan.look if is_verdict else 1, judges))
-            verdict = verdict or own.people
-            people = verdict if doubts.find_void(verdict, plan.target) else own.people
-            target, level = TARGET, float(ERROR)
-            if is_verdict:
-                target, level = plan.target, find_level(plan.look + 1, judges)
-            strict = own
-            if not is_verdict and ratings.rubric:
-                of_criterion = level_of_criterion(len(ratings.rubric.criteria)) / max(judges, 1)
-                strict = measure_shares(laid_out.answers, of_criterion)
-            gate = _decide(own, strict, doubts.find_void(people, plan.target), target, level)
-            of_reasons = OF_LABELS | OF_INVALID if ratings.has_invalid_outputs(name) else OF_LABELS
-            words = _Words(strict, people, doubts, of_reasons, are_questions=laid_out.are_questions)
-            reason = _word_gate(gate, words)
-            if is_verdict and judges == 1 and doubts.are_by_verdict_alone(own.people, plan.target):
-                level = find_level(plan.look, judges)
-                bounds = bound_by_verdict(laid_out, judge, plan.line, plan.runs, level)
-                reason = f"{reason}; {bounds.words}" if bounds else reason
+        for number, answers in laid_out.items():
+            gate = measure_gate(answers, of_verdict if number == last else of_criterion, void)
+            reason = word_gate(gate, people if void else gate.shares.people, doubts, is_invalid=is_invalid)
             found[name][number] = gate._replace(reason=reason)
+        if judges == 1 and doubts.are_by_verdict_alone(people, plan.target):
+            bounds = bound_by_verdict(laid_out[last], judge, plan.line, plan.runs, of_verdict.level)
+            if bounds:
+                gate = found[name][last]
+                found[name][last] = gate._replace(reason=f"{gate.reason}; {bounds.words}")
     return found
 
 
-def _decide(shares: Shares, strict: Shares, void: Reason | None, target: Fraction, level: float) -> Gate:
-    """Return what the shares of a judge show, unless the labels are void."""
-    if not shares.people.labelled:
-        return Gate(shares, target, (Reason.NO_LABELS,), "", is_void=True)
-    if void:
-        return Gate(shares, target, (void,), "", is_void=True)
-    reasons = decide_shares(shares, target, strict)
-    needed = count_needed(shares, target, level) if Reason.FEW_LABELS in reasons else None
-    return Gate(shares, target, reasons, "", needed=needed)
-
-
-class _Words(NamedTuple):
-    """What sentences on a gate say of the people and their labels.
-
-    `strict` has the bounds against the judge, `of_reasons` the words of reasons.
-    """
-
-    strict: Shares
-    people: People
-    doubts: Doubts
-    of_reasons: Mapping[Reason, str]
-    are_questions: bool
-
-
-def _word_gate(gate: Gate, about: _Words) -> str:
-    """Return what the shares show in words."""
-    strict, people, doubts, of_reasons, are_questions = about
-    bounds = {Reason.MISSES_BAD: strict.bad_caught, Reason.FAILS_GOOD: strict.good_passed}
-    if gate.reasons == (Reason.NO_LABELS,):
-        return "no judged answer has a label that says it"
-    if gate.reasons == (Reason.FEW_LABELS,):
-        for share, kind in ((gate.shares.bad_caught, "bad"), (gate.shares.good_passed, "good")):
-            if not share.n:
-                return f"no labelled answer is {kind}, so nothing shows how the judge treats {kind} answers"
-        if lacks_outputs(gate.shares, gate.target, gate.needed):
-            missing, labelled = gate.shares.unscored, gate.shares.people.labelled
-            return f"not settled; {missing:,} of {labelled:,} labelled answers without a valid output count as wrong"
-        if gate.needed is None:
-            return f"not settled; even {MOST_LABELS} labels would probably not settle it"
-        more = gate.needed - gate.shares.units
-        what = f"labels of answers to {more:,} more questions" if are_questions else f"{more:,} more labels"
-        return f"not settled; if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
-    values = {
-        "judge": "the judge",
-        "target": f"{float(gate.target):.4g}" if gate.target * 100 % 1 else f"{float(gate.target):.0%}",
-        **doubts.word(people),
-    }
-    words = []
-    for reason in gate.reasons:
-        bound = f" ({at_most(bounds[reason].high)})" if reason in bounds else ""
-        words.append(of_reasons[reason].format_map(values) + bound)
-    if Reason.LABEL_SCALE in gate.reasons and doubts.doubted:
-        words.append(f"say --label-scale {doubts.doubted.proposed} or, if that is wrong, {doubts.doubted.own}")
-    return "; ".join(words)
+def _lay_out(ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int) -> Labelled:
+    """Return the labelled answers on a scale; none if no label is of a judged answer."""
+    laid_out = lay_out(ratings, judge, measure, units, runs) if ratings.has_joined_labels else None
+    return laid_out or Labelled((), ())
 
 
 def _lay_out_verdicts(ratings: Ratings, judges: Collection[str], plan: Plan) -> dict[str, Labelled]:

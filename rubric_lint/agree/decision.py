@@ -115,8 +115,10 @@ def decide_shares(shares: Shares, target: Fraction, strict: Shares | None = None
     return tuple(against) or ((Reason.SHARES_REACHED,) if shares.reaches(target) else (Reason.FEW_LABELS,))
 
 
-def count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
+def count_needed(shares: Shares, target: Fraction, level: float, strict: float | None = None) -> int | None:
     """Return how many units in all, judged and labelled, decide with a chance of 4 in 5, None if no number can be said.
+
+    Bounds may be wrong with the probability `level`, upper ones with `strict` if that is given.
 
     Labelled answers that the judge was not asked show nothing of it, so that they count among those to come.
     """
@@ -124,7 +126,7 @@ def count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
     if not bad.n + good.n:
         return None
     may_slip = 2 * shares.people.double < shares.people.labelled
-    return count_labels(bad, good, target, level, may_slip=may_slip)
+    return count_labels(bad, good, target, level, strict, may_slip=may_slip)
 
 
 def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:

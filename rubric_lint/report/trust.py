@@ -399,6 +399,8 @@ def word_lack(criterion: Assessed, found: Assessment) -> str:
     missing = word_missing_labels(column) if column else ""
     if missing or shares is None:
         return missing or ALIKE
+    if criterion.is_silenced:
+        return "the judge and people differ on it, but that finding is ignored"
     return "people disagree on it" if shares.people.disagree(TARGET) else _word_lack_of_labels(criterion, shares, found)
 
 
