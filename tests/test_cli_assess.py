@@ -1636,6 +1636,54 @@ def test_answers_of_the_class_that_is_rare_are_what_is_asked_for(bad, spare, opt
     said([read_sentences(page).partition(" Bad are")[0], *(step["text"] for step in report["next"])])
 
 
+@pytest.mark.parametrize(("contradictions", "reasons"), [(1, "shares-reached"), (6, "labels-refused")])
+def test_labels_on_which_a_person_is_not_sure_are_a_selection(contradictions, reasons):
+    """The judge says the second of two labels that one person gave."""
+    met = [not each if number < contradictions else each for number, each in enumerate(HALF)]
+    write_people({"ann": met}, [(each,) for each in met])
+    second = Path("labels.jsonl").read_text("utf-8")
+    write_people({"ann": HALF}, [(each,) for each in met])
+    Path("second.jsonl").write_text(second, "utf-8")
+    _, report, _ = run(*LABELS, "--labels", "second.jsonl")
+    assert (report["reasons"], report["left_out"][0]["count"]) == ([reasons], 2 * contradictions)
+
+
+def test_a_class_of_which_outputs_are_missing_is_not_said_to_be_near_the_target(said):
+    """Each of 12 bad answers has one output, and each of 48 good ones has two."""
+    met = [at >= 12 for at in range(60)]
+    write_people({"ann": met}, [(each,) * (1 + each) for each in met])
+    said(run(*LABELS, "--runs", "2", form="full")[1].partition("\nDetails")[0])
+
+
+@pytest.mark.parametrize("common", [0, 12])
+def test_a_judge_that_differs_from_one_of_two_people_alone_is_not_blamed_before_they_label_the_same(common, said):
+    reverse = [not each for each in HALF]
+    ann = [each if at % 2 else None for at, each in enumerate(HALF)]
+    bob = [None if at % 2 else each for at, each in enumerate(reverse)]
+    for at in range(1, 2 * common, 2):
+        bob[at] = HALF[at]
+    write_judged([(each,) for each in HALF], HALF)
+    records = [json.loads(line) for line in Path("labels.jsonl").read_text("utf-8").splitlines()]
+    labels = []
+    for rater, given in (("ann", ann), ("bob", bob)):
+        for record, each in zip(records, given, strict=True):
+            output = played.to_output(dict.fromkeys(played.CRITERIA, each))
+            labels += [{**record, "rater": rater, "output": output}] if each is not None else []
+    write_lines("labels.jsonl", labels)
+    page = read_sentences(run(*LABELS, form="full")[1])
+    said([line for line in page.split(". ") if "differs from" in line])
+
+
+def test_where_nobody_knows_which_answers_belong_together_the_page_says_so(said):
+    write_judged([(each,) for each in HALF], HALF)
+    for name in ("answers.jsonl", "answers.judged.jsonl"):
+        records = [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
+        for record in records[:50]:
+            del record["answer"]
+        write_lines(name, records)
+    said([line for line in read_sentences(run(*LABELS, form="full")[1]).split(". ") if "known" in line])
+
+
 def test_a_criterion_of_which_a_finding_is_ignored_is_not_said_to_need_labels(said):
     write_people({"ann": HALF}, [(True,)] * 60)
     Path("rubric-lint.toml").write_text('ignore = ["judged-disagrees"]\n')

@@ -19,7 +19,7 @@ from rubric_lint.agree.comparison import (
     compare_samples,
     contend,
 )
-from rubric_lint.agree.decision import Reason, find_doubts
+from rubric_lint.agree.decision import Reason, find_doubts, word_missing
 from rubric_lint.agree.gates import Gate, find_standard, find_standard_of_criterion, measure_gate, word_gate
 from rubric_lint.agree.groups import JudgeShares, measure_groups, word_ungrouped
 from rubric_lint.agree.intervals import Share
@@ -333,7 +333,8 @@ def _measure_gates(
         found[name] = {}
         for number, answers in laid_out.items():
             gate = measure_gate(answers, of_verdict if number == last else of_criterion, void)
-            reason = word_gate(gate, people if void else gate.shares.people, doubts, is_invalid=is_invalid)
+            missing = word_missing(gate.shares, plan.runs, is_verdict=number == last)
+            reason = word_gate(gate, people if void else gate.shares.people, doubts, missing, is_invalid=is_invalid)
             found[name][number] = gate._replace(reason=reason)
         if judges == 1 and doubts.are_by_verdict_alone(people, plan.target):
             bounds = bound_by_verdict(laid_out[last], judge, plan.line, plan.runs, of_verdict.level)

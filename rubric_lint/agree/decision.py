@@ -132,11 +132,24 @@ def count_needed(shares: Shares, target: Fraction, level: float, strict: float |
 def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
     """Return whether outputs are missing rather than labels.
 
-    So many answers have no valid output that the others cannot reach the target, or the labels at hand would decide.
+    So many answers, or units of a class, have no valid output that the others cannot reach the target, or the labels at
+    hand would decide.
     """
     if shares.unscored > (1 - target) * shares.people.labelled:
         return True
+    for share, (_, asked) in zip((shares.bad_caught, shares.good_passed), shares.asked, strict=True):
+        if asked < target * share.n:
+            return True
     return shares.unasked > 0 and needed is not None and needed <= shares.units
+
+
+def word_missing(shares: Shares, runs: int, *, is_verdict: bool) -> str:
+    """Return how many labelled answers have no output that counts, or too few for a run of several."""
+    valid = "" if is_verdict and shares.unscored == shares.unasked else "valid "
+    lacking = f"no {valid}judge output" if runs == 1 else f"fewer than {runs} {valid}judge outputs"
+    have = "has" if shares.unscored == 1 else "have"
+    of = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
+    return f"{shares.unscored:,} of {of} {have} {lacking}"
 
 
 def word_target(target: Fraction) -> str:

@@ -110,12 +110,15 @@ def measure_gate(laid_out: Labelled, standard: Standard, void: Reason | None = N
     return gate._replace(reasons=reasons, needed=needed)
 
 
-def word_gate(gate: Gate, people: People, doubts: Doubts, *, is_invalid: bool) -> str:
-    """Return what the shares show in words; of the `people` reasons speak, and some outputs may be invalid."""
+def word_gate(gate: Gate, people: People, doubts: Doubts, missing: str, *, is_invalid: bool) -> str:
+    """Return what the shares show in words.
+
+    Reasons are about the `people`; `missing` says how many answers lack outputs, of which some may be invalid.
+    """
     if gate.reasons == (Reason.NO_LABELS,):
         return "no judged answer has a label that says it"
     if gate.reasons == (Reason.FEW_LABELS,):
-        return _word_few(gate)
+        return _word_few(gate, missing)
     words: Mapping[Reason, str] = OF_LABELS | OF_INVALID if is_invalid else OF_LABELS
     bounds = {Reason.MISSES_BAD: gate.strict.bad_caught, Reason.FAILS_GOOD: gate.strict.good_passed}
     values = {"judge": "the judge", "target": word_target(gate.standard.target), **doubts.word(people)}
@@ -128,15 +131,14 @@ def word_gate(gate: Gate, people: People, doubts: Doubts, *, is_invalid: bool) -
     return "; ".join(parts)
 
 
-def _word_few(gate: Gate) -> str:
+def _word_few(gate: Gate, missing: str) -> str:
     """Return what labels lack to decide."""
     shares, standard = gate.shares, gate.standard
     for share, kind in ((shares.bad_caught, "bad"), (shares.good_passed, "good")):
         if not share.n:
             return f"no labelled answer is {kind}, so nothing shows how the judge treats {kind} answers"
     if lacks_outputs(shares, standard.target, gate.needed):
-        missing, labelled = shares.unscored, shares.people.labelled
-        return f"not settled; {missing:,} of {labelled:,} labelled answers without a valid output count as wrong"
+        return f"not settled; {missing}, so lower bounds count them as wrong"
     if gate.needed is None:
         why = word_unsettled(shares, standard.target, standard.following, are_questions=gate.are_questions)
         return f"not settled; {why}"

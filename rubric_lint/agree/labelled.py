@@ -147,8 +147,8 @@ def word_ungrouped_outputs(count: int, runs: int) -> str:
     return f"{count:,} {outputs} of labelled answers {are} in no group of {runs} and not counted."
 
 
-_BY_CHANCE = Fraction(1, 100)
-"""The probability from which labels may be more of one verdict by chance."""
+BY_CHANCE = Fraction(1, 100)
+"""The probability from which chance may explain a difference."""
 
 
 class Skew(NamedTuple):
@@ -161,26 +161,29 @@ class Skew(NamedTuple):
 
 
 def find_skew(ratings: Ratings, line: Verdict) -> Skew | None:
-    """Return how unevenly the judge's verdicts are labelled, if chance does not explain it.
-
-    That is Fisher's exact test (1935), with twice the smaller tail.
-    """
+    """Return how unevenly the judge's verdicts are labelled, if chance does not explain it."""
     labelled = set().union(*ratings.people.values())
     sides: dict[bool, list[bool]] = {True: [], False: []}
     for key, each in combine_people(ratings.judges, ratings.rubric).items():
         if (verdict := each.given[1]) is not None:
             sides[stops(verdict, line)].append(key in labelled)
     stopped, others = sides[True], sides[False]
-    drawn = sum(stopped) + sum(others)
-    least = max(drawn - len(others), 0)
-    ways = [math.comb(len(stopped), least) * math.comb(len(others), drawn - least)]
-    for x in range(least, min(drawn, len(stopped))):
-        ways.append(ways[-1] * (len(stopped) - x) * (drawn - x) // ((x + 1) * (len(others) - drawn + x + 1)))
-    at = sum(stopped) - least
-    tail = min(sum(ways[: at + 1]), sum(ways[at:]))
-    if Fraction(2 * tail, sum(ways)) >= _BY_CHANCE:
-        return None
-    return Skew(sum(stopped), len(stopped), sum(others), len(others))
+    skew = Skew(sum(stopped), len(stopped), sum(others), len(others))
+    return None if find_tail(*skew) >= BY_CHANCE else skew
+
+
+def find_tail(x: int, n: int, y: int, m: int) -> Fraction:
+    """Return the probability that `x` of `n` and `y` of `m` differ so much by chance, if their sum is as it is.
+
+    That is Fisher's exact test (1935), with twice the smaller tail.
+    """
+    drawn = x + y
+    least = max(drawn - m, 0)
+    ways = [math.comb(n, least) * math.comb(m, drawn - least)]
+    for k in range(least, min(drawn, n)):
+        ways.append(ways[-1] * (n - k) * (drawn - k) // ((k + 1) * (m - drawn + k + 1)))
+    at = x - least
+    return Fraction(2 * min(sum(ways[: at + 1]), sum(ways[at:])), sum(ways))
 
 
 _LEAST_PAIRS = 20

@@ -687,6 +687,7 @@ class Reader:
             del found[rater, rubric][key]
         for record in records if repeated else ():
             if (names[record.source], record.rubric.name, record.key) in repeated:
+                self._refused[record.rubric.name] += 1  # those on which people are sure do not stand for these
                 self._leave_out(TWICE, record.place, "label")
         return {at: {key: each.judgement for key, each in given.items()} for at, given in found.items() if given}
 

@@ -8,6 +8,7 @@ unit, they count as one, by the average of its answers.
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.agree.bounds import Bounded, lower_bound, upper_bound
@@ -74,7 +75,8 @@ class People(NamedTuple):
     on the answers at the positions `split` they are not of one mind. `agree` is the mean share of pairs of people who
     agree on an answer, None without any pair. If most answers have one label, others may have a second one because the
     first and the judge differ: then it is the mean of those answers and of all others, by their numbers. `main` is the
-    person with the most labels.
+    person with the most labels. `differing` has of each person on how many labelled answers the judge differs, and how
+    many there are.
     """
 
     labelled: int
@@ -83,6 +85,7 @@ class People(NamedTuple):
     split: tuple[int, ...]
     agree: Fraction | None
     main: str
+    differing: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
     def disagree(self, target: Fraction) -> bool:
         """Return whether people agree with each other too little to measure a judge by them."""
@@ -144,13 +147,15 @@ def compare_people(answers: Sequence[LabelledAnswer]) -> People:
     for (differs, good, k), times in pairs.items():
         sums[differs] += times * Fraction(good * (good - 1) + (k - good) * (k - good - 1), k * (k - 1))
         several[differs] += times
+    differing = {name: (sum(each.differs_from(name) for each in answers), n) for name, n in counts.items()}
     double = several.total()
     if 2 * double >= len(answers):
         agree = (sums[True] + sums[False]) / max(double, 1)
     else:
         means = {differs: sums[differs] / several[differs] if several[differs] else Fraction(1) for differs in sums}
         agree = sum((means[differs] * size for differs, size in sizes.items()), Fraction(0)) / len(answers)
-    return People(len(answers), double, len(ties), tuple(split), agree if double else None, main)
+    agreed = agree if double else None
+    return People(len(answers), double, len(ties), tuple(split), agreed, main, differing)
 
 
 def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:

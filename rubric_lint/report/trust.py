@@ -12,17 +12,26 @@ from rubric_lint.agree.assess import (
     is_against,
 )
 from rubric_lint.agree.bounds import Bounded
-from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Reason, lacks_outputs, word_target, word_unsettled
+from rubric_lint.agree.decision import (
+    OF_INVALID,
+    OF_LABELS,
+    Reason,
+    lacks_outputs,
+    word_missing,
+    word_target,
+    word_unsettled,
+)
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, word_ungrouped
 from rubric_lint.agree.judged.outcomes import at_least, at_most
 from rubric_lint.agree.judged.rules import ALIKE, TARGET, word_missing_labels
 from rubric_lint.agree.judged.run import Review, Unmatched
 from rubric_lint.agree.judged.table import Column
 from rubric_lint.agree.label_scale import Suspicion
-from rubric_lint.agree.labelled import count_units, word_ungrouped_outputs
+from rubric_lint.agree.labelled import BY_CHANCE, count_units, find_tail, word_ungrouped_outputs
 from rubric_lint.agree.needed import find_least_units
 from rubric_lint.agree.reading import NO_VERDICT
-from rubric_lint.agree.shares import Shares
+from rubric_lint.agree.shares import LEAST_DOUBLE, People, Shares
+from rubric_lint.agree.units import About
 from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, list_names
 from rubric_lint.run.summary import counted
@@ -120,21 +129,14 @@ def _word_needed(found: Assessment) -> str:
     if worst is None or not worst.shares.people.labelled:
         return "no label comes to a verdict"
     if found.lacks_outputs:
-        return f"{word_missing(worst.shares)}, so more labels would not settle it"
+        missing = word_missing(worst.shares, found.asked.runs, is_verdict=True)
+        return f"{missing}, so more labels would not settle it"
     if more is None:
         words = {"judge": _name_judge(found), "when": f" at look {found.asked.look + 1}"}
         level = find_level(found.asked.look + 1, len(found.judges))
         return word_unsettled(worst.shares, found.asked.target, level, are_questions=found.has_questions, **words)
     what = f"labels of answers to {counted(more, 'more question')}" if found.has_questions else f"{more} more labels"
     return f"if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
-
-
-def word_missing(shares: Shares) -> str:
-    """Return how many labelled answers have no output that counts."""
-    valid = "" if shares.unscored == shares.unasked else "valid "
-    have = "has" if shares.unscored == 1 else "have"
-    of = counted(shares.people.labelled, "labelled answer")
-    return f"{shares.unscored:,} of {of} {have} no {valid}judge output"
 
 
 def count_more(found: Assessment) -> int | None:
@@ -284,12 +286,25 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         if 2 * people.double < people.labelled:
             how = f"lower bounds count them as `{people.main}` does, and all else leaves them out"
         yield f"On {people.tied} of {people.labelled} answers people are split; {how}."
+    yield from _word_uneven(people)
     yield from _word_outputs(found, shares)
     if shares.slips and not find_void(found):
         slips = f"1 label in 20 may be a slip of `{people.main}`"
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
     if _is_copy(found):
         yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
+
+
+def _word_uneven(people: People) -> Iterator[str]:
+    """Yield from whom the judge differs much more than from others, if hardly an answer shows whether they agree."""
+    if people.double >= LEAST_DOUBLE:
+        return
+    for person, (differing, labels) in people.differing.items():
+        others = [counts for name, counts in people.differing.items() if name != person]
+        other, of_other = sum(each for each, _ in others), sum(of for _, of in others)
+        if differing * of_other > other * labels and find_tail(differing, labels, other, of_other) < BY_CHANCE:
+            seen = f"The judge differs from `{person}` on {differing} of {labels} answers, from others on {other} of"
+            yield f"{seen} {of_other}. Let people label the same answers before you blame the judge."
 
 
 def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
@@ -323,6 +338,10 @@ def _is_copy(found: Assessment) -> bool:
 
 def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     labelled, least = worst.shares.people.labelled - worst.shares.people.tied, find_least_of(found)
+    bare = _count_bare(found, worst)
+    if bare:
+        answers = counted(bare, "labelled answer")
+        yield f"Neither text nor question of {answers} is known: each counts by itself, whatever its question."
     bad, good = worst.shares.bad_caught.n, worst.shares.good_passed.n
     if found.has_questions:
         few = ""
@@ -335,6 +354,13 @@ def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         of = counted(worst.shares.people.labelled, "labelled answer")
         how = "which differ from others in digits or a few words and count with them"
         yield f"Near-copies: {found.copies} of {of}, {how}."
+
+
+def _count_bare(found: Assessment, worst: JudgeShares) -> int:
+    """Return of how many labelled answers nobody knows which belong together."""
+    abouts = found.review.ratings.about if found.review.ratings else {}
+    known = [abouts.get(key, About()) for key in worst.keys]
+    return sum(not each.question and not each.answer for each in known)
 
 
 def _word_chosen(found: Assessment) -> Iterator[str]:
@@ -411,7 +437,7 @@ def _find_column(found: Assessment, criterion: str) -> Column | None:
 
 def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment) -> str:
     if lacks_outputs(shares, TARGET, criterion.needed):
-        return f"{shares.unscored:,} of {counted(shares.people.labelled, 'labelled answer')} without a valid output"
+        return word_missing(shares, found.asked.runs, is_verdict=False)
     if criterion.needed is not None:
         more = criterion.needed - shares.units
         units = "questions" if found.has_questions else "labels"
