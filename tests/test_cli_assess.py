@@ -1648,6 +1648,24 @@ def test_labels_on_which_a_person_is_not_sure_are_a_selection(contradictions, re
     assert (report["reasons"], report["left_out"][0]["count"]) == ([reasons], 2 * contradictions)
 
 
+@pytest.mark.parametrize(("empty", "reason"), [(24, "few-labels"), (1, "shares-reached")])
+def test_answers_of_which_people_leave_the_deciding_cells_empty_count_against_the_judge(empty, reason, said):
+    """The judge is right on 30 bad and 60 good answers, and passes others, of which people say only what is met."""
+    met = [False] * 30 + [True] * (60 + empty)
+    write_judged([(each,) for each in met], met)
+    rows = [[f"a{at:03}", "ann", "random", *["yes" if each else "no"] * 4] for at, each in enumerate(met)]
+    for row in rows[90:]:
+        row[5:] = ["", ""]
+    header = ["id", "rater", "chosen", *played.CRITERIA]
+    Path("labels.csv").write_text("\n".join(",".join(row) for row in [header, *rows]), "utf-8")
+    _, report, _ = run("--labels", "labels.csv")
+    agree = ("agree", FILES[0], "answers.judged.jsonl", "--labels", "labels.csv", "--format", "json")
+    measures = json.loads(commands.run("rubric-lint", *agree).stdout)["agreements"][0]["comparisons"][0]["measures"]
+    gate = measures[-1]["pair"]["gate"]
+    assert (report["reasons"], gate["reasons"], gate["bad_caught"]) == ([reason], [reason], report["bad_caught"])
+    said(read_sentences(run("--labels", "labels.csv", form="full")[1]), gate["reason"])
+
+
 def test_a_class_of_which_outputs_are_missing_is_not_said_to_be_near_the_target(said):
     """Each of 12 bad answers has one output, and each of 48 good ones has two."""
     met = [at >= 12 for at in range(60)]

@@ -143,6 +143,12 @@ def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
     return shares.unasked > 0 and needed is not None and needed <= shares.units
 
 
+def word_open(shares: Shares) -> str:
+    """Return on how many labelled answers people came to no verdict."""
+    of = shares.people.labelled + shares.open
+    return f"{shares.open:,} of {of:,} labelled answers have no verdict by people, as empty cells decide it"
+
+
 def word_missing(shares: Shares, runs: int, *, is_verdict: bool) -> str:
     """Return how many labelled answers have no output that counts, or too few for a run of several."""
     valid = "" if is_verdict and shares.unscored == shares.unasked else "valid "

@@ -12,6 +12,7 @@ from rubric_lint.agree.decision import (
     count_needed,
     decide_shares,
     lacks_outputs,
+    word_open,
     word_target,
     word_unsettled,
 )
@@ -137,6 +138,8 @@ def _word_few(gate: Gate, missing: str) -> str:
     for share, kind in ((shares.bad_caught, "bad"), (shares.good_passed, "good")):
         if not share.n:
             return f"no labelled answer is {kind}, so nothing shows how the judge treats {kind} answers"
+    if shares.open:
+        return f"not settled; {word_open(shares)}, so lower bounds count them against the judge"
     if lacks_outputs(shares, standard.target, gate.needed):
         return f"not settled; {missing}, so lower bounds count them as wrong"
     if gate.needed is None:

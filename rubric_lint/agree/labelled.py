@@ -70,13 +70,16 @@ def lay_out(
     """Return the labelled answers on a scale, each run of the judge made of `runs` outputs in their order.
 
     None if nothing tells good from bad: no gate, and all labels are equal. Without a gate scores are cut where the
-    labels are halved. An invalid output makes the verdict wrong, but says nothing of how a criterion is worded: there,
-    an answer without a valid output is one that the judge was not asked.
+    labels are halved. Answers whose labels come to no verdict are at the end, without labels. An invalid output makes
+    the verdict wrong, but says nothing of how a criterion is worded: there, an answer without a valid output is one
+    that the judge was not asked.
     """
     given = {**ratings.judges, **ratings.panels}[judge]
     runs = 1 if judge in ratings.panels else runs  # a panel judges once
     failed = ratings.failed.get(judge, {})
     values = {key: _list_labels(ratings, measure, key) for key in units}
+    if measure.place is None:  # then labels without a verdict, of which nobody knows the side, come last
+        values = dict(sorted(values.items(), key=lambda each: not each[1]))
     criteria = ratings.rubric.criteria if ratings.rubric else ()
     positions = [at for labels in values.values() for at in labels.values()]
     good = measure.meets or _cut(positions, measure, criteria)
@@ -84,7 +87,7 @@ def lay_out(
         return None
     keys, answers = [], []
     for key, labels in values.items():
-        if not labels:
+        if not labels and not (measure.place is None and _is_incomplete(ratings, key)):
             continue
         outputs = failed.get(key, ())
         if key in given:
@@ -104,6 +107,12 @@ def _list_labels(ratings: Ratings, measure: Measure, key: Key) -> dict[str, int]
     """Return the position of each person's label of an answer on a scale."""
     found = {person: measure.find(labels[key].given) for person, labels in ratings.people.items() if key in labels}
     return {person: position for person, position in found.items() if position is not None}
+
+
+def _is_incomplete(ratings: Ratings, key: Key) -> bool:
+    """Return whether people said something of an answer that comes to no verdict, as empty cells decide it."""
+    given = (labels[key].given for labels in ratings.people.values() if key in labels)
+    return any(answer is not None for answers, _ in given for answer in answers)
 
 
 def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringCriterion]) -> tuple[bool, ...] | None:

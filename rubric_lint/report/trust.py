@@ -18,6 +18,7 @@ from rubric_lint.agree.decision import (
     Reason,
     lacks_outputs,
     word_missing,
+    word_open,
     word_target,
     word_unsettled,
 )
@@ -128,6 +129,8 @@ def _word_needed(found: Assessment) -> str:
         return f"{labels} cannot come to a verdict without a value for {list_names(missing)}"
     if worst is None or not worst.shares.people.labelled:
         return "no label comes to a verdict"
+    if worst.shares.open:
+        return word_open(worst.shares)
     if found.lacks_outputs:
         missing = word_missing(worst.shares, found.asked.runs, is_verdict=True)
         return f"{missing}, so more labels would not settle it"
@@ -317,6 +320,9 @@ def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
         yield f"On {counted(shares.partly, 'labelled answer')} an invalid output {what}."
     if found.ungrouped_outputs:
         yield word_ungrouped_outputs(found.ungrouped_outputs, found.asked.runs)
+    if shares.open:
+        answers = counted(shares.open, "labelled answer")
+        yield f"{answers} without a verdict by people, which lower bounds count against the judge."
     if shares.unasked:
         lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
         yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
