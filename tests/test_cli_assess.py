@@ -1702,6 +1702,16 @@ def test_where_nobody_knows_which_answers_belong_together_the_page_says_so(said)
     said([line for line in read_sentences(run(*LABELS, form="full")[1]).split(". ") if "known" in line])
 
 
+@pytest.mark.parametrize("field", ["question", "prompt"])
+def test_a_trusted_judge_is_not_said_to_rest_on_questions_that_nobody_gave(field, said):
+    """Of 36 bad and 36 good answers, each two are to one question, whatever the field of it is called."""
+    met = [at >= 36 for at in range(72)]
+    write_judged([(each,) for each in met], met, answers=[{field: f"Why {played.spell(at // 2)}?"} for at in range(72)])
+    _, report, _ = run(*LABELS)
+    assert (report["reasons"], report["bad_caught"]["n"]) == (["shares-reached"], 18 if field == "question" else 36)
+    said([line for line in read_sentences(run(*LABELS, form="full")[1]).split(". ") if "question" in line])
+
+
 def test_a_criterion_of_which_a_finding_is_ignored_is_not_said_to_need_labels(said):
     write_people({"ann": HALF}, [(True,)] * 60)
     Path("rubric-lint.toml").write_text('ignore = ["judged-disagrees"]\n')

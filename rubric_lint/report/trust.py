@@ -348,6 +348,8 @@ def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     if bare:
         answers = counted(bare, "labelled answer")
         yield f"Neither text nor question of {answers} is known: each counts by itself, whatever its question."
+    elif Reason.SHARES_REACHED in found.reasons and not found.has_questions:
+        yield "No record has a `question`: answers to one question count apart unless their texts are nearly the same."
     bad, good = worst.shares.bad_caught.n, worst.shares.good_passed.n
     if found.has_questions:
         few = ""
