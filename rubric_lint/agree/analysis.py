@@ -255,57 +255,89 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
     A panel is compared only with people: it consists of judges. Of several rubrics together, `doubted` are labels of
     one of them.
     """
-    measures = (
-        list(measures_of(ratings.rubric, plan.line)) if ratings.rubric else [measure_verdicts(TOGETHER, plan.line)]
-    )
+    measures = [measure_verdicts(TOGETHER, plan.line)]
+    if ratings.rubric:
+        measures = list(measures_of(ratings.rubric, plan.line))
     judges, people, panels = ratings.judges, ratings.people, ratings.panels
-    name_of_labels = next(iter(people)) if len(people) == 1 else LABEL
-    labels = {name_of_labels: combine_people(people, ratings.rubric)} if people else {}
+    labels = _name_labels(ratings)
     labelled = {**judges, **panels} if labels else {}
     units = find_units(ratings, ratings.known)
     gates = _measure_gates(ratings, measures, plan, doubted) if labelled else {}
     verdicts = {name: of_measures[len(measures) - 1] for name, of_measures in gates.items()}
     clear = [name for name, gate in verdicts.items() if not gate.is_void]
     laid_out = _lay_out_verdicts(ratings, clear, plan) if plan.by and ratings.has_joined_labels else {}
-    groups = tuple(measure_groups(ratings, laid_out, plan.by, plan.look))
-    comparisons = [
-        compare(Between.LABEL, {**labels, name: judge}, measures, units, gates[name])
-        for name, judge in labelled.items()
-    ]
+    comparisons = []
+    for name, judge in labelled.items():
+        comparisons.append(compare(Between.LABEL, {**labels, name: judge}, measures, units, gates[name]))
     comparisons += _compare_side(Between.PEOPLE, people, measures, units)
     comparisons += _compare_side(Between.JUDGES, judges, measures, units)
     label = next(iter(labels.values()), {})
-    pairs = [({**labels, name: judge}, True) for name, judge in (judges or panels).items() if labels]
+    is_alone = len(labelled) == 1
     are_split = any(Reason.PEOPLE_DISAGREE in gate.reasons for gate in verdicts.values())
-    among = list_among_people(ratings, plan.line, all_split=are_split) if judges or panels else []
-    pairs = pairs or [({name: side[name] for name in two}, False) for side in (people, judges) for two in _pairs(side)]
-    roles = (("person", people), ("judge", judges), ("panel", panels))
     return Agreement(
-        ratings.rubric,
-        len(set().union(*ratings.raters.values())),
-        tuple(Rater(name, role, len(given)) for role, side in roles for name, given in side.items()),
-        ratings.chosen,
-        tuple(comparisons),
-        tuple(
-            _rate(name, judge, label, ratings.chosen, is_alone=len(labelled) == 1) for name, judge in labelled.items()
+        rubric=ratings.rubric,
+        answers=len(set().union(*ratings.raters.values())),
+        raters=tuple(_list_raters(ratings)),
+        chosen=ratings.chosen,
+        comparisons=tuple(comparisons),
+        pass_rates=tuple(
+            _rate(name, judge, label, ratings.chosen, is_alone=is_alone) for name, judge in labelled.items()
         ),
-        tuple(
-            Contests(two, contend(label, [judges[name] for name in two], measures, units))
-            for two in _pairs(judges)
-            if labels
-        ),
-        tuple(
-            Samples(name, flips)
-            for name, given in {**people, **judges}.items()
-            if (flips := compare_samples(given, measures, units))
-        ),
-        groups,
-        list_disagreements(pairs, measures, plan.worst, among),
-        word_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
-        plan.runs,
-        count_ungrouped(ratings, plan.runs) if clear else 0,
-        any(about.question or about.answer for about in ratings.about.values()),
+        contests=tuple(_contend(judges, label, measures, units)) if labels else (),
+        samples=tuple(_compare_samples({**people, **judges}, measures, units)),
+        groups=tuple(measure_groups(ratings, laid_out, plan.by, plan.look)),
+        disagreements=_list_disagreements(ratings, labels, measures, plan, are_split=are_split),
+        ungrouped=word_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
+        runs=plan.runs,
+        ungrouped_outputs=count_ungrouped(ratings, plan.runs) if clear else 0,
+        has_texts=any(about.question or about.answer for about in ratings.about.values()),
     )
+
+
+def _name_labels(ratings: Ratings) -> dict[str, Judgements]:
+    """Return the combined labels by the name of the only person, or of them all; empty without any."""
+    people = ratings.people
+    if not people:
+        return {}
+    name = next(iter(people)) if len(people) == 1 else LABEL
+    return {name: combine_people(people, ratings.rubric)}
+
+
+def _list_raters(ratings: Ratings) -> Iterator[Rater]:
+    for role, side in (("person", ratings.people), ("judge", ratings.judges), ("panel", ratings.panels)):
+        for name, given in side.items():
+            yield Rater(name, role, len(given))
+
+
+def _contend(
+    judges: Mapping[str, Judgements], label: Judgements, measures: Sequence[Measure], units: Units
+) -> Iterator[Contests]:
+    """Yield for each two judges which of them is right."""
+    for two in _pairs(judges):
+        yield Contests(two, contend(label, [judges[name] for name in two], measures, units))
+
+
+def _compare_samples(raters: Mapping[str, Judgements], measures: Sequence[Measure], units: Units) -> Iterator[Samples]:
+    """Yield how often the samples of a rater differ, of each that has several."""
+    for name, given in raters.items():
+        flips = compare_samples(given, measures, units)
+        if flips:
+            yield Samples(name, flips)
+
+
+def _list_disagreements(
+    ratings: Ratings, labels: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan, *, are_split: bool
+) -> Listed:
+    """List on which answers judges and people differ; without both, on which two people or two judges do."""
+    judges = ratings.judges or ratings.panels
+    among = list_among_people(ratings, plan.line, all_split=are_split) if judges else []
+    pairs: list[tuple[Mapping[str, Judgements], bool]] = []
+    if labels:
+        pairs += [({**labels, name: judge}, True) for name, judge in judges.items()]
+    if not pairs:
+        for side in (ratings.people, ratings.judges):
+            pairs += [({name: side[name] for name in two}, False) for two in _pairs(side)]
+    return list_disagreements(pairs, measures, plan.worst, among)
 
 
 def _measure_gates(

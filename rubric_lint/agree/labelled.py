@@ -87,7 +87,8 @@ def lay_out(
         return None
     keys, answers = [], []
     for key, labels in values.items():
-        if not labels and not (measure.place is None and _is_incomplete(ratings, key)):
+        is_open = measure.place is None and any(key in given for given in ratings.people.values())
+        if not labels and not is_open:
             continue
         outputs = failed.get(key, ())
         if key in given:
@@ -107,12 +108,6 @@ def _list_labels(ratings: Ratings, measure: Measure, key: Key) -> dict[str, int]
     """Return the position of each person's label of an answer on a scale."""
     found = {person: measure.find(labels[key].given) for person, labels in ratings.people.items() if key in labels}
     return {person: position for person, position in found.items() if position is not None}
-
-
-def _is_incomplete(ratings: Ratings, key: Key) -> bool:
-    """Return whether people said something of an answer that comes to no verdict, as empty cells decide it."""
-    given = (labels[key].given for labels in ratings.people.values() if key in labels)
-    return any(answer is not None for answers, _ in given for answer in answers)
 
 
 def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringCriterion]) -> tuple[bool, ...] | None:
