@@ -201,7 +201,7 @@ def _word_group(found: Assessment, group: JudgeShares) -> str:
         bound = at_most(share.high) if is_low else at_least(share.low)
         parts.append(f"{did} {share.shown} of {share.n} {kind} ({bound})" if share.n else f"none is {kind}")
     judge = f"`{group.judge}`: " if len(found.judges) > 1 else ""
-    least = find_least_of(found)
+    least = find_least_units(found.asked.target, find_level(found.asked.look, len(found.groups)))
     few = f"; fewer than {least} bad ones never clear a group" if bad.n < least else ""
     verdict = "not trusted here: " if group.shares.is_below(found.asked.target) else ""
     return f"{found.asked.by} `{group.group}`: {judge}{verdict}{', '.join(parts)}{few}."
