@@ -1712,6 +1712,15 @@ def test_a_trusted_judge_is_not_said_to_rest_on_questions_that_nobody_gave(field
     said([line for line in read_sentences(run(*LABELS, form="full")[1]).split(". ") if "question" in line])
 
 
+@pytest.mark.parametrize("ways", [["random"], ["separate"], ["random", "separate"], [None]])
+def test_labels_that_are_not_said_to_be_random_are_not_taken_for_that(ways, said):
+    write_people({"ann": HALF}, [(each,) for each in HALF])
+    labels = [json.loads(line) for line in Path("labels.jsonl").read_text("utf-8").splitlines()]
+    write_lines("labels.jsonl", [{**each, "chosen": ways[at % len(ways)]} for at, each in enumerate(labels)])
+    sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
+    said([line for line in sentences if "say that they were drawn" in line])
+
+
 def test_a_criterion_of_which_a_finding_is_ignored_is_not_said_to_need_labels(said):
     write_people({"ann": HALF}, [(True,)] * 60)
     Path("rubric-lint.toml").write_text('ignore = ["judged-disagrees"]\n')

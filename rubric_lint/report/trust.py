@@ -30,6 +30,7 @@ from rubric_lint.agree.judged.table import Column
 from rubric_lint.agree.label_scale import Suspicion
 from rubric_lint.agree.labelled import BY_CHANCE, count_units, find_tail, word_ungrouped_outputs
 from rubric_lint.agree.needed import find_least_units
+from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import NO_VERDICT
 from rubric_lint.agree.shares import LEAST_DOUBLE, People, Shares
 from rubric_lint.agree.units import About
@@ -372,14 +373,14 @@ def _count_bare(found: Assessment, worst: JudgeShares) -> int:
 
 
 def _word_chosen(found: Assessment) -> Iterator[str]:
-    if found.review.chosen is not None:
+    if found.review.chosen in {Chosen.RANDOM, Chosen.BY_VERDICT}:
         return
     if found.review.doubts.skew:
         told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge stops"
         stopped, of_stopped, passed, of_passed = found.review.doubts.skew
         yield f"{told.format(stopped, of_stopped)}, and {passed} of {of_passed} others."
     else:
-        yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
+        yield "Not all labels say that they were drawn at random; the shares hold only if they were."
 
 
 def list_unlabelled(found: Assessment) -> list[str]:
