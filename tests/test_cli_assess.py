@@ -1721,6 +1721,13 @@ def test_labels_that_are_not_said_to_be_random_are_not_taken_for_that(ways, said
     said([line for line in sentences if "say that they were drawn" in line])
 
 
+@pytest.mark.parametrize("bob", [HALF, [not each for each in HALF]], ids=["agree", "disagree"])
+def test_answers_are_not_called_bad_or_good_by_labels_that_say_nothing(bob):
+    write_people({"ann": HALF, "bob": bob}, [(each,) for each in HALF], questions=60)
+    page = run(*LABELS, form="full")[1]
+    assert ("with bad answers and" in " ".join(page.split())) is (bob is HALF)
+
+
 def test_a_criterion_of_which_a_finding_is_ignored_is_not_said_to_need_labels(said):
     write_people({"ann": HALF}, [(True,)] * 60)
     Path("rubric-lint.toml").write_text('ignore = ["judged-disagrees"]\n')

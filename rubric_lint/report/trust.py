@@ -248,7 +248,8 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"No label has a value for {list_names(missing)}."
     if found.worst:
         yield from _word_people(found, found.worst)
-        yield from _word_units(found, found.worst)
+        if find_void(found) is None:
+            yield from _word_units(found, found.worst)
         yield from _word_chosen(found)
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.level:.2g}."
