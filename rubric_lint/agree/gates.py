@@ -27,7 +27,7 @@ class Standard(NamedTuple):
     """The share of bad answers to catch and of good ones to pass, and how sure that has to be.
 
     A bound that clears a judge may be wrong with the probability `level`, and one against it with `strict`; at the next
-    look, with `following` and `following_strict`.
+    look, with `following` and `following_strict`. `when` says which look that is.
     """
 
     target: Fraction
@@ -35,12 +35,13 @@ class Standard(NamedTuple):
     strict: float
     following: float
     following_strict: float
+    when: str = ""
 
 
 def find_standard(target: Fraction, look: int, judges: int) -> Standard:
     """Return what verdicts are measured by; looks and judges share the error."""
     level, following = (find_level(number, max(judges, 1)) for number in (look, look + 1))
-    return Standard(target, level, level, following, following)
+    return Standard(target, level, level, following, following, f" at look {look + 1}")
 
 
 def find_standard_of_criterion(criteria: int, judges: int) -> Standard:
@@ -143,7 +144,8 @@ def _word_few(gate: Gate, missing: str) -> str:
     if lacks_outputs(shares, standard.target, gate.needed):
         return f"not settled; {missing}, so lower bounds count them as wrong"
     if gate.needed is None:
-        why = word_unsettled(shares, standard.target, standard.following, are_questions=gate.are_questions)
+        when, are_questions = standard.when, gate.are_questions
+        why = word_unsettled(shares, standard.target, standard.following, when=when, are_questions=are_questions)
         return f"not settled; {why}"
     more = gate.needed - shares.units
     what = f"labels of answers to {more:,} more questions" if gate.are_questions else f"{more:,} more labels"
