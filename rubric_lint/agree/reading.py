@@ -374,13 +374,12 @@ class Reader:
         if invalid.id is None:
             return invalid._replace(reason=NO_ID)
         source, key = find_source(value, invalid.file), make_id_key(invalid.id)
-        about = {"file": invalid.file, "line": invalid.line, "invalid": len(self.invalid)}
+        nothing, number = Judgement(((), None), outputs=(None,)), len(self.invalid)
         try:
             rubric = find_rubric(value, self._rubrics)
         except OutputError:
-            nothing = Judgement(((), None), outputs=(None,))
             for known in self._rubrics.values():
-                self._results.append(_Found(source, known, key, judgement=nothing, **about))
+                self._results.append(_Found(source, known, key, invalid.file, invalid.line, nothing, invalid=number))
             return invalid._replace(outputs=1)
         version = read_judged_by(value)
         if version not in {None, rubric.hash} and not self._any_version:
@@ -391,7 +390,7 @@ class Reader:
         judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
         each_given = tuple(None if each is None else _judge_samples(each).given for each in outputs)
         judgement = judgement._replace(outputs=each_given, **_describe_text(value))
-        found = _Found(source, rubric, key, judgement=judgement, version=version, **about)
+        found = _Found(source, rubric, key, invalid.file, invalid.line, judgement, version=version, invalid=number)
         self._results.append(found.with_texts(value))
         return invalid._replace(outputs=outputs.count(None))
 

@@ -133,8 +133,8 @@ def _word_needed(found: Assessment) -> str:
     if worst.shares.open:
         return word_open(worst.shares)
     if found.lacks_outputs:
-        missing = word_missing(worst.shares, found.asked.runs, is_verdict=True)
-        return f"{missing}, so more labels would not settle it"
+        lacking = word_missing(worst.shares, found.asked.runs, is_verdict=True)
+        return f"{lacking}, so more labels would not settle it"
     if more is None:
         words = {"judge": _name_judge(found), "when": f" at look {found.asked.look + 1}"}
         level = find_level(found.asked.look + 1, len(found.judges))
