@@ -268,6 +268,8 @@ def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence
         names.append({document.pointer(path): name for path, name in _list_entries(loaded)})
     found: list[list[Evidence]] = [[] for _ in rubrics]
     for finding in findings:
+        if finding.code == "judged-disagrees.verdict":  # the page itself says it, by the target that is asked for
+            continue
         above = [*list_above(finding.pointer), finding.pointer][::-1]
         whole = next(filter(owners.__contains__, above), None)
         for number in range(len(rubrics)) if whole is None else owners[whole]:
@@ -318,8 +320,6 @@ def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: 
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
     about = source.name, loaded.name, source.position(start).line
     found = Assessment(*about, Trust.UNDECIDED, (), asked, review)
-    # The page itself says how the judge treats verdicts, by the target that is asked for.
-    evidence = [each for each in evidence if each.criterion is not None or each.rule != "judged-disagrees"]
     if review.ratings is not None:
         found = _measure(found, review.ratings)
     criteria = tuple(_assess_criteria(loaded, evidence, found))
