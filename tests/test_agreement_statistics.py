@@ -291,6 +291,12 @@ def test_how_labels_were_chosen_decides_how_the_pass_rate_is_corrected():
     assert high == pytest.approx(value + math.hypot(*(0.5 * (each.high - share) for share, each in ends)))
 
 
+def test_labels_that_never_differ_from_the_judge_give_no_interval_of_nothing():
+    """Of 60 labels none differs, which shows no more than that few do."""
+    found = correct_pass_rate(PassCounts({(True, True): 30, (False, False): 30}, 30, 30), Chosen.RANDOM)
+    assert (found[:4], "60 labelled answers" in found.reason) == ((1.0, None, None, "ppi"), True)
+
+
 PACKAGES = Path(__file__).parent.parent / ".cache/statistics/bin/python"
 
 

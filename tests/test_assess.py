@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rubric_lint.agree.bounds import bound, lower_bound, upper_bound
 from rubric_lint.agree.groups import find_level
+from rubric_lint.agree.judged.outcomes import level_of_criterion
 from rubric_lint.agree.needed import MOST_LABELS, Seen, count_labels
 from rubric_lint.agree.shares import LabelledAnswer, compare_people, measure_shares
 from rubric_lint.agree.units import EMPTY, OTHER, About, count_copies, describe, group_units
@@ -160,3 +161,9 @@ def test_what_a_record_says_of_its_answer():
 def test_fewer_labels_do_not_decide_with_that_chance_and_more_looks_need_more(bad, good):
     first, third = (count_labels(Seen(*bad), Seen(*good), TARGET, LEVEL / look) for look in (1, 3))
     assert sum(each[1] for each in (bad, good)) < first <= third <= MOST_LABELS
+
+
+def test_labels_that_a_criterion_needs_are_counted_by_the_bound_that_would_blame_the_judge():
+    """All criteria share the error of that bound, so it takes more labels than one that clears the judge."""
+    levels = (None, level_of_criterion(1), level_of_criterion(10))
+    assert [count_labels(Seen(20, 30), Seen(30, 30), TARGET, LEVEL, each) for each in levels] == [150, 180, 270]

@@ -473,7 +473,7 @@ def test_the_page_has_the_figures_the_ratings_and_the_disagreements(run, tmp_pat
     assert "c 12 33.3% 0.935 rough [0.80, 0.98] 0.932 +0.33 rough [-0.35, 1.02]" in shown
     assert "c 5 of 6 [35.8%, 99.6%] 5 of 6 [35.8%, 99.6%]" in shown
     assert f"the judge meets it. {evil} c false pass" in shown
-    assert "Not compared 1 record left out (no `id` to join by): human.jsonl:13" in shown
+    assert "Invalid or not compared 1 record left out (no `id` to join by): human.jsonl:13" in shown
     assert [tag for tag, _ in text.tags].count("details") == 3
     assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in text.tags}
     run("judge.jsonl", "--labels", "human.jsonl", "--report", "again.html", code=0)

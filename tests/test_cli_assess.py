@@ -18,9 +18,10 @@ import played_judges as played
 import pytest
 from chat_server import Response, completion, serving
 
-from rubric_lint.agree.reading import NO_ANSWER
+from rubric_lint.agree.reading import NO_ANSWER, Reader
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.messages import Causes
+from rubric_lint.scoring.loading import load_rubrics
 
 SCHEMA = load_bundled("assessment/v1.json")
 
@@ -248,12 +249,11 @@ def test_labels_of_the_verdict_alone_are_counted_where_they_are_and_where_more_w
     assert (code, shares, "40 labelled by `labels`" in page) == (1, 40, True)
 
 
-def test_labels_that_cannot_be_used_are_told_first_and_have_to_be_corrected():
+def test_labels_that_cannot_be_used_are_told_first_and_have_to_be_corrected(said):
     prepare(40, GOOD)
     rows = [f"a{number:03},ana,n/a" for number in range(40)]
     Path("labels.csv").write_text("\n".join(["id,rater,cites", *rows]))
-    page = run("--labels", "labels.csv", form="full")[1].partition("Details")[0]
-    assert [text in page for text in ("40 records not counted", "correct the labels", "drawn")] == [True, True, False]
+    said(run("--labels", "labels.csv", form="full")[1].partition("\nDetails")[0])
     Path("labels.csv").write_text("Our labels,\nid,cites\na000,yes")
     assert "the names of the columns are in row 2" in run("--labels", "labels.csv")[2]
 
@@ -273,6 +273,41 @@ def test_invalid_outputs_are_counted_by_cause(said):
     lines[0]["outputs"][1] = "I refuse."
     write_lines(path, lines)
     assert run()[1]["answers"] == 3
+
+
+def refuse(number, **more):
+    return {"id": f"a{number:03}", "output": "I refuse.", "judge": {"model": "m"}, **more}
+
+
+_OF_TWO = [{**refuse(0), "output": played.to_output(dict.fromkeys(played.CRITERIA, True)), "judge": {"model": "k"}}]
+
+
+@pytest.mark.parametrize(
+    ("invalid", "labels", "counts"),
+    [
+        ([refuse(0), refuse(1)], "valid", [1, 1]),
+        ([{"id": "a000", "outputs": ["I refuse."] * 3, "judge": {"model": "m"}}], "valid", [3]),
+        ([refuse(0)], "none", [1]),
+        ([refuse(0)], "refused", [1]),
+        ([refuse(0, id=None), refuse(0, rubric_hash="sha256:0"), refuse(1)], "valid", [0, 0, 1]),
+        ([refuse(0, judge=None), *_OF_TWO], "valid", [0]),
+    ],
+    ids=["all count", "several of an answer", "no labels", "refused labels", "not joined", "nobody's"],
+)
+def test_what_an_invalid_record_counts_as_is_said(invalid, labels, counts, said):
+    write_judged([(True,)] * 4, [True] * 4)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text("utf-8").splitlines()]
+    write_lines("answers.judged.jsonl", [*records, *invalid])
+    if labels == "refused":
+        Path("labels.jsonl").write_text('{"id": "a000", "rater": "ann", "cites": "n/a"}\n' * 2)
+    page = run(*(LABELS if labels != "none" else ()), form="full")[1]
+    said(
+        [line for line in read_sentences(page).split(". ") if "nvalid" in line or "left out" in line or "wrong" in line]
+    )
+    reader = Reader(load_rubrics(FILES[0], played.RUBRIC))
+    reader.read_texts("j", enumerate(json.dumps(each).encode() for each in [*records, *invalid]))
+    reader.gather()
+    assert [each.outputs for each in reader.invalid] == counts
 
 
 def test_a_file_of_answers_that_has_outputs_is_what_is_recorded_and_what_labels_are_drawn_from():
@@ -1027,6 +1062,25 @@ def test_a_label_of_no_answer_is_left_out_and_an_id_with_blanks_is_trimmed():
     assert f"1 label left out ({NO_ANSWER}): zz9 by ann" in " ".join(page.split())
 
 
+@pytest.mark.parametrize("other", [None, "another version"])
+def test_a_label_of_no_answer_is_left_out_where_the_answers_are_results(other):
+    """An answer that was judged by another version of the rubric is there: its label counts as one without a result."""
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    labels = Path("labels.jsonl").read_text("utf-8").splitlines()
+    absent = {**json.loads(labels[0]), "id": "zz9"}
+    write_lines("labels.jsonl", [*map(json.loads, labels), absent])
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text("utf-8").splitlines()]
+    if other:
+        records.append({**records[0], "id": "zz9", "rubric_hash": "sha256:0"})
+    write_lines("answers.jsonl", records)
+    Path("answers.judged.jsonl").unlink()
+    _, report, _ = run(*LABELS)
+    left_out = [each["reason"] for each in report["left_out"]]
+    n = [report[side]["n"] for side in ("bad_caught", "good_passed")]
+    assert (n, report["unscored"], NO_ANSWER in left_out) == (([31, 30], 1, False) if other else ([30, 30], 0, True))
+
+
 def test_empty_cells_are_filled_in_before_other_labels_are_asked_for(said):
     met = [False] * 15 + [True] * 15
     write_judged([(each,) for each in met], met)
@@ -1084,6 +1138,28 @@ def test_several_records_of_an_answer_are_its_outputs_as_those_of_one_record_are
         _, report, _ = run(*LABELS, "--runs", str(runs))
         reports.append({key: report[key] for key in ("reasons", "bad_caught", "good_passed", "unscored")})
     assert reports[0] == reports[1]
+
+
+@pytest.mark.parametrize("later", ["asked again", "invalid too", "another sample"])
+def test_an_invalid_record_counts_beside_a_later_one_in_every_command(later, said):
+    """Of 30 bad answers the judge catches all, but one of them has an invalid record before the one that does."""
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text("utf-8").splitlines()]
+    again = {"asked again": records[:1], "invalid too": [refuse(0)], "another sample": []}[later]
+    first = [refuse(0), *records[1:]] if again else [*records, refuse(0)]
+    write_lines("answers.judged.jsonl", [*first, *again])
+    files = (FILES[0], "answers.judged.jsonl")
+    score = json.loads(commands.run("rubric-lint", "score", *files, "--format", "json").stdout)["totals"]
+    agree = json.loads(commands.run("rubric-lint", "agree", *files, *LABELS, "--format", "json").stdout)
+    _, report, _ = run(*LABELS)
+    compared = agree["agreements"][0]["comparisons"][0]["measures"][-1]
+    caught = [each["bad_caught"]["x"] for each in (compared["pair"]["gate"], report)]
+    invalid = [score["invalid"], len(agree["invalid"]), len(report["invalid"])]
+    wrong = 1 if later == "invalid too" else 0.5
+    assert (score["outputs"], invalid, caught) == (61, [1 + (later == "invalid too")] * 3, [30 - wrong] * 2)
+    notes = commands.run("rubric-lint", "agree", *files, *LABELS, "--allow-invalid").stderr.splitlines()
+    said([line for line in notes if "record" in line])
 
 
 def write_outputs(judge, extra=()):
@@ -1544,6 +1620,120 @@ def test_labels_of_the_verdict_alone_are_counted_beside_findings(said):
     asked = ("check", FILES[0], "--judged", "answers.judged.jsonl", *write_verdicts())
     done = commands.run("rubric-lint", *asked, "--select", "judged-disagrees,judged-length")
     said(done.stdout)
+
+
+@pytest.mark.parametrize(("bad", "spare", "options"), [(2, 0, ()), (55, 0, ()), (2, 200, ("--look", "2")), (10, 0, ())])
+def test_answers_of_the_class_that_is_rare_are_what_is_asked_for(bad, spare, options, said):
+    """Of 60 labelled answers; the judge is always right, and so many answers more are judged."""
+    met = [at >= bad for at in range(60)]
+    write_people({"ann": [*met, *[True] * spare]}, [(value,) for value in [*met, *[True] * spare]])
+    write_lines(
+        "labels.jsonl", [json.loads(line) for line in Path("labels.jsonl").read_text("utf-8").splitlines()[:60]]
+    )
+    _, report, _ = run(*LABELS, *options)
+    assert (report["reasons"], report["labels_needed"] is None) == (["few-labels"], bad != 10)
+    page = run(*LABELS, *options, form="full")[1].partition("\nDetails")[0]
+    said([read_sentences(page).partition(" Bad are")[0], *(step["text"] for step in report["next"])])
+
+
+@pytest.mark.parametrize(("contradictions", "reasons"), [(1, "shares-reached"), (6, "labels-refused")])
+def test_labels_on_which_a_person_is_not_sure_are_a_selection(contradictions, reasons):
+    """The judge says the second of two labels that one person gave."""
+    met = [not each if number < contradictions else each for number, each in enumerate(HALF)]
+    write_people({"ann": met}, [(each,) for each in met])
+    second = Path("labels.jsonl").read_text("utf-8")
+    write_people({"ann": HALF}, [(each,) for each in met])
+    Path("second.jsonl").write_text(second, "utf-8")
+    _, report, _ = run(*LABELS, "--labels", "second.jsonl")
+    assert (report["reasons"], report["left_out"][0]["count"]) == ([reasons], 2 * contradictions)
+
+
+@pytest.mark.parametrize(("empty", "reason"), [(24, "few-labels"), (1, "shares-reached")])
+def test_answers_of_which_people_leave_the_deciding_cells_empty_count_against_the_judge(empty, reason, said):
+    """The judge is right on 30 bad and 60 good answers, and passes others, of which people say only what is met."""
+    met = [False] * 30 + [True] * (60 + empty)
+    write_judged([(each,) for each in met], met)
+    rows = [[f"a{at:03}", "ann", "random", *["yes" if each else "no"] * 4] for at, each in enumerate(met)]
+    for row in rows[90:]:
+        row[5:] = ["", ""]
+    header = ["id", "rater", "chosen", *played.CRITERIA]
+    Path("labels.csv").write_text("\n".join(",".join(row) for row in [header, *rows]), "utf-8")
+    _, report, _ = run("--labels", "labels.csv")
+    agree = ("agree", FILES[0], "answers.judged.jsonl", "--labels", "labels.csv", "--format", "json")
+    measures = json.loads(commands.run("rubric-lint", *agree).stdout)["agreements"][0]["comparisons"][0]["measures"]
+    gate = measures[-1]["pair"]["gate"]
+    assert (report["reasons"], gate["reasons"], gate["bad_caught"]) == ([reason], [reason], report["bad_caught"])
+    said(read_sentences(run("--labels", "labels.csv", form="full")[1]), gate["reason"])
+
+
+def test_a_class_of_which_outputs_are_missing_is_not_said_to_be_near_the_target(said):
+    """Each of 12 bad answers has one output, and each of 48 good ones has two."""
+    met = [at >= 12 for at in range(60)]
+    write_people({"ann": met}, [(each,) * (1 + each) for each in met])
+    said(run(*LABELS, "--runs", "2", form="full")[1].partition("\nDetails")[0])
+
+
+@pytest.mark.parametrize("common", [0, 12])
+def test_a_judge_that_differs_from_one_of_two_people_alone_is_not_blamed_before_they_label_the_same(common, said):
+    reverse = [not each for each in HALF]
+    ann = [each if at % 2 else None for at, each in enumerate(HALF)]
+    bob = [None if at % 2 else each for at, each in enumerate(reverse)]
+    for at in range(1, 2 * common, 2):
+        bob[at] = HALF[at]
+    write_judged([(each,) for each in HALF], HALF)
+    records = [json.loads(line) for line in Path("labels.jsonl").read_text("utf-8").splitlines()]
+    labels = []
+    for rater, given in (("ann", ann), ("bob", bob)):
+        for record, each in zip(records, given, strict=True):
+            output = played.to_output(dict.fromkeys(played.CRITERIA, each))
+            labels += [{**record, "rater": rater, "output": output}] if each is not None else []
+    write_lines("labels.jsonl", labels)
+    page = read_sentences(run(*LABELS, form="full")[1])
+    said([line for line in page.split(". ") if "differs from" in line])
+
+
+def test_where_nobody_knows_which_answers_belong_together_the_page_says_so(said):
+    write_judged([(each,) for each in HALF], HALF)
+    for name in ("answers.jsonl", "answers.judged.jsonl"):
+        records = [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
+        for record in records[:50]:
+            del record["answer"]
+        write_lines(name, records)
+    said([line for line in read_sentences(run(*LABELS, form="full")[1]).split(". ") if "known" in line])
+
+
+@pytest.mark.parametrize("field", ["question", "prompt"])
+def test_a_trusted_judge_is_not_said_to_rest_on_questions_that_nobody_gave(field, said):
+    """Of 36 bad and 36 good answers, each two are to one question, whatever the field of it is called."""
+    met = [at >= 36 for at in range(72)]
+    write_judged([(each,) for each in met], met, answers=[{field: f"Why {played.spell(at // 2)}?"} for at in range(72)])
+    _, report, _ = run(*LABELS)
+    assert (report["reasons"], report["bad_caught"]["n"]) == (["shares-reached"], 18 if field == "question" else 36)
+    said([line for line in read_sentences(run(*LABELS, form="full")[1]).split(". ") if "question" in line])
+
+
+@pytest.mark.parametrize("ways", [["random"], ["separate"], ["random", "separate"], [None]])
+def test_labels_that_are_not_said_to_be_random_are_not_taken_for_that(ways, said):
+    write_people({"ann": HALF}, [(each,) for each in HALF])
+    labels = [json.loads(line) for line in Path("labels.jsonl").read_text("utf-8").splitlines()]
+    write_lines("labels.jsonl", [{**each, "chosen": ways[at % len(ways)]} for at, each in enumerate(labels)])
+    sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
+    said([line for line in sentences if "say that they were drawn" in line])
+
+
+@pytest.mark.parametrize("bob", [HALF, [not each for each in HALF]], ids=["agree", "disagree"])
+def test_answers_are_not_called_bad_or_good_by_labels_that_say_nothing(bob):
+    write_people({"ann": HALF, "bob": bob}, [(each,) for each in HALF], questions=60)
+    page = run(*LABELS, form="full")[1]
+    assert ("with bad answers and" in " ".join(page.split())) is (bob is HALF)
+
+
+def test_a_criterion_of_which_a_finding_is_ignored_is_not_said_to_need_labels(said):
+    write_people({"ann": HALF}, [(True,)] * 60)
+    Path("rubric-lint.toml").write_text('ignore = ["judged-disagrees"]\n')
+    _, report, _ = run(*LABELS)
+    assert {(each["standing"], each["labels_needed"]) for each in report["criteria"]} == {(UNKNOWN, None)}
+    said(list_lacks(run(*LABELS, form="full")[1]))
 
 
 @pytest.mark.parametrize("third", [(), ("cid",)])

@@ -175,6 +175,22 @@ def test_an_output_that_stays_invalid_is_counted_and_asked_again_on_demand(folde
     assert [*folder.glob("*.again")] == []
 
 
+def test_an_invalid_record_that_a_later_one_renews_is_removed_without_a_request(folder, said):
+    """`judge` writes one record for an answer, but files can be joined."""
+    results = folder / "answers.judged.jsonl"
+    with serving(lambda asked: completion("8/10") if "1" in asked.answer and asked.before < 6 else SCORED) as server:
+        judge(server, "--concurrency", "1")
+        failed = results.read_text("utf-8").splitlines()[1]
+        ask_again(server)
+        ask_again(server)
+        renewed = results.read_text("utf-8")
+        asked = len(server.asked)
+        results.write_text(f"{failed}\n{renewed}", "utf-8")
+        code, _, err = ask_again(server)
+        assert (code, len(server.asked) - asked, results.read_text("utf-8")) == (0, 0, renewed)
+        said(err)
+
+
 def test_samples_that_are_asked_for_again_need_the_options_of_the_first_run(folder, said):
     broken = True
     with serving(lambda asked: completion("no") if broken and "1" in asked.answer else SCORED) as server:

@@ -106,6 +106,7 @@ def test_an_error_budget_of_5_percent_is_shared_by_rules_and_their_tests():
 GATED_TWO = rubric(f"  - {{id: c0, {BANDS}}}\n  - {{id: c1, {BANDS}}}\n")
 INVERSE = ([1, 1, 0, 0, 1, 0], [1, 0, 1, 0, 1, 0], [0, 0, 0, 1, 0, 1])
 BOTH = [0, 1] * 30
+FEW = [0] * 15 + [1] * 6 + [0] * 9
 HIGHER_IF_BAD = [8 if number % 2 else 2 + number // 40 for number in range(120)]
 BETTER = [3 if number < 150 else 8 for number in range(300)]
 HONEST = [label if number % 10 else 11 - label for number, label in enumerate(BETTER)]
@@ -125,6 +126,15 @@ def people(label, judge, of=GATED):
         good = [score >= cut for score in range(11)]
     answers = tuple(LabelledAnswer(number, {"ann": good[label[number]]}, (good[judge[number]],)) for number in known)
     return made._replace(compared={"m": {0: Labelled(tuple(made.keys[number] for number in known), answers)}})
+
+
+def verdicts(good, judged, of=None):
+    """A table with labels of the verdict, alone or beside those of a criterion; None is an invalid output."""
+    pairs = enumerate(zip(good, judged, strict=True))
+    answers = tuple(LabelledAnswer(at, {"ann": label}, (run,)) for at, (label, run) in pairs)
+    made = of or table(GATED, [7] * len(good), labels=[[None] * len(good)])
+    compared = {**made.compared.get("m", {}), None: Labelled(tuple(made.keys), answers)}
+    return made._replace(compared={"m": compared}, bare=0 if of else len(good))
 
 
 def flipping(count, verdicts, gates):
@@ -178,6 +188,8 @@ RULES = {
         "one does not vary": table(checks(3), BOTH, BOTH, [1] * 60),
         "one hardly varies": table(checks(3), BOTH, BOTH, [0] * 2 + [1] * 58),
         "one alone varies": table(checks(3), BOTH, [1] * 60, [0] * 60),
+        "what chance reaches, though not by Student's t": table(checks(3), [1] * 15 + [0] * 15, *[FEW] * 2),
+        "one more": table(checks(3), [1] * 15 + [0] * 15, *[[0] * 15 + [1] * 7 + [0] * 8] * 2),
     },
     # judged-disagrees: 1 criterion, so each bound is wrong in 1 of 120; 3 of 60 labels may be slips
     find_disagreement: {
@@ -191,6 +203,12 @@ RULES = {
         "no labels": table(GATED, [7] * 60),
         "few labels": people([3, 8, 8, None], [3, 8, 8, 8]),
         "labels on one side": people([8] * 60, [8] * 60),
+        "verdicts alone": verdicts([False] * 30 + [True] * 30, [True] * 19 + [False] * 11 + [True] * 30),
+        "verdicts that are the same": verdicts([False] * 30 + [True] * 30, [False] * 30 + [True] * 30),
+        "few verdicts": verdicts([False, True, True], [True] * 3),
+        "invalid outputs": verdicts([False] * 30 + [True] * 30, [None] * 19 + [False] * 11 + [True] * 30),
+        "verdicts and a criterion": verdicts([False] * 60, [True] * 60, people([3] * 60, [8] * 60)),
+        "verdicts and not the criterion": verdicts([False] * 60, [True] * 60, people([3, 8] * 30, [3, 8] * 30)),
     },
     find_length: {
         "higher": long_answers([7] * 60, [6 + number // 20 for number in range(60)]),

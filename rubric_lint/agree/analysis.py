@@ -1,8 +1,7 @@
 """Measure the agreement of all raters of a rubric."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -14,34 +13,22 @@ from rubric_lint.agree.comparison import (
     Comparison,
     Contest,
     Flips,
-    Gate,
     Plan,
     Units,
     compare,
     compare_samples,
     contend,
 )
-from rubric_lint.agree.decision import (
-    OF_INVALID,
-    OF_LABELS,
-    Doubts,
-    Reason,
-    count_needed,
-    decide_shares,
-    find_doubts,
-    lacks_outputs,
-)
-from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, measure_groups, word_ungrouped
+from rubric_lint.agree.decision import Reason, find_doubts, word_missing
+from rubric_lint.agree.gates import Gate, find_standard, find_standard_of_criterion, measure_gate, word_gate
+from rubric_lint.agree.groups import JudgeShares, measure_groups, word_ungrouped
 from rubric_lint.agree.intervals import Share
-from rubric_lint.agree.judged.outcomes import at_most, level_of_criterion
-from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.label_scale import Doubted
 from rubric_lint.agree.labelled import Labelled, count_ungrouped, find_units, lay_out, list_judges
-from rubric_lint.agree.needed import MOST_LABELS
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
-from rubric_lint.agree.ratings import Judgement, Judgements, Ratings, combine_people, name_key, pool, sort_keys
+from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, combine_people, name_key, pool, sort_keys
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
-from rubric_lint.agree.shares import People, Shares, measure_shares
+from rubric_lint.agree.shares import compare_people
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
 
 
@@ -268,154 +255,131 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
     A panel is compared only with people: it consists of judges. Of several rubrics together, `doubted` are labels of
     one of them.
     """
-    measures = (
-        list(measures_of(ratings.rubric, plan.line)) if ratings.rubric else [measure_verdicts(TOGETHER, plan.line)]
-    )
+    measures = [measure_verdicts(TOGETHER, plan.line)]
+    if ratings.rubric:
+        measures = list(measures_of(ratings.rubric, plan.line))
     judges, people, panels = ratings.judges, ratings.people, ratings.panels
-    name_of_labels = next(iter(people)) if len(people) == 1 else LABEL
-    labels = {name_of_labels: combine_people(people, ratings.rubric)} if people else {}
+    labels = _name_labels(ratings)
     labelled = {**judges, **panels} if labels else {}
     units = find_units(ratings, ratings.known)
     gates = _measure_gates(ratings, measures, plan, doubted) if labelled else {}
     verdicts = {name: of_measures[len(measures) - 1] for name, of_measures in gates.items()}
     clear = [name for name, gate in verdicts.items() if not gate.is_void]
     laid_out = _lay_out_verdicts(ratings, clear, plan) if plan.by and ratings.has_joined_labels else {}
-    groups = tuple(measure_groups(ratings, laid_out, plan.by, plan.look))
-    comparisons = [
-        compare(Between.LABEL, {**labels, name: judge}, measures, units, gates[name])
-        for name, judge in labelled.items()
-    ]
+    comparisons = []
+    for name, judge in labelled.items():
+        comparisons.append(compare(Between.LABEL, {**labels, name: judge}, measures, units, gates[name]))
     comparisons += _compare_side(Between.PEOPLE, people, measures, units)
     comparisons += _compare_side(Between.JUDGES, judges, measures, units)
     label = next(iter(labels.values()), {})
-    pairs = [({**labels, name: judge}, True) for name, judge in (judges or panels).items() if labels]
+    is_alone = len(labelled) == 1
     are_split = any(Reason.PEOPLE_DISAGREE in gate.reasons for gate in verdicts.values())
-    among = list_among_people(ratings, plan.line, all_split=are_split) if judges or panels else []
-    pairs = pairs or [({name: side[name] for name in two}, False) for side in (people, judges) for two in _pairs(side)]
-    roles = (("person", people), ("judge", judges), ("panel", panels))
     return Agreement(
-        ratings.rubric,
-        len(set().union(*ratings.raters.values())),
-        tuple(Rater(name, role, len(given)) for role, side in roles for name, given in side.items()),
-        ratings.chosen,
-        tuple(comparisons),
-        tuple(
-            _rate(name, judge, label, ratings.chosen, is_alone=len(labelled) == 1) for name, judge in labelled.items()
+        rubric=ratings.rubric,
+        answers=len(set().union(*ratings.raters.values())),
+        raters=tuple(_list_raters(ratings)),
+        chosen=ratings.chosen,
+        comparisons=tuple(comparisons),
+        pass_rates=tuple(
+            _rate(name, judge, label, ratings.chosen, is_alone=is_alone) for name, judge in labelled.items()
         ),
-        tuple(
-            Contests(two, contend(label, [judges[name] for name in two], measures, units))
-            for two in _pairs(judges)
-            if labels
-        ),
-        tuple(
-            Samples(name, flips)
-            for name, given in {**people, **judges}.items()
-            if (flips := compare_samples(given, measures, units))
-        ),
-        groups,
-        list_disagreements(pairs, measures, plan.worst, among),
-        word_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
-        plan.runs,
-        count_ungrouped(ratings, plan.runs) if clear else 0,
-        any(about.question or about.answer for about in ratings.about.values()),
+        contests=tuple(_contend(judges, label, measures, units)) if labels else (),
+        samples=tuple(_compare_samples({**people, **judges}, measures, units)),
+        groups=tuple(measure_groups(ratings, laid_out, plan.by, plan.look)),
+        disagreements=_list_disagreements(ratings, labels, measures, plan, are_split=are_split),
+        ungrouped=word_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
+        runs=plan.runs,
+        ungrouped_outputs=count_ungrouped(ratings, plan.runs) if clear else 0,
+        has_texts=any(about.question or about.answer for about in ratings.about.values()),
     )
+
+
+def _name_labels(ratings: Ratings) -> dict[str, Judgements]:
+    """Return the combined labels by the name of the only person, or of them all; empty without any."""
+    people = ratings.people
+    if not people:
+        return {}
+    name = next(iter(people)) if len(people) == 1 else LABEL
+    return {name: combine_people(people, ratings.rubric)}
+
+
+def _list_raters(ratings: Ratings) -> Iterator[Rater]:
+    for role, side in (("person", ratings.people), ("judge", ratings.judges), ("panel", ratings.panels)):
+        for name, given in side.items():
+            yield Rater(name, role, len(given))
+
+
+def _contend(
+    judges: Mapping[str, Judgements], label: Judgements, measures: Sequence[Measure], units: Units
+) -> Iterator[Contests]:
+    """Yield for each two judges which of them is right."""
+    for two in _pairs(judges):
+        yield Contests(two, contend(label, [judges[name] for name in two], measures, units))
+
+
+def _compare_samples(raters: Mapping[str, Judgements], measures: Sequence[Measure], units: Units) -> Iterator[Samples]:
+    """Yield how often the samples of a rater differ, of each that has several."""
+    for name, given in raters.items():
+        flips = compare_samples(given, measures, units)
+        if flips:
+            yield Samples(name, flips)
+
+
+def _list_disagreements(
+    ratings: Ratings, labels: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan, *, are_split: bool
+) -> Listed:
+    """List on which answers judges and people differ; without both, on which two people or two judges do."""
+    judges = ratings.judges or ratings.panels
+    among = list_among_people(ratings, plan.line, all_split=are_split) if judges else []
+    pairs: list[tuple[Mapping[str, Judgements], bool]] = []
+    if labels:
+        pairs += [({**labels, name: judge}, True) for name, judge in judges.items()]
+    if not pairs:
+        for side in (ratings.people, ratings.judges):
+            pairs += [({name: side[name] for name in two}, False) for two in _pairs(side)]
+    return list_disagreements(pairs, measures, plan.worst, among)
 
 
 def _measure_gates(
     ratings: Ratings, measures: Sequence[Measure], plan: Plan, known: Doubted | None
 ) -> dict[str, dict[int, Gate]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
-    names, units = {**ratings.judges, **ratings.panels}, find_units(ratings)
-    judges = len(list_judges(ratings))
+    units, judges = find_units(ratings), len(list_judges(ratings))
+    criteria = len(ratings.rubric.criteria) if ratings.rubric else 0
     doubts = find_doubts(ratings, plan.line, plan.scales_known)
     doubts = doubts._replace(doubted=known or doubts.doubted)
+    of_verdict = find_standard(plan.target, plan.look, judges)
+    of_criterion = find_standard_of_criterion(criteria, judges)
     found = dict[str, dict[int, Gate]]()
-    for name, judge in names.items():
+    for name, judge in {**ratings.judges, **ratings.panels}.items():
+        laid_out = {
+            number: _lay_out(ratings, name, measure, units, plan.runs)
+            for number, measure in enumerate(measures)
+            if measure.meets is not None
+        }
+        # Where labels of the verdict say nothing of the judge, those of criteria say nothing either.
+        last = len(measures) - 1
+        people = compare_people(laid_out[last].answers)
+        void = doubts.find_void(people, plan.target)
+        is_invalid = ratings.has_invalid_outputs(name)
         found[name] = {}
-        verdict: People | None = None
-        # The verdict comes first: where its labels say nothing of the judge, those of criteria say nothing either.
-        for number, measure in reversed(list(enumerate(measures))):
-            if measure.meets is None:
-                continue
-            is_verdict = measure.place is None
-            laid_out = lay_out(ratings, name, measure, units, plan.runs) if ratings.has_joined_labels else None
-            laid_out = laid_out or Labelled((), ())
-            own = measure_shares(laid_out.answers, find_level(plan.look if is_verdict else 1, judges))
-            verdict = verdict or own.people
-            people = verdict if doubts.find_void(verdict, plan.target) else own.people
-            target, level = TARGET, float(ERROR)
-            if is_verdict:
-                target, level = plan.target, find_level(plan.look + 1, judges)
-            strict = own
-            if not is_verdict and ratings.rubric:
-                of_criterion = level_of_criterion(len(ratings.rubric.criteria)) / max(judges, 1)
-                strict = measure_shares(laid_out.answers, of_criterion)
-            gate = _decide(own, strict, doubts.find_void(people, plan.target), target, level)
-            of_reasons = OF_LABELS | OF_INVALID if ratings.has_invalid_outputs(name) else OF_LABELS
-            words = _Words(strict, people, doubts, of_reasons, are_questions=laid_out.are_questions)
-            reason = _word_gate(gate, words)
-            if is_verdict and judges == 1 and doubts.are_by_verdict_alone(own.people, plan.target):
-                level = find_level(plan.look, judges)
-                bounds = bound_by_verdict(laid_out, judge, plan.line, plan.runs, level)
-                reason = f"{reason}; {bounds.words}" if bounds else reason
+        for number, answers in laid_out.items():
+            gate = measure_gate(answers, of_verdict if number == last else of_criterion, void)
+            missing = word_missing(gate.shares, plan.runs, is_verdict=number == last)
+            reason = word_gate(gate, people if void else gate.shares.people, doubts, missing, is_invalid=is_invalid)
             found[name][number] = gate._replace(reason=reason)
+        if judges == 1 and doubts.are_by_verdict_alone(people, plan.target):
+            bounds = bound_by_verdict(laid_out[last], judge, plan.line, plan.runs, of_verdict.level)
+            if bounds:
+                gate = found[name][last]
+                found[name][last] = gate._replace(reason=f"{gate.reason}; {bounds.words}")
     return found
 
 
-def _decide(shares: Shares, strict: Shares, void: Reason | None, target: Fraction, level: float) -> Gate:
-    """Return what the shares of a judge show, unless the labels are void."""
-    if not shares.people.labelled:
-        return Gate(shares, target, (Reason.NO_LABELS,), "", is_void=True)
-    if void:
-        return Gate(shares, target, (void,), "", is_void=True)
-    reasons = decide_shares(shares, target, strict)
-    needed = count_needed(shares, target, level) if Reason.FEW_LABELS in reasons else None
-    return Gate(shares, target, reasons, "", needed=needed)
-
-
-class _Words(NamedTuple):
-    """What sentences on a gate say of the people and their labels.
-
-    `strict` has the bounds against the judge, `of_reasons` the words of reasons.
-    """
-
-    strict: Shares
-    people: People
-    doubts: Doubts
-    of_reasons: Mapping[Reason, str]
-    are_questions: bool
-
-
-def _word_gate(gate: Gate, about: _Words) -> str:
-    """Return what the shares show in words."""
-    strict, people, doubts, of_reasons, are_questions = about
-    bounds = {Reason.MISSES_BAD: strict.bad_caught, Reason.FAILS_GOOD: strict.good_passed}
-    if gate.reasons == (Reason.NO_LABELS,):
-        return "no judged answer has a label that says it"
-    if gate.reasons == (Reason.FEW_LABELS,):
-        for share, kind in ((gate.shares.bad_caught, "bad"), (gate.shares.good_passed, "good")):
-            if not share.n:
-                return f"no labelled answer is {kind}, so nothing shows how the judge treats {kind} answers"
-        if lacks_outputs(gate.shares, gate.target, gate.needed):
-            missing, labelled = gate.shares.unscored, gate.shares.people.labelled
-            return f"not settled; {missing:,} of {labelled:,} labelled answers without a valid output count as wrong"
-        if gate.needed is None:
-            return f"not settled; even {MOST_LABELS} labels would probably not settle it"
-        more = gate.needed - gate.shares.units
-        what = f"labels of answers to {more:,} more questions" if are_questions else f"{more:,} more labels"
-        return f"not settled; if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
-    values = {
-        "judge": "the judge",
-        "target": f"{float(gate.target):.4g}" if gate.target * 100 % 1 else f"{float(gate.target):.0%}",
-        **doubts.word(people),
-    }
-    words = []
-    for reason in gate.reasons:
-        bound = f" ({at_most(bounds[reason].high)})" if reason in bounds else ""
-        words.append(of_reasons[reason].format_map(values) + bound)
-    if Reason.LABEL_SCALE in gate.reasons and doubts.doubted:
-        words.append(f"say --label-scale {doubts.doubted.proposed} or, if that is wrong, {doubts.doubted.own}")
-    return "; ".join(words)
+def _lay_out(ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int) -> Labelled:
+    """Return the labelled answers on a scale; none if no label is of a judged answer."""
+    laid_out = lay_out(ratings, judge, measure, units, runs) if ratings.has_joined_labels else None
+    return laid_out or Labelled((), ())
 
 
 def _lay_out_verdicts(ratings: Ratings, judges: Collection[str], plan: Plan) -> dict[str, Labelled]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.agree.by_verdict import ByVerdict, bound_by_verdict
 from rubric_lint.agree.decision import Reason, count_needed, decide_shares, lacks_outputs, list_against
+from rubric_lint.agree.gates import Gate, find_standard_of_criterion, measure_gate
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.rules import TARGET
@@ -117,7 +118,8 @@ class Assessed(NamedTuple):
     """What is known of a criterion. `untested` is what rules on judged data cannot decide.
 
     `shares` are those of the worst judge, None without labels; `needed` is the number of labels in all that decide with
-    a chance of 4 in 5, None if none can be said.
+    a chance of 4 in 5, None if none can be said. With `is_silenced`, a judge surely errs too often on it, but the
+    finding is ignored.
     """
 
     id: str
@@ -129,11 +131,12 @@ class Assessed(NamedTuple):
     nothing_found_by: tuple[str, ...] = ()
     shares: Shares | None = None
     needed: int | None = None
+    is_silenced: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
         fields = self._asdict()
-        shares, needed = fields.pop("shares"), fields.pop("needed")
+        shares, needed, _ = (fields.pop(name) for name in ("shares", "needed", "is_silenced"))
         caught, passed = (shares.bad_caught, shares.good_passed) if shares else (None, None)
         return {**fields, "bad_caught": caught, "good_passed": passed, "labels_needed": needed}
 
@@ -262,6 +265,8 @@ def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence
         names.append({document.pointer(path): name for path, name in _list_entries(loaded)})
     found: list[list[Evidence]] = [[] for _ in rubrics]
     for finding in findings:
+        if finding.code == "judged-disagrees.verdict":  # the page itself says it, by the target that is asked for
+            continue
         above = [*list_above(finding.pointer), finding.pointer][::-1]
         whole = next(filter(owners.__contains__, above), None)
         for number in range(len(rubrics)) if whole is None else owners[whole]:
@@ -382,31 +387,34 @@ def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], found: Assess
     places = {column.name: place for place, column in enumerate(review.table.columns if review.table else ())}
     for path, name in _list_entries(loaded):
         own = tuple(by_name.get(name, ()))
-        outcome = outcomes.get(name)
-        shares = _list_shares(review, places.get(name))
-        standing, needed = _stand(own, shares, found), None
-        worst = min(shares, key=_find_least, default=None)
-        if standing is Standing.INCONCLUSIVE and worst and not find_void(found):
-            needed = count_needed(worst, TARGET, float(ERROR))
+        gates = _measure_gates(found, places[name]) if name in places else []
+        standing = _stand(own, gates, found)
+        worst = min(gates, key=lambda gate: _find_least(gate.shares), default=None)
+        needed = worst.needed if worst and standing is Standing.INCONCLUSIVE else None
         line, column, _ = loaded.document.source.position(loaded.document.span(path).start)
+        outcome = outcomes.get(name)
         quiet, untested = (outcome.quiet, outcome.untested) if outcome else ((), ())
-        yield Assessed(name, line, column, standing, own, untested, quiet, worst, needed)
+        shares = worst.shares if worst else None
+        is_silenced = standing is not Standing.FIX and any(gate.is_against for gate in gates)
+        yield Assessed(name, line, column, standing, own, untested, quiet, shares, needed, is_silenced)
 
 
-def _list_shares(review: Review, place: int | None) -> list[Shares]:
-    """Return the shares of each judge on a criterion."""
-    compared = review.table.compared.values() if review.table and place is not None else ()
-    level = float(ERROR / max(len(compared), 1))
-    return [measure_shares(each[place].answers, level) for each in compared if place is not None and place in each]
+def _measure_gates(found: Assessment, place: int) -> list[Gate]:
+    """Return how each judge decides on a criterion, as `agree` measures it."""
+    table = found.review.table
+    if table is None:
+        return []
+    standard = find_standard_of_criterion(len(table.columns), len(table.compared))
+    void = find_void(found)
+    return [measure_gate(each[place], standard, void) for each in table.compared.values() if place in each]
 
 
-def _stand(own: Sequence[Evidence], shares: Sequence[Shares], found: Assessment) -> Standing:
+def _stand(own: Sequence[Evidence], gates: Sequence[Gate], found: Assessment) -> Standing:
     """Return what to do with a criterion; judged data count only if the labels, and the judge, can say anything."""
-    is_void = find_void(found) is not None or found.indistinct > 0
     if any(is_against(each, found) for each in own):
         return Standing.FIX
-    reaches = [each.reaches(TARGET) and not each.people.disagree(TARGET) for each in shares]
-    return Standing.KEEP if reaches and all(reaches) and not is_void else Standing.INCONCLUSIVE
+    reach = [gate.reasons == (Reason.SHARES_REACHED,) for gate in gates]
+    return Standing.KEEP if reach and all(reach) and not found.indistinct else Standing.INCONCLUSIVE
 
 
 def is_against(evidence: Evidence, found: Assessment) -> bool:
@@ -428,7 +436,7 @@ def _decide(evidence: Sequence[Evidence], found: Assessment) -> tuple[Trust, tup
     if any(each.severity is Severity.ERROR and each.rule not in JUDGED_RULES for each in evidence):
         return Trust.NOT_TRUSTED, (Reason.ERRORS,)
     if review.fault:
-        unjudged = Reason.INVALID if review.invalid else Reason.NOT_JUDGED
+        unjudged = Reason.INVALID if any(not each.is_label for each in review.invalid) else Reason.NOT_JUDGED
         return Trust.UNDECIDED, (unjudged if review.fault == NO_RESULTS else Reason.UNUSABLE,)
     void = find_void(found)
     if worst is None or void is not None:

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 from rubric_lint.agree import coefficients
 from rubric_lint.agree.bounds import lower_bound, upper_bound
 from rubric_lint.agree.coefficients import Row
-from rubric_lint.agree.decision import Reason
+from rubric_lint.agree.gates import Gate
 from rubric_lint.agree.intervals import ERROR, Share, Sides, limit_alpha, measure_mean
 from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Key, Rated
 from rubric_lint.agree.scales import Kind, Measure
-from rubric_lint.agree.shares import Shares
 from rubric_lint.scoring.grading import Verdict
 
 LEAST, FIRM, LEAST_OFF = 10, 60, 10
@@ -155,27 +154,6 @@ class Between(StrEnum):
     LABEL = "label and judge"
     PEOPLE = "people"
     JUDGES = "judges"
-
-
-class Gate(NamedTuple):
-    """How a judge decides what the label decides: whether an answer is good or bad, as the `meets` of a measure says.
-
-    `reasons` say what the shares show if `target` is asked for, `reason` the same in words. If nothing, `is_void`.
-    `needed` is the least number of units in all that decides with a chance of 4 in 5, if any does.
-    """
-
-    shares: Shares
-    target: Fraction
-    reasons: tuple[Reason, ...]
-    reason: str
-    is_void: bool = False
-    needed: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the gate as in the JSON report."""
-        shares = {"bad_caught": self.shares.bad_caught, "good_passed": self.shares.good_passed}
-        asked = {"target": float(self.target), "reasons": self.reasons, "reason": self.reason}
-        return {**shares, **asked, "labels_needed": self.needed}
 
 
 class PairCounts(NamedTuple):

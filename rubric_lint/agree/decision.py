@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.agree.label_scale import Doubted, find_doubted
-from rubric_lint.agree.labelled import Skew, find_skew, list_judges
-from rubric_lint.agree.needed import Seen, count_labels
+from rubric_lint.agree.labelled import Skew, count_units, find_skew, list_judges
+from rubric_lint.agree.needed import MOST_LABELS, Seen, count_labels, find_least_units, find_rare, is_beyond
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Ratings
 from rubric_lint.agree.scales import measures_of
@@ -115,8 +115,10 @@ def decide_shares(shares: Shares, target: Fraction, strict: Shares | None = None
     return tuple(against) or ((Reason.SHARES_REACHED,) if shares.reaches(target) else (Reason.FEW_LABELS,))
 
 
-def count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
+def count_needed(shares: Shares, target: Fraction, level: float, strict: float | None = None) -> int | None:
     """Return how many units in all, judged and labelled, decide with a chance of 4 in 5, None if no number can be said.
+
+    Bounds may be wrong with the probability `level`, upper ones with `strict` if that is given.
 
     Labelled answers that the judge was not asked show nothing of it, so that they count among those to come.
     """
@@ -124,14 +126,61 @@ def count_needed(shares: Shares, target: Fraction, level: float) -> int | None:
     if not bad.n + good.n:
         return None
     may_slip = 2 * shares.people.double < shares.people.labelled
-    return count_labels(bad, good, target, level, may_slip=may_slip)
+    return count_labels(bad, good, target, level, strict, may_slip=may_slip)
 
 
 def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
     """Return whether outputs are missing rather than labels.
 
-    So many answers have no valid output that the others cannot reach the target, or the labels at hand would decide.
+    So many answers, or units of a class, have no valid output that the others cannot reach the target, or the labels at
+    hand would decide.
     """
     if shares.unscored > (1 - target) * shares.people.labelled:
         return True
+    for share, (_, asked) in zip((shares.bad_caught, shares.good_passed), shares.asked, strict=True):
+        if asked < target * share.n:
+            return True
     return shares.unasked > 0 and needed is not None and needed <= shares.units
+
+
+def word_open(shares: Shares) -> str:
+    """Return on how many labelled answers people came to no verdict."""
+    of = shares.people.labelled + shares.open
+    return f"{shares.open:,} of {of:,} labelled answers have no verdict by people, as empty cells decide it"
+
+
+def word_missing(shares: Shares, runs: int, *, is_verdict: bool) -> str:
+    """Return how many labelled answers have no output that counts, or too few for a run of several."""
+    valid = "" if is_verdict and shares.unscored == shares.unasked else "valid "
+    lacking = f"no {valid}judge output" if runs == 1 else f"fewer than {runs} {valid}judge outputs"
+    have = "has" if shares.unscored == 1 else "have"
+    of = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
+    return f"{shares.unscored:,} of {of} {have} {lacking}"
+
+
+def word_target(target: Fraction) -> str:
+    """Return the share that is asked for."""
+    return f"{float(target):.3g}" if target * 100 % 1 else f"{float(target):.0%}"
+
+
+def word_unsettled(
+    shares: Shares, target: Fraction, level: float, judge: str = "the judge", when: str = "", *, are_questions: bool
+) -> str:
+    """Return why no number of labels can be said to decide; the bounds to come are wrong with probability `level`."""
+    bad, good = shares.bad_caught.n, shares.good_passed.n
+    least = find_least_units(target, level)
+    if is_beyond(least):
+        what = f"{word_target(target)} needs at least {least:,} bad and {least:,} good ones{when}"
+        return f"even {MOST_LABELS} labels would probably not settle it: {what}"
+    rare = find_rare(bad, good, least)
+    if rare:
+        how = f"even {MOST_LABELS} labels would probably hold too few"
+        return f"{rare} answers are too rare among these: {how} to settle it"
+    if max(bad, good) < least:
+        units = "questions" if are_questions else "answers"
+        return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least{when}"
+    if min(bad, good) < least:
+        few = count_units(min(bad, good), is_bad=bad < good, are_questions=are_questions)
+        are = "is" if min(bad, good) == 1 else "are"
+        return f"only {few} {are} labelled; {least} bad and {least} good ones are the least{when}"
+    return f"{judge} is too near {word_target(target)}: even {MOST_LABELS} labels would probably not settle it"

@@ -33,6 +33,14 @@ class Labelled(NamedTuple):
         """Return a number of units of a class in words."""
         return count_units(n, is_bad=is_bad, are_questions=self.are_questions)
 
+    def without_invalid(self) -> "Labelled":
+        """Return them without invalid outputs, which say nothing of the wording."""
+        kept = []
+        for each in self.answers:
+            runs = [run for run in each.runs if run is not None]
+            kept.append(each._replace(runs=runs, was_asked=bool(runs)))
+        return Labelled(self.keys, tuple(kept))
+
     def narrow(self, keys: frozenset[Key]) -> "Labelled":
         """Return those with some ids."""
         kept = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
@@ -62,13 +70,16 @@ def lay_out(
     """Return the labelled answers on a scale, each run of the judge made of `runs` outputs in their order.
 
     None if nothing tells good from bad: no gate, and all labels are equal. Without a gate scores are cut where the
-    labels are halved. An invalid output makes the verdict wrong, but says nothing of how a criterion is worded: there,
-    an answer without a valid output is one that the judge was not asked.
+    labels are halved. Answers whose labels come to no verdict are at the end, without labels. An invalid output makes
+    the verdict wrong, but says nothing of how a criterion is worded: there, an answer without a valid output is one
+    that the judge was not asked.
     """
     given = {**ratings.judges, **ratings.panels}[judge]
     runs = 1 if judge in ratings.panels else runs  # a panel judges once
     failed = ratings.failed.get(judge, {})
     values = {key: _list_labels(ratings, measure, key) for key in units}
+    if measure.place is None:  # then labels without a verdict, of which nobody knows the side, come last
+        values = dict(sorted(values.items(), key=lambda each: not each[1]))
     criteria = ratings.rubric.criteria if ratings.rubric else ()
     positions = [at for labels in values.values() for at in labels.values()]
     good = measure.meets or _cut(positions, measure, criteria)
@@ -76,7 +87,8 @@ def lay_out(
         return None
     keys, answers = [], []
     for key, labels in values.items():
-        if not labels:
+        is_open = measure.place is None and any(key in given for given in ratings.people.values())
+        if not labels and not is_open:
             continue
         outputs = failed.get(key, ())
         if key in given:
@@ -139,8 +151,8 @@ def word_ungrouped_outputs(count: int, runs: int) -> str:
     return f"{count:,} {outputs} of labelled answers {are} in no group of {runs} and not counted."
 
 
-_BY_CHANCE = Fraction(1, 100)
-"""The probability from which labels may be more of one verdict by chance."""
+BY_CHANCE = Fraction(1, 100)
+"""The probability from which chance may explain a difference."""
 
 
 class Skew(NamedTuple):
@@ -153,26 +165,29 @@ class Skew(NamedTuple):
 
 
 def find_skew(ratings: Ratings, line: Verdict) -> Skew | None:
-    """Return how unevenly the judge's verdicts are labelled, if chance does not explain it.
-
-    That is Fisher's exact test (1935), with twice the smaller tail.
-    """
+    """Return how unevenly the judge's verdicts are labelled, if chance does not explain it."""
     labelled = set().union(*ratings.people.values())
     sides: dict[bool, list[bool]] = {True: [], False: []}
     for key, each in combine_people(ratings.judges, ratings.rubric).items():
         if (verdict := each.given[1]) is not None:
             sides[stops(verdict, line)].append(key in labelled)
     stopped, others = sides[True], sides[False]
-    drawn = sum(stopped) + sum(others)
-    least = max(drawn - len(others), 0)
-    ways = [math.comb(len(stopped), least) * math.comb(len(others), drawn - least)]
-    for x in range(least, min(drawn, len(stopped))):
-        ways.append(ways[-1] * (len(stopped) - x) * (drawn - x) // ((x + 1) * (len(others) - drawn + x + 1)))
-    at = sum(stopped) - least
-    tail = min(sum(ways[: at + 1]), sum(ways[at:]))
-    if Fraction(2 * tail, sum(ways)) >= _BY_CHANCE:
-        return None
-    return Skew(sum(stopped), len(stopped), sum(others), len(others))
+    skew = Skew(sum(stopped), len(stopped), sum(others), len(others))
+    return None if find_tail(*skew) >= BY_CHANCE else skew
+
+
+def find_tail(x: int, n: int, y: int, m: int) -> Fraction:
+    """Return the probability that `x` of `n` and `y` of `m` differ so much by chance, if their sum is as it is.
+
+    That is Fisher's exact test (1935), with twice the smaller tail.
+    """
+    drawn = x + y
+    least = max(drawn - m, 0)
+    ways = [math.comb(n, least) * math.comb(m, drawn - least)]
+    for k in range(least, min(drawn, n)):
+        ways.append(ways[-1] * (n - k) * (drawn - k) // ((k + 1) * (m - drawn + k + 1)))
+    at = x - least
+    return Fraction(2 * min(sum(ways[: at + 1]), sum(ways[at:])), sum(ways))
 
 
 _LEAST_PAIRS = 20

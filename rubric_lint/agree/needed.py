@@ -45,36 +45,45 @@ def find_rare(bad: int, good: int, least: int) -> str:
     return name if Fraction(rarer + 1, bad + good + 2) * MOST_LABELS < least else ""
 
 
+def count_to_least(bad: int, good: int, least: int) -> int:
+    """Return how many units in all, a multiple of 10, probably hold the least of both classes, at the rate so far."""
+    rate = Fraction(min(bad, good) + 1, bad + good + 2)
+    return _STEP * math.ceil(least / rate / _STEP)
+
+
 def is_beyond(least: int) -> bool:
     """Return whether even the most labels, half of them of each class, would hold too few."""
     return 2 * least > MOST_LABELS
 
 
-def count_labels(bad: Seen, good: Seen, target: Fraction, level: float, *, may_slip: bool = False) -> int | None:
+def count_labels(
+    bad: Seen, good: Seen, target: Fraction, level: float, strict: float | None = None, *, may_slip: bool = False
+) -> int | None:
     """Return the least number of units in all, a multiple of 10, that decides with a chance of 4 in 5, if one does.
 
     They are drawn as the ones so far. Both lower bounds reach the target, or one upper bound is below it; each bound
-    may be wrong with the probability `level`. If the only person who labels an answer `may_slip`, upper bounds leave
-    out 1 of 20 answers, as those of `measure_shares` do.
+    may be wrong with the probability `level`, an upper one with `strict` if that is given. If the only person who
+    labels an answer `may_slip`, upper bounds leave out 1 of 20 answers, as those of `measure_shares` do.
     """
     n = bad.n + good.n
+    levels = level, level if strict is None else strict
     rate = Fraction(bad.n + 1, n + 2)
     for total in range(_STEP * (n // _STEP + 1), MOST_LABELS + 1, _STEP):
         slips = total // SLIPS if may_slip else 0
         more_bad = math.floor((total - n) * rate + Fraction(1, 2))
-        up_bad, down_bad = _chances(bad, more_bad, target, level, slips)
-        up_good, down_good = _chances(good, total - n - more_bad, target, level, slips)
+        up_bad, down_bad = _chances(bad, more_bad, target, levels, slips)
+        up_good, down_good = _chances(good, total - n - more_bad, target, levels, slips)
         if up_bad * up_good + 1 - (1 - down_bad) * (1 - down_good) >= CHANCE:
             return total
     return None
 
 
-def _chances(seen: Seen, more: int, target: Fraction, level: float, slips: int) -> tuple[float, float]:
+def _chances(seen: Seen, more: int, target: Fraction, levels: tuple[float, float], slips: int) -> tuple[float, float]:
     """Return the chances that a class reaches the target, and that it is surely below it, after so many more units."""
     n, p = seen.n + more, float(seen.smoothed)
     if not n:
         return 0.0, 0.0
-    fewest, most = _find_ends(seen.x - math.floor(seen.x), n, target, level, slips)
+    fewest, most = _find_ends(seen.x - math.floor(seen.x), n, target, levels, slips)
     start = math.floor(seen.x)
     up = upper_tail(fewest - start, more, p) if fewest - start <= more else 0.0
     down = lower_tail(most - start, more, p) if most >= start else 0.0
@@ -82,17 +91,20 @@ def _chances(seen: Seen, more: int, target: Fraction, level: float, slips: int) 
 
 
 @lru_cache(maxsize=8192)
-def _find_ends(rest: Fraction | int, n: int, target: Fraction, level: float, slips: int) -> tuple[int, int]:
+def _find_ends(
+    rest: Fraction | int, n: int, target: Fraction, levels: tuple[float, float], slips: int
+) -> tuple[int, int]:
     """Return the least whole number that, with `rest`, reaches the target of `n`, and the greatest surely below it.
 
     The first is above `n` if none does, the second below 0.
     """
     goal = float(target)
+    level, strict = levels
     fewest = _search(lambda x: x + rest > n or upper_tail(x + rest, n, goal) <= level, n + 1)
 
     def may_reach(x: int) -> bool:
         dropped = min(slips, max(math.ceil(n - x - rest), 0))
-        return lower_tail(x + rest, n - dropped, goal) >= level
+        return lower_tail(x + rest, n - dropped, goal) >= strict
 
     most = _search(may_reach, n + 1) - 1
     return fewest, most

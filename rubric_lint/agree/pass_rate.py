@@ -118,6 +118,9 @@ def estimate_by_labels(counts: PassCounts) -> Estimate:
     up, down = counts.matching(label=True, judge=False), counts.matching(label=False, judge=True)
     correction = (up - down) / n
     variance = rate * (1 - rate) / others.n + ((up + down) / n - correction**2) / n
+    if not up + down:
+        why = f"the judge and people are alike in all {n:,} labelled answers, so no interval"
+        return Estimate(_clip(rate), method="ppi", reason=why)
     value, half = rate + correction, _Z * math.sqrt(variance)
     return Estimate(_clip(value), _clip(value - half), _clip(value + half), "ppi")
 

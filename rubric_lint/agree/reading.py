@@ -184,32 +184,37 @@ class LeftOut:
 
 
 class Invalid(NamedTuple):
-    """A record with an invalid output: its place, its id if it has one, and why; `is_partial` if others count."""
+    """A record that cannot be read or scored: its place, its id if it has one, and why.
+
+    So many `outputs` of a judge in it count as wrong ones. If none does, `reason` says why, unless it is a label.
+    """
 
     file: str
     line: int
     id: Any
     path: str
     message: str
-    is_partial: bool = False
+    is_label: bool = False
+    outputs: int = 0
+    reason: str = ""
 
     def __str__(self) -> str:
         """Return the record and the reason."""
         name = "" if self.id is None else f" (id {self.id})"
         path = f" {self.path}" if self.path else ""
-        return f"{self.file}:{self.line}{name}{path}: {self.message}"
+        reason = f" (left out: {self.reason})" if self.reason else ""
+        return f"{self.file}:{self.line}{name}{path}: {self.message}{reason}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as in the JSON report."""
-        fields = self._asdict()
-        del fields["is_partial"]
-        return fields
+        return {name: getattr(self, name) for name in ("file", "line", "id", "path", "message")}
 
 
 class _Found(NamedTuple):
     """A record that counts: who judged which answer, and what it came to.
 
     `text` and `question` are those of the answer, if the record has them, and `version` the hash of its rubric.
+    `invalid` is its number among the invalid records, if it is one.
     """
 
     source: Source
@@ -223,6 +228,7 @@ class _Found(NamedTuple):
     text: str | None = None
     question: str | None = None
     version: str | None = None
+    invalid: int | None = None
 
     def with_texts(self, record: Mapping[str, Any]) -> "_Found":
         """Return this with the texts of its answer in the record."""
@@ -241,8 +247,9 @@ class _Found(NamedTuple):
 
 NO_ID = "no `id` to join by"
 NO_RATER = "no `rater`; say who judged in each label"
+NO_JUDGE = "it names no model, and the file has outputs of several judges"
 UNKNOWN_SHEET = "none of its columns is known"
-SKIPPED = "nothing is entered, so the rater skipped the answer"
+SKIPPED = "nothing is entered, so the rater skipped the answer; the shares hold only if that was by chance"
 NO_VERDICT = "of the verdict only, which the empty cells decide; fill them in"
 OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
 TWICE = "one person gave the id different labels; keep one of them"
@@ -288,6 +295,7 @@ class Reader:
         self._labels, self._refused = Counter[str](), Counter[str]()
         self._contradictions = 0
         self._repeated: set[tuple[str, Key]] = set()
+        self._renewed: set[tuple[str, Key]] = set()
 
     def list_notes(self) -> Iterator[str]:
         """Yield how many labels contradict themselves, and how many answers have several records of one judge."""
@@ -299,6 +307,11 @@ class Reader:
         if n:
             answers = "1 answer has" if n == 1 else f"{n:,} answers have"
             yield f"{answers} several records by one judge: each counts as a further judge output, in recorded order"
+        n = len(self._renewed)
+        if n:
+            before = "of 1 of them an invalid record is" if n == 1 else f"of {n:,} of them invalid records are"
+            again = "if that was asked again, keep only the later record, as `rubric-lint judge --again` does"
+            yield f"{before} before a valid one, and both count: {again}"
 
     @property
     def left_out(self) -> list[LeftOut]:
@@ -341,11 +354,9 @@ class Reader:
             except OutputError as fault:
                 outcome = self._scorer.explain(text, fault, line)
                 error, name = outcome.error or fault, outcome.head.get("id")
-                is_partial = False
+                invalid = Invalid(file, line, name, error.path, error.message, is_label=labels)
                 self._refused[rubric] += labels
-                if name is not None and not labels:
-                    is_partial = self._take_failed(_read_as_far_as_possible(text), make_id_key(name), file, line)
-                self.invalid.append(Invalid(file, line, name, error.path, error.message, is_partial))
+                self.invalid.append(invalid if labels else self._take_failed(invalid, _read_as_far_as_possible(text)))
         return count
 
     def _name_rubric(self, record: Mapping[str, Any]) -> str:
@@ -355,30 +366,38 @@ class Reader:
         except OutputError:
             return ""
 
-    def _take_failed(self, value: dict[str, Any], key: Key, file: str, line: int) -> bool:
-        """Keep that an answer has an invalid output, and what the others come to; return whether there are others.
+    def _take_failed(self, invalid: Invalid, value: dict[str, Any]) -> Invalid:
+        """Keep that an answer has invalid outputs, and what the others come to; return how many of them count.
 
         What the record says of the answer is true all the same.
         """
-        source = find_source(value, file)
+        if invalid.id is None:
+            return invalid._replace(reason=NO_ID)
+        source, key = find_source(value, invalid.file), make_id_key(invalid.id)
+        nothing, number = Judgement(((), None), outputs=(None,)), len(self.invalid)
         try:
             rubric = find_rubric(value, self._rubrics)
         except OutputError:
-            invalid = Judgement(((), None), outputs=(None,))
-            self._results += [_Found(source, known, key, file, line, invalid) for known in self._rubrics.values()]
-            return False
+            for known in self._rubrics.values():
+                self._results.append(_Found(source, known, key, invalid.file, invalid.line, nothing, invalid=number))
+            return invalid._replace(outputs=1)
         version = read_judged_by(value)
         if version not in {None, rubric.hash} and not self._any_version:
-            return False
+            return invalid._replace(reason=OTHER_MEANING)
         self._describe(value, rubric, key)
         outputs = list(self._list_outputs(value)) or [None]
         valid = [each for each in outputs if each is not None]
         judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
         each_given = tuple(None if each is None else _judge_samples(each).given for each in outputs)
         judgement = judgement._replace(outputs=each_given, **_describe_text(value))
-        found = _Found(source, rubric, key, file, line, judgement, version=version)
+        found = _Found(source, rubric, key, invalid.file, invalid.line, judgement, version=version, invalid=number)
         self._results.append(found.with_texts(value))
-        return bool(valid)
+        return invalid._replace(outputs=outputs.count(None))
+
+    def _leave_out_invalid(self, record: _Found, reason: str) -> None:
+        """Say why the outputs of an invalid record do not count."""
+        if record.invalid is not None:
+            self.invalid[record.invalid] = self.invalid[record.invalid]._replace(outputs=0, reason=reason)
 
     def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Scored | None]:
         """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
@@ -592,17 +611,24 @@ class Reader:
         joined: dict[tuple[Source, str, Key], list[_Found]] = {}
         for record in self._results:
             owner = record.source if record.is_valid else _find_owner(record.source, known)
-            if owner is not None:
+            if owner is None:
+                self._leave_out_invalid(record, NO_JUDGE)
+            else:
                 joined.setdefault((owner, record.rubric.name, record.key), []).append(record._replace(source=owner))
         self._judges, self._failed = [], {name: {} for name in self._rubrics}
         conflicts: dict[str, str] = {}
         for (source, rubric, key), records in joined.items():
             conflict = _find_conflict(records)
             if conflict:
-                conflicts.update((record.place, conflict) for record in records)
+                for record in records:
+                    self._leave_out_invalid(record, conflict)
+                conflicts.update((record.place, conflict) for record in records if record.invalid is None)
                 continue
             if len(records) > 1:
                 self._repeated.add((rubric, key))
+                first = next((at for at, record in enumerate(records) if record.invalid is not None), len(records))
+                if any(record.invalid is None for record in records[first:]):
+                    self._renewed.add((rubric, key))
             judgement = combine_records([record.judgement for record in records], records[0].rubric)
             if records[0]._replace(judgement=judgement).is_valid:
                 self._judges.append(records[0]._replace(judgement=judgement, text=_find_text(records)))
@@ -660,6 +686,7 @@ class Reader:
             del found[rater, rubric][key]
         for record in records if repeated else ():
             if (names[record.source], record.rubric.name, record.key) in repeated:
+                self._refused[record.rubric.name] += 1  # those on which people are sure do not stand for these
                 self._leave_out(TWICE, record.place, "label")
         return {at: {key: each.judgement for key, each in given.items()} for at, given in found.items() if given}
 

@@ -8,6 +8,7 @@ unit, they count as one, by the average of its answers.
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.agree.bounds import Bounded, lower_bound, upper_bound
@@ -23,7 +24,8 @@ class LabelledAnswer(NamedTuple):
     """An answer that people labelled: its unit, and whether each person and each run of the judge finds it good.
 
     A run with an invalid output finds nothing (None), so it is never right. `was_asked` is False where fewer outputs
-    are recorded than make a run, so that nobody knows what the judge finds.
+    are recorded than make a run, so that nobody knows what the judge finds. Without `labels` people said something that
+    comes to no side.
     """
 
     unit: Hashable
@@ -74,7 +76,8 @@ class People(NamedTuple):
     on the answers at the positions `split` they are not of one mind. `agree` is the mean share of pairs of people who
     agree on an answer, None without any pair. If most answers have one label, others may have a second one because the
     first and the judge differ: then it is the mean of those answers and of all others, by their numbers. `main` is the
-    person with the most labels.
+    person with the most labels. `differing` has of each person on how many labelled answers the judge differs, and how
+    many there are.
     """
 
     labelled: int
@@ -83,6 +86,7 @@ class People(NamedTuple):
     split: tuple[int, ...]
     agree: Fraction | None
     main: str
+    differing: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
     def disagree(self, target: Fraction) -> bool:
         """Return whether people agree with each other too little to measure a judge by them."""
@@ -93,10 +97,10 @@ class Shares(NamedTuple):
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
     `unscored` labelled answers have no valid run, of these `unasked` not even enough outputs for one; `partly` others
-    have an invalid run. `asked` has the sum and the number of the units of bad and of good answers without the unasked
-    ones. `differing` has the positions of the answers on which a valid run differs from people, and `single` those of
-    them that only the main person labelled. So many answers of each class as `slips` says may be slips of that person,
-    and the upper bounds leave them out.
+    have an invalid run. On `open` answers people came to no side. `asked` has the sum and the number of the units of
+    bad and of good answers without the unasked ones. `differing` has the positions of the answers on which a valid run
+    differs from people, and `single` those of them that only the main person labelled. So many answers of each class as
+    `slips` says may be slips of that person, and the upper bounds leave them out.
     """
 
     bad_caught: Bounded
@@ -108,6 +112,7 @@ class Shares(NamedTuple):
     single: tuple[int, ...] = ()
     differing: tuple[int, ...] = ()
     partly: int = 0
+    open: int = 0
     asked: tuple[tuple[Fraction, int], tuple[Fraction, int]] = ((Fraction(0), 0), (Fraction(0), 0))
 
     @property
@@ -126,6 +131,7 @@ class Shares(NamedTuple):
 
 def compare_people(answers: Sequence[LabelledAnswer]) -> People:
     """Return what the labels of answers show of the people who gave them."""
+    answers = [answer for answer in answers if answer.labels]
     counts = Counter(person for answer in answers for person in answer.labels)
     main = min(counts, key=lambda person: (-counts[person], person), default="")
     pairs = Counter[tuple[bool, int, int]]()
@@ -144,22 +150,26 @@ def compare_people(answers: Sequence[LabelledAnswer]) -> People:
     for (differs, good, k), times in pairs.items():
         sums[differs] += times * Fraction(good * (good - 1) + (k - good) * (k - good - 1), k * (k - 1))
         several[differs] += times
+    differing = {name: (sum(each.differs_from(name) for each in answers), n) for name, n in counts.items()}
     double = several.total()
     if 2 * double >= len(answers):
         agree = (sums[True] + sums[False]) / max(double, 1)
     else:
         means = {differs: sums[differs] / several[differs] if several[differs] else Fraction(1) for differs in sums}
         agree = sum((means[differs] * size for differs, size in sizes.items()), Fraction(0)) / len(answers)
-    return People(len(answers), double, len(ties), tuple(split), agree if double else None, main)
+    agreed = agree if double else None
+    return People(len(answers), double, len(ties), tuple(split), agreed, main, differing)
 
 
 def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
     """Return the shares of a judge, with bounds that are each wrong with the probability `level`.
 
     If most answers have one label, ties count against the judge in lower bounds and nowhere else, and upper bounds
-    allow for slips in its favor. An answer without a record counts as wrong, except in upper bounds.
+    allow for slips in its favor. An answer without a record counts as wrong, except in upper bounds. Answers on which
+    people came to no side are at the end, and count in lower bounds alone: as wrong wherever the judge may be wrong.
     """
     people = compare_people(answers)
+    everything, answers = answers, answers[: people.labelled]
     is_double = 2 * people.double >= len(answers)
     single = []
     for place, answer in enumerate(answers):
@@ -167,7 +177,8 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
             single.append(place)
     slips = len(answers) // SLIPS if single and not is_double else 0
     bad, good = (
-        _bound_class(answers, is_good, people.main, slips, level, is_double=is_double) for is_good in (False, True)
+        _bound_class(everything, people.main, slips, level, is_good=is_good, is_double=is_double)
+        for is_good in (False, True)
     )
     differing = tuple(place for place, answer in enumerate(answers) if answer.is_contradicted)
     unscored, unasked = sum(not each.has_valid_run for each in answers), sum(not each.was_asked for each in answers)
@@ -176,15 +187,28 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
     if unasked:
         asked = [each for each in answers if each.was_asked and each.side is not None]
         counts = [sum_units([each for each in asked if each.side is is_good], is_good) for is_good in (False, True)]
-    return Shares(bad, good, people, unscored, unasked, slips, alone, differing, partly, (counts[0], counts[1]))
+    return Shares(
+        bad_caught=bad,
+        good_passed=good,
+        people=people,
+        unscored=unscored,
+        unasked=unasked,
+        slips=slips,
+        single=alone,
+        differing=differing,
+        partly=partly,
+        open=len(everything) - len(answers),
+        asked=(counts[0], counts[1]),
+    )
 
 
 def _bound_class(
-    answers: Sequence[LabelledAnswer], is_good: bool, main: str, slips: int, level: float, *, is_double: bool
+    answers: Sequence[LabelledAnswer], main: str, slips: int, level: float, *, is_good: bool, is_double: bool
 ) -> Bounded:
     clear = [answer for answer in answers if answer.side is is_good]
     disputed = [] if is_double else [each for each in answers if each.side is None and each.labels.get(main) is is_good]
-    lows, counts = sum_units([*clear, *disputed], is_good), sum_units(clear, is_good)
+    against = [each for each in answers if not each.labels and not each.is_right(is_good)]
+    lows, counts = sum_units([*clear, *disputed, *against], is_good), sum_units(clear, is_good)
     asked = [each for each in clear if each.was_asked]
     wrong = [each for each in asked if not each.is_right(is_good)]
     wrong.sort(key=lambda each: Fraction(*each.count_right(is_good)))

@@ -45,7 +45,15 @@ class Journal:
             self._lock()
             found = [*self._read()]
             self.judged = {key: fingerprint for key, fingerprint, _ in found}
-            self.invalid = {key for key, _, is_valid in found if not is_valid}
+            last = {(key, fingerprint): number for number, (key, fingerprint, _) in enumerate(found)}
+            self.renewed = {
+                number
+                for number, (key, fingerprint, is_valid) in enumerate(found)
+                if not is_valid and last[key, fingerprint] > number
+            }
+            self.invalid = {
+                key for number, (key, _, is_valid) in enumerate(found) if not is_valid and number not in self.renewed
+            }
         except BaseException:
             os.close(self._file)
             raise
@@ -55,6 +63,12 @@ class Journal:
 
     invalid: set[str]
     """The ids of those whose output is invalid."""
+
+    renewed: set[int]
+    """The numbers of invalid records that a later one renews: it has the same id and is of the same request.
+
+    `judge` never writes both, as a new record takes the place of the invalid one; who joins files has both.
+    """
 
     def __enter__(self) -> Self:
         return self
@@ -67,10 +81,11 @@ class Journal:
             os.close(self._file)
 
     def read(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each record in the file: its id as JSON, and its line."""
+        """Yield each record in the file that no later one renews: its id as JSON, and its line."""
         with open_stream(str(self._path)) as lines:
-            for line in iter(partial(lines.readline, LIMIT), b""):
-                yield _identify(line)[0], line
+            for number, line in enumerate(iter(partial(lines.readline, LIMIT), b"")):
+                if number not in self.renewed:
+                    yield _identify(line)[0], line
 
     @contextmanager
     def renewing(self) -> Iterator[Self]:
@@ -93,16 +108,21 @@ class Journal:
                 yield journal
         finally:
             with type(self)(beside) as journal:
-                self._replace({key: line for key, line in journal.read() if key in self.invalid})
+                self.replace({key: line for key, line in journal.read() if key in self.invalid})
                 self.invalid -= journal.judged.keys() - journal.invalid
             beside.unlink()
 
-    def _replace(self, renewed: Mapping[str, bytes]) -> None:
-        if not renewed:
+    def replace(self, lines: Mapping[str, bytes]) -> None:
+        """Put lines in the place of those with their ids, and remove records that a later one renews.
+
+        Raises:
+            WriteError: if the file cannot be replaced.
+        """
+        if not lines and not self.renewed:
             return
         with open_whole(str(self._path), "wb") as whole:
             for key, line in self.read():
-                whole.write(renewed.get(key, line))
+                whole.write(lines.get(key, line))
             if os.name == "nt":  # which replaces no open file
                 os.close(self._file)
                 self._file = os.open(os.devnull, os.O_RDWR)

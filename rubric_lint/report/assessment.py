@@ -14,7 +14,8 @@ from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.groups import ERROR
 from rubric_lint.agree.judged.outcomes import Untested
-from rubric_lint.agree.needed import MOST_LABELS, find_rare, is_beyond
+from rubric_lint.agree.labelled import count_units
+from rubric_lint.agree.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
 from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
 from rubric_lint.agree.ratings import Key
 from rubric_lint.finding import Severity
@@ -241,13 +242,13 @@ def _list_steps_to_others(found: Assessment, given: Given, labelled: Sequence[st
     more = count_more(found)
     if more is None and found.worst:
         bad, good = found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n
-        least = find_least_of(found)
+        least = find_least_of(found, found.asked.look + 1)
         rare = find_rare(bad, good, least)
         if rare:
             yield Step(f"Collect more answers that are {rare}, and have all of them judged and labelled.")
             return
         if min(bad, good) < least and not is_beyond(least):
-            more = max(2 * least - bad - good, _FEWEST)
+            more = max(count_to_least(bad, good, least) - bad - good, _FEWEST)
     if more is None:
         yield Step("Ask for less with --target, fix the rubric, or change the judge.")
         return
@@ -267,9 +268,21 @@ def _list_steps_to_others(found: Assessment, given: Given, labelled: Sequence[st
         what = counted(more - spare, "more answer")
         if found.has_questions:
             what = f"answers to {counted(more - spare, 'more question')}"
-        yield Step(f"Collect {what}{also}, and have all of them judged and labelled.")
+        yield Step(f"Collect {what}{also}{_word_rarer(found)}, and have all of them judged and labelled.")
     text = f"Run this again with all labels and --look {found.asked.look + 1}, as these data were seen before."
     yield Step(text, command)
+
+
+def _word_rarer(found: Assessment) -> str:
+    """Return how many of the rarer class would be enough, if only that one is missing; else nothing."""
+    shares, least = found.worst.shares if found.worst else None, find_least_of(found, found.asked.look + 1)
+    if shares is None or found.needed is not None:
+        return ""
+    bad, good = shares.bad_caught.n, shares.good_passed.n
+    if min(bad, good) >= least or max(bad, good) < least:
+        return ""
+    missing = count_units(least - min(bad, good), is_bad=bad < good, are_questions=found.has_questions)
+    return f", or {missing}"
 
 
 def _list_steps_by_group(found: Assessment, given: Given, again: Sequence[str]) -> Iterator[Step]:
@@ -528,7 +541,7 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
             write(f"\n{_quote(step.text)}\n" + (f"\n```sh\n{visible(step.command)}\n```\n" if step.command else ""))
         write("\n")
     if given.records:
-        write("<details><summary>Records that were not used</summary>\n\n")
+        write("<details><summary>Notes on records</summary>\n\n")
         for record in given.records:
             write(f"- {_quote(record)}\n")
         write("\n</details>\n")

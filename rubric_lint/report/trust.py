@@ -12,17 +12,28 @@ from rubric_lint.agree.assess import (
     is_against,
 )
 from rubric_lint.agree.bounds import Bounded
-from rubric_lint.agree.decision import OF_INVALID, OF_LABELS, Reason, lacks_outputs
-from rubric_lint.agree.groups import ERROR, JudgeShares, word_ungrouped
+from rubric_lint.agree.decision import (
+    OF_INVALID,
+    OF_LABELS,
+    Reason,
+    lacks_outputs,
+    word_missing,
+    word_open,
+    word_target,
+    word_unsettled,
+)
+from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, word_ungrouped
 from rubric_lint.agree.judged.outcomes import at_least, at_most
 from rubric_lint.agree.judged.rules import ALIKE, TARGET, word_missing_labels
 from rubric_lint.agree.judged.run import Review, Unmatched
 from rubric_lint.agree.judged.table import Column
 from rubric_lint.agree.label_scale import Suspicion
-from rubric_lint.agree.labelled import count_units, word_ungrouped_outputs
-from rubric_lint.agree.needed import MOST_LABELS, find_least_units, find_rare, is_beyond
+from rubric_lint.agree.labelled import BY_CHANCE, count_units, find_tail, word_ungrouped_outputs
+from rubric_lint.agree.needed import find_least_units
+from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import NO_VERDICT
-from rubric_lint.agree.shares import Shares
+from rubric_lint.agree.shares import LEAST_DOUBLE, People, Shares
+from rubric_lint.agree.units import About
 from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, list_names
 from rubric_lint.run.summary import counted
@@ -36,7 +47,7 @@ _COPIED = 20
 
 
 class Given(NamedTuple):
-    """What the run was given: the files, what is told of records that were not used, and how many findings are ignored.
+    """What the run was given: the files, notes on records, and how many findings are ignored.
 
     Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
     `unread` is what is wrong with files of records and belongs to no record. `fault_of_judge` and `fault_of_labels` say
@@ -60,7 +71,7 @@ _REASONS = OF_LABELS | {
     Reason.ERRORS: "{errors} to fix first",
     Reason.BELOW_IN_GROUP: "{judge} is not good enough where {groups}",
     Reason.NOT_JUDGED: "nothing is judged yet",
-    Reason.INVALID: "no judge output could be used ({invalid} of {invalid})",
+    Reason.INVALID: "no judge output could be used ({invalid} invalid)",
     Reason.UNUSABLE: "the results cannot be used ({fault})",
     Reason.NO_LABELS: "{faults} in {answers}; without human labels nobody can say more",
     Reason.FEW_LABELS: "{more}",
@@ -89,13 +100,13 @@ def _word_reasons(found: Assessment) -> str:
         "errors": counted(sum(each.severity is Severity.ERROR for each in list_evidence(found)), "error"),
         "judge": _name_judge(found),
         "groups": " or ".join(groups),
-        "invalid": f"{len(review.invalid):,}",
+        "invalid": counted(len([each for each in review.invalid if not each.is_label]), "record"),
         "fault": review.fault,
         "faults": faults,
         "answers": counted(review.answers, "answer"),
         **(review.doubts.word(people) if people else {}),
         "more": _word_needed(found) if worst else "",
-        "target": word_target(found),
+        "target": word_target(found.asked.target),
     }
     words = _REASONS
     ratings = review.ratings
@@ -119,48 +130,22 @@ def _word_needed(found: Assessment) -> str:
         return f"{labels} cannot come to a verdict without a value for {list_names(missing)}"
     if worst is None or not worst.shares.people.labelled:
         return "no label comes to a verdict"
+    if worst.shares.open:
+        return word_open(worst.shares)
     if found.lacks_outputs:
-        return f"{word_missing(worst.shares)}, so more labels would not settle it"
+        lacking = word_missing(worst.shares, found.asked.runs, is_verdict=True)
+        return f"{lacking}, so more labels would not settle it"
     if more is None:
-        return _word_unsettled(found, worst.shares)
+        words = {"judge": _name_judge(found), "when": f" at look {found.asked.look + 1}"}
+        level = find_level(found.asked.look + 1, len(found.judges))
+        return word_unsettled(worst.shares, found.asked.target, level, are_questions=found.has_questions, **words)
     what = f"labels of answers to {counted(more, 'more question')}" if found.has_questions else f"{more} more labels"
     return f"if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
-
-
-def word_missing(shares: Shares) -> str:
-    """Return how many labelled answers have no output that counts."""
-    valid = "" if shares.unscored == shares.unasked else "valid "
-    have = "has" if shares.unscored == 1 else "have"
-    of = counted(shares.people.labelled, "labelled answer")
-    return f"{shares.unscored:,} of {of} {have} no {valid}judge output"
-
-
-def _word_unsettled(found: Assessment, shares: Shares) -> str:
-    """Return why no number of labels is said."""
-    least = find_least_of(found)
-    rare = find_rare(shares.bad_caught.n, shares.good_passed.n, least)
-    if is_beyond(least):
-        what = f"{word_target(found)} needs at least {least:,} bad and {least:,} good ones"
-        return f"even {MOST_LABELS} labels would probably not settle it: {what}"
-    if rare:
-        how = f"even {MOST_LABELS} labels would probably hold too few"
-        return f"{rare} answers are too rare among these: {how} to settle it"
-    if min(shares.bad_caught.n, shares.good_passed.n) < least:
-        units = "questions" if found.has_questions else "answers"
-        return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least"
-    how = f"even {MOST_LABELS} labels would probably not settle it"
-    return f"{_name_judge(found)} is too near {word_target(found)}: {how}"
 
 
 def count_more(found: Assessment) -> int | None:
     """Return how many more units would decide; None if no number can be said."""
     return None if found.needed is None or found.worst is None else found.needed - found.worst.shares.units
-
-
-def word_target(found: Assessment) -> str:
-    """Return the share that is asked for."""
-    share = float(found.asked.target)
-    return f"{share:.3g}" if found.asked.target * 100 % 1 else f"{share:.0%}"
 
 
 def list_evidence(found: Assessment) -> list[Evidence]:
@@ -184,7 +169,7 @@ def word_shares(found: Assessment) -> Iterator[str]:
         yield _word_share(found, each.shares.bad_caught, judge, is_bad=True)
         yield _word_share(found, each.shares.good_passed, judge, is_bad=False)
     if Reason.SHARES_REACHED in found.reasons:
-        less, checks = f"catches or passes fewer than {word_target(found)}", int(1 / ERROR)
+        less, checks = f"catches or passes fewer than {word_target(found.asked.target)}", int(1 / ERROR)
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
         yield _word_group(found, group)
@@ -205,7 +190,8 @@ def _word_share(found: Assessment, share: Bounded, judge: str, *, is_bad: bool) 
     bound = at_most(share.high) if share.high < found.asked.target else at_least(share.low)
     units = count_units(share.n, is_bad=is_bad, are_questions=found.has_questions)
     mean = " (each counted by its average)" if share.x != int(share.x) else ""
-    return f"Of {units} {judge} {did} {share.shown}{mean}: {bound} of all such; {word_target(found)} is asked."
+    target = word_target(found.asked.target)
+    return f"Of {units} {judge} {did} {share.shown}{mean}: {bound} of all such; {target} is asked."
 
 
 def _word_group(found: Assessment, group: JudgeShares) -> str:
@@ -216,15 +202,15 @@ def _word_group(found: Assessment, group: JudgeShares) -> str:
         bound = at_most(share.high) if is_low else at_least(share.low)
         parts.append(f"{did} {share.shown} of {share.n} {kind} ({bound})" if share.n else f"none is {kind}")
     judge = f"`{group.judge}`: " if len(found.judges) > 1 else ""
-    least = find_least_of(found)
+    least = find_least_units(found.asked.target, find_level(found.asked.look, len(found.groups)))
     few = f"; fewer than {least} bad ones never clear a group" if bad.n < least else ""
     verdict = "not trusted here: " if group.shares.is_below(found.asked.target) else ""
     return f"{found.asked.by} `{group.group}`: {judge}{verdict}{', '.join(parts)}{few}."
 
 
-def find_least_of(found: Assessment) -> int:
-    """Return the fewest units of a class that can reach the target that is asked for."""
-    return find_least_units(found.asked.target, found.level)
+def find_least_of(found: Assessment, look: int | None = None) -> int:
+    """Return the fewest units of a class that can reach the target that is asked for, at this look or another one."""
+    return find_least_units(found.asked.target, find_level(look or found.asked.look, max(len(found.judges), 1)))
 
 
 def _word_stopped(line: Verdict) -> str:
@@ -262,21 +248,30 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"No label has a value for {list_names(missing)}."
     if found.worst:
         yield from _word_people(found, found.worst)
-        yield from _word_units(found, found.worst)
+        if find_void(found) is None:
+            yield from _word_units(found, found.worst)
         yield from _word_chosen(found)
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.level:.2g}."
 
 
 def _word_invalid(review: Review) -> Iterator[str]:
-    """Yield how many records do not count, and how many count without an invalid output, each with the causes."""
-    partial = [each for each in review.invalid if each.is_partial]
-    whole = [each for each in review.invalid if not each.is_partial]
-    if whole:
-        yield f"{counted(len(whole), 'record')} not counted: {Causes(each.message for each in whole).word()}."
-    if partial:
-        have = f"{counted(len(partial), 'record')} {'has' if len(partial) == 1 else 'have'} an invalid output"
-        yield f"{have} and valid ones: {Causes(each.message for each in partial).word()}."
+    """Yield how many judge outputs are invalid and what they count as, then which invalid records are left out."""
+    outputs = [each for each in review.invalid if each.outputs]
+    count = sum(each.outputs for each in outputs)
+    if count:
+        are = "judge output is" if count == 1 else "judge outputs are"
+        yield f"{count:,} {are} invalid: {Causes(each.message for each in outputs).word()}."
+    if count and review.people:
+        verdict = "For the verdict of a labelled answer an invalid output counts as a wrong one"
+        yield f"{verdict}; of a criterion it says nothing."
+    labels = [each.message for each in review.invalid if each.is_label]
+    if labels:
+        yield f"{counted(len(labels), 'invalid label')} left out: {Causes(labels).word()}."
+    reasons = dict.fromkeys(each.reason for each in review.invalid if each.reason)
+    for reason in reasons:
+        records = [each.message for each in review.invalid if each.reason == reason]
+        yield f"{counted(len(records), 'invalid record')} left out ({reason}): {Causes(records).word()}."
 
 
 def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
@@ -296,12 +291,25 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         if 2 * people.double < people.labelled:
             how = f"lower bounds count them as `{people.main}` does, and all else leaves them out"
         yield f"On {people.tied} of {people.labelled} answers people are split; {how}."
+    yield from _word_uneven(people)
     yield from _word_outputs(found, shares)
     if shares.slips and not find_void(found):
         slips = f"1 label in 20 may be a slip of `{people.main}`"
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
     if _is_copy(found):
         yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
+
+
+def _word_uneven(people: People) -> Iterator[str]:
+    """Yield from whom the judge differs much more than from others, if hardly an answer shows whether they agree."""
+    if people.double >= LEAST_DOUBLE:
+        return
+    for person, (differing, labels) in people.differing.items():
+        others = [counts for name, counts in people.differing.items() if name != person]
+        other, of_other = sum(each for each, _ in others), sum(of for _, of in others)
+        if differing * of_other > other * labels and find_tail(differing, labels, other, of_other) < BY_CHANCE:
+            seen = f"The judge differs from `{person}` on {differing} of {labels} answers, from others on {other} of"
+            yield f"{seen} {of_other}. Let people label the same answers before you blame the judge."
 
 
 def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
@@ -314,6 +322,9 @@ def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
         yield f"On {counted(shares.partly, 'labelled answer')} an invalid output {what}."
     if found.ungrouped_outputs:
         yield word_ungrouped_outputs(found.ungrouped_outputs, found.asked.runs)
+    if shares.open:
+        answers = counted(shares.open, "labelled answer")
+        yield f"{answers} without a verdict by people, which lower bounds count against the judge."
     if shares.unasked:
         lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
         yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
@@ -335,11 +346,17 @@ def _is_copy(found: Assessment) -> bool:
 
 def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     labelled, least = worst.shares.people.labelled - worst.shares.people.tied, find_least_of(found)
+    bare = _count_bare(found, worst)
+    if bare:
+        answers = counted(bare, "labelled answer")
+        yield f"Neither text nor question of {answers} is known: each counts by itself, whatever its question."
+    elif Reason.SHARES_REACHED in found.reasons and not found.has_questions:
+        yield "No record has a `question`: answers to one question count apart unless their texts are nearly the same."
     bad, good = worst.shares.bad_caught.n, worst.shares.good_passed.n
     if found.has_questions:
         few = ""
         if min(bad, good) < least and Reason.FEW_LABELS in found.reasons:
-            few = f": too few to speak of other questions. {least} with bad and {least} with good ones are the least"
+            few = ": too few to speak of other questions"
         questions = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
         link = ", but" if bad + good < labelled else ":"
         yield f"{counted(labelled, 'labelled answer')}{link} {questions}{few}."
@@ -349,15 +366,22 @@ def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield f"Near-copies: {found.copies} of {of}, {how}."
 
 
+def _count_bare(found: Assessment, worst: JudgeShares) -> int:
+    """Return of how many labelled answers nobody knows which belong together."""
+    abouts = found.review.ratings.about if found.review.ratings else {}
+    known = [abouts.get(key, About()) for key in worst.keys]
+    return sum(not each.question and not each.answer for each in known)
+
+
 def _word_chosen(found: Assessment) -> Iterator[str]:
-    if found.review.chosen is not None:
+    if found.review.chosen in {Chosen.RANDOM, Chosen.BY_VERDICT}:
         return
     if found.review.doubts.skew:
         told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge stops"
         stopped, of_stopped, passed, of_passed = found.review.doubts.skew
         yield f"{told.format(stopped, of_stopped)}, and {passed} of {of_passed} others."
     else:
-        yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
+        yield "Not all labels say that they were drawn at random; the shares hold only if they were."
 
 
 def list_unlabelled(found: Assessment) -> list[str]:
@@ -411,6 +435,8 @@ def word_lack(criterion: Assessed, found: Assessment) -> str:
     missing = word_missing_labels(column) if column else ""
     if missing or shares is None:
         return missing or ALIKE
+    if criterion.is_silenced:
+        return "the judge and people differ on it, but that finding is ignored"
     return "people disagree on it" if shares.people.disagree(TARGET) else _word_lack_of_labels(criterion, shares, found)
 
 
@@ -421,15 +447,10 @@ def _find_column(found: Assessment, criterion: str) -> Column | None:
 
 def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment) -> str:
     if lacks_outputs(shares, TARGET, criterion.needed):
-        return f"{shares.unscored:,} of {counted(shares.people.labelled, 'labelled answer')} without a valid output"
+        return word_missing(shares, found.asked.runs, is_verdict=False)
     if criterion.needed is not None:
         more = criterion.needed - shares.units
         units = "questions" if found.has_questions else "labels"
         return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
-    least = find_least_units(TARGET, float(ERROR / max(len(found.judges), 1)))
-    rare = find_rare(shares.bad_caught.n, shares.good_passed.n, least)
-    if rare:
-        return f"{rare} answers are too rare on it: even {MOST_LABELS} labels would probably hold too few"
-    if min(shares.bad_caught.n, shares.good_passed.n) < least:
-        return f"too few labels; {least} bad and {least} good answers are the least"
-    return f"near 80%; even {MOST_LABELS} labels would probably not settle it"
+    level = float(ERROR / max(len(found.judges), 1))
+    return word_unsettled(shares, TARGET, level, are_questions=found.has_questions)

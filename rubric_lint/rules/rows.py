@@ -313,10 +313,13 @@ _OF_JUDGED_DATA = (
     _judged(
         "judged-disagrees",
         _WARNING,
-        {"gaps": "{gaps}; {budget}; {advice}{look}"},
+        {
+            "gaps": "{gaps}; {budget}; {advice}{look}",
+            "verdict": "verdicts: {gaps}; {budget}; {advice}{look}",
+        },
         finds="the judge and people disagree",
         shows="whether the judge and people agree",
-        brief={"gaps": "{gap}"},
+        brief={"gaps": "{gap}", "verdict": "{gap}"},
     ),
     _judged(
         "judged-flat",

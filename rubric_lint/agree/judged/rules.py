@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import count
+from statistics import NormalDist
 from typing import NamedTuple
 
-from rubric_lint.agree.bounds import incomplete_beta, lower_bound, t_quantile, upper_bound, upper_tail
+from rubric_lint.agree.bounds import incomplete_beta, lower_bound, upper_bound, upper_tail
 from rubric_lint.agree.coefficients import correlate, rank
 from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.judged.outcomes import (
@@ -144,8 +145,9 @@ def find_inverse(table: Table) -> Outcomes:
         yield Untested(rule, names_of(columns), _few(n), _LEAST)
         return
     tests = len(columns)
-    t = t_quantile(level_of(tests), n - 2)
-    critical = -t / math.sqrt(n - 2 + t * t)
+    # If only chance decides which rank goes with which, r has the variance 1/(n - 1). Of ranks with many ties the tail
+    # is longer than that of Student's t (1.3% for 1% of 10 checks and 30 answers), and no longer than the normal one.
+    critical = NormalDist().inv_cdf(level_of(tests)) / math.sqrt(n - 1)
     found = correlate_with_rest(columns)
     lowest, place = min((1.0 if r is None else r, place) for place, r in enumerate(found))
     hidden = list(zip(columns, found, strict=True))
@@ -196,10 +198,10 @@ def correlate_with_rest(columns: Sequence[Column]) -> list[float | None]:
 
 
 def find_disagreement(table: Table) -> Outcomes:
-    """Find criteria on which a judge surely catches too few bad answers, or passes too few good ones.
+    """Find criteria on which a judge surely catches too few bad answers, or passes too few good ones, or else verdicts.
 
     That is what `assess` says of a criterion: units and people are the same. Of several judges each is looked at by
-    itself, and the worst one is reported.
+    itself, and the worst one is reported. Verdicts are reported where no criterion is, which would say more.
     """
     judges = len(table.compared) or 1
     level, tests = level_of_criterion(len(table.columns)) / judges, 3 * (len(table.columns) + 1) * judges
@@ -207,35 +209,70 @@ def find_disagreement(table: Table) -> Outcomes:
     if not table.compared:
         yield _lack("no judged answer has a label", needed)._replace(criteria=names_of(table.columns))
         return
-    lacking = dict[str, list[str]]()
+    lacking = dict[str, list[str | None]]()
     compared = {judge: each for judge, each in table.compared.items() if judge not in table.void}
     if not compared:
         yield from _list_void(table, needed)
         return
-    for place, column in enumerate(table.columns):
-        missing = word_missing_labels(column)
-        if missing:
-            if table.bare:
-                are = "label is" if table.bare == 1 else "labels are"
-                missing += f"; {table.bare:,} {are} of the verdict alone, which `rubric-lint assess` compares"
-            lacking.setdefault(missing, []).append(column.name)
-            continue
-        laid_out = {judge: each[place] for judge, each in compared.items() if place in each}
-        found = {judge: measure_shares(each.answers, level) for judge, each in laid_out.items()}
-        if not found or any(shares.people.disagree(TARGET) for shares in found.values()):
-            why = "people disagree with each other" if found else ALIKE
-            lacking.setdefault(why, []).append(column.name)
-            continue
-        name = min(found, key=lambda judge: min(found[judge].bad_caught.high, found[judge].good_passed.high))
-        worst, of = found[name], laid_out[name]
-        if worst.is_below(TARGET):
-            judge = f"`{name}`" if judges > 1 else "the judge"
-            yield _word_gap(column, worst, of, judge, corrected(tests))
-        elif min(units for _, units in worst.asked) < needed:
-            asked = "" if all(each.was_asked for each in of.answers) else " with a valid output"
-            why = f"fewer than {needed} bad or good answers{asked} by the labels"
-            lacking.setdefault(why, []).append(column.name)
-    yield from (_lack(why, needed)._replace(names=tuple(names)) for why, names in lacking.items())
+    bounds = _Bounds(level, needed, corrected(tests), judges)
+    is_reported = False
+    for place, column in (*enumerate(table.columns), (None, None)):
+        laid_out = {judge: each[place].without_invalid() for judge, each in compared.items() if place in each}
+        if column is None and (is_reported or not laid_out or not table.labelled):
+            break
+        outcome = _word_missing(table, column) or _compare(laid_out, bounds, column)
+        if isinstance(outcome, Decision):
+            is_reported = True
+            yield outcome
+        elif outcome:
+            lacking.setdefault(outcome, []).append(column.name if column else None)
+    for why, names in lacking.items():
+        criteria = tuple(name for name in names if name is not None)
+        yield _lack(why, needed)._replace(names=tuple(name or "verdict" for name in names), criteria=criteria)
+
+
+class _Bounds(NamedTuple):
+    """How judges are compared with people: the error of each bound, the units of a class that it takes, and in words.
+
+    `judges` is the number of judges.
+    """
+
+    level: float
+    needed: int
+    budget: str
+    judges: int
+
+
+def _word_missing(table: Table, column: Column | None) -> str:
+    """Return that no label says anything about a criterion, with what labels say instead; empty if one does."""
+    missing = word_missing_labels(column) if column else ""
+    if missing and table.bare:
+        missing += f"; {table.bare:,} label{' is' if table.bare == 1 else 's are'} of the verdict alone"
+    return missing
+
+
+def _compare(laid_out: Mapping[str, Labelled], bounds: _Bounds, column: Column | None = None) -> Decision | str:
+    """Return that the worst judge surely errs too often on a criterion or the verdict, or why nothing can be said.
+
+    An empty text: nothing is found.
+    """
+    found = {judge: measure_shares(each.answers, bounds.level) for judge, each in laid_out.items()}
+    if not found:
+        return ALIKE
+    if any(shares.people.disagree(TARGET) for shares in found.values()):
+        return "people disagree with each other"
+    name = min(found, key=lambda judge: min(found[judge].bad_caught.high, found[judge].good_passed.high))
+    worst, of = found[name], laid_out[name]
+    if worst.is_below(TARGET):
+        gap = _describe_gap(worst, of, f"`{name}`" if bounds.judges > 1 else "the judge", column)
+        target, code = Target(), "verdict"
+        if column is not None:
+            target, code = Target(column.name, is_gate=column.is_gated and not column.is_check), "gaps"
+        return Decision("judged-disagrees", target, code, {**gap, "budget": bounds.budget})
+    if min(units for _, units in worst.asked) < bounds.needed:
+        asked = "" if all(each.was_asked for each in of.answers) else " with a valid output"
+        return f"fewer than {bounds.needed} bad or good answers{asked} by the labels"
+    return ""
 
 
 ALIKE = "its labels are all alike, and it has no gate"
@@ -266,28 +303,28 @@ def _lack(reason: str, needed: int) -> Untested:
     return Untested("judged-disagrees", (), reason, needed, "labelled answers on each side")
 
 
-def _word_gap(column: Column, shares: Shares, of: Labelled, judge: str, budget: str) -> Decision:
-    """Return the decision on the worse of the two shares of a judge."""
+def _describe_gap(shares: Shares, of: Labelled, judge: str, column: Column | None = None) -> dict[str, object]:
+    """Return the values of a message on the worse of the two shares of a judge, on a criterion or on the verdict."""
     is_bad = shares.bad_caught.high <= shares.good_passed.high
     x, n = shares.asked[0 if is_bad else 1]
     worse = (shares.bad_caught if is_bad else shares.good_passed)._replace(x=x, n=n)
     did = "caught" if is_bad else "passed"
     gap = f"by the labels there are {of.count_class(n, is_bad=is_bad)}, of which {judge} {did} {worse.shown}"
-    if column.measure.meets is None:
+    advice = "say what is good enough to meet it"
+    if column is None:
+        advice = "label each criterion, or read these answers, to see which one is to blame"
+    elif is_bad:
+        advice = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
+    if column is not None and column.measure.meets is None:
         half = "lower" if is_bad else "upper"
         gap = f"of {n:,} answers in the {half} half of the labels {judge} put {worse.shown} there"
     wrong = [f"`{name_key(of.keys[place])}`" for place in shares.differing if of.answers[place].side is not is_bad]
-    strict = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
-    values = {
+    return {
         "gap": gap,
         "gaps": f"{gap} ({percent(x / n)}, {at_most(worse.high)})",
-        "budget": budget,
-        "advice": strict if is_bad else "say what is good enough to meet it",
+        "advice": advice,
         "look": f"; look at {join_words(wrong[:3])}" if wrong else "",
     }
-    return Decision(
-        "judged-disagrees", Target(column.name, is_gate=column.is_gated and not column.is_check), "gaps", values
-    )
 
 
 def find_length(table: Table) -> Outcomes:

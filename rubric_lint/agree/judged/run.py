@@ -15,11 +15,9 @@ from rubric_lint.agree.judged.outcomes import Decision, Target, Untested
 from rubric_lint.agree.judged.rules import TARGET, CriterionOutcome, decide, sort_by_criterion
 from rubric_lint.agree.judged.table import Table, build_table
 from rubric_lint.agree.label_scale import Scales
-from rubric_lint.agree.labelled import find_units, lay_out, list_judges
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Key, Ratings
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
-from rubric_lint.agree.scales import measure_verdicts
 from rubric_lint.agree.shares import compare_people
 from rubric_lint.agree.units import About
 from rubric_lint.finding import Place, Result
@@ -256,8 +254,9 @@ def _review(
     about = {key: basis.about.get(key, About()).or_else(ratings.about.get(key, About())) for key in ratings.known}
     ratings = ratings._replace(about=about)
     doubts = find_doubts(ratings, basis.line, basis.label_scales)
-    table = build_table(ratings, rubric, basis.runs)
-    table = table._replace(void=_find_void(ratings, doubts, basis))
+    table = build_table(ratings, rubric, basis.runs, basis.line)
+    if ratings.has_joined_labels:
+        table = table._replace(void=_find_void(table, doubts, basis))
     outcomes = decide(table)
     return head._replace(
         answers=table.answers,
@@ -274,13 +273,11 @@ def _review(
     )
 
 
-def _find_void(ratings: Ratings, doubts: Doubts, basis: Basis) -> dict[str, tuple[Reason, str]]:
+def _find_void(table: Table, doubts: Doubts, basis: Basis) -> dict[str, tuple[Reason, str]]:
     """Return for each judge of which labels say nothing why, by the verdict of labels."""
     found = {}
-    measure, units = measure_verdicts("verdict", basis.line), find_units(ratings)
-    for judge in list_judges(ratings) if ratings.has_joined_labels else ():
-        labelled = lay_out(ratings, judge, measure, units, basis.runs)
-        people = compare_people(labelled.answers if labelled else ())
+    for judge, laid_out in table.compared.items():
+        people = compare_people(laid_out[None].answers)
         void = doubts.find_void(people, basis.target)
         if void is not None:
             found[judge] = void, OF_LABELS[void].format_map(doubts.word(people))

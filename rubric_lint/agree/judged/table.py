@@ -13,8 +13,8 @@ from rubric_lint.agree.coefficients import flips
 from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.labelled import Labelled, find_units, lay_out, list_judges
 from rubric_lint.agree.ratings import Key, Ratings, combine_people, sort_keys
-from rubric_lint.agree.scales import VERDICTS, Kind, Measure, Signature, measures_of
-from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.agree.scales import VERDICTS, Kind, Measure, Signature, measure_verdicts, measures_of
+from rubric_lint.scoring.grading import ScoringRubric, Verdict
 
 
 class Column(NamedTuple):
@@ -71,8 +71,9 @@ class Table(NamedTuple):
 
     `flips` has for each gate, by the place of its criterion, and for the verdict the mean share of pairs of samples
     that differ, in the `sampled` answers with several. `samples` are the numbers of samples that answers have,
-    `lengths` the characters of each answer (None: no text). `compared` has for each judge, by the place of a criterion,
-    the labelled answers on which the judge is compared with people, and `void` why labels say nothing about a judge.
+    `lengths` the characters of each answer (None: no text). `compared` has for each judge, by the place of a criterion
+    (None: the verdict), the labelled answers on which the judge is compared with people, and `void` why labels say
+    nothing about a judge.
     `bare` judged answers have a label of the verdict alone.
     """
 
@@ -82,7 +83,7 @@ class Table(NamedTuple):
     samples: tuple[int, ...] = ()
     lengths: Sequence[int | None] = ()
     sampled: int = 0
-    compared: Mapping[str, Mapping[int, Labelled]] = MappingProxyType({})
+    compared: Mapping[str, Mapping[int | None, Labelled]] = MappingProxyType({})
     void: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
     bare: int = 0
 
@@ -121,8 +122,11 @@ def make_columns(
     )
 
 
-def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1) -> Table:
-    """Return the table of all judges' outputs and the combined labels of people; a judge's run has `runs` outputs."""
+def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Verdict = Verdict.FAIL) -> Table:
+    """Return the table of all judges' outputs and the combined labels of people; a judge's run has `runs` outputs.
+
+    Verdicts at or below the `line` make an answer bad.
+    """
     middle = combine_people(ratings.judges, rubric)
     people = combine_people(ratings.people, rubric) if ratings.people else {}
     keys = sort_keys(middle)
@@ -150,10 +154,10 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1) -> Table
     known = [lengths.get(key) for key in keys]
     compared = {}
     units = find_units(ratings) if ratings.people else {}
+    measured: dict[int | None, Measure] = {place: column.measure for place, column in enumerate(columns)}
+    measured[None] = measure_verdicts("verdict", line)
     for name in list_judges(ratings) if units else ():
-        laid_out = (
-            (place, lay_out(ratings, name, column.measure, units, runs)) for place, column in enumerate(columns)
-        )
+        laid_out = ((place, lay_out(ratings, name, each, units, runs)) for place, each in measured.items())
         compared[name] = {place: each for place, each in laid_out if each is not None}
     bare = 0
     for key in keys:

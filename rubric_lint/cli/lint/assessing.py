@@ -236,6 +236,14 @@ class _AmongAnswers(RecordCache):
         return replace(file, lines=lines)
 
 
+def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, About]:
+    """Return the answers, and what is known of each besides the results; none if they are on stdin."""
+    if not recorded or given.answers == STDIN:
+        return {}
+    among = describe_answers(given.answers, given.fields)
+    return dict.fromkeys(among, About()) if given.answers in recorded else among
+
+
 def describe_answers(answers: str, fields: Fields) -> dict[Key, About]:
     """Return what the answers of a file are about, by their ids; raise UserError if the file cannot be read."""
     records = (record for record in _decode_records(answers, fields) if record.get("id") is not None)
@@ -311,8 +319,7 @@ def run_assess(given: Given) -> int:
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = given.labels or linted.labels
-        is_apart = given.answers != STDIN and given.answers not in recorded
-        among = describe_answers(given.answers, given.fields) if recorded and is_apart else {}
+        among = _describe_among(given, recorded)
         found = linted.assess(recorded, labels, asked, probes, among)
         _check_assessed(found, given)
     files = given.rubric, given.answers, recorded, labels

@@ -21,6 +21,7 @@ from rubric_lint.messages import Causes, UserError, join_words, list_names
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import Progress, complain
+from rubric_lint.run.summary import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -175,6 +176,8 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
             if work.is_again and before:
                 journal = opened.enter_context(results.renewing())
                 left -= len(journal.judged)
+            elif work.is_again:
+                results.replace({})
             if isinstance(panel, Batch):
                 code = BatchWork(panel, source, journal, work.access.calls, plan).run(left, work.limit.prices)
             elif left or not work.is_again:
@@ -233,6 +236,8 @@ def _prepare(
     if work.is_again:
         names = list_names([str(answer.record["id"]) for answer in source.read()])
         told = f"{total:,} of {len(journal.judged):,} outputs invalid{f'; asking again for {names}' * (total > 0)}"
+        if journal.renewed:
+            told += f"; removing {counted(len(journal.renewed), 'invalid record')} that a later one renews"
         click.echo(visible(f"{output}: {told}"), err=True)
         return source, panel, journal, total
     _report_earlier(earlier, output, total)
