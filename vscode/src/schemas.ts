@@ -79,7 +79,7 @@ export class Schemas {
   /** Says once, to those who edit rubrics, what completes their fields. */
   async #recommend(): Promise<void> {
     const { globalState } = this.#context;
-    const isUnwanted = vscode.workspace.getConfiguration("extensions").get("ignoreRecommendations", false);
+    const isUnwanted = vscode.workspace.getConfiguration("extensions").get<boolean>("ignoreRecommendations");
     if (vscode.extensions.getExtension(YAML_EXTENSION) || isUnwanted || globalState.get(TOLD)) {
       return;
     }

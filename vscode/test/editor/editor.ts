@@ -21,9 +21,10 @@ export const PACKAGE = path.resolve("rubric-lint.vsix");
 /** The environment that holds this project's rubric-lint. */
 export const PROJECT_VENV = path.join(ROOT, ".venv");
 
-/** The settings of the extension that stands in for Red Hat's YAML extension: the language server that it runs. */
+/** The settings of the extension that stands in for Red Hat's YAML extension: its language server, and what is published. */
 export const YAML_SETTINGS = {
   "stand-in.server": path.join(ROOT, ".cache/npm/node_modules/yaml-language-server-1/out/server/src/server.js"),
+  "stand-in.published": path.join(ROOT, "schemas/bundled"),
 };
 
 /** Packs that extension. */

@@ -324,7 +324,7 @@ function tests(): void {
       await run("check");
       const expected = reported(name);
       assert.ok(expected.length >= 2);
-      const found = await until("the findings of the task", () => (matched().length > 0 ? matched() : undefined));
+      const found = await until("the findings of the task", () => (matched().length === expected.length ? matched() : undefined));
       assert.deepEqual(found.sort(byText), expected.sort(byText));
     });
 

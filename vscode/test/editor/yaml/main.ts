@@ -1,4 +1,6 @@
 /** The YAML language server in VS Code, with the schemas that extensions name in their manifests or hand over. */
+import { readFile } from "node:fs/promises";
+import * as path from "node:path";
 import * as vscode from "vscode";
 import { LanguageClient, TransportKind } from "vscode-languageclient/node";
 
@@ -14,7 +16,8 @@ interface Manifest {
 /** Called by VS Code; returns what Red Hat's extension exports, as far as it is used. */
 export async function activate(context: vscode.ExtensionContext): Promise<unknown> {
   const contributors = new Map<string, Contributor>();
-  const module = vscode.workspace.getConfiguration("stand-in").get("server", "");
+  const settings = vscode.workspace.getConfiguration("stand-in");
+  const module = settings.get("server", "");
   const server = { module, transport: TransportKind.ipc };
   const client = new LanguageClient("yaml", "YAML Support", server, { documentSelector: [{ language: "yaml" }] });
   context.subscriptions.push(client);
@@ -22,10 +25,15 @@ export async function activate(context: vscode.ExtensionContext): Promise<unknow
     [...contributors.values()].flatMap(({ requestSchema }) => requestSchema(document) ?? []),
   );
   client.onRequest("custom/schema/content", (schema: string) =>
-    contributors.get(vscode.Uri.parse(schema).scheme)?.requestContent(schema),
+    contributors.get(vscode.Uri.parse(schema).scheme)?.requestContent(schema) ?? "",
+  );
+  // There is no network: a file that names a schema by its address gets the one that is published there.
+  client.onRequest("vscode/content", (address: string) =>
+    readFile(path.join(settings.get("published", ""), path.posix.basename(address)), "utf8"),
   );
   await client.start();
   await client.sendNotification("json/schemaAssociations", [...vscode.extensions.all].flatMap(associations));
+  await client.sendNotification("yaml/registerContentRequest", {});
   await client.sendNotification("yaml/registerCustomSchemaRequest", {});
   return {
     registerContributor: (
