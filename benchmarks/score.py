@@ -115,7 +115,7 @@ def main() -> int:
         rubric = folder / "judge.rubric.yaml"
         rubric.write_text(RUBRIC, "utf-8")
         files = {form: str(write(folder / form, options.outputs, form)) for form in ("object", "raw text")}
-        score = (PROGRAM, str(rubric), "--jobs", "1")
+        score = (PROGRAM, str(rubric))
         field = {
             OBJECTS: (*score, files["object"], "--fail-on", "never"),
             FENCED: (*score, files["raw text"], "--fail-on", "never"),

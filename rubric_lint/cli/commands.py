@@ -426,6 +426,8 @@ class Command(click.Command):
             known = [each for each in choices if each.startswith("--")]
             longer = [each for each in known if each.startswith(name) and name.startswith("--")]
             hint = f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)
+            if name == "--address" and "--engine" in choices:  # of an earlier version
+                hint = "; set the environment variable RAY_ADDRESS"
             raise click.UsageError(f"unknown option `{name}`{hint}", unknown.ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
