@@ -19,7 +19,6 @@ needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs pipes and dev
 
 OURS = {  # what is opened elsewhere, none of it a user's file to read
     "project/opening.py": "the one place",
-    "engines/cluster.py: os.open": "a folder of results, to lock it",
     "judge/journal.py: os.open": "the results of a run, opened to be appended to",
     "run/cache.py: open": "a cache file that was just created, to be written",
     "format/schema_files.py: read_text": "schemas of the package",

@@ -11,11 +11,8 @@ import pytest
 from accuracy_depth import RUBRIC, output
 from cases import read_cases
 
-from rubric_lint import load_rubrics
 from rubric_lint.arrow import map_batches
-from rubric_lint.engines.cluster import Folder, Worker, make_plan
 from rubric_lint.outputs.mapping import RESERVED
-from rubric_lint.outputs.verdict import DEFAULT_READING
 
 TABLES = read_cases(__file__)
 
@@ -267,32 +264,17 @@ def test_thresholds_are_those_of_the_shards():
     assert call("merge", "shards", "--pass", "0.95")[0] == call("in.jsonl", "--pass", "0.95")[0]
 
 
-@pytest.mark.slow
-def test_several_processes_merge_the_same():
-    write("in.jsonl", [{**RECORDS[number % 7], "id": number, "notes": "x" * 900} for number in range(7_000)])
-    split(5_000, 2_000, suffix=".jsonl.gz")
-    one, two = (call("merge", "shards", "--format", "jsonl", "--jobs", str(jobs)) for jobs in (1, 2))
-    assert one == two
-    assert one[0].count("\n") == 7_000
-
-
-def test_a_folder_of_an_engine_is_merged_when_all_parts_are_there(said):
-    texts = [json.dumps(output(number, 7)) for number in range(4)]
-    for number, name in enumerate(("a.parquet", "b.parquet")):
-        pq.write_table(pa.table({"id": [f"{number}a", f"{number}b"], "output": texts[2 * number :][:2]}), name)
-    rubrics = load_rubrics("r.rubric.yaml", RUBRIC)
-    score = map_batches(rubrics)
-    plan = make_plan(["a.parquet", "b.parquet"], score, rubrics, reading=DEFAULT_READING, mapping={})
-    with Folder(Path("out"), plan) as kept:
-        kept.prepare()
-        work = Worker(score, "out", plan.key, plan.mapping)
-        work({"part": json.dumps(plan.parts[0])})
-        out, err, code = call("merge", "out")
-        assert (out, code) == ("", 2)
-        said(err)
-        work({"part": json.dumps(plan.parts[1])})
-    merged = call("merge", "out", "--format", "jsonl")
-    whole = call("a.parquet", "b.parquet", "--format", "jsonl")
-    assert (merged[0], merged[1].splitlines()[-1], merged[2]) == (whole[0], whole[1].splitlines()[-1], whole[2])
-    Path("out/_rubric-score.json").write_text("{", "utf-8")
-    said(call("merge", "out")[1])
+def test_a_folder_of_an_engine_is_merged_only_when_it_is_complete(said):
+    table = pa.table({"id": ["a", "b"], "output": [json.dumps(output(number, 7)) for number in range(2)]})
+    pq.write_table(table, "in.parquet")
+    Path("out.part").mkdir()
+    pq.write_table(map_batches("r.rubric.yaml")(table), "out.part/0.parquet")
+    out, err, code = call("merge", "out.part")
+    assert (out, code) == ("", 2)
+    said(err)
+    Path("out.part").rename("out")
+    assert call("merge", "out", "--format", "jsonl") == call("in.parquet", "--format", "jsonl")
+    Path("out/_rubric-score.json").write_text("{}", "utf-8")
+    out, err, code = call("merge", "out")
+    assert (out, code) == ("", 2)
+    said(err)

@@ -375,6 +375,8 @@ class Command(click.Command):
         known = [opt for param in self.get_params(ctx) for opt in param.opts if opt.startswith("--")]
         instead = INSTEAD.get(name, "")
         longer = [opt for opt in known if opt.startswith(name) and name.startswith("--")]
+        if name == "--address" and "--engine" in known:  # of an earlier version
+            return "; set the environment variable RAY_ADDRESS"
         if instead.partition(" ")[0] in {"rubric-lint", *known}:
             return f"; did you mean `{instead}`?"
         return f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)

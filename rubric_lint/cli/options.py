@@ -102,8 +102,7 @@ Adoption
     reason TEXT  With --add-ignores: the reason to write in each comment.
     write-baseline  Record all current findings in the baseline.
 Cluster
-    address HOST:PORT  Cluster to use, or auto.  [default: RAY_ADDRESS, else a local one]
-    engine ray|  Score Parquet files in parts with Ray Data. Run it again to resume.
+    engine ray|  Score Parquet files with Ray Data, on the cluster of RAY_ADDRESS or on this machine.
 Requests
     again  Ask again for the invalid outputs of a results file, ANSWERS.
     concurrency 1..1000 default=8  Most parallel requests; fewer after a refusal.
@@ -193,7 +192,6 @@ Input
         [default: refuse with --extract whole, else numbers and booleans only]
     header-row 1..  Row, or line of CSV, of the header.
     ignore-column COLUMN* name=ignored  Leave out a column. Can be repeated.
-    jobs 1..  Processes that score large inputs.  [default: one for each core]
     labels FILE*  Labels of people for the same answers. Can be repeated.
     labels:done FILE* name=labels  Labels that there are: these answers are not drawn again. Can be repeated.
     map FIELD=COLUMN* name=mapping reads=score.options:read_mapping  The column or field of the files that has FIELD,

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import starmap
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws, word_fault
 
@@ -35,17 +35,6 @@ class Block(NamedTuple):
         for line, text in enumerate(self.text.split(b"\n"), self.line):
             if text and not text.isspace():
                 yield line, text if len(text) <= LIMIT else refuse_size()
-
-    def blocks(self) -> "Iterator[Block]":
-        """Yield the block itself."""
-        yield self
-
-
-class Part(Protocol):
-    """A part of an input that turns into blocks independently of the others, in any process."""
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the blocks of the part, in order."""
 
 
 class SkippedSheet(NamedTuple):
@@ -90,27 +79,27 @@ def join_entries(entries: Iterable[Entry]) -> Iterator[Block]:
         yield Block(line, b"\n".join(texts), has_lines=True)
 
 
-class Converted(NamedTuple):
-    """A part whose entries `convert` turns into records; those for which it returns None stay as they are."""
+def convert_blocks(
+    blocks: Iterable[Block], convert: Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
+) -> Iterator[Block]:
+    """Yield the records into which `convert` turns entries; those for which it returns None stay as they are."""
+    for block in blocks:
+        yield from join_entries(record for entry in block.split() for record in _convert(*entry, convert))
 
-    block: Block
-    convert: Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the records."""
-        return join_entries(record for entry in self.block.split() for record in self._read(*entry))
-
-    def _read(self, line: int, text: bytes | OutputError) -> Iterator[Entry]:
-        try:
-            value = read_entry(text)
-            refuse_flaws(value)
-            records = self.convert(value)
-        except OutputError:  # the scorer says what is wrong with it
-            records = None
-        if records is None:
-            yield line, text
-        else:
-            yield from ((line, json.dumps(record).encode()) for record in records)
+def _convert(
+    line: int, text: bytes | OutputError, convert: Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
+) -> Iterator[Entry]:
+    try:
+        value = read_entry(text)
+        refuse_flaws(value)
+        records = convert(value)
+    except OutputError:  # the scorer says what is wrong with it
+        records = None
+    if records is None:
+        yield line, text
+    else:
+        yield from ((line, json.dumps(record).encode()) for record in records)
 
 
 def read_first(head: bytes) -> dict[str, Any]:

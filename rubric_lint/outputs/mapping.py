@@ -2,8 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from itertools import chain
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from json.encoder import encode_basestring_ascii as quote
 from typing import NamedTuple
 
@@ -183,43 +182,33 @@ def _list(header: Collection[str]) -> str:
     return f"there {'is' if len(header) == 1 else 'are'} {list_names(header)}" if header else "there is none"
 
 
-class Mapped(NamedTuple):
-    """A part whose records get the names of a mapping; of a shared one, those that they have the columns of."""
+def map_blocks(blocks: Iterable[Block], mapping: Mapping[str, str], *, is_shared: bool = False) -> Iterator[Block]:
+    """Yield records with the names of a mapping, which may be empty; of a shared one, those that they have."""
+    if not mapping:
+        yield from blocks
+        return
+    for block in blocks:
+        yield from join_entries(_rename(line, text, mapping, is_shared=is_shared) for line, text in block.split())
 
-    block: Block
-    mapping: Mapping[str, str]
-    is_shared: bool = False
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the records."""
-        return join_entries(self._rename(*entry) for entry in self.block.split())
-
-    def _rename(self, line: int, text: bytes | OutputError) -> Entry:
-        if isinstance(text, OutputError):
-            return line, text
-        try:
-            record = _split_object(text.decode().strip(_BLANK))
-        except ValueError:  # the scorer says what is wrong with it
-            return line, text
-        try:
-            renamed = _rename_fields(record, self._choose(record))
-        except OutputError as fault:
-            return line, fault
-        return line, ("{" + ", ".join([f"{quote(name)}: {value}" for name, value in renamed.items()]) + "}").encode()
-
-    def _choose(self, record: _Object) -> Mapping[str, str]:
-        if not self.is_shared:
-            return self.mapping
-        return {
+def _rename(line: int, text: bytes | OutputError, mapping: Mapping[str, str], *, is_shared: bool) -> Entry:
+    if isinstance(text, OutputError):
+        return line, text
+    try:
+        record = _split_object(text.decode().strip(_BLANK))
+    except ValueError:  # the scorer says what is wrong with it
+        return line, text
+    if is_shared:
+        mapping = {
             field: column
-            for field, column in self.mapping.items()
+            for field, column in mapping.items()
             if column in record or _look_up(record, column) is not None
         }
-
-
-def map_blocks(blocks: Iterator[Block], mapping: Mapping[str, str]) -> Iterator[Block]:
-    """Yield the records of blocks with the names of a mapping, which may be empty."""
-    return chain.from_iterable(Mapped(block, mapping).blocks() for block in blocks) if mapping else blocks
+    try:
+        renamed = _rename_fields(record, mapping)
+    except OutputError as fault:
+        return line, fault
+    return line, ("{" + ", ".join([f"{quote(name)}: {value}" for name, value in renamed.items()]) + "}").encode()
 
 
 def _rename_fields(record: _Object, mapping: Mapping[str, str]) -> _Object:

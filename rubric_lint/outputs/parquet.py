@@ -5,9 +5,9 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring as quote
 from math import isfinite
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
-from rubric_lint.outputs.blocks import Block, Entry, InputError, Part, join_entries
+from rubric_lint.outputs.blocks import Block, Entry, InputError, join_entries
 from rubric_lint.outputs.decoding import OutputError, list_values
 from rubric_lint.outputs.mapping import HELD, SHOWN, Wanted, map_blocks, rename_columns
 
@@ -24,50 +24,13 @@ _ESCAPES = {0xDC00 + byte: f"\\\\x{byte:02x}" for byte in range(0x80, 0x100)}
 """How a byte that is not UTF-8, here a lone surrogate, is written in a string of JSON: as the text `\\xff`."""
 
 _AT_ONCE = 2_000
-"""The rows of a part."""
-
-
-class Rows(NamedTuple):
-    """A part of a Parquet file: some rows, the number of the first one, and what is left to map in each."""
-
-    names: list[str]
-    batch: pa.RecordBatch
-    first: int
-    nested: Mapping[str, str]
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the rows as records."""
-        return map_blocks(join_entries(self._write()), self.nested)
-
-    def _write(self) -> Iterator[Entry]:
-        """Yield the rows as JSON; a null is an absent field."""
-        heads = [f"{quote(name)}: " for name in self.names]
-        columns = [
-            [None if (text := _write_value(value)) is None else head + text for value in list_values(column)]
-            for head, column in zip(heads, self.batch.columns, strict=True)
-        ]
-        for number, row in enumerate(zip(*columns, strict=True), self.first):
-            text = ", ".join([cell for cell in row if cell is not None])
-            try:
-                yield number, f"{{{text}}}".encode()
-            except UnicodeEncodeError:
-                yield number, self._write_bytes(row)
-
-    def _write_bytes(self, row: Sequence[str | None]) -> bytes | OutputError:
-        """Write a row in which bytes are not UTF-8: an error where a text is needed, and escapes elsewhere."""
-        cells = [(name, cell) for name, cell in zip(self.names, row, strict=True) if cell is not None]
-        for name, cell in cells:
-            lost = [ord(each) & 0xFF for each in cell if "\udc80" <= each <= "\udcff"]
-            if lost and (name in _TEXTS or self.nested):
-                return OutputError(f"byte {lost[0]:02x} in the column `{name}` is not UTF-8")
-        text = ", ".join([cell for _, cell in cells]).translate(_ESCAPES)
-        return f"{{{text}}}".encode()
+"""The rows to read at once."""
 
 
 def read_parquet(
     chunks: Iterable[bytes], file: BinaryIO | None, mapping: Mapping[str, str], wanted: Wanted
-) -> Iterator[Part]:
-    """Yield the rows of a Parquet file in parts; one that cannot be sought in is first copied to a temporary file.
+) -> Iterator[Block]:
+    """Yield the rows of a Parquet file as records; one that cannot be sought in is first copied to a temporary file.
 
     Raises:
         InputError: if it does not have the columns that are needed.
@@ -88,19 +51,48 @@ def read_parquet(
         yield from _read(copy, mapping, wanted)
 
 
-def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Part]:
+def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Block]:
     number, rows = 1, 0
     try:
         opened = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
         rows = opened.metadata.num_rows
         names, nested = rename_columns(opened.schema_arrow.names, mapping, wanted)
         for batch in opened.iter_batches(_AT_ONCE, use_threads=False):
-            yield Rows(names, batch, number, nested)
+            yield from map_blocks(join_entries(_write(names, batch, number, has_texts=bool(nested))), nested)
             number += len(batch)
     except (pa.ArrowException, OSError) as fault:  # a part that is cut off has no footer, which comes last
         told = str(fault).partition("\n")[0].rstrip(".")
         lost = f"{rows - number + 1:,} of its {rows:,} rows are not" if rows else "nothing of it is"
         yield Block(number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {told}"))
+
+
+def _write(names: Sequence[str], batch: pa.RecordBatch, first: int, *, has_texts: bool) -> Iterator[Entry]:
+    """Yield rows as JSON, with their numbers from `first`; a null is an absent field."""
+    heads = [f"{quote(name)}: " for name in names]
+    columns = [
+        [None if (text := _write_value(value)) is None else head + text for value in list_values(column)]
+        for head, column in zip(heads, batch.columns, strict=True)
+    ]
+    for number, row in enumerate(zip(*columns, strict=True), first):
+        text = ", ".join([cell for cell in row if cell is not None])
+        try:
+            yield number, f"{{{text}}}".encode()
+        except UnicodeEncodeError:
+            yield number, _write_bytes(names, row, has_texts=has_texts)
+
+
+def _write_bytes(names: Sequence[str], row: Sequence[str | None], *, has_texts: bool) -> bytes | OutputError:
+    """Write a row in which bytes are not UTF-8: an error where a text is needed, and escapes elsewhere.
+
+    With `has_texts`, any column may be needed as a text.
+    """
+    cells = [(name, cell) for name, cell in zip(names, row, strict=True) if cell is not None]
+    for name, cell in cells:
+        lost = [ord(each) & 0xFF for each in cell if "\udc80" <= each <= "\udcff"]
+        if lost and (name in _TEXTS or has_texts):
+            return OutputError(f"byte {lost[0]:02x} in the column `{name}` is not UTF-8")
+    text = ", ".join([cell for _, cell in cells]).translate(_ESCAPES)
+    return f"{{{text}}}".encode()
 
 
 def _write_value(value: Any) -> str | None:

@@ -3,7 +3,6 @@
 import codecs
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
@@ -12,16 +11,15 @@ from rubric_lint.outputs.blocks import (
     CHUNK,
     LIMIT,
     Block,
-    Converted,
     Entry,
     InputError,
-    Part,
     SkippedSheet,
+    convert_blocks,
     read_first,
     read_json,
 )
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.mapping import Mapped, Wanted
+from rubric_lint.outputs.mapping import Wanted, map_blocks
 from rubric_lint.outputs.text_tables import find_dialect, read_table
 
 GZIP = b"\x1f\x8b"
@@ -209,17 +207,16 @@ def read_entries(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entr
 def read_blocks(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Block]:
     """Yield the same entries in blocks: of JSON Lines, all that each chunk completes.
 
-    What `read_parts` raises an error for is one entry with an error.
+    What `read_stream` raises an error for is one entry with an error.
     """
     try:
-        for part in read_parts(chunks, asked):
-            yield from part.blocks()
+        yield from read_stream(chunks, asked)
     except InputError as fault:
         yield Block(1, OutputError(str(fault)))
 
 
-def read_parts(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Part]:
-    """Yield the same entries in parts.
+def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Block]:
+    """Yield the same blocks.
 
     A stream of another kind is one entry, an error that names it. If a packed stream is cut off, so is the last entry.
 
@@ -233,7 +230,7 @@ def read_parts(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Part]:
     for kind in (GZIP, ZSTD):
         if head.startswith(kind):
             content = Unpacked(chain([head], source), kind)
-            yield from read_parts(content, asked._replace(file=None))
+            yield from read_stream(content, asked._replace(file=None))
             if content.fault:
                 yield Block(content.lines + 1, content.fault)
             return
@@ -259,7 +256,7 @@ def _refuse_results(called: str, asked: Asked) -> None:
         )
 
 
-def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[Part]:
+def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[Block]:
     while head.lstrip(BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
         head += more
     if kind := name_other(head):
@@ -270,20 +267,15 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[P
         _refuse_results(dialect.called, asked)
         yield from read_table(chunks, dialect, asked.mapping, asked.wanted)
         return
-    blocks: Iterator[Part] = read_json(head, chunks)
+    blocks = read_json(head, chunks)
     if b'"custom_id"' in head:
         from rubric_lint.outputs.reply import convert_result, is_batch_result  # noqa: PLC0415  (few are)
 
         if is_batch_result(read_first(head)):
-            blocks = map(partial(Converted, convert=convert_result), read_json(head, chunks))
+            blocks = convert_blocks(blocks, convert_result)
     if b'"execution_status"' in head:
         from rubric_lint.outputs.agentv_runs import convert_test, is_agentv_run  # noqa: PLC0415  (few are)
 
         if is_agentv_run(read_first(head)):
-            blocks = map(partial(Converted, convert=convert_test), read_json(head, chunks))
-    if asked.mapping:
-        blocks = map(
-            partial(Mapped, mapping=asked.mapping, is_shared=asked.wanted.is_shared),
-            chain.from_iterable(part.blocks() for part in blocks),
-        )
-    yield from blocks
+            blocks = convert_blocks(blocks, convert_test)
+    yield from map_blocks(blocks, asked.mapping, is_shared=asked.wanted.is_shared)

@@ -9,7 +9,7 @@ from itertools import islice
 from json.encoder import encode_basestring as quote
 from typing import NamedTuple
 
-from rubric_lint.outputs.blocks import BLANK, LIMIT, Block, Entry, InputError, Part, join_entries, refuse_size
+from rubric_lint.outputs.blocks import BLANK, LIMIT, Block, Entry, InputError, join_entries, refuse_size
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import Wanted, fold_column, map_blocks, rename_columns
 
@@ -73,39 +73,6 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-class Rows(NamedTuple):
-    """A part of a text table: some rows, the names of their columns, and what is left to map in each.
-
-    An empty cell is an absent field, except in the columns of `kept`.
-    """
-
-    names: list[str]
-    rows: list[Row]
-    nested: Mapping[str, str]
-    kept: frozenset[str]
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the rows as records."""
-        return map_blocks(join_entries(map(self._write, self.rows)), self.nested)
-
-    def _write(self, row: Row) -> Entry:
-        if row.fault:
-            return row.line, OutputError(row.fault)
-        if len(row.cells) != len(self.names):
-            count = f"{len(row.cells)} cell{'' if len(row.cells) == 1 else 's'}"
-            return row.line, OutputError(f"the row has {count}; expected {len(self.names)}, as in the header")
-        cells = ", ".join([
-            f"{quote(name)}: {cell if name in _JSON and _is_line(cell) else quote(cell)}"
-            for name, cell in zip(self.names, row.cells, strict=True)
-            if (cell or name in self.kept) and name
-        ])  # fmt: skip
-        try:
-            return row.line, f"{{{cells}}}".encode()
-        except UnicodeEncodeError as fault:
-            byte = ord(fault.object[fault.start]) & 0xFF
-            return row.line, OutputError(f"byte {byte:02x} is not UTF-8; save the file as UTF-8")
-
-
 def _is_line(cell: str) -> bool:
     """Return whether a cell is a JSON object or list on one line; a part of it could otherwise become another field."""
     if not cell.startswith(("[", "{")) or "\n" in cell:
@@ -117,8 +84,10 @@ def _is_line(cell: str) -> bool:
     return True
 
 
-def read_table(chunks: Iterable[bytes], dialect: Dialect, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Part]:
-    """Yield the rows of a text table in parts.
+def read_table(
+    chunks: Iterable[bytes], dialect: Dialect, mapping: Mapping[str, str], wanted: Wanted
+) -> Iterator[Block]:
+    """Yield the rows of a text table as records.
 
     Raises:
         InputError: if the header does not have the columns that are needed.
@@ -137,13 +106,32 @@ def read_table(chunks: Iterable[bytes], dialect: Dialect, mapping: Mapping[str, 
         refuse_high_header(((row.line, row.cells) for row in islice(rows, 5)), wanted)
         raise
     kept = wanted.find_judgements(names) | {"output"}
-    part: list[Row] = []
+    entries: list[Entry] = []
     for row in rows:
-        part.append(row)
+        entries.append(_write(row, names, kept))
         if lines.is_at_end_of_chunk:
-            yield Rows(names, part, nested, kept)
-            part = []
-    yield Rows(names, part, nested, kept)
+            yield from map_blocks(join_entries(entries), nested)
+            entries = []
+    yield from map_blocks(join_entries(entries), nested)
+
+
+def _write(row: Row, names: list[str], kept: frozenset[str]) -> Entry:
+    """Write a row as JSON; an empty cell is an absent field, except in the columns of `kept`."""
+    if row.fault:
+        return row.line, OutputError(row.fault)
+    if len(row.cells) != len(names):
+        count = f"{len(row.cells)} cell{'' if len(row.cells) == 1 else 's'}"
+        return row.line, OutputError(f"the row has {count}; expected {len(names)}, as in the header")
+    cells = ", ".join([
+        f"{quote(name)}: {cell if name in _JSON and _is_line(cell) else quote(cell)}"
+        for name, cell in zip(names, row.cells, strict=True)
+        if (cell or name in kept) and name
+    ])  # fmt: skip
+    try:
+        return row.line, f"{{{cells}}}".encode()
+    except UnicodeEncodeError as fault:
+        byte = ord(fault.object[fault.start]) & 0xFF
+        return row.line, OutputError(f"byte {byte:02x} is not UTF-8; save the file as UTF-8")
 
 
 def refuse_high_header(rows: Iterable[tuple[int, Collection[str]]], wanted: Wanted) -> None:

@@ -6,7 +6,7 @@ from json.encoder import encode_basestring as quote
 from rubric_lint.dialects.tables.cells import Row, Table, TableError
 from rubric_lint.dialects.tables.excel_file import LIMIT, NEEDS, has_openpyxl, read_excel
 from rubric_lint.dialects.tables.reading import look_inside
-from rubric_lint.outputs.blocks import Block, InputError, Part, SkippedSheet, join_entries
+from rubric_lint.outputs.blocks import Block, InputError, SkippedSheet, join_entries
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import FIELDS, SHEET, Wanted, fold_column, map_blocks, rename_columns
 from rubric_lint.outputs.text_tables import CELLS, refuse_high_header
@@ -17,7 +17,7 @@ HELP = ("Criterion", "Enter", "It means")
 
 def read_workbook(
     chunks: Iterable[bytes], mapping: Mapping[str, str], wanted: Wanted, skipped: list[SkippedSheet] | None = None
-) -> Iterator[Part]:
+) -> Iterator[Block]:
     """Yield the rows of the sheets that have a known column, or of the first one; each record names its sheet.
 
     The other sheets that have rows are added to `skipped`.
@@ -53,7 +53,7 @@ def read_workbook(
         yield from _read(table, mapping, wanted)
 
 
-def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Part]:
+def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Block]:
     columns = [number for number, cell in table.header.cells.items() if not cell.is_empty]
     for number in columns:
         if fault := table.header.cell(number).fault:

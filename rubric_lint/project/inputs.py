@@ -14,7 +14,7 @@ SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 """The suffixes of the files that are read in folders."""
 
 OF_ENGINE = "_rubric-score.json"
-"""The file in which a folder of results of `--engine` says what run they are of; engines skip such names."""
+"""The file in which earlier versions noted what run a folder of results of `--engine` was of."""
 
 PACKED = (".gz", ".zst")
 """The suffixes that may follow those."""

@@ -155,8 +155,8 @@ class Table:
         for rubric in totals.rubrics.values():
             if rubric.scored:
                 self._write(("\n" if self._listed else "") + _tabulate(rubric, self._look) + "\n")
-        if totals.outputs == totals.invalid:
-            pass  # the errors say everything
+        if totals.outputs == totals.invalid or not self._first:
+            pass  # the errors say everything, or the results are in a folder
         elif totals.outputs > _MOST_OUTPUTS:
             self._write("--format jsonl shows the score and verdict of each output\n")
         else:

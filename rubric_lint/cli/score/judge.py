@@ -252,7 +252,8 @@ def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: li
     name = str(output)
     progress = Progress(sys.stderr, "scoring", "answers")
     causes = Causes()
-    with open_stream(name) as results, Scoring(rubrics, lambda each: count_errors(each, causes), progress) as scoring:
+    scoring = Scoring(rubrics, lambda each: count_errors(each, causes), progress)
+    with open_stream(name) as results:
         scoring.run(name, results)
     progress.clear()
     if scoring.totals.outputs:

@@ -5,7 +5,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -23,17 +23,15 @@ from rubric_lint.outputs.verdict import Reading
 from rubric_lint.project.opening import open_stream
 from rubric_lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.report.scores import FORMS, Lines, check_name, count_errors, open_results
-from rubric_lint.run.batch import count_processors
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
-from rubric_lint.scoring.run import Scoring
+from rubric_lint.scoring.run import Scoring, warn_of_other_rubric
 from rubric_lint.scoring.totals import Totals
 
 if TYPE_CHECKING:
     from rubric_lint.agree.limits import Limit, Limits
     from rubric_lint.agree.runs import Matcher, OtherRun
-    from rubric_lint.engines.cluster import Done, Folder, Plan, Worker
     from rubric_lint.report.assessment import Assessed
     from rubric_lint.report.html import Extras, HtmlReport
 
@@ -85,7 +83,6 @@ def score_files(
         reading=Reading.of(given.extract, given.extra_fields),
         mapping=given.mapping,
         is_shared=extras is not None and extras.told.agreement is not None,
-        jobs=given.jobs or count_processors(),
         merges=merges,
     )
     # Collect no garbage: everything loaded stays, and entries are freed without it.
@@ -95,7 +92,6 @@ def score_files(
         closing(page) if page else nullcontext(),
         closing(results) if results else nullcontext(),
         open_page(given.report, *inputs) as file,
-        scoring,
     ):
         code = _score_streams(scoring, outputs, progress)
         decided = [*limits.decide(scoring.totals, other)] if limits else []
@@ -362,86 +358,24 @@ def _read_date() -> date:
 
 
 def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
-    """Score files on a cluster, as far as no earlier run did; write all totals and warnings; return the exit code."""
-    from rubric_lint.engines import NEEDS_RAY  # noqa: PLC0415  (loads the scorer)
-
+    """Score Parquet files with Ray into a folder, and write the totals; return the exit code."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing about the run leaves the cluster
+    os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")  # not for minutes, if there is no cluster
     try:
-        from rubric_lint.engines.cluster import Folder, FolderError, PlanError, Review, Worker, make_plan  # noqa: PLC0415
-    except ImportError:
-        complain(NEEDS_RAY)
-        return Exit.USAGE
-    from rubric_lint.arrow import map_batches  # noqa: PLC0415
+        from rubric_lint.arrow import map_batches  # noqa: PLC0415
+        from rubric_lint.engines.ray_data import score_files  # noqa: PLC0415  (loads Ray)
 
-    output, mapping = str(given.output), given.mapping
-    form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
-    writer = FORMS[form](write_all, make_style())
-    reading = Reading.of(given.extract, given.extra_fields)
-    try:
         score = map_batches(rubrics, extract=given.extract, extra_fields=given.extra_fields)
-        plan = make_plan(given.outputs, score, rubrics, reading=reading, mapping=mapping)
-        with Folder(Path(output), plan) as folder:
-            done = folder.prepare()
-            work = Worker(score, str(folder.path.resolve()), plan.key, mapping)
-            cluster = given.address or os.environ.get("RAY_ADDRESS"), given.jobs
-            if code := _score_parts(plan, folder, work, done, cluster):
-                return code
-            review = Review(plan, folder, done)
-            for lines in review.results() if form == "table" else ():
-                writer.add(lines)
-            totals = review.add_up(rubrics)
-            writer.end(totals, {})
-            for warning in review.warnings():
-                complain(warning)
-            for line in (*totals.reading.word(), str(totals)) if form != "table" and not given.quiet else ():
-                complain(line)
-            return judge_totals(totals, given)
-    except (FolderError, WriteError) as fault:
-        complain(f"{output}: {fault}")
-    except (PlanError, RubricError) as fault:
-        complain(str(fault))
-    return Exit.USAGE
-
-
-def _score_parts(
-    plan: "Plan", folder: "Folder", work: "Worker", done: "dict[int, Done]", cluster: tuple[str | None, int | None]
-) -> Exit:
-    """Score the parts that are not done, and add them to `done`; say why if some are left."""
-    from rubric_lint.engines.cluster import EngineError, connect, run_parts  # noqa: PLC0415
-
-    progress = Progress(sys.stderr, "scoring", "outputs", plan.rows)
-    progress.done = sum(each.rows for each in done.values())
-    if done:
-        complain(
-            f"{folder.path}: {len(done):,} of {len(plan.parts):,} parts are done ({progress.done:,} of {plan.rows:,} "
-            "outputs) and are skipped"
-        )
-    left = [part for part in plan.parts if part.number not in done]
-    fault, code = "", Exit.USAGE
-    try:
-        with ExitStack() as connected:
-            connected.callback(progress.clear)
-            if left:
-                connected.enter_context(connect(*cluster))
-            for outcome in run_parts(left, work) if left else ():
-                if isinstance(outcome, str):
-                    fault = outcome
-                    break
-                if folder.find(plan.parts[outcome.number]) is None:
-                    name = plan.parts[outcome.number].name
-                    fault = f"{folder.path}: a worker wrote {name} elsewhere; name a folder that all workers share"
-                    break
-                done[outcome.number] = outcome
-                progress.done += outcome.rows
-                progress.show()
-    except EngineError as gone:
-        fault = str(gone)
-    except KeyboardInterrupt:
-        fault, code = "interrupted", Exit.INTERRUPTED
-    folder.clean()
-    if not fault:
-        return Exit.CLEAN
-    late = {part.number: found for part in left if part.number not in done and (found := folder.find(part))}
-    done.update(late)  # written, but not yet heard of
-    parts = f"{len(done):,} of {len(plan.parts):,} parts are done"
-    complain(f"{fault}; {parts}; run this again to score the others" if done else fault)
-    return code
+    except ImportError:
+        raise UserError("--engine ray needs Ray; install it with the extra `ray`: rubric-lint[ray]") from None
+    except RubricError as fault:
+        raise UserError(str(fault)) from None
+    totals, judged_otherwise = score_files(given.outputs, given.mapping, score, Path(given.output))
+    form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
+    FORMS[form](write_all, make_style()).end(totals, {})
+    if judged_otherwise:
+        complain(warn_of_other_rubric(judged_otherwise))
+    if form != "table" and not given.quiet:
+        for line in (*totals.reading.word(), str(totals)):
+            complain(line)
+    return judge_totals(totals, given)

@@ -18,7 +18,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 @command(
     "rubric outputs+",
     "map format:results output:results quiet report compare pass fail-on:verdict"
-    " | borderline allow-invalid labels jobs compact engine address fail-on-worse min-pass-share max-invalid-share"
+    " | borderline allow-invalid labels compact engine fail-on-worse min-pass-share max-invalid-share"
     " fail-under-doubt extract extra-fields config isolated version",
     examples={
         f"rubric-lint score {_FILES}": "Score judge outputs",
@@ -35,13 +35,11 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
         --fail-under-doubt needs --fail-on-worse --min-pass-share --max-invalid-share
         --labels needs --report
         --labels excludes -; it reads the outputs twice, so name a file
-        --address needs --engine
         --engine needs --output; it writes a folder
         --engine excludes --compare --fail-on-worse --min-pass-share --max-invalid-share; score without it
         --engine excludes --report
         --engine excludes --compact; it writes Parquet
         --engine excludes -; it reads Parquet files
-        --address excludes --jobs; jobs are processes on this machine
     """,
 )
 def score(given: Given) -> int:
@@ -94,8 +92,7 @@ def score(given: Given) -> int:
 
 @command(
     "rubric results+",
-    "format:results output:merged quiet report pass borderline fail-on:verdict allow-invalid"
-    " | jobs compact config isolated",
+    "format:results output:merged quiet report pass borderline fail-on:verdict allow-invalid | compact config isolated",
     examples={
         "rubric-lint merge examples/summary.rubric.yaml shards/ --format table": "See the totals of all shards",
         "rubric-lint merge examples/summary.rubric.yaml shards/ -o all.parquet --report all.html": (
@@ -127,19 +124,14 @@ def merge(given: Given) -> int:
     faults = [
         f"{name}: not complete, as its run was interrupted; run it again, or delete the file"
         for name in names
-        if name.endswith(".part")
+        if any(each.endswith(".part") for each in Path(name).parts)
     ]
-    for folder in [Path(name).parent for name in names if Path(name).name == OF_ENGINE]:
-        from rubric_lint.engines.cluster import find_progress  # noqa: PLC0415  (loads pyarrow)
-
-        done = find_progress(folder)
-        if done is None:
-            faults.append(f"{folder / OF_ENGINE}: cannot be read, so it is unknown whether all parts are there")
-        elif done[0] < done[1]:
-            faults.append(
-                f"{folder}: not complete, {done[0]:,} of {done[1]:,} outputs are scored; run "
-                "rubric-lint score --engine again to score the others"
-            )
+    faults += [
+        f"{name}: an earlier version wrote this folder, and its run may have been interrupted; count the rows, then "
+        "delete this file, or score the outputs again"
+        for name in names
+        if Path(name).name == OF_ENGINE
+    ]
     if faults:
         raise UserError(*faults)
     defaults: dict[str, Any] = {"compare": None, "labels": (), "extract": "last", "extra_fields": None, "mapping": {}}
