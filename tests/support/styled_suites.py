@@ -28,7 +28,6 @@ class Writer:
     def __init__(self, draw):
         self.draw = draw
         self.comments = []
-        self.anchored = []
         self.with_ranges = self.flip()
         self.number = 0
 
@@ -138,23 +137,10 @@ class Writer:
         for number in range(start, start + self.draw(st.integers(1, 4))):
             if note := self.comment(alone=True):
                 text += f"{pad}{note}\n"
-            kind = self.one_of("new", "new", "new", "alias", "merge")
-            if kind == "alias" and self.anchored:
-                name, fields = self.anchored[-1]
-                if all(fields["id"] != other["id"] for other in after):
-                    text += f"{pad}- *{name}{self.comment()}\n"
-                    after.append(fields)
-                    continue
-            if kind == "merge" and self.anchored:
-                name, fields = self.anchored[-1]
-                text += f"{pad}- <<: *{name}\n{pad}  id: m{number}\n"
-                after.append({**fields, "id": f"m{number}"})
-                continue
             fields = self.criterion(number)
             anchor = ""
             if self.draw(st.integers(0, 2)) == 0:
                 anchor = f"&k{number}"
-                self.anchored.append((f"k{number}", migrate(fields)))
             if self.flip():
                 text += f"{pad}- {anchor + ' ' if anchor else ''}{self.flow(fields, indent)}{self.comment()}\n"
             elif anchor:
@@ -165,7 +151,6 @@ class Writer:
         return text, after
 
     def document(self):
-        self.anchored = []
         text, cases = "", []
         if note := self.comment(alone=True):
             text += f"{note}\n"
