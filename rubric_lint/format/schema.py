@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
@@ -293,6 +293,7 @@ class RubricSchema:
         """Return whether one entry of the list matches the schema."""
         return self._fast(self.item).is_valid(entry)  # type: ignore[no-any-return]
 
+    @lru_cache(maxsize=4096)  # noqa: B019 (schemas are few and live as long as the process)
     def find(self, steps: Path) -> Mapping[str, Any]:
         """Return the subschema for a value at `steps` below a rubric, with references resolved."""
         return find_below(self.joined, self.joined["definitions"][self.whole], steps)

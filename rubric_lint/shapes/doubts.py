@@ -514,13 +514,12 @@ class DoubtSearch:
 
         With `in_settings`, also what the mappings and the texts beside them say.
         """
-        ids = _list_ids(self.document.value(path), self.shape)
         for depth in depths:
             holder = self.document.value(path[:depth])
             for key, value in holder.items() if isinstance(holder, dict) else ():
                 place = (*path[:depth], key)
                 if place != path[: depth + 1] and key not in _INPUTS and not self._is_unused(place):
-                    for doubt in self._find_in_key(place, value, ids, in_settings=in_settings):
+                    for doubt in self._find_in_key(place, value, path, in_settings=in_settings):
                         is_default = doubt.setting == "weight" and split_words(doubt.name) & _DEFAULTS
                         if not (is_default and self._have_weights(path)):
                             yield doubt._replace(is_around=True)
@@ -530,7 +529,7 @@ class DoubtSearch:
         entries = [entry for _, entry in _list_entries(self.document.value(path), path, self.shape.parts)]
         return bool(entries) and not any(entry.keys().isdisjoint(("weight", *self.shape.weight)) for entry in entries)
 
-    def _find_in_key(self, place: Path, value: Any, ids: set[str], *, in_settings: bool) -> Iterator[Doubt]:
+    def _find_in_key(self, place: Path, value: Any, path: Path, *, in_settings: bool) -> Iterator[Doubt]:
         """Find what a key beside criteria, or in settings there, says about their scores."""
         key = str(place[-1])
         if place in self.read:
@@ -547,8 +546,10 @@ class DoubtSearch:
             yield Doubt(place, setting, value)
         elif in_settings and isinstance(value, dict) and not any(map(holds_mappings, value.values())):
             found = list(self._find_in_settings(place, value))
-            setting = _read_weights(key, value, ids) if not found else ""
-            if len(found) > 1:
+            setting = ""
+            if not found:
+                setting = _read_weights(key, value, _list_ids(self.document.value(path), self.shape))
+            elif len(found) > 1:
                 setting = found[0].setting
             yield from [Doubt(place, setting, value)] if setting else found
 

@@ -279,10 +279,17 @@ def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Ite
                 yield from _find_strings_among(path, name, value, mapping, of_agentv=of_agentv)
 
 
+_MODELS = ("score_model", "label_model")
+"""The types of the graders of OpenAI by which a model judges."""
+
+
 def find_graders(document: Document) -> Iterator[tuple[Path, str]]:
     """Find the graders of OpenAI by which a model judges, also in programs; they are not read."""
     for path, mapping in document.mappings:
-        kind, called = mapping.get("type"), read_text(mapping, CALL)
+        kind = mapping.get("type")
+        if CALL not in mapping and kind not in _MODELS:
+            continue
+        called = read_text(mapping, CALL)
         is_of_scores = kind == "score_model" or called.endswith("ScoreModelGrader")
         is_of_labels = kind == "label_model" or called.endswith(("LabelModelGrader", "OpenAILabelGrader"))
         if (is_of_scores and "input" in mapping) or (is_of_labels and "passing_labels" in mapping):
