@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator
 
 from rubric_lint.cli.test.test import NO_TESTS
 from rubric_lint.fix import fix
-from rubric_lint.format.schema_files import newest, schemas_root
+from rubric_lint.format.schema_files import load_bundled, newest
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_rubrics
@@ -369,7 +369,7 @@ def test_the_junit_report_has_a_case_for_each_test(said):
 
 def test_the_json_report_has_the_figures():
     found = report("--coverage", "--mutate", "--catch-rate")
-    Draft7Validator(json.loads((schemas_root() / "bundled/report-v1.schema.json").read_text("utf-8"))).validate(found)
+    Draft7Validator(load_bundled("report/v1.json")).validate(found)
     low, rubric = pytest.approx(0.025, abs=1e-4), {"file": "refund.rubric.yaml", "rubric": "refund"}
     assert found["review"] == {
         "coverage": [
