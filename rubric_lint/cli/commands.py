@@ -9,7 +9,7 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from importlib import import_module
 from io import StringIO
@@ -198,6 +198,14 @@ INSTEAD = {
 }
 """What to type in place of commands and options of other tools and of earlier versions."""
 
+GONE = {
+    "compile": "call `rubric_lint.arrow.map_batches` in your engine, such as DuckDB or Polars",
+    "--address": "set the environment variable RAY_ADDRESS",
+    "--bootstrap": "intervals are exact now, and draw nothing",
+    "--jobs": "one process scores",
+}
+"""What to do in place of commands and options of earlier versions that nothing replaces."""
+
 
 def suggest_command(ctx: click.Context, commands: Iterable[str], args: list[str]) -> str:
     """Return a hint with the command to type when `args` start with an unknown word; empty if there is none near."""
@@ -206,6 +214,8 @@ def suggest_command(ctx: click.Context, commands: Iterable[str], args: list[str]
     word, *rest = args
     if word == "help":
         return f"; did you mean `{known.get(rest[0] if rest else '', ctx.command_path)} --help`?"
+    if word in GONE and " " not in ctx.command_path:
+        return f"; {GONE[word]}"
     near = find_near(word, known)
     line = known[near[0]] if near else ""
     if word in INSTEAD and " " not in ctx.command_path:
@@ -236,7 +246,12 @@ def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[
 
 def word_unknown(name: str, known: Iterable[str]) -> str:
     """Return a hint with the known names that are near to `name`; empty if there are none."""
-    near = [f"`{each}`" for each in find_near(name, known)[:3]]
+    return word_near(find_near(name, known))
+
+
+def word_near(names: Sequence[str]) -> str:
+    """Return a hint with the first of some names; empty if there are none."""
+    near = [f"`{name}`" for name in names[:3]]
     return f"; did you mean {join_words(near, 'or')}?" if near else ""
 
 
@@ -375,8 +390,8 @@ class Command(click.Command):
         known = [opt for param in self.get_params(ctx) for opt in param.opts if opt.startswith("--")]
         instead = INSTEAD.get(name, "")
         longer = [opt for opt in known if opt.startswith(name) and name.startswith("--")]
-        if name == "--address" and "--engine" in known:  # of an earlier version
-            return "; set the environment variable RAY_ADDRESS"
+        if name in GONE:
+            return f"; {GONE[name]}"
         if instead.partition(" ")[0] in {"rubric-lint", *known}:
             return f"; did you mean `{instead}`?"
         return f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from rubric_lint.cli.commands import Command, Exit, Option, word_unknown
+from rubric_lint.cli.commands import Command, Exit, Option, word_near, word_unknown
 from rubric_lint.finding import LIST_CHOICES
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.report import REPORTERS
@@ -513,7 +513,9 @@ def read_name(value: str) -> str:
     """Return the name of a rule; raise click.BadParameter when no rule has this name; it suggests the nearest one."""
     if value in _rules():
         return value
-    hint = word_unknown(value, _rules()) or "; `rubric-lint explain` lists them"
+    from rubric_lint.rules import find_near_rules  # noqa: PLC0415  (as above)
+
+    hint = word_near(find_near_rules(value)) or "; `rubric-lint explain` lists them"
     raise click.BadParameter(f"unknown rule {value!r}{hint}")
 
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from rubric_lint.edits.intents import Fix
 from rubric_lint.finding import Finding, Severity
-from rubric_lint.messages import find_near
-from rubric_lint.rules import BY_NAME
+from rubric_lint.rules import BY_NAME, find_near_rules
 from rubric_lint.text.document import Document
 from rubric_lint.text.source import Edit, Source, Span, kind_of
 
@@ -193,7 +192,7 @@ def find_unused(
                 values = {"rule": name.text, "near": str(nearest if is_near else None)}
                 yield _report("too-far" if is_near else "idle", values, severity, name.span)._replace(fix=fix)
             elif name.text not in BY_NAME:
-                near = find_near(name.text, BY_NAME)
+                near = find_near_rules(name.text)
                 hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint explain` lists the rules"
                 yield _report("unknown-rule", {"rule": name.text, "hint": hint}, severity, name.span)
 

@@ -66,16 +66,15 @@ def read_table(path: str, shown: str) -> Mapping[str, Any] | None:
 
 def find_unknown_rules(names: Iterable[str]) -> Iterator[str]:
     """Yield a message for each name that is not a rule."""
-    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (they are many, and few settings name one)
+    from rubric_lint.rules import BY_NAME, find_near_rules  # noqa: PLC0415  (they are many, and few settings name one)
 
     for name in names:
         if name not in BY_NAME:
-            hint = _hint(name, BY_NAME) or "`rubric-lint explain` lists them"
+            hint = _hint(find_near_rules(name)) or "`rubric-lint explain` lists them"
             yield f"{_show(name)} is not the name of a rule; {hint}"
 
 
-def _hint(name: str, known: Iterable[str]) -> str:
-    near = find_near(name, known)
+def _hint(near: list[str]) -> str:
     return f"did you mean {_join(near, 'or')}?" if near else ""
 
 
@@ -181,7 +180,7 @@ def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[Fault]:
         if error.validator == "additionalProperties":
             known = list(error.schema["properties"])
             for key in (key for key in error.instance if key not in known):
-                hint = _hint(key, known) or f"the settings are {_join(known, 'and')}"
+                hint = _hint(find_near(key, known)) or f"the settings are {_join(known, 'and')}"
                 yield Fault(way, f"{_show(key)} is not a setting; {hint}")
         else:
             yield Fault(way, _explain_violation(error.validator, error.instance, error.schema))
@@ -200,7 +199,7 @@ def _name_steps(path: Iterable[str | int], table: Any) -> Iterator[str]:
 def _explain_violation(keyword: str, value: Any, schema: Mapping[str, Any]) -> str:
     match keyword:
         case "enum":
-            hint = _hint(value, schema["enum"]) if isinstance(value, str) else ""
+            hint = _hint(find_near(value, schema["enum"])) if isinstance(value, str) else ""
             return f"{_show(value)} is not one of {', '.join(map(_show, schema['enum']))}{hint and f'; {hint}'}"
         case "minimum" | "maximum":
             return f"{_show(value)} is outside {schema['minimum']}..{schema['maximum']}"

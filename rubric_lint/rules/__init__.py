@@ -13,6 +13,7 @@ from typing import Any, cast
 from rubric_lint.finding import Problem
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.signs import Sign
+from rubric_lint.messages import find_near
 from rubric_lint.rules.rows import JUDGED, ROWS
 from rubric_lint.rules.rule import Rule
 
@@ -107,6 +108,14 @@ RULES: tuple[Rule, ...] = tuple(chain.from_iterable(GROUPS.values()))
 
 BY_NAME = {rule.name: rule for rule in RULES}
 """The rules by their names."""
+
+_FORMER = dict.fromkeys(("judged-ceiling", "judged-constant", "judged-unused-band"), "judged-flat")
+"""The rules that took the place of others, by the names of those."""
+
+
+def find_near_rules(name: str) -> list[str]:
+    """Return the names of rules that may be meant by another word, the nearest first."""
+    return [_FORMER[name]] if name in _FORMER else find_near(name, BY_NAME)
 
 
 @lru_cache(maxsize=1 << 10)
