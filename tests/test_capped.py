@@ -27,7 +27,6 @@ OURS = {  # what is opened elsewhere, none of it a user's file to read
     "cli/score/agree.py: open": "a new file, to be written",
     "cli/lint/setup.py: open": "a new file, to be written",
     "cli/lint/schema.py: read_bytes": "schemas of the package",
-    "cli/lint/schema.py: read_text": "schemas of the package",
     "cli/lint/setup.py: read_bytes": "the skill of the package",
     "cli/lint/setup.py: read_text": "the skill of the package",
     "mcp/tools.py: open": "a new file, to be written",

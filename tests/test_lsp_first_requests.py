@@ -24,6 +24,8 @@ SOUND = """\
 rubrics:
   - expected_outcome: Names the period of thirty days
     id: period
+  - expected_outcome: Names the day on which it starts
+    id: day
 """
 TESTS = "rubric: b.rubric.yaml\ntests:\n  - {id: a, answer: Thirty, expect: {criteria: {period: true}}}\n"
 SETTINGS = {"configuration": "strict.toml", "formatting": True, "rangeHints": False}
@@ -53,7 +55,7 @@ async def session(folder):
     for name, text, place in (
         ("a.rubric.yaml", RUBRIC, {"line": 1, "character": 8}),
         ("b.rubric.yaml", SOUND, {"line": 2, "character": 8}),
-        ("b.rubric-test.yaml", TESTS, {"line": 2, "character": 55}),
+        ("b.rubric-test.yaml", TESTS, {"line": 2, "character": 50}),
     ):
         (folder / name).write_text(text)
         uri = (folder / name).as_uri()

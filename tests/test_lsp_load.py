@@ -51,7 +51,10 @@ async def test_an_edit_leaves_nothing_behind(tmp_path):
             await editor.diagnostics(uri, versions[-1])
             return int((await editor.hover(uri, 0, 0)).contents)
 
+        other = tmp_path / "b.yaml"
+        other.write_text("rubrics:\n  - id: b\n", "utf-8")
         editor.open(uri, "rubrics:\n  - id: a\n    expected_outcome: Says so\n")
+        await editor.diagnostics(uri_of(other), None)  # what searches the folder is loaded then
         before = await count_after(range(2, 101))
         assert await count_after(range(101, 1101)) - before < 200
 

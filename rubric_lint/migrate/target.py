@@ -176,10 +176,15 @@ class _Rewriting:
 
     def find_later(self) -> tuple[Left, ...]:
         """Find the first place in each document that shows a later release than the target."""
-        source, found = self.fixed.result.source, []
+        if self.target.name != "agentv-4":
+            return ()
+        source = self.fixed.result.source
+        rubrics: dict[int | None, list[Rubric]] = {}
+        for owner, rubric in self._rubrics(source):
+            rubrics.setdefault(owner.number, []).append(rubric)
+        found = []
         for document in self.find_documents(source):
-            rubrics = [rubric for owner, rubric in self._rubrics(source) if owner.number == document.number]
-            signs = agentv_4_suite.find_later(document, rubrics) if self.target.name == "agentv-4" else ()
+            signs = agentv_4_suite.find_later(document, rubrics.get(document.number, []))
             found += [self._leave(document, unmet) for unmet in signs][:1]
         return tuple(found)
 

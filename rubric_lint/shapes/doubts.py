@@ -406,6 +406,7 @@ class DoubtSearch:
         self.gates = {name for name, values in shape.gate if values is None}
         self.penalties = {name: values for name, values in shape.negative if name not in shape.unused}
         self.stars = [star_pattern(name) for name in shape.levels if is_star(name)]
+        self.ids: dict[Path, set[str]] = {}
         self.unused = [name.split("/")[1:] for name in shape.unused if name.startswith("/")]
         """The steps of the places that are unused, each a key, an index or `*`."""
 
@@ -524,6 +525,12 @@ class DoubtSearch:
                         if not (is_default and self._have_weights(path)):
                             yield doubt._replace(is_around=True)
 
+    def _list_ids(self, path: Path) -> set[str]:
+        """Return the ids of the criteria at a path; a file may have a mapping beside them in every line."""
+        if path not in self.ids:
+            self.ids[path] = _list_ids(self.document.value(path), self.shape)
+        return self.ids[path]
+
     def _have_weights(self, path: Path) -> bool:
         """Return whether all criteria at a path have a weight of their own."""
         entries = [entry for _, entry in _list_entries(self.document.value(path), path, self.shape.parts)]
@@ -548,7 +555,7 @@ class DoubtSearch:
             found = list(self._find_in_settings(place, value))
             setting = ""
             if not found:
-                setting = _read_weights(key, value, _list_ids(self.document.value(path), self.shape))
+                setting = _read_weights(key, value, self._list_ids(path))
             elif len(found) > 1:
                 setting = found[0].setting
             yield from [Doubt(place, setting, value)] if setting else found

@@ -23,7 +23,7 @@ class StdioServer:
         self._settings, self._wait = settings, wait
         self._answers = {"workspace/configuration": self._configure, **(answers or {})}
         self._asked, self._kept, self._inbox = 0, [], queue.Queue()
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self._process = subprocess.Popen([*map(str, command)], cwd=folder, **pipes)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
