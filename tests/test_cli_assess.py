@@ -24,6 +24,7 @@ from rubric_lint.messages import Causes
 from rubric_lint.scoring.loading import load_rubrics
 
 SCHEMA = load_bundled("assessment/v1.json")
+AGREEMENT = load_bundled("agreement/v1.json")
 
 GOOD, LENIENT, NOISY = played.judge_well, played.judge_leniently, played.judge_noisily
 
@@ -1062,23 +1063,36 @@ def test_a_label_of_no_answer_is_left_out_and_an_id_with_blanks_is_trimmed():
     assert f"1 label left out ({NO_ANSWER}): zz9 by ann" in " ".join(page.split())
 
 
-@pytest.mark.parametrize("other", [None, "another version"])
-def test_a_label_of_no_answer_is_left_out_where_the_answers_are_results(other):
-    """An answer that was judged by another version of the rubric is there: its label counts as one without a result."""
+def write_60(judged):
+    """Write 60 labels, and as ANSWERS what `judged` makes of the records of a judge that is always right."""
     met = [False] * 30 + [True] * 30
     write_judged([(each,) for each in met], met)
-    labels = Path("labels.jsonl").read_text("utf-8").splitlines()
-    absent = {**json.loads(labels[0]), "id": "zz9"}
-    write_lines("labels.jsonl", [*map(json.loads, labels), absent])
     records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text("utf-8").splitlines()]
-    if other:
-        records.append({**records[0], "id": "zz9", "rubric_hash": "sha256:0"})
-    write_lines("answers.jsonl", records)
     Path("answers.judged.jsonl").unlink()
-    _, report, _ = run(*LABELS)
-    left_out = [each["reason"] for each in report["left_out"]]
-    n = [report[side]["n"] for side in ("bad_caught", "good_passed")]
-    assert (n, report["unscored"], NO_ANSWER in left_out) == (([31, 30], 1, False) if other else ([30, 30], 0, True))
+    Path("answers.jsonl").write_text("".join(f"{each}\n" for each in map(judged, range(60), records) if each))
+
+
+ENDS = ("x", "n", "low", "high")
+
+
+def compare_with_agree(report):
+    """Compare the shares of a report with those that `agree` gives; return those of good answers."""
+    _, found, _ = played.call("agree", AGREEMENT, *FILES, *LABELS, form="json")
+    gate = found["agreements"][0]["comparisons"][0]["measures"][-1]["pair"]["gate"]
+    shares = [[[given[side][end] for end in ENDS] for side in ("bad_caught", "good_passed")] for given in (report, gate)]
+    assert shares[0] == shares[1]
+    return shares[0][1]
+
+
+def test_a_label_without_a_record_in_the_answers_is_one_without_judge_output(said):
+    """A run that was cut off, and a record that was cut short, show nothing of the judge; `agree` says the same."""
+    records = {number: None for number in range(40, 48)} | {48: '{"id": "a0'}
+    write_60(lambda number, record: records.get(number, json.dumps(record)))
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["unscored"]) == (4, ["few-labels"], 9)
+    x, n, _, high = compare_with_agree(report)
+    assert (x, n, high) == (21, 30, 1)
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
 
 
 def test_empty_cells_are_filled_in_before_other_labels_are_asked_for(said):

@@ -12,12 +12,13 @@ from rubric_lint.agree.analysis import list_among_people
 from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.decision import Reason
-from rubric_lint.agree.groups import ERROR
+from rubric_lint.agree.groups import ERROR, JudgeShares
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.labelled import count_units
 from rubric_lint.agree.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
 from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
 from rubric_lint.agree.ratings import Key
+from rubric_lint.agree.reading import NO_RESULT
 from rubric_lint.finding import Severity
 from rubric_lint.messages import join_words, list_names, to_data, visible, visible_json
 from rubric_lint.report.terminal import Style, Write, cut, wrap
@@ -146,12 +147,20 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         if any(each.file in given.results for each in review.invalid):
             yield _ask_again(given)
         if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
-            lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
-            yield _judge(f"Have the labelled answers judged that have {lacking}.", judge_all, given)
+            yield _judge(_word_unasked(found, found.worst, given), judge_all, given)
         if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
             yield Step("Fix what is listed above, then judge the answers again.")
         yield from _list_steps_of_labels(found, given, again)
         yield from _list_steps_by_group(found, given, again)
+
+
+def _word_unasked(found: Assessment, worst: JudgeShares, given: Given) -> str:
+    """Return which labelled answers to have judged; of what is in no record, only the reader knows whether it is one."""
+    lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
+    names = list_names(worst.name_all(worst.shares.missing))
+    text = f"Have the labelled answers judged that have {lacking}: {names}."
+    is_unknown = given.answers in given.results and any(each.reason == NO_RESULT for each in found.review.left_out)
+    return f"{text} If they are not of these answers, remove the labels." if is_unknown else text
 
 
 def _run_again(found: Assessment, given: Given) -> list[str]:

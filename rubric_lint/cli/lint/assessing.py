@@ -237,11 +237,13 @@ class _AmongAnswers(RecordCache):
 
 
 def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, About]:
-    """Return the answers, and what is known of each besides the results; none if they are on stdin."""
-    if not recorded or given.answers == STDIN:
+    """Return the answers, and what is known of each besides the results.
+
+    None if they are on stdin, or are the results: then an answer that is not there may be one without judge output.
+    """
+    if not recorded or given.answers in {STDIN, *recorded}:
         return {}
-    among = describe_answers(given.answers, given.fields)
-    return dict.fromkeys(among, About()) if given.answers in recorded else among
+    return describe_answers(given.answers, given.fields)
 
 
 def describe_answers(answers: str, fields: Fields) -> dict[Key, About]:
