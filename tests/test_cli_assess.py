@@ -1079,20 +1079,64 @@ def compare_with_agree(report):
     """Compare the shares of a report with those that `agree` gives; return those of good answers."""
     _, found, _ = played.call("agree", AGREEMENT, *FILES, *LABELS, form="json")
     gate = found["agreements"][0]["comparisons"][0]["measures"][-1]["pair"]["gate"]
-    shares = [[[given[side][end] for end in ENDS] for side in ("bad_caught", "good_passed")] for given in (report, gate)]
-    assert shares[0] == shares[1]
-    return shares[0][1]
+    sides = ("bad_caught", "good_passed")
+    shares, others = ([[each[side][end] for end in ENDS] for side in sides] for each in (report, gate))
+    assert shares == others
+    return shares[1]
 
 
 def test_a_label_without_a_record_in_the_answers_is_one_without_judge_output(said):
     """A run that was cut off, and a record that was cut short, show nothing of the judge; `agree` says the same."""
-    records = {number: None for number in range(40, 48)} | {48: '{"id": "a0'}
+    records = dict.fromkeys(range(40, 48)) | {48: '{"id": "a0'}
     write_60(lambda number, record: records.get(number, json.dumps(record)))
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"], report["unscored"]) == (4, ["few-labels"], 9)
     x, n, _, high = compare_with_agree(report)
     assert (x, n, high) == (21, 30, 1)
     said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
+@pytest.mark.parametrize(
+    ("instead", "is_missing"),
+    [
+        ({}, True),
+        ({"error": "HTTP 429"}, True),
+        ({"error": {"message": "HTTP 500"}, "output": None}, True),
+        ({"outputs": []}, True),
+        ({"cites": "", "period": None}, True),
+        ({"rubric": "old", "output": "I refuse."}, True),
+        ({"output": ""}, False),
+        ({"output": "I refuse."}, False),
+        ({"cites": "perhaps"}, False),
+        ({"checks": []}, False),
+    ],
+)
+def test_only_a_record_with_something_of_the_judge_counts_against_it_in_upper_bounds(instead, is_missing):
+    def judge(number, record):
+        bare = {name: record[name] for name in ("id", "answer", "judge")}
+        return json.dumps({**bare, **instead} if number >= 40 else record)
+
+    write_60(judge)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"]) == ((4, ["few-labels"]) if is_missing else (1, ["fails-good"]))
+    x, n, _, high = compare_with_agree(report)
+    assert (x, n, high == 1) == (10, 30, is_missing)
+
+
+@pytest.mark.parametrize("instead", [{}, {"error": "HTTP 429"}, {"rubric": "old", "output": "I refuse."}])
+def test_what_no_judge_said_is_to_be_judged_and_not_asked_again_in_another_way(said, instead):
+    def judge(number, record):
+        return json.dumps({"id": record["id"], "answer": record["answer"], **instead} if number >= 48 else record)
+
+    write_60(judge)
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
+def test_if_no_record_has_an_output_nothing_is_judged(said):
+    write_60(lambda _, record: json.dumps({"id": record["id"], "answer": "?", "error": "HTTP 429"}))
+    code, report, _ = run(*LABELS, "--results", "answers.jsonl")
+    assert (code, report["reasons"]) == (4, ["not-judged"])
+    said(run(*LABELS, "--results", "answers.jsonl", form="full")[1].partition("\nDetails")[0])
 
 
 def test_empty_cells_are_filled_in_before_other_labels_are_asked_for(said):

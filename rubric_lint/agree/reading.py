@@ -27,10 +27,10 @@ from rubric_lint.messages import join_words, list_names, point_to_known
 from rubric_lint.outputs.blocks import Entry as Text
 from rubric_lint.outputs.blocks import SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry
-from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, RESERVED, SHEET, Wanted
+from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, RESERVED, SHEET, Wanted, fold_column
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
-from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat
+from rubric_lint.scoring.flat import OF_TABLE, Flat, is_judged, list_fields, read_flat
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import (
     AnswerValue,
@@ -42,6 +42,7 @@ from rubric_lint.scoring.grading import (
     Verdict,
     combine_samples,
 )
+from rubric_lint.scoring.output import JUDGEMENTS
 from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, refuse_failed
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
@@ -255,6 +256,8 @@ OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says;
 TWICE = "one person gave the id different labels; keep one of them"
 OTHER_ANSWER = "one judge has other texts in `answer` or `question` under the same id; give each answer its own id"
 SEVERAL_VERSIONS = "one judge judged the id with several versions of the rubric; judge again with one"
+NO_OUTPUT = "the record holds no judge output, so lower bounds count the answer as wrong"
+OTHER_RUBRIC = "the record is of no rubric here, so lower bounds count the answer as wrong"
 NO_RESULT = "no judge has a result for the id, so lower bounds count the answer as wrong"
 NO_ANSWER = "ANSWERS has no answer with the id of the label"
 OTHER_TEXT = "the label has another text in `answer` than the result with its id; label the judged answer"
@@ -373,18 +376,17 @@ class Reader:
         """
         if invalid.id is None:
             return invalid._replace(reason=NO_ID)
-        source, key = find_source(value, invalid.file), make_id_key(invalid.id)
-        nothing, number = Judgement(((), None), outputs=(None,)), len(self.invalid)
+        source, key, number = find_source(value, invalid.file), make_id_key(invalid.id), len(self.invalid)
         try:
             rubric = find_rubric(value, self._rubrics)
         except OutputError:
-            for known in self._rubrics.values():
-                self._results.append(_Found(source, known, key, invalid.file, invalid.line, nothing, invalid=number))
-            return invalid._replace(outputs=1)
+            return invalid._replace(reason=OTHER_RUBRIC)
         version = read_judged_by(value)
         if version not in {None, rubric.hash} and not self._any_version:
             return invalid._replace(reason=OTHER_MEANING)
         self._describe(value, rubric, key)
+        if _lacks_output(value, rubric):
+            return invalid._replace(reason=NO_OUTPUT)
         outputs = list(self._list_outputs(value)) or [None]
         valid = [each for each in outputs if each is not None]
         judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
@@ -695,6 +697,7 @@ class Reader:
         people: dict[str, dict[Key, Judgement]] = {rater: dict(given) for rater, given in ratings.people.items()}
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
+        missing = {make_id_key(each.id) for each in self.invalid if each.reason in {NO_OUTPUT, OTHER_RUBRIC}}
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
         labelled = set().union(*ratings.people.values())
         no_result, joins_none = NO_RESULT, judged.isdisjoint(labelled)
@@ -703,7 +706,7 @@ class Reader:
             no_result = f"no label has the id of a result: {ids}; use one id for an answer"
         for rater, given in ratings.people.items() if judged else ():
             for key in given:
-                if key not in judged:
+                if key not in judged and key not in missing:
                     name = name_key(key)
                     reason = no_result
                     if name in names:
@@ -737,6 +740,16 @@ def _check_names(judges: Sequence[str], people: Sequence[str], raters: Sequence[
     unknown = [name for name in raters if name not in known]
     if unknown:
         raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
+
+
+def _lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
+    """Return whether an invalid record holds nothing of a judge: it was not asked, or the endpoint gave an error.
+
+    An empty text in `output` is what a judge said.
+    """
+    given = {name: value for name, value in record.items() if value not in (None, []) and (value != "" or name in HELD)}
+    fields = HELD.union(JUDGEMENTS, list_fields([rubric]))
+    return fields.isdisjoint(map(fold_column, given)) and not is_judged(given, rubric)
 
 
 def _find_owner(source: Source, known: Collection[Source]) -> Source | None:

@@ -97,10 +97,10 @@ class Shares(NamedTuple):
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
     `unscored` labelled answers have no valid run, and of these those at the positions `missing` not even enough outputs
-    for one; `partly` others have an invalid run. On `open` answers people came to no side. `asked` has the sum and the number of the units of
-    bad and of good answers without the unasked ones. `differing` has the positions of the answers on which a valid run
-    differs from people, and `single` those of them that only the main person labelled. So many answers of each class as
-    `slips` says may be slips of that person, and the upper bounds leave them out.
+    for one; `partly` others have an invalid run. On `open` answers people came to no side. `asked` has the sum and the
+    number of the units of bad and of good answers without the unasked ones. `differing` has the positions of the
+    answers on which a valid run differs from people, and `single` those of them that only the main person labelled. So
+    many answers of each class as `slips` says may be slips of that person, and the upper bounds leave them out.
     """
 
     bad_caught: Bounded

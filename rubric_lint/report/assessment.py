@@ -144,7 +144,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         text = "Try another model. Rewording the rubric, or `improve`, will not help before that."
         yield _judge(text, judge_all, given)
     else:
-        if any(each.file in given.results for each in review.invalid):
+        if any(each.outputs for each in review.invalid):
             yield _ask_again(given)
         if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
             yield _judge(_word_unasked(found, found.worst, given), judge_all, given)
@@ -155,7 +155,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
 
 
 def _word_unasked(found: Assessment, worst: JudgeShares, given: Given) -> str:
-    """Return which labelled answers to have judged; of what is in no record, only the reader knows whether it is one."""
+    """Return which labelled answers to have judged; whether one that is in no record exists, only the reader knows."""
     lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
     names = list_names(worst.name_all(worst.shares.missing))
     text = f"Have the labelled answers judged that have {lacking}: {names}."
