@@ -1304,19 +1304,50 @@ def test_answers_without_the_field_are_said_to_be_in_no_group(said):
     said(next(part for part in agreed.split("\n\n") if "by group" in part))
 
 
+REFUSED = [{"output": "perhaps"}, {"chosen": "randomly"}, {"rater": None}, {"rater": " "}, {"id": None}, {"id": ""}]
+
+
 @pytest.mark.parametrize(("refused", "reasons"), [(3, ["shares-reached"]), (4, ["labels-refused"])])
-def test_labels_that_are_refused_for_their_value_are_a_selection(refused, reasons):
+@pytest.mark.parametrize("wrong", REFUSED, ids=json.dumps)
+def test_labels_that_are_refused_for_what_is_in_them_are_a_selection(refused, reasons, wrong):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) for each in met], met)
     lines = Path("labels.jsonl").read_text().splitlines()
     records = [json.loads(line) for line in lines]
     for record in records[:refused]:
-        record["output"] = "perhaps"
+        record |= wrong
     write_lines("labels.jsonl", records)
     assert run(*LABELS)[1]["reasons"] == reasons
     options = (FILES[0], "answers.judged.jsonl", *LABELS, "--format", "json")
     agreed = json.loads(commands.run("rubric-score", "agree", *options).stdout)["agreements"][0]["comparisons"][0]
     assert agreed["measures"][-1]["pair"]["gate"]["reasons"] == reasons
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_the_next_step_says_what_to_correct_in_labels(said, flat):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    records = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    if flat:
+        records = [
+            {**each, "output": None, "verdict": "pass" if is_met else "fail"} for each, is_met in zip(records, met)
+        ]
+        records = [{name: value for name, value in each.items() if name != "output"} for each in records]
+    value = "verdict" if flat else "output"
+    for record, wrong in zip(records, [{value: "perhaps"}, *REFUSED[1:3], {"id": ""}], strict=False):
+        record |= wrong
+    write_lines("labels.jsonl", [*records, {**records[50], value: records[10][value]}])
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"]) == (4, ["labels-refused"])
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
+def test_rows_of_a_sheet_without_a_rater_are_refused_if_others_name_one():
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    rows = [f"a{at:03},{'ann' if at % 10 else ''},{'pass' if each else 'fail'}" for at, each in enumerate(met)]
+    Path("labels.csv").write_text("\n".join(["id,rater,verdict", *rows]), "utf-8")
+    assert run("--labels", "labels.csv")[1]["reasons"] == ["labels-refused"]
 
 
 DOUBTED = [

@@ -246,6 +246,7 @@ class _Found(NamedTuple):
         return f"{self.file}:{self.line} ({name_key(self.key)})"
 
 
+_NO_ID = (None, "")
 NO_ID = "no `id` to join by"
 NO_RATER = "no `rater`; say who judged in each label"
 NO_JUDGE = "it names no model, and the file has outputs of several judges"
@@ -265,6 +266,13 @@ NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; imp
 OTHER_TYPE = 'results have the id in another type, as 1 is not "1"; write both alike'
 _WAYS = tuple(map(str, Chosen))
 UNKNOWN_CHOICE = f"unknown `chosen`; expected {join_words(_WAYS, 'or')}"
+REFUSALS = {
+    NO_ID: "fill in `id`",
+    NO_RATER: "fill in `rater`",
+    UNKNOWN_CHOICE: f"write {join_words(_WAYS, 'or')} in `chosen`",
+    TWICE: "keep one label of a person for an answer",
+}
+"""What to correct in labels that are refused for what is in them, by the reason for which they are left out."""
 
 
 class Reader:
@@ -374,7 +382,7 @@ class Reader:
 
         What the record says of the answer is true all the same.
         """
-        if invalid.id is None:
+        if invalid.id in _NO_ID:
             return invalid._replace(reason=NO_ID)
         source, key, number = find_source(value, invalid.file), make_id_key(invalid.id), len(self.invalid)
         try:
@@ -434,8 +442,8 @@ class Reader:
     def _take_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
         """Keep a label; it has the verdict that the person gave, or else the only one that the answers allow."""
         name = value.get("id")
-        if name is None or name == "":
-            self._leave_out(NO_ID, f"{file}:{line}")
+        if name in _NO_ID:
+            self._refuse(rubric, NO_ID, f"{file}:{line}")
             return
         flat = flat._replace(answers=self._rescale(flat.answers, rubric, find_source(value, file), file))
         own = _find_only_verdict(flat.answers, rubric)
@@ -458,8 +466,11 @@ class Reader:
         value = entry.value if entry.is_record else {}
         for notes in entry.notes:
             self.passed_over.note(notes)
-        if value.get("id") is None:
-            self._leave_out(NO_ID, f"{file}:{line}")
+        if value.get("id") in _NO_ID:
+            if labels:
+                self._refuse(entry.rubric, NO_ID, f"{file}:{line}")
+            else:
+                self._leave_out(NO_ID, f"{file}:{line}")
             return
         if entry.judged is None:
             judgement = _judge_samples(entry.result)
@@ -513,13 +524,18 @@ class Reader:
         if is_of_other and not self._any_version:
             self._leave_out(OTHER_MEANING, found.place)
         elif found.source.rater is None and not found.is_of_sheet:
-            self._leave_out(NO_RATER, found.place)
+            self._refuse(found.rubric, NO_RATER, found.place)
         elif chosen and chosen not in _WAYS:
-            self._leave_out(UNKNOWN_CHOICE, found.place)
+            self._refuse(found.rubric, UNKNOWN_CHOICE, found.place)
         else:
             self._people.append(found._replace(chosen=Chosen(str(chosen)) if chosen else None))
             return True
         return False
+
+    def _refuse(self, rubric: ScoringRubric, reason: str, place: str, noun: str = "record") -> None:
+        """Leave out a label for what is in it: those that people wrote with more care do not stand for these."""
+        self._refused[rubric.name] += 1
+        self._leave_out(reason, place, noun)
 
     def _leave_out(self, reason: str, place: str, noun: str = "record") -> None:
         self._left_out.setdefault(reason, LeftOut(reason, noun=noun)).add(place)
@@ -598,7 +614,7 @@ class Reader:
         return found
 
     def _count_refused(self, rubric: str) -> tuple[int, int]:
-        """Return how many labels of a rubric are invalid, with those that name none, and how many there are."""
+        """Return how many labels of a rubric are refused, with those that name none, and how many there are."""
         names = {rubric, ""}
         refused = sum(self._refused[name] for name in names)
         return refused, sum(self._labels[name] for name in names)
@@ -658,7 +674,7 @@ class Reader:
         for record in self._people:
             if record.is_of_sheet and record.source.rater is None:
                 if record.file in named:
-                    self._leave_out(NO_RATER, record.place)
+                    self._refuse(record.rubric, NO_RATER, record.place)
                     continue
                 name = stem_of(record.file)
                 rater = name if name and name not in taken else record.file
@@ -688,8 +704,7 @@ class Reader:
             del found[rater, rubric][key]
         for record in records if repeated else ():
             if (names[record.source], record.rubric.name, record.key) in repeated:
-                self._refused[record.rubric.name] += 1  # those on which people are sure do not stand for these
-                self._leave_out(TWICE, record.place, "label")
+                self._refuse(record.rubric, TWICE, record.place, "label")
         return {at: {key: each.judgement for key, each in given.items()} for at, given in found.items() if given}
 
     def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:

@@ -18,7 +18,7 @@ from rubric_lint.agree.labelled import count_units
 from rubric_lint.agree.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
 from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
 from rubric_lint.agree.ratings import Key
-from rubric_lint.agree.reading import NO_RESULT
+from rubric_lint.agree.reading import NO_RESULT, REFUSALS
 from rubric_lint.finding import Severity
 from rubric_lint.messages import join_words, list_names, to_data, visible, visible_json
 from rubric_lint.report.terminal import Style, Write, cut, wrap
@@ -201,7 +201,11 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
             "Say on which scale the labels are.", shlex.join([*labelled, "--label-scale", found.doubted.proposed])
         )
     elif Reason.LABELS_REFUSED in reasons:
-        yield Step("Correct the labels that are refused, then run this again.", shlex.join(labelled))
+        what = [REFUSALS[each.reason] for each in found.review.left_out if each.reason in REFUSALS]
+        what += ["correct values"] if any(each.is_label for each in found.review.invalid) else []
+        yield Step(
+            f"Correct the labels that are refused ({join_words(what)}), then run this again.", shlex.join(labelled)
+        )
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
         names = worst.name_all(worst.shares.people.split)
         ratings = found.review.ratings
