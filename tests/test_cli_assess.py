@@ -1315,7 +1315,7 @@ def test_labels_that_are_refused_for_what_is_in_them_are_a_selection(refused, re
     lines = Path("labels.jsonl").read_text().splitlines()
     records = [json.loads(line) for line in lines]
     for record in records[:refused]:
-        record |= wrong
+        record.update(wrong)
     write_lines("labels.jsonl", records)
     assert run(*LABELS)[1]["reasons"] == reasons
     options = (FILES[0], "answers.judged.jsonl", *LABELS, "--format", "json")
@@ -1329,13 +1329,11 @@ def test_the_next_step_says_what_to_correct_in_labels(said, flat):
     write_judged([(each,) for each in met], met)
     records = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
     if flat:
-        records = [
-            {**each, "output": None, "verdict": "pass" if is_met else "fail"} for each, is_met in zip(records, met)
-        ]
-        records = [{name: value for name, value in each.items() if name != "output"} for each in records]
+        people = [{name: each[name] for name in ("id", "rater", "chosen")} for each in records]
+        records = [{**each, "verdict": "pass" if at >= 30 else "fail"} for at, each in enumerate(people)]
     value = "verdict" if flat else "output"
     for record, wrong in zip(records, [{value: "perhaps"}, *REFUSED[1:3], {"id": ""}], strict=False):
-        record |= wrong
+        record.update(wrong)
     write_lines("labels.jsonl", [*records, {**records[50], value: records[10][value]}])
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"]) == (4, ["labels-refused"])
@@ -1348,6 +1346,20 @@ def test_rows_of_a_sheet_without_a_rater_are_refused_if_others_name_one():
     rows = [f"a{at:03},{'ann' if at % 10 else ''},{'pass' if each else 'fail'}" for at, each in enumerate(met)]
     Path("labels.csv").write_text("\n".join(["id,rater,verdict", *rows]), "utf-8")
     assert run("--labels", "labels.csv")[1]["reasons"] == ["labels-refused"]
+
+
+TWO = "a:\n  rubrics: [{id: policy, expected_outcome: Names the paragraph of the policy}]\n"
+TWO += "b:\n  rubrics: [{id: policy, expected_outcome: Greets the customer by name}]\n"
+
+
+@pytest.mark.parametrize("name", [None, "a", "old"])
+def test_records_of_no_rubric_of_the_file_are_said_on_the_first_screen(said, name):
+    Path("two.rubric.yaml").write_text(TWO)
+    about = {} if name is None else {"rubric": name}
+    write_lines("answers.jsonl", [{**about, "id": f"a{at}", "output": {"policy": True}} for at in range(5)])
+    done = commands.run("rubric-lint", "assess", "two.rubric.yaml", "answers.jsonl")
+    assert done.returncode == 4
+    said(done.stdout.partition("\nDetails")[0])
 
 
 DOUBTED = [

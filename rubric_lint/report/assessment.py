@@ -137,6 +137,9 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         )
     elif Reason.INVALID in reasons and given.results:
         yield _ask_again(given)
+    elif Reason.NOT_JUDGED in reasons and any(each.rubric is None for each in given.unmatched):
+        text = "Say in `rubric` of each record which rubric of the file it is of, then run this again."
+        yield Step(text, shlex.join([*again, *_name_labels(given)]))
     elif {Reason.NOT_JUDGED, Reason.INVALID} & reasons:
         text = "Have a model judge the answers, or name recorded outputs with --results."
         yield _judge(text, judge_all, given)
