@@ -137,7 +137,9 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         )
     elif Reason.INVALID in reasons and given.results:
         yield _ask_again(given)
-    elif Reason.NOT_JUDGED in reasons and any(each.rubric is None for each in given.unmatched):
+    elif Reason.NOT_JUDGED in reasons and any(
+        each.rubric is None for each in given.unmatched if each.file in given.results
+    ):
         text = "Say in `rubric` of each record which rubric of the file it is of, then run this again."
         yield Step(text, shlex.join([*again, *_name_labels(given)]))
     elif {Reason.NOT_JUDGED, Reason.INVALID} & reasons:
@@ -155,6 +157,11 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
             yield Step("Fix what is listed above, then judge the answers again.")
         yield from _list_steps_of_labels(found, given, again)
         yield from _list_steps_by_group(found, given, again)
+
+
+def _lacks_names(given: Given) -> bool:
+    """Return whether results do not say which rubric of the file they are of."""
+    return any(each.rubric is None and each.file in given.results for each in given.unmatched)
 
 
 def _word_unasked(found: Assessment, worst: JudgeShares, given: Given) -> str:
@@ -205,10 +212,9 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
         )
     elif Reason.LABELS_REFUSED in reasons:
         what = [REFUSALS[each.reason] for each in found.review.left_out if each.reason in REFUSALS]
-        what += ["correct values"] if any(each.is_label for each in found.review.invalid) else []
-        yield Step(
-            f"Correct the labels that are refused ({join_words(what)}), then run this again.", shlex.join(labelled)
-        )
+        what += ["correct the values"] if any(each.is_label for each in found.review.invalid) else []
+        text = f"Correct the labels that are refused ({join_words(what)}), then run this again."
+        yield Step(text, shlex.join(labelled))
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
         names = worst.name_all(worst.shares.people.split)
         ratings = found.review.ratings
