@@ -462,8 +462,8 @@ def test_the_page_has_the_figures_the_ratings_and_the_disagreements(run, tmp_pat
     labels, judged = records("B", "ana", HUMAN), records("B", "gpt", JUDGE)
     labels[5]["id"] = judged[5]["id"] = evil
     labels[5]["output"]["checks"][0]["reasoning"] = evil
-    write(tmp_path, "human", [*labels, record("B", None, 1, rater="ana")])
-    write(tmp_path, "judge", judged)
+    write(tmp_path, "human", labels)
+    write(tmp_path, "judge", [*judged, record("B", None, 1)])
     run("judge.jsonl", "--labels", "human.jsonl", "--report", "page.html", code=0)
     page = (tmp_path / "page.html").read_text("utf-8")
     text = Text(page.partition("</style>")[2])
@@ -473,7 +473,7 @@ def test_the_page_has_the_figures_the_ratings_and_the_disagreements(run, tmp_pat
     assert "c 12 33.3% 0.935 rough [0.80, 0.98] 0.932 +0.33 rough [-0.35, 1.02]" in shown
     assert "c 5 of 6 [35.8%, 99.6%] 5 of 6 [35.8%, 99.6%]" in shown
     assert f"the judge meets it. {evil} c false pass" in shown
-    assert "Invalid or not compared 1 record left out (no `id` to join by): human.jsonl:13" in shown
+    assert "Invalid or not compared 1 record left out (no `id` to join by): judge.jsonl:13" in shown
     assert [tag for tag, _ in text.tags].count("details") == 3
     assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in text.tags}
     run("judge.jsonl", "--labels", "human.jsonl", "--report", "again.html", code=0)

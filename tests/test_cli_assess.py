@@ -24,6 +24,7 @@ from rubric_lint.messages import Causes
 from rubric_lint.scoring.loading import load_rubrics
 
 SCHEMA = load_bundled("assessment/v1.json")
+AGREEMENT = load_bundled("agreement/v1.json")
 
 GOOD, LENIENT, NOISY = played.judge_well, played.judge_leniently, played.judge_noisily
 
@@ -1062,23 +1063,80 @@ def test_a_label_of_no_answer_is_left_out_and_an_id_with_blanks_is_trimmed():
     assert f"1 label left out ({NO_ANSWER}): zz9 by ann" in " ".join(page.split())
 
 
-@pytest.mark.parametrize("other", [None, "another version"])
-def test_a_label_of_no_answer_is_left_out_where_the_answers_are_results(other):
-    """An answer that was judged by another version of the rubric is there: its label counts as one without a result."""
+def write_60(judged):
+    """Write 60 labels, and as ANSWERS what `judged` makes of the records of a judge that is always right."""
     met = [False] * 30 + [True] * 30
     write_judged([(each,) for each in met], met)
-    labels = Path("labels.jsonl").read_text("utf-8").splitlines()
-    absent = {**json.loads(labels[0]), "id": "zz9"}
-    write_lines("labels.jsonl", [*map(json.loads, labels), absent])
     records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text("utf-8").splitlines()]
-    if other:
-        records.append({**records[0], "id": "zz9", "rubric_hash": "sha256:0"})
-    write_lines("answers.jsonl", records)
     Path("answers.judged.jsonl").unlink()
-    _, report, _ = run(*LABELS)
-    left_out = [each["reason"] for each in report["left_out"]]
-    n = [report[side]["n"] for side in ("bad_caught", "good_passed")]
-    assert (n, report["unscored"], NO_ANSWER in left_out) == (([31, 30], 1, False) if other else ([30, 30], 0, True))
+    Path("answers.jsonl").write_text("".join(f"{each}\n" for each in map(judged, range(60), records) if each))
+
+
+ENDS = ("x", "n", "low", "high")
+
+
+def compare_with_agree(report):
+    """Compare the shares of a report with those that `agree` gives; return those of good answers."""
+    _, found, _ = played.call("agree", AGREEMENT, *FILES, *LABELS, form="json")
+    gate = found["agreements"][0]["comparisons"][0]["measures"][-1]["pair"]["gate"]
+    sides = ("bad_caught", "good_passed")
+    shares, others = ([[each[side][end] for end in ENDS] for side in sides] for each in (report, gate))
+    assert shares == others
+    return shares[1]
+
+
+def test_a_label_without_a_record_in_the_answers_is_one_without_judge_output(said):
+    """A run that was cut off, and a record that was cut short, show nothing of the judge; `agree` says the same."""
+    records = dict.fromkeys(range(40, 48)) | {48: '{"id": "a0'}
+    write_60(lambda number, record: records.get(number, json.dumps(record)))
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["unscored"]) == (4, ["few-labels"], 9)
+    x, n, _, high = compare_with_agree(report)
+    assert (x, n, high) == (21, 30, 1)
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
+@pytest.mark.parametrize(
+    ("instead", "is_missing"),
+    [
+        ({}, True),
+        ({"error": "HTTP 429"}, True),
+        ({"error": {"message": "HTTP 500"}, "output": None}, True),
+        ({"outputs": []}, True),
+        ({"cites": "", "period": None}, True),
+        ({"rubric": "old", "output": "I refuse."}, True),
+        ({"output": ""}, False),
+        ({"output": "I refuse."}, False),
+        ({"cites": "perhaps"}, False),
+        ({"checks": []}, False),
+    ],
+)
+def test_only_a_record_with_something_of_the_judge_counts_against_it_in_upper_bounds(instead, is_missing):
+    def judge(number, record):
+        bare = {name: record[name] for name in ("id", "answer", "judge")}
+        return json.dumps({**bare, **instead} if number >= 40 else record)
+
+    write_60(judge)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"]) == ((4, ["few-labels"]) if is_missing else (1, ["fails-good"]))
+    x, n, _, high = compare_with_agree(report)
+    assert (x, n, high == 1) == (10, 30, is_missing)
+
+
+@pytest.mark.parametrize("instead", [{}, {"error": "HTTP 429"}, {"rubric": "old", "output": "I refuse."}])
+def test_what_no_judge_said_is_to_be_judged_and_not_asked_again_in_another_way(said, instead):
+    def judge(number, record):
+        return json.dumps({"id": record["id"], "answer": record["answer"], **instead} if number >= 48 else record)
+
+    write_60(judge)
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
+def test_if_no_record_has_an_output_nothing_is_judged(said):
+    write_60(lambda _, record: json.dumps({"id": record["id"], "answer": "?", "error": "HTTP 429"}))
+    code, report, _ = run(*LABELS, "--results", "answers.jsonl")
+    assert (code, report["reasons"]) == (4, ["not-judged"])
+    said(run(*LABELS, "--results", "answers.jsonl", form="full")[1].partition("\nDetails")[0])
 
 
 def test_empty_cells_are_filled_in_before_other_labels_are_asked_for(said):
@@ -1246,19 +1304,62 @@ def test_answers_without_the_field_are_said_to_be_in_no_group(said):
     said(next(part for part in agreed.split("\n\n") if "by group" in part))
 
 
+REFUSED = [{"output": "perhaps"}, {"chosen": "randomly"}, {"rater": None}, {"rater": " "}, {"id": None}, {"id": ""}]
+
+
 @pytest.mark.parametrize(("refused", "reasons"), [(3, ["shares-reached"]), (4, ["labels-refused"])])
-def test_labels_that_are_refused_for_their_value_are_a_selection(refused, reasons):
+@pytest.mark.parametrize("wrong", REFUSED, ids=json.dumps)
+def test_labels_that_are_refused_for_what_is_in_them_are_a_selection(refused, reasons, wrong):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) for each in met], met)
     lines = Path("labels.jsonl").read_text().splitlines()
     records = [json.loads(line) for line in lines]
     for record in records[:refused]:
-        record["output"] = "perhaps"
+        record.update(wrong)
     write_lines("labels.jsonl", records)
     assert run(*LABELS)[1]["reasons"] == reasons
     options = (FILES[0], "answers.judged.jsonl", *LABELS, "--format", "json")
     agreed = json.loads(commands.run("rubric-score", "agree", *options).stdout)["agreements"][0]["comparisons"][0]
     assert agreed["measures"][-1]["pair"]["gate"]["reasons"] == reasons
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_the_next_step_says_what_to_correct_in_labels(said, flat):
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    records = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    if flat:
+        people = [{name: each[name] for name in ("id", "rater", "chosen")} for each in records]
+        records = [{**each, "verdict": "pass" if at >= 30 else "fail"} for at, each in enumerate(people)]
+    value = "verdict" if flat else "output"
+    for record, wrong in zip(records, [{value: "perhaps"}, *REFUSED[1:3], {"id": ""}], strict=False):
+        record.update(wrong)
+    write_lines("labels.jsonl", [*records, {**records[50], value: records[10][value]}])
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"]) == (4, ["labels-refused"])
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
+def test_rows_of_a_sheet_without_a_rater_are_refused_if_others_name_one():
+    met = [False] * 30 + [True] * 30
+    write_judged([(each,) for each in met], met)
+    rows = [f"a{at:03},{'ann' if at % 10 else ''},{'pass' if each else 'fail'}" for at, each in enumerate(met)]
+    Path("labels.csv").write_text("\n".join(["id,rater,verdict", *rows]), "utf-8")
+    assert run("--labels", "labels.csv")[1]["reasons"] == ["labels-refused"]
+
+
+TWO = "a:\n  rubrics: [{id: policy, expected_outcome: Names the paragraph of the policy}]\n"
+TWO += "b:\n  rubrics: [{id: policy, expected_outcome: Greets the customer by name}]\n"
+
+
+@pytest.mark.parametrize("name", [None, "a", "old"])
+def test_records_of_no_rubric_of_the_file_are_said_on_the_first_screen(said, name):
+    Path("two.rubric.yaml").write_text(TWO)
+    about = {} if name is None else {"rubric": name}
+    write_lines("answers.jsonl", [{**about, "id": f"a{at}", "output": {"policy": True}} for at in range(5)])
+    done = commands.run("rubric-lint", "assess", "two.rubric.yaml", "answers.jsonl")
+    assert done.returncode == 4
+    said(done.stdout.partition("\nDetails")[0])
 
 
 DOUBTED = [

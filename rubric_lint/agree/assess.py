@@ -22,6 +22,7 @@ from rubric_lint.agree.judged.run import NO_RESULTS, Review
 from rubric_lint.agree.label_scale import Doubted, Scales
 from rubric_lint.agree.labelled import Labelled, count_indistinct, count_ungrouped, find_units, lay_out, list_judges
 from rubric_lint.agree.ratings import Judgements, Ratings
+from rubric_lint.agree.reading import NO_OUTPUT
 from rubric_lint.agree.scales import Kind, measure_verdicts, measures_of
 from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.finding import Finding, Severity
@@ -436,7 +437,8 @@ def _decide(evidence: Sequence[Evidence], found: Assessment) -> tuple[Trust, tup
     if any(each.severity is Severity.ERROR and each.rule not in JUDGED_RULES for each in evidence):
         return Trust.NOT_TRUSTED, (Reason.ERRORS,)
     if review.fault:
-        unjudged = Reason.INVALID if any(not each.is_label for each in review.invalid) else Reason.NOT_JUDGED
+        invalid = [each for each in review.invalid if not each.is_label and each.reason != NO_OUTPUT]
+        unjudged = Reason.INVALID if invalid else Reason.NOT_JUDGED
         return Trust.UNDECIDED, (unjudged if review.fault == NO_RESULTS else Reason.UNUSABLE,)
     void = find_void(found)
     if worst is None or void is not None:

@@ -55,7 +55,7 @@ OF_INVALID = {
 class Doubts(NamedTuple):
     """What may make labels say nothing about a judge: how they were chosen, and their scale.
 
-    `refused` has how many of how many labels are invalid.
+    `refused` has how many of how many labels are refused for what is in them.
     """
 
     chosen: Chosen | None = None

@@ -61,7 +61,7 @@ class Ratings(NamedTuple):
     `panels` are models that judged together: what they came to, beside the judgements of each as a judge.
     Without a rubric they are the verdicts of several rubrics. `about` has what records say of an answer besides, and
     `failed` the invalid outputs of each judge for answers of which it has no valid one. A judge may have only these.
-    `refused` has how many of how many labels are invalid.
+    `refused` has how many of how many labels are refused for what is in them.
     """
 
     rubric: ScoringRubric | None

@@ -27,10 +27,10 @@ from rubric_lint.messages import join_words, list_names, point_to_known
 from rubric_lint.outputs.blocks import Entry as Text
 from rubric_lint.outputs.blocks import SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry
-from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, RESERVED, SHEET, Wanted
+from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, RESERVED, SHEET, Wanted, fold_column
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
-from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat
+from rubric_lint.scoring.flat import OF_TABLE, Flat, is_judged, list_fields, read_flat
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import (
     AnswerValue,
@@ -42,6 +42,7 @@ from rubric_lint.scoring.grading import (
     Verdict,
     combine_samples,
 )
+from rubric_lint.scoring.output import JUDGEMENTS
 from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, refuse_failed
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
@@ -245,6 +246,7 @@ class _Found(NamedTuple):
         return f"{self.file}:{self.line} ({name_key(self.key)})"
 
 
+_NO_ID = (None, "")
 NO_ID = "no `id` to join by"
 NO_RATER = "no `rater`; say who judged in each label"
 NO_JUDGE = "it names no model, and the file has outputs of several judges"
@@ -255,6 +257,8 @@ OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says;
 TWICE = "one person gave the id different labels; keep one of them"
 OTHER_ANSWER = "one judge has other texts in `answer` or `question` under the same id; give each answer its own id"
 SEVERAL_VERSIONS = "one judge judged the id with several versions of the rubric; judge again with one"
+NO_OUTPUT = "the record holds no judge output, so lower bounds count the answer as wrong"
+OTHER_RUBRIC = "the record is of no rubric here, so lower bounds count the answer as wrong"
 NO_RESULT = "no judge has a result for the id, so lower bounds count the answer as wrong"
 NO_ANSWER = "ANSWERS has no answer with the id of the label"
 OTHER_TEXT = "the label has another text in `answer` than the result with its id; label the judged answer"
@@ -262,6 +266,13 @@ NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; imp
 OTHER_TYPE = 'results have the id in another type, as 1 is not "1"; write both alike'
 _WAYS = tuple(map(str, Chosen))
 UNKNOWN_CHOICE = f"unknown `chosen`; expected {join_words(_WAYS, 'or')}"
+REFUSALS = {
+    NO_ID: "fill in `id`",
+    NO_RATER: "fill in `rater`",
+    UNKNOWN_CHOICE: f"write {join_words(_WAYS, 'or')} in `chosen`",
+    TWICE: "keep one label of a person for an answer",
+}
+"""What to correct in labels that are refused for what is in them, by the reason for which they are left out."""
 
 
 class Reader:
@@ -371,20 +382,19 @@ class Reader:
 
         What the record says of the answer is true all the same.
         """
-        if invalid.id is None:
+        if invalid.id in _NO_ID:
             return invalid._replace(reason=NO_ID)
-        source, key = find_source(value, invalid.file), make_id_key(invalid.id)
-        nothing, number = Judgement(((), None), outputs=(None,)), len(self.invalid)
+        source, key, number = find_source(value, invalid.file), make_id_key(invalid.id), len(self.invalid)
         try:
             rubric = find_rubric(value, self._rubrics)
         except OutputError:
-            for known in self._rubrics.values():
-                self._results.append(_Found(source, known, key, invalid.file, invalid.line, nothing, invalid=number))
-            return invalid._replace(outputs=1)
+            return invalid._replace(reason=OTHER_RUBRIC)
         version = read_judged_by(value)
         if version not in {None, rubric.hash} and not self._any_version:
             return invalid._replace(reason=OTHER_MEANING)
         self._describe(value, rubric, key)
+        if _lacks_output(value, rubric):
+            return invalid._replace(reason=NO_OUTPUT)
         outputs = list(self._list_outputs(value)) or [None]
         valid = [each for each in outputs if each is not None]
         judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
@@ -432,8 +442,8 @@ class Reader:
     def _take_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
         """Keep a label; it has the verdict that the person gave, or else the only one that the answers allow."""
         name = value.get("id")
-        if name is None or name == "":
-            self._leave_out(NO_ID, f"{file}:{line}")
+        if name in _NO_ID:
+            self._refuse(rubric, NO_ID, f"{file}:{line}")
             return
         flat = flat._replace(answers=self._rescale(flat.answers, rubric, find_source(value, file), file))
         own = _find_only_verdict(flat.answers, rubric)
@@ -456,8 +466,11 @@ class Reader:
         value = entry.value if entry.is_record else {}
         for notes in entry.notes:
             self.passed_over.note(notes)
-        if value.get("id") is None:
-            self._leave_out(NO_ID, f"{file}:{line}")
+        if value.get("id") in _NO_ID:
+            if labels:
+                self._refuse(entry.rubric, NO_ID, f"{file}:{line}")
+            else:
+                self._leave_out(NO_ID, f"{file}:{line}")
             return
         if entry.judged is None:
             judgement = _judge_samples(entry.result)
@@ -511,13 +524,18 @@ class Reader:
         if is_of_other and not self._any_version:
             self._leave_out(OTHER_MEANING, found.place)
         elif found.source.rater is None and not found.is_of_sheet:
-            self._leave_out(NO_RATER, found.place)
+            self._refuse(found.rubric, NO_RATER, found.place)
         elif chosen and chosen not in _WAYS:
-            self._leave_out(UNKNOWN_CHOICE, found.place)
+            self._refuse(found.rubric, UNKNOWN_CHOICE, found.place)
         else:
             self._people.append(found._replace(chosen=Chosen(str(chosen)) if chosen else None))
             return True
         return False
+
+    def _refuse(self, rubric: ScoringRubric, reason: str, place: str, noun: str = "record") -> None:
+        """Leave out a label for what is in it: those that people wrote with more care do not stand for these."""
+        self._refused[rubric.name] += 1
+        self._leave_out(reason, place, noun)
 
     def _leave_out(self, reason: str, place: str, noun: str = "record") -> None:
         self._left_out.setdefault(reason, LeftOut(reason, noun=noun)).add(place)
@@ -596,7 +614,7 @@ class Reader:
         return found
 
     def _count_refused(self, rubric: str) -> tuple[int, int]:
-        """Return how many labels of a rubric are invalid, with those that name none, and how many there are."""
+        """Return how many labels of a rubric are refused, with those that name none, and how many there are."""
         names = {rubric, ""}
         refused = sum(self._refused[name] for name in names)
         return refused, sum(self._labels[name] for name in names)
@@ -656,7 +674,7 @@ class Reader:
         for record in self._people:
             if record.is_of_sheet and record.source.rater is None:
                 if record.file in named:
-                    self._leave_out(NO_RATER, record.place)
+                    self._refuse(record.rubric, NO_RATER, record.place)
                     continue
                 name = stem_of(record.file)
                 rater = name if name and name not in taken else record.file
@@ -686,8 +704,7 @@ class Reader:
             del found[rater, rubric][key]
         for record in records if repeated else ():
             if (names[record.source], record.rubric.name, record.key) in repeated:
-                self._refused[record.rubric.name] += 1  # those on which people are sure do not stand for these
-                self._leave_out(TWICE, record.place, "label")
+                self._refuse(record.rubric, TWICE, record.place, "label")
         return {at: {key: each.judgement for key, each in given.items()} for at, given in found.items() if given}
 
     def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:
@@ -695,6 +712,7 @@ class Reader:
         people: dict[str, dict[Key, Judgement]] = {rater: dict(given) for rater, given in ratings.people.items()}
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
+        missing = {make_id_key(each.id) for each in self.invalid if each.reason in {NO_OUTPUT, OTHER_RUBRIC}}
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
         labelled = set().union(*ratings.people.values())
         no_result, joins_none = NO_RESULT, judged.isdisjoint(labelled)
@@ -703,7 +721,7 @@ class Reader:
             no_result = f"no label has the id of a result: {ids}; use one id for an answer"
         for rater, given in ratings.people.items() if judged else ():
             for key in given:
-                if key not in judged:
+                if key not in judged and key not in missing:
                     name = name_key(key)
                     reason = no_result
                     if name in names:
@@ -737,6 +755,16 @@ def _check_names(judges: Sequence[str], people: Sequence[str], raters: Sequence[
     unknown = [name for name in raters if name not in known]
     if unknown:
         raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
+
+
+def _lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
+    """Return whether an invalid record holds nothing of a judge: it was not asked, or the endpoint gave an error.
+
+    An empty text in `output` is what a judge said.
+    """
+    given = {name: value for name, value in record.items() if value not in (None, []) and (value != "" or name in HELD)}
+    fields = HELD.union(JUDGEMENTS, list_fields([rubric]))
+    return fields.isdisjoint(map(fold_column, given)) and not is_judged(given, rubric)
 
 
 def _find_owner(source: Source, known: Collection[Source]) -> Source | None:

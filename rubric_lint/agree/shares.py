@@ -96,24 +96,29 @@ class People(NamedTuple):
 class Shares(NamedTuple):
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
-    `unscored` labelled answers have no valid run, of these `unasked` not even enough outputs for one; `partly` others
-    have an invalid run. On `open` answers people came to no side. `asked` has the sum and the number of the units of
-    bad and of good answers without the unasked ones. `differing` has the positions of the answers on which a valid run
-    differs from people, and `single` those of them that only the main person labelled. So many answers of each class as
-    `slips` says may be slips of that person, and the upper bounds leave them out.
+    `unscored` labelled answers have no valid run, and of these those at the positions `missing` not even enough outputs
+    for one; `partly` others have an invalid run. On `open` answers people came to no side. `asked` has the sum and the
+    number of the units of bad and of good answers without the unasked ones. `differing` has the positions of the
+    answers on which a valid run differs from people, and `single` those of them that only the main person labelled. So
+    many answers of each class as `slips` says may be slips of that person, and the upper bounds leave them out.
     """
 
     bad_caught: Bounded
     good_passed: Bounded
     people: People
     unscored: int = 0
-    unasked: int = 0
+    missing: tuple[int, ...] = ()
     slips: int = 0
     single: tuple[int, ...] = ()
     differing: tuple[int, ...] = ()
     partly: int = 0
     open: int = 0
     asked: tuple[tuple[Fraction, int], tuple[Fraction, int]] = ((Fraction(0), 0), (Fraction(0), 0))
+
+    @property
+    def unasked(self) -> int:
+        """The number of labelled answers without enough outputs for a run."""
+        return len(self.missing)
 
     @property
     def units(self) -> int:
@@ -181,10 +186,11 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
         for is_good in (False, True)
     )
     differing = tuple(place for place, answer in enumerate(answers) if answer.is_contradicted)
-    unscored, unasked = sum(not each.has_valid_run for each in answers), sum(not each.was_asked for each in answers)
+    unscored = sum(not each.has_valid_run for each in answers)
+    missing = tuple(place for place, answer in enumerate(answers) if not answer.was_asked)
     partly, alone = sum(each.has_invalid_run for each in answers), tuple(sorted({*single} & {*differing}))
     counts = [(Fraction(each.x), each.n) for each in (bad, good)]
-    if unasked:
+    if missing:
         asked = [each for each in answers if each.was_asked and each.side is not None]
         counts = [sum_units([each for each in asked if each.side is is_good], is_good) for is_good in (False, True)]
     return Shares(
@@ -192,7 +198,7 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
         good_passed=good,
         people=people,
         unscored=unscored,
-        unasked=unasked,
+        missing=missing,
         slips=slips,
         single=alone,
         differing=differing,

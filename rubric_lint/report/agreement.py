@@ -191,8 +191,12 @@ def _word_labels(shares: Shares) -> Iterator[str]:
     people = shares.people
     if people.tied:
         yield f"Verdict: people are tied on {count_answers(people.tied)}, which count as neither bad nor good."
-    if shares.unscored:
-        yield f"Verdict: {count_answers(shares.unscored)} without a valid output count as judged wrong."
+    invalid = shares.unscored - shares.unasked
+    if invalid:
+        yield f"Verdict: {count_answers(invalid)} without a valid output count as judged wrong."
+    if shares.unasked:
+        lacking = f"Verdict: {count_answers(shares.unasked)} without the judge outputs of a run"
+        yield f"{lacking} count as judged wrong, but in lower bounds only."
     if shares.partly:
         yield f"Verdict: an invalid output for each of {count_answers(shares.partly)} counts as judged wrong."
     if shares.slips:

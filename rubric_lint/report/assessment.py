@@ -12,12 +12,13 @@ from rubric_lint.agree.analysis import list_among_people
 from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.decision import Reason
-from rubric_lint.agree.groups import ERROR
+from rubric_lint.agree.groups import ERROR, JudgeShares
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.labelled import count_units
 from rubric_lint.agree.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
 from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
 from rubric_lint.agree.ratings import Key
+from rubric_lint.agree.reading import NO_RESULT, REFUSALS
 from rubric_lint.finding import Severity
 from rubric_lint.messages import join_words, list_names, to_data, visible, visible_json
 from rubric_lint.report.terminal import Style, Write, cut, wrap
@@ -136,6 +137,11 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         )
     elif Reason.INVALID in reasons and given.results:
         yield _ask_again(given)
+    elif Reason.NOT_JUDGED in reasons and any(
+        each.rubric is None for each in given.unmatched if each.file in given.results
+    ):
+        text = "Say in `rubric` of each record which rubric of the file it is of, then run this again."
+        yield Step(text, shlex.join([*again, *_name_labels(given)]))
     elif {Reason.NOT_JUDGED, Reason.INVALID} & reasons:
         text = "Have a model judge the answers, or name recorded outputs with --results."
         yield _judge(text, judge_all, given)
@@ -143,15 +149,28 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         text = "Try another model. Rewording the rubric, or `improve`, will not help before that."
         yield _judge(text, judge_all, given)
     else:
-        if any(each.file in given.results for each in review.invalid):
+        if any(each.outputs for each in review.invalid):
             yield _ask_again(given)
         if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
-            lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
-            yield _judge(f"Have the labelled answers judged that have {lacking}.", judge_all, given)
+            yield _judge(_word_unasked(found, found.worst, given), judge_all, given)
         if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
             yield Step("Fix what is listed above, then judge the answers again.")
         yield from _list_steps_of_labels(found, given, again)
         yield from _list_steps_by_group(found, given, again)
+
+
+def _lacks_names(given: Given) -> bool:
+    """Return whether results do not say which rubric of the file they are of."""
+    return any(each.rubric is None and each.file in given.results for each in given.unmatched)
+
+
+def _word_unasked(found: Assessment, worst: JudgeShares, given: Given) -> str:
+    """Return which labelled answers to have judged; whether one that is in no record exists, only the reader knows."""
+    lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
+    names = list_names(worst.name_all(worst.shares.missing))
+    text = f"Have the labelled answers judged that have {lacking}: {names}."
+    is_unknown = given.answers in given.results and any(each.reason == NO_RESULT for each in found.review.left_out)
+    return f"{text} If they are not of these answers, remove the labels." if is_unknown else text
 
 
 def _run_again(found: Assessment, given: Given) -> list[str]:
@@ -192,7 +211,10 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
             "Say on which scale the labels are.", shlex.join([*labelled, "--label-scale", found.doubted.proposed])
         )
     elif Reason.LABELS_REFUSED in reasons:
-        yield Step("Correct the labels that are refused, then run this again.", shlex.join(labelled))
+        what = [REFUSALS[each.reason] for each in found.review.left_out if each.reason in REFUSALS]
+        what += ["correct the values"] if any(each.is_label for each in found.review.invalid) else []
+        text = f"Correct the labels that are refused ({join_words(what)}), then run this again."
+        yield Step(text, shlex.join(labelled))
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
         names = worst.name_all(worst.shares.people.split)
         ratings = found.review.ratings

@@ -45,16 +45,21 @@ def word_records(run: JudgedRun) -> Iterator[str]:
     lines = [str(left_out) for each in run.reviewed for left_out in each.review.left_out]
     for each in run.reviewed:
         lines += [f"{each.review.rubric}: {line}" for line in (*each.review.passed_over, *each.review.notes)]
+    lines += word_unmatched(run)
+    yield from lines[:_MOST]
+    if len(lines) > _MOST:
+        yield f"... and {join_words([counted(len(lines) - _MOST, 'more line')])}; --format json has all"
+
+
+def word_unmatched(run: JudgedRun) -> Iterator[str]:
+    """Yield how many records of a file belong to no rubric of the run, and why."""
     known = [each.review.rubric for each in run.reviewed]
+    there = f"there {'is' if len(known) == 1 else 'are'} {list_names(known)}" if known else "there are none"
     for file, rubric, records in run.unmatched:
         what = counted(records, "record")
         if rubric is None:
             why = "name no rubric" if records > 1 else "names no rubric"
-            lines.append(f"{file}: {what} {why}, and nothing else shows which one is meant; name it in `rubric`")
+            yield f"{file}: {what} {why}, and nothing else shows which one is meant; name it in `rubric`: {there}"
         else:
             verb = "are" if records > 1 else "is"
-            there = f"there {'is' if len(known) == 1 else 'are'} {list_names(known)}" if known else "there are none"
-            lines.append(f"{file}: {what} {verb} for the rubric `{rubric}`, which is not in the files; {there}")
-    yield from lines[:_MOST]
-    if len(lines) > _MOST:
-        yield f"... and {join_words([counted(len(lines) - _MOST, 'more line')])}; --format json has all"
+            yield f"{file}: {what} {verb} for the rubric `{rubric}`, which is not in the files; {there}"

@@ -42,6 +42,9 @@ from rubric_lint.scoring.grading import Verdict, stops
 _FEW = 30
 """The fewest answers from which no word of caution is added: fewer test no rule on samples."""
 
+_MOST_REFUSED = 4
+"""The most names of rubrics in records to say on the first screen."""
+
 _COPIED = 20
 """The fewest equal labels that make a copy of the judge's outputs likely."""
 
@@ -51,7 +54,8 @@ class Given(NamedTuple):
 
     Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
     `unread` is what is wrong with files of records and belongs to no record. `fault_of_judge` and `fault_of_labels` say
-    why a model cannot judge the answers, and why `labels` cannot draw from them.
+    why a model cannot judge the answers, and why `labels` cannot draw from them. `refused` says for which names records
+    belong to no rubric.
     """
 
     rubric: str
@@ -65,6 +69,7 @@ class Given(NamedTuple):
     unread: Sequence[str] = ()
     fault_of_judge: str = ""
     fault_of_labels: str = ""
+    refused: Sequence[str] = ()
 
 
 _REASONS = OF_LABELS | {
@@ -233,6 +238,7 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         pairs = "Two outputs for one answer differ as often as outputs for two different answers"
         yield f"{pairs}, on {found.indistinct} of {counted(len(found.criteria), 'criterion', 'criteria')}."
     yield from _word_unseen(given)
+    yield from _word_refused(found, given)
     if 1 < found.alike == review.answers:
         what = f"All {found.alike} answers were judged exactly alike"
         yield f"{what}, so they do not show that the judge tells good from bad."
@@ -406,6 +412,17 @@ def _word_unseen(given: Given) -> Iterator[str]:
         yield f"{counted(len(given.off), 'rule')} {are} switched off by the settings: {list_names(given.off, 3)}."
     if given.unread:
         yield f"Not all of the files was read: {Causes(given.unread).word()}."
+
+
+def _word_refused(found: Assessment, given: Given) -> Iterator[str]:
+    """Yield which records belong to no rubric, where outputs or labels are missing."""
+    review = found.review
+    is_complete = review.answers and (review.labelled or not given.labels)
+    if is_complete and not (found.worst and found.worst.shares.unasked):
+        return
+    yield from (f"{text}." for text in given.refused[:_MOST_REFUSED])
+    if len(given.refused) > _MOST_REFUSED:
+        yield f"{counted(len(given.refused) - _MOST_REFUSED, 'more name')} of which no record is used: see below."
 
 
 def word_faults(evidence: Iterable[Evidence]) -> str:

@@ -49,7 +49,7 @@ from rubric_lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.project.settings import SettingsFinder, shorten
 from rubric_lint.report import assessment, trust
-from rubric_lint.report.judged import word_records
+from rubric_lint.report.judged import word_records, word_unmatched
 from rubric_lint.rules import BY_NAME
 from rubric_lint.run.console import Progress
 from rubric_lint.run.summary import counted
@@ -73,10 +73,10 @@ class Linted:
     """A file of rubrics, its findings, and then what recorded outputs show.
 
     `examined` is the file as it was linted. `judged` and `labels` are the files of records that the settings name.
-    `records` says which records were not used and why, `unmatched` which belong to no rubric. `ignored` is the number
-    of findings that comments silence, `off` has the rules that the settings switch off, `unread` what is wrong with
-    files of records as a whole. `ran` has the rubric tests that `assess` ran, by rubric, with the recordings that they
-    use.
+    `records` says which records were not used and why, `unmatched` which belong to no rubric, and `refused` why.
+    `ignored` is the number of findings that comments silence, `off` has the rules that the settings switch off,
+    `unread` what is wrong with files of records as a whole. `ran` has the rubric tests that `assess` ran, by rubric,
+    with the recordings that they use.
 
     Raises:
         UserError: if the file cannot be read, or has no rubric that can be assessed.
@@ -87,6 +87,7 @@ class Linted:
         self.file = File(name, with_deciding(settings))
         self.records: list[str] = []
         self.unmatched: list[Unmatched] = []
+        self.refused: list[str] = []
         self.ignored = 0
         enabled = self.file.settings.enabled
         self.off = tuple(sorted(() if enabled is None else BY_NAME.keys() - enabled))
@@ -153,6 +154,7 @@ class Linted:
             told = {invalid for review in reviews for invalid in review.invalid}
             self.unread = [each.message for each in run.invalid if each not in told]
             self.records, self.unmatched = list(word_records(run)), run.unmatched
+            self.refused = list(word_unmatched(run))
         self.ignored = result.ignored
         named = name_rubrics(self.file.name, self.examined.rubrics)
         reviews = reviews or [Review(each.name, fault=NO_RESULTS) for each in named]
@@ -237,11 +239,13 @@ class _AmongAnswers(RecordCache):
 
 
 def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, About]:
-    """Return the answers, and what is known of each besides the results; none if they are on stdin."""
-    if not recorded or given.answers == STDIN:
+    """Return the answers, and what is known of each besides the results.
+
+    None if they are on stdin, or are the results: then an answer that is not there may be one without judge output.
+    """
+    if not recorded or given.answers in {STDIN, *recorded}:
         return {}
-    among = describe_answers(given.answers, given.fields)
-    return dict.fromkeys(among, About()) if given.answers in recorded else among
+    return describe_answers(given.answers, given.fields)
 
 
 def describe_answers(answers: str, fields: Fields) -> dict[Key, About]:
@@ -324,6 +328,7 @@ def run_assess(given: Given) -> int:
         _check_assessed(found, given)
     files = given.rubric, given.answers, recorded, labels
     basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
+    basis = basis._replace(refused=linted.refused)
     if not linted.has_errors:
         faults = (_find_fault(given, linted, is_to_judge=is_to_judge) for is_to_judge in (True, False))
         basis = basis._replace(fault_of_judge=next(faults), fault_of_labels=next(faults))

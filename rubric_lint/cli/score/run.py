@@ -345,7 +345,9 @@ def assess_outputs(given: Given) -> "Assessed | str":
     except UserError as fault:
         return str(fault)
     files = given.rubric, outputs[0], outputs, given.labels
-    return assessment.Assessed(found, trust.Given(*files, linted.records, linted.unmatched, linted.ignored))
+    return assessment.Assessed(
+        found, trust.Given(*files, linted.records, linted.unmatched, linted.ignored, refused=linted.refused)
+    )
 
 
 def _read_date() -> date:
