@@ -8,11 +8,13 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import is_number, read_key
+from rubric_lint.format.criterion import USUAL_THRESHOLDS, Criterion, is_number, read_key
+from rubric_lint.format.rubric import build_rubric
+from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.format.view import View
 from rubric_lint.shapes.doubts import PENALTY as PENALTIES
 from rubric_lint.shapes.doubts import (
@@ -25,8 +27,8 @@ from rubric_lint.shapes.doubts import (
     is_way,
     says_penalty,
 )
-from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_share
-from rubric_lint.shapes.shape import Names, Shape, split_words
+from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_shape, read_share
+from rubric_lint.shapes.shape import YES_NO, Names, Shape, split_words
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -177,9 +179,63 @@ def can_adopt(document: Document, path: Path) -> bool:
 
 
 def can_describe(view: View) -> bool:
-    """Return whether a table can describe a rubric of another system; the bands of one score are no criteria."""
+    """Return whether a table can describe a rubric of another system, and loses nothing that decides its score.
+
+    The bands of one score are no criteria, and a suite says more than a table can.
+    """
     are_bands = any(isinstance(entry, dict) and "score_range" in entry for entry in view.data)
-    return not are_bands and can_adopt(view.document, view.path)
+    if are_bands or view.dialect.name.startswith("agentv-") or not can_adopt(view.document, view.path):
+        return False
+    other = _read_by_tables(view.document).get(view.path)
+    return other is not None and _keeps(view, other)
+
+
+@lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
+def _read_by_tables(document: Document) -> Mapping[Path, View]:
+    """Return what the tables that are inferred for a document read, by its place."""
+    tables = infer([document], "", find_likeliest, scale=YES_NO)
+    return {view.path: view for each in tables for view in read_shape(document, each.shape)}
+
+
+def _keeps(own: View, other: View) -> bool:
+    """Return whether another reading has all criteria of a rubric, with their gates, signs, weights and levels."""
+    if own.threshold not in (None, other.threshold):
+        return False
+    before, after = (_list_criteria(view) for view in (own, other))
+    if len(before) != len(after) or len(before) != len(own.data):
+        return False
+    are_weighted = any(each.fields and "weight" in each.fields for each in before)
+    if are_weighted and _find_parts(before) != _find_parts(after):
+        return False
+    return all(map(_keeps_criterion, before, after))
+
+
+def _list_criteria(view: View) -> Sequence[Criterion]:
+    return build_rubric(view.document, view.path, CURRENT, USUAL_THRESHOLDS, view=view).criteria
+
+
+def _find_parts(criteria: Sequence[Criterion]) -> list[Fraction]:
+    """Return the weight of each criterion as a part of all."""
+    weights = [Fraction(0 if each.weight is None else each.weight) for each in criteria]
+    return [weight / (sum(map(abs, weights)) or 1) for weight in weights]
+
+
+def _keeps_criterion(own: Criterion, other: Criterion) -> bool:
+    """Return whether another reading of a criterion asks the same, with the same scores and the same gate."""
+    if own.is_negated or own.outcome not in (None, other.outcome):
+        return False
+    if own.levels is None and own.scale is None:
+        return own.gate is None or other.gate is not None
+    return own.gate in (None, other.gate) and _list_scores(own) == _list_scores(other)
+
+
+def _list_scores(criterion: Criterion) -> list[tuple[Any, ...]]:
+    """Return the scores of a criterion with their texts."""
+    bands = criterion.scale.bands if criterion.scale else ()
+    return [
+        *((level.number, level.outcome or level.name) for level in criterion.levels or ()),
+        *((band.lower, band.upper, band.outcome) for band in bands),
+    ]
 
 
 def _are_cases(document: Document, found: Criteria) -> bool:
