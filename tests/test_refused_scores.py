@@ -242,17 +242,17 @@ LOST = {  # what a table would lose of a dialect, with the place of the doubt
     ),
     "swe-atlas-signs/a.json": (
         (
-            '[{"id": "a", "title": "1: Moves the parser", "gate": true, "annotations": {"type": "positive hli verifier", '
-            '"importance": "must have"}},\n {"id": "b", "title": "2: Changes the interface", "annotations": '
-            '{"type": "negative hli verifier", "importance": "must have"}}]\n'
+            '[{"id": "a", "title": "1: Moves the parser", "gate": true, "annotations": {"type": '
+            '"positive hli verifier", "importance": "must have"}},\n {"id": "b", "title": '
+            '"2: Changes the URL", "annotations": {"type": "negative hli verifier", "importance": "must have"}}]\n'
         ),
         "1:46",
     ),
     "agentv-gates/EVAL.yaml": (
         (
-            "description: x\ntests:\n  - id: t\n    criteria: It works\n    pass_threshold: 0.5\n    input: Which dose\n"
-            "    assertions: [{name: a, type: rubrics, criteria: [{id: a, outcome: Names a source, weight: 2, "
-            "required: true}, {id: b, outcome: Invents no source, weight: 1}]}]\n"
+            "description: x\ntests:\n  - id: t\n    criteria: It works\n    pass_threshold: 0.5\n"
+            "    input: Which dose\n    assertions: [{name: a, type: rubrics, criteria: [{id: a, "
+            "outcome: Names a source, weight: 2, required: true}, {id: b, outcome: Invents no source, weight: 1}]}]\n"
         ),
         "5:5",
     ),
@@ -271,6 +271,23 @@ def test_a_table_never_replaces_a_dialect_of_which_it_loses_signs_or_gates(name,
     _, errors, code = call("adopt", "--scale=yes-no", name)
     assert (code, f"{name}:{place}: " in errors, Path("rubric-lint.toml").exists()) == (0, True, False)
     said(errors)
+
+
+TWO_MARKS = {
+    "around-a-case/evals.json": '{"skill_name": "x", "pass_threshold": 0.5, "evals": [{"id": 1, "threshold": 1, '
+    '"prompt": "Make a chart", "expected_output": "A chart with axes", "expectations": ["The output has a chart"]}]}\n',
+    "of-two-cases/evals.json": '{"skill_name": "x", "evals": [{"id": 1, "threshold": 1, "prompt": "Make a chart", '
+    '"expected_output": "A chart", "expectations": ["The output has a chart"]}, {"id": 2, "threshold": 0.5, "prompt": '
+    '"Make a list", "expected_output": "A list", "expectations": ["The output has a list"]}]}\n',
+    "a.rubric.yaml": "pass_threshold: 0.5\npass_mark: 0.7\nrubrics: [{id: a, expected_outcome: Names the date}]\n",
+}
+
+
+@pytest.mark.parametrize("name", TWO_MARKS)
+def test_of_two_marks_in_a_file_no_advice_asks_for_two_values_of_one_setting(name, said):
+    unread = examine(name, TWO_MARKS[name]).result.unread
+    assert (len(unread), [each for each in unread if "`pass = " in each.reason]) == (2, [])
+    said(*(each.reason for each in unread))
 
 
 PENALTY = """\

@@ -28,7 +28,7 @@ from rubric_lint.shapes.doubts import (
     says_penalty,
 )
 from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_shape, read_share
-from rubric_lint.shapes.shape import YES_NO, Names, Shape, split_words
+from rubric_lint.shapes.shape import YES_NO, Names, Shape, as_words, is_star, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -106,7 +106,7 @@ class Criteria(NamedTuple):
         """Whether most items have a text of three words: prices, features and risks are called by fewer."""
         names = (*self.fields.get("outcome", ()), *self.levels)
         told = sum(any(_is_statement_in(item.get(name)) for name in names) for item in self.entries)
-        return 2 * told > len(self.entries) or NUMBERED in self.levels
+        return 2 * told > len(self.entries) or any(map(is_star, self.levels))
 
     @property
     def has_text(self) -> bool:
@@ -382,8 +382,8 @@ def _read_fields(entries: Sequence[Entry], *, is_map: bool, guesses: bool = Fals
         fields["gate"] = tuple(dict.fromkeys((*gates, *others)))
     if guesses:
         fields |= _guess_fields(entries, fields, is_map=is_map)
-    if "levels" not in fields and 2 * sum(map(_has_numbered, entries)) > len(entries):
-        fields["levels"] = (NUMBERED,)
+    if "levels" not in fields and (numbered := _find_numbered(entries)):
+        fields["levels"] = (numbered,)
     if "levels" in fields and not is_map and "id" not in fields and _NAMES.issuperset(fields.get("outcome", ())):
         fields["id"] = fields.pop("outcome", ())  # the levels say what is judged
     is_any = not fields.keys().isdisjoint(("outcome", "levels", "weight"))
@@ -419,7 +419,7 @@ def _guess_fields(entries: Sequence[Entry], fields: Fields, *, is_map: bool) -> 
     apart = {name for names in (*fields.values(), *found.values()) for name in names} | words().inputs
     keys = dict.fromkeys(key for entry in judged for key in entry if words().against.isdisjoint(_split(key)))
     lengths: dict[str, int] = {}
-    for key in (key for key in keys if key not in apart and not _NUMBERED.fullmatch(key)):
+    for key in (key for key in keys if key not in apart and not _is_numbered(key)):
         texts = [entry[key] for entry in judged if _is_prose(entry.get(key))]
         if 2 * len(texts) > len(judged):
             lengths[key] = sum(map(len, texts))
@@ -485,15 +485,29 @@ def _is_told(level: Any) -> bool:
     return any(map(_is_prose, level.values() if isinstance(level, dict) else [level]))
 
 
-NUMBERED = "score_*"
-"""Stands for the fields `score_1`, `score_3` and so on, each the text of a level."""
+_STARS = {star: re.compile(star_pattern(star)) for star in ("score_*", "*")}
+"""What stands for the fields `score_1`, `score_3` and so on, or `1`, `3`, each the text of a level."""
 
-_NUMBERED = re.compile(r"score_\d{1,3}")
 _NAMES = frozenset({"name", "title", "label"})
 
 
-def _has_numbered(entry: Entry) -> bool:
-    return sum(isinstance(value, str) and _NUMBERED.fullmatch(key) is not None for key, value in entry.items()) > 1
+def _find_numbered(entries: Sequence[Entry]) -> str:
+    """Return what stands for the fields with the levels of most entries; empty if they have none.
+
+    An entry that has numbers alone is levels itself.
+    """
+    for star, form in _STARS.items():
+        having = 0
+        for entry in entries:
+            count = sum(isinstance(value, str) and form.search(key) is not None for key, value in entry.items())
+            having += 1 < count < len(entry)
+        if 2 * having > len(entries):
+            return star
+    return ""
+
+
+def _is_numbered(key: str) -> bool:
+    return any(form.search(key) for form in _STARS.values())
 
 
 def _is_scale(value: Any) -> bool:
@@ -863,10 +877,23 @@ def _find_scale(
         return [pointer(beside[end][0]) for end in ("lowest", "highest")]
     if most and "levels" not in fields:
         return [0, most[0]]
-    is_answered = not fields.keys().isdisjoint(("negative", "positive")) or words().answered.issuperset(
-        fields.get("outcome", ("",))
+    is_answered = (
+        not fields.keys().isdisjoint(("negative", "positive"))
+        or words().answered.issuperset(fields.get("outcome", ("",)))
+        or all(map(_says_yes_no, entries))
     )
     return "yes-no" if is_answered and "levels" not in fields else scale
+
+
+def _says_yes_no(entry: Entry) -> bool:
+    """Return whether a criterion says that it is met or not: `type: binary`."""
+    return any(read_ends(value) == YES_NO and split_words(key) & _OF_ANSWERS for key, value in entry.items())
+
+
+_OF_ANSWERS = as_words(
+    "type kind mode format scale score scoring scored grading rating answer response judgment evaluation"
+)
+"""Words in a field that says how a criterion is answered."""
 
 
 def _find_total(fields: Fields, beside: Beside, entries: Sequence[Entry], *, is_one: bool) -> str | int:
@@ -928,6 +955,6 @@ def _list_fields(found: Criteria, own: set[str]) -> Iterator[Path]:
     names: dict[str, Path] = {}
     for step, entry in found.items.items():
         for key in (key for each in _with_parts([entry], found.fields.get("parts", ())) for key in each):
-            if key not in own and not (NUMBERED in own and _NUMBERED.fullmatch(key)):
+            if key not in own and not any(form.search(key) for star, form in _STARS.items() if star in own):
                 names.setdefault(key, (*found.path, step, key))
     yield from names.values()
