@@ -59,13 +59,15 @@ class Words(NamedTuple):
     expected: frozenset[str]
     inputs: frozenset[str]
     against: frozenset[str]
+    harmless: frozenset[str]
+    bearing: frozenset[str]
 
 
 @cache
 def words() -> Words:
     """Return the vocabulary."""
     table = tomllib.loads(File(__file__).with_name("words.toml").read_text("utf-8"))
-    sets = ("points", "most", "answered", "sections", "expected", "inputs", "against")
+    sets = ("points", "most", "answered", "sections", "expected", "inputs", "against", "harmless", "bearing")
     table |= {key: frozenset(table[key]) for key in sets}
     return Words(**table)
 
@@ -694,11 +696,15 @@ Sighted = tuple[Document, Criteria, Signs]
 
 
 class Inferred(NamedTuple):
-    """The table of a format, the criteria that it reads with their signs, and the keys that it does not use."""
+    """The table of a format, the criteria that it reads with their signs, and the keys that it does not use.
+
+    `asked` are those fields of criteria that may bear on the score, though nothing says how.
+    """
 
     table: Mapping[str, Any]
     criteria: Sequence[Sighted]
     unused: Sequence[tuple[Document, Path]]
+    asked: Sequence[str] = ()
 
     @property
     def shape(self) -> Shape:
@@ -828,9 +834,20 @@ def _infer(
         for doubt in find_doubts(document, shape, each.path, (), _ANY_SCALE)
         if doubt.setting and doubt.place[: len(each.path)] == each.path
     }
-    if left := dict.fromkeys(path[-1] for _, path in unused if path[:-2] in inside and path[-1] not in names_in_doubt):
-        table["unused"] = list(left)
-    return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused))
+    left = dict.fromkeys(str(path[-1]) for _, path in unused if path[:-2] in inside and path[-1] not in names_in_doubt)
+    harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in entries if key in entry])]
+    asked = [key for key in left if key not in harmless]
+    if harmless:
+        table["unused"] = harmless
+    return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused), asked)
+
+
+def _is_harmless(key: str, values: Sequence[Any]) -> bool:
+    """Return whether a field of criteria says nothing of their score: a note, a topic, a text of what is bad."""
+    named = split_words(key)
+    is_note = not words().harmless.isdisjoint(named)
+    is_text = not words().against.isdisjoint(named) and all(_is_statement_in([value]) for value in values)
+    return words().bearing.isdisjoint(named) and (is_note or is_text)
 
 
 _ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]

@@ -226,6 +226,8 @@ def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
             if names:
                 listed = join_words([f"`{visible(name)}`" for name in names])
                 yield f"{given.input.label}: not used {where}: {listed}"
+        if each.asked:
+            yield f"{given.input.label}: {_ask(each.asked)}"
     for each in tables:
         criteria = each.criteria[0][1]
         entries = [entry for _, found, _ in each.criteria for entry in found.entries]
@@ -239,6 +241,13 @@ def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
             scores = write_value(dict.fromkeys(named, _OPEN)).replace(f'"{_OPEN}"', _OPEN)
             advice = f"`level-scores = {visible(scores)}` with the score of each in the place of `?`"
             yield f"{given.input.label}: its levels have words; to score them, add {advice}"
+
+
+def _ask(names: Sequence[str]) -> str:
+    """Say what to do about fields of criteria that may bear on the score."""
+    listed = join_words([f"`{visible(name)}`" for name in names])
+    advice = "what does not count, name under `unused`; what does, write as a weight, a gate or a text of the criteria"
+    return f"{listed} of the criteria may bear on the score, and nothing says how: {advice}"
 
 
 def _find_lacks(given: _Given) -> Iterator[str]:
@@ -255,7 +264,16 @@ def _find_lacks(given: _Given) -> Iterator[str]:
     told = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in (*view.doubts, *view.unread))
     yield from (reason for name, reason in told)
     used |= {name for name, _ in told}
-    for each in infer(given.documents, "", find_likeliest):
+    found = infer(given.documents, "", find_likeliest)
+    known = used.union(*(shape.unused for shape in shapes))
+    asked = dict.fromkeys(name for each in found for name in each.asked if name not in known)
+    yield from [_ask(list(asked))] if asked else []
+    yield from _find_unread(found, read, used)
+
+
+def _find_unread(found: Iterable[Inferred], read: set[tuple[Document, Path]], used: set[str]) -> Iterator[str]:
+    """Say which criteria no table reads, and which of their fields the tables do not use."""
+    for each in found:
         for document, criteria, _ in each.criteria:
             if (document, criteria.path) not in read:
                 yield f"no table reads the criteria at `{pointer(criteria.path)}`"
