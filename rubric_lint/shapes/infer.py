@@ -186,7 +186,7 @@ def can_describe(view: View) -> bool:
     The bands of one score are no criteria, and a suite says more than a table can.
     """
     are_bands = any(isinstance(entry, dict) and "score_range" in entry for entry in view.data)
-    if are_bands or view.dialect.name.startswith("agentv-") or not can_adopt(view.document, view.path):
+    if are_bands or view.dialect.name.startswith("agentv-"):
         return False
     other = _read_by_tables(view.document).get(view.path)
     return other is not None and _keeps(view, other)
@@ -194,9 +194,11 @@ def can_describe(view: View) -> bool:
 
 @lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
 def _read_by_tables(document: Document) -> Mapping[Path, View]:
-    """Return what the tables that are inferred for a document read, by its place."""
+    """Return what the tables that are inferred for a document read, by its place: criteria with texts and marks."""
     tables = infer([document], "", find_likeliest, scale=YES_NO)
-    return {view.path: view for each in tables for view in read_shape(document, each.shape)}
+    able = {each.path for table in tables for _, each, _ in table.criteria if each.is_marked and each.has_text}
+    views = (view for table in tables for view in read_shape(document, table.shape))
+    return {view.path: view for view in views if view.path in able}
 
 
 def _keeps(own: View, other: View) -> bool:

@@ -226,8 +226,9 @@ def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
             if names:
                 listed = join_words([f"`{visible(name)}`" for name in names])
                 yield f"{given.input.label}: not used {where}: {listed}"
-        if each.asked:
-            yield f"{given.input.label}: {_ask(each.asked)}"
+        worded = each.criteria[0][1].fields.get("words", ())  # which are asked about below
+        if asked := [name for name in each.asked if name not in worded]:
+            yield f"{given.input.label}: {_ask(asked)}"
     for each in tables:
         criteria = each.criteria[0][1]
         entries = [entry for _, found, _ in each.criteria for entry in found.entries]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import PassMark, find_negation, find_pass_mark
@@ -49,6 +50,7 @@ def find_around(document: Document, path: Path) -> Around:
     return Around(doubts=tuple(doubts))
 
 
+@lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
 def _word_marks(document: Document) -> str:
     """Say what to do about the pass marks of a file with several, of which the settings hold one; empty if it has one.
 
