@@ -33,6 +33,29 @@ TABLE = {
     "unused": ["owner_team"],
 }
 
+ASKED = """\
+scale: 1-5
+criteria:
+- {id: a, weight: 5, text: Names the year, if_missing: fail, effect: subtract, only_if: It has a date, owner: docs}
+- {id: b, weight: 3, text: Names the day, common_mistakes: [It names no day at all]}
+"""
+
+
+def test_fields_that_may_bear_on_the_score_are_asked_about_and_never_called_unused(said):
+    write(a_yaml=ASKED)
+    report, _, code = call("adopt", "a.yaml")
+    assert (code, settings()["shape"][0]["unused"]) == (0, ["owner", "common_mistakes"])
+    said(report)
+    _, errors, code = call("adopt", "--check", "a.yaml")
+    assert code == 1
+    said(errors)
+    table = Path("rubric-lint.toml").read_text("utf-8")
+    Path("rubric-lint.toml").write_text(
+        table.replace('["owner"', '["if_missing", "effect", "only_if", "owner"'), "utf-8"
+    )
+    assert call("adopt", "--check", "a.yaml") == ("", "", 0)
+
+
 LEVELS = '{{"criteria": [{{"name": "{}", "levels": {{"1": "Blames the reader", "3": "Thanks the reader"}}}}]}}\n'
 
 

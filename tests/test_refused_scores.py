@@ -231,6 +231,65 @@ def test_no_table_is_advised_or_written_where_none_can_describe_the_criteria():
     assert (code, unread.reason in errors, Path("rubric-lint.toml").exists()) == (0, True, False)
 
 
+LOST = {  # what a table would lose of a dialect, with the place of the doubt
+    "promptfoo-signs/promptfooconfig.yaml": (
+        (
+            "prompts: [p]\nproviders: [openai:gpt-4o]\ntests:\n  - vars: {q: Which dose}\n    pass_threshold: 0.5\n"
+            "    assert: [{type: llm-rubric, value: Names a source, weight: 2}, "
+            "{type: not-llm-rubric, value: Invents a source}, {type: contains, value: 5 mg per day}]\n"
+        ),
+        "5:5",
+    ),
+    "swe-atlas-signs/a.json": (
+        (
+            '[{"id": "a", "title": "1: Moves the parser", "gate": true, "annotations": {"type": '
+            '"positive hli verifier", "importance": "must have"}},\n {"id": "b", "title": '
+            '"2: Changes the URL", "annotations": {"type": "negative hli verifier", "importance": "must have"}}]\n'
+        ),
+        "1:46",
+    ),
+    "agentv-gates/EVAL.yaml": (
+        (
+            "description: x\ntests:\n  - id: t\n    criteria: It works\n    pass_threshold: 0.5\n"
+            "    input: Which dose\n    assertions: [{name: a, type: rubrics, criteria: [{id: a, "
+            "outcome: Names a source, weight: 2, required: true}, {id: b, outcome: Invents no source, weight: 1}]}]\n"
+        ),
+        "5:5",
+    ),
+}
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", LOST)
+def test_a_table_never_replaces_a_dialect_of_which_it_loses_signs_or_gates(name, said):
+    text, place = LOST[name]
+    file = Path(name)
+    file.parent.mkdir()
+    file.write_text(text, "utf-8")
+    (unread,) = examine(name, text).result.unread
+    assert (f"{unread.line}:{unread.column}", "rubric-lint adopt" in unread.reason) == (place, False)
+    _, errors, code = call("adopt", "--scale=yes-no", name)
+    assert (code, f"{name}:{place}: " in errors, Path("rubric-lint.toml").exists()) == (0, True, False)
+    said(errors)
+
+
+TWO_MARKS = {
+    "around-a-case/evals.json": '{"skill_name": "x", "pass_threshold": 0.5, "evals": [{"id": 1, "threshold": 1, '
+    '"prompt": "Make a chart", "expected_output": "A chart with axes", "expectations": ["The output has a chart"]}]}\n',
+    "of-two-cases/evals.json": '{"skill_name": "x", "evals": [{"id": 1, "threshold": 1, "prompt": "Make a chart", '
+    '"expected_output": "A chart", "expectations": ["The output has a chart"]}, {"id": 2, "threshold": 0.5, "prompt": '
+    '"Make a list", "expected_output": "A list", "expectations": ["The output has a list"]}]}\n',
+    "a.rubric.yaml": "pass_threshold: 0.5\npass_mark: 0.7\nrubrics: [{id: a, expected_outcome: Names the date}]\n",
+}
+
+
+@pytest.mark.parametrize("name", TWO_MARKS)
+def test_of_two_marks_in_a_file_no_advice_asks_for_two_values_of_one_setting(name, said):
+    unread = examine(name, TWO_MARKS[name]).result.unread
+    assert (len(unread), [each for each in unread if "`pass = " in each.reason]) == (2, [])
+    said(*(each.reason for each in unread))
+
+
 PENALTY = """\
 criteria:
 - {id: a, weight: 1, text: States the limit, polarity: positive}

@@ -8,11 +8,13 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import is_number, read_key
+from rubric_lint.format.criterion import USUAL_THRESHOLDS, Criterion, is_number, read_key
+from rubric_lint.format.rubric import build_rubric
+from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.format.view import View
 from rubric_lint.shapes.doubts import PENALTY as PENALTIES
 from rubric_lint.shapes.doubts import (
@@ -25,8 +27,8 @@ from rubric_lint.shapes.doubts import (
     is_way,
     says_penalty,
 )
-from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_share
-from rubric_lint.shapes.shape import Names, Shape, split_words
+from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_shape, read_share
+from rubric_lint.shapes.shape import YES_NO, Names, Shape, as_words, is_star, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -57,13 +59,15 @@ class Words(NamedTuple):
     expected: frozenset[str]
     inputs: frozenset[str]
     against: frozenset[str]
+    harmless: frozenset[str]
+    bearing: frozenset[str]
 
 
 @cache
 def words() -> Words:
     """Return the vocabulary."""
     table = tomllib.loads(File(__file__).with_name("words.toml").read_text("utf-8"))
-    sets = ("points", "most", "answered", "sections", "expected", "inputs", "against")
+    sets = ("points", "most", "answered", "sections", "expected", "inputs", "against", "harmless", "bearing")
     table |= {key: frozenset(table[key]) for key in sets}
     return Words(**table)
 
@@ -104,7 +108,7 @@ class Criteria(NamedTuple):
         """Whether most items have a text of three words: prices, features and risks are called by fewer."""
         names = (*self.fields.get("outcome", ()), *self.levels)
         told = sum(any(_is_statement_in(item.get(name)) for name in names) for item in self.entries)
-        return 2 * told > len(self.entries) or NUMBERED in self.levels
+        return 2 * told > len(self.entries) or any(map(is_star, self.levels))
 
     @property
     def has_text(self) -> bool:
@@ -177,9 +181,65 @@ def can_adopt(document: Document, path: Path) -> bool:
 
 
 def can_describe(view: View) -> bool:
-    """Return whether a table can describe a rubric of another system; the bands of one score are no criteria."""
+    """Return whether a table can describe a rubric of another system, and loses nothing that decides its score.
+
+    The bands of one score are no criteria, and a suite says more than a table can.
+    """
     are_bands = any(isinstance(entry, dict) and "score_range" in entry for entry in view.data)
-    return not are_bands and can_adopt(view.document, view.path)
+    if are_bands or view.dialect.name.startswith("agentv-"):
+        return False
+    other = _read_by_tables(view.document).get(view.path)
+    return other is not None and _keeps(view, other)
+
+
+@lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
+def _read_by_tables(document: Document) -> Mapping[Path, View]:
+    """Return what the tables that are inferred for a document read, by its place: criteria with texts and marks."""
+    tables = infer([document], "", find_likeliest, scale=YES_NO)
+    able = {each.path for table in tables for _, each, _ in table.criteria if each.is_marked and each.has_text}
+    views = (view for table in tables for view in read_shape(document, table.shape))
+    return {view.path: view for view in views if view.path in able}
+
+
+def _keeps(own: View, other: View) -> bool:
+    """Return whether another reading has all criteria of a rubric, with their gates, signs, weights and levels."""
+    if own.threshold not in (None, other.threshold):
+        return False
+    before, after = (_list_criteria(view) for view in (own, other))
+    if len(before) != len(after) or len(before) != len(own.data):
+        return False
+    are_weighted = any(each.fields and "weight" in each.fields for each in before)
+    if are_weighted and _find_parts(before) != _find_parts(after):
+        return False
+    return all(map(_keeps_criterion, before, after))
+
+
+def _list_criteria(view: View) -> Sequence[Criterion]:
+    return build_rubric(view.document, view.path, CURRENT, USUAL_THRESHOLDS, view=view).criteria
+
+
+def _find_parts(criteria: Sequence[Criterion]) -> list[Fraction]:
+    """Return the weight of each criterion as a part of all."""
+    weights = [Fraction(0 if each.weight is None else each.weight) for each in criteria]
+    return [weight / (sum(map(abs, weights)) or 1) for weight in weights]
+
+
+def _keeps_criterion(own: Criterion, other: Criterion) -> bool:
+    """Return whether another reading of a criterion asks the same, with the same scores and the same gate."""
+    if own.is_negated or own.outcome not in (None, other.outcome):
+        return False
+    if own.levels is None and own.scale is None:
+        return own.gate is None or other.gate is not None
+    return own.gate in (None, other.gate) and _list_scores(own) == _list_scores(other)
+
+
+def _list_scores(criterion: Criterion) -> list[tuple[Any, ...]]:
+    """Return the scores of a criterion with their texts."""
+    bands = criterion.scale.bands if criterion.scale else ()
+    return [
+        *((level.number, level.outcome or level.name) for level in criterion.levels or ()),
+        *((band.lower, band.upper, band.outcome) for band in bands),
+    ]
 
 
 def _are_cases(document: Document, found: Criteria) -> bool:
@@ -326,8 +386,8 @@ def _read_fields(entries: Sequence[Entry], *, is_map: bool, guesses: bool = Fals
         fields["gate"] = tuple(dict.fromkeys((*gates, *others)))
     if guesses:
         fields |= _guess_fields(entries, fields, is_map=is_map)
-    if "levels" not in fields and 2 * sum(map(_has_numbered, entries)) > len(entries):
-        fields["levels"] = (NUMBERED,)
+    if "levels" not in fields and (numbered := _find_numbered(entries)):
+        fields["levels"] = (numbered,)
     if "levels" in fields and not is_map and "id" not in fields and _NAMES.issuperset(fields.get("outcome", ())):
         fields["id"] = fields.pop("outcome", ())  # the levels say what is judged
     is_any = not fields.keys().isdisjoint(("outcome", "levels", "weight"))
@@ -363,7 +423,7 @@ def _guess_fields(entries: Sequence[Entry], fields: Fields, *, is_map: bool) -> 
     apart = {name for names in (*fields.values(), *found.values()) for name in names} | words().inputs
     keys = dict.fromkeys(key for entry in judged for key in entry if words().against.isdisjoint(_split(key)))
     lengths: dict[str, int] = {}
-    for key in (key for key in keys if key not in apart and not _NUMBERED.fullmatch(key)):
+    for key in (key for key in keys if key not in apart and not _is_numbered(key)):
         texts = [entry[key] for entry in judged if _is_prose(entry.get(key))]
         if 2 * len(texts) > len(judged):
             lengths[key] = sum(map(len, texts))
@@ -429,15 +489,29 @@ def _is_told(level: Any) -> bool:
     return any(map(_is_prose, level.values() if isinstance(level, dict) else [level]))
 
 
-NUMBERED = "score_*"
-"""Stands for the fields `score_1`, `score_3` and so on, each the text of a level."""
+_STARS = {star: re.compile(star_pattern(star)) for star in ("score_*", "*")}
+"""What stands for the fields `score_1`, `score_3` and so on, or `1`, `3`, each the text of a level."""
 
-_NUMBERED = re.compile(r"score_\d{1,3}")
 _NAMES = frozenset({"name", "title", "label"})
 
 
-def _has_numbered(entry: Entry) -> bool:
-    return sum(isinstance(value, str) and _NUMBERED.fullmatch(key) is not None for key, value in entry.items()) > 1
+def _find_numbered(entries: Sequence[Entry]) -> str:
+    """Return what stands for the fields with the levels of most entries; empty if they have none.
+
+    An entry that has numbers alone is levels itself.
+    """
+    for star, form in _STARS.items():
+        having = 0
+        for entry in entries:
+            count = sum(isinstance(value, str) and form.search(key) is not None for key, value in entry.items())
+            having += 1 < count < len(entry)
+        if 2 * having > len(entries):
+            return star
+    return ""
+
+
+def _is_numbered(key: str) -> bool:
+    return any(form.search(key) for form in _STARS.values())
 
 
 def _is_scale(value: Any) -> bool:
@@ -624,11 +698,15 @@ Sighted = tuple[Document, Criteria, Signs]
 
 
 class Inferred(NamedTuple):
-    """The table of a format, the criteria that it reads with their signs, and the keys that it does not use."""
+    """The table of a format, the criteria that it reads with their signs, and the keys that it does not use.
+
+    `asked` are those fields of criteria that may bear on the score, though nothing says how.
+    """
 
     table: Mapping[str, Any]
     criteria: Sequence[Sighted]
     unused: Sequence[tuple[Document, Path]]
+    asked: Sequence[str] = ()
 
     @property
     def shape(self) -> Shape:
@@ -758,9 +836,20 @@ def _infer(
         for doubt in find_doubts(document, shape, each.path, (), _ANY_SCALE)
         if doubt.setting and doubt.place[: len(each.path)] == each.path
     }
-    if left := dict.fromkeys(path[-1] for _, path in unused if path[:-2] in inside and path[-1] not in names_in_doubt):
-        table["unused"] = list(left)
-    return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused))
+    left = dict.fromkeys(str(path[-1]) for _, path in unused if path[:-2] in inside and path[-1] not in names_in_doubt)
+    harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in entries if key in entry])]
+    asked = [key for key in left if key not in harmless]
+    if harmless:
+        table["unused"] = harmless
+    return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused), asked)
+
+
+def _is_harmless(key: str, values: Sequence[Any]) -> bool:
+    """Return whether a field of criteria says nothing of their score: a note, a topic, a text of what is bad."""
+    named = split_words(key)
+    is_note = not words().harmless.isdisjoint(named)
+    is_text = not words().against.isdisjoint(named) and all(_is_statement_in([value]) for value in values)
+    return words().bearing.isdisjoint(named) and (is_note or is_text)
 
 
 _ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
@@ -807,10 +896,23 @@ def _find_scale(
         return [pointer(beside[end][0]) for end in ("lowest", "highest")]
     if most and "levels" not in fields:
         return [0, most[0]]
-    is_answered = not fields.keys().isdisjoint(("negative", "positive")) or words().answered.issuperset(
-        fields.get("outcome", ("",))
+    is_answered = (
+        not fields.keys().isdisjoint(("negative", "positive"))
+        or words().answered.issuperset(fields.get("outcome", ("",)))
+        or all(map(_says_yes_no, entries))
     )
     return "yes-no" if is_answered and "levels" not in fields else scale
+
+
+def _says_yes_no(entry: Entry) -> bool:
+    """Return whether a criterion says that it is met or not: `type: binary`."""
+    return any(read_ends(value) == YES_NO and split_words(key) & _OF_ANSWERS for key, value in entry.items())
+
+
+_OF_ANSWERS = as_words(
+    "type kind mode format scale score scoring scored grading rating answer response judgment evaluation"
+)
+"""Words in a field that says how a criterion is answered."""
 
 
 def _find_total(fields: Fields, beside: Beside, entries: Sequence[Entry], *, is_one: bool) -> str | int:
@@ -872,6 +974,6 @@ def _list_fields(found: Criteria, own: set[str]) -> Iterator[Path]:
     names: dict[str, Path] = {}
     for step, entry in found.items.items():
         for key in (key for each in _with_parts([entry], found.fields.get("parts", ())) for key in each):
-            if key not in own and not (NUMBERED in own and _NUMBERED.fullmatch(key)):
+            if key not in own and not any(form.search(key) for star, form in _STARS.items() if star in own):
                 names.setdefault(key, (*found.path, step, key))
     yield from names.values()

@@ -25,6 +25,7 @@ from rubric_lint.shapes.shape import (
     dialect_of,
     expand,
     is_star,
+    list_words,
     split_words,
     star_pattern,
 )
@@ -44,7 +45,9 @@ _NUMBERED = re.compile(
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
 """What a level is called by its score: `3`, `score_3`, `L3`, `3 stars`, `3: Good`; other words may hold any number."""
-_SCALES_OF_TWO = frozenset({"binary", "boolean", "bool", "yes/no", "yes-no", "yes or no", "pass/fail", "pass-fail"})
+_SCALES_OF_TWO = frozenset(
+    {"binary", "boolean", "bool", "yes no", "yes or no", "pass fail", "pass or fail", "true false", "true or false"}
+)
 _NOT_MET = Asked("yes or no", 0, is_negated=True)
 _EXACT = Context(prec=20, rounding=ROUND_FLOOR)
 
@@ -947,7 +950,7 @@ def read_ends(value: Any) -> Ends | str | None:
     """Return the ends of a scale as people write it: `[1, 5]`, `1-5`, `{min: 1, max: 5}`, `{1: ..., 5: ...}`."""
     match value:
         case str():
-            if value.strip().casefold() in _SCALES_OF_TWO:
+            if " ".join(list_words(value)) in _SCALES_OF_TWO:
                 return YES_NO
             found = _RANGE.fullmatch(value)
             return (Fraction(found[1]), Fraction(found[2])) if found else None

@@ -25,7 +25,7 @@ from rubric_lint.shapes.reading import find_shapes
 from rubric_lint.shapes.shape import Shape, find_contradictions
 from rubric_lint.show.source import show
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import pointer, split_pointer
+from rubric_lint.text.path import Path, part_of, pointer, split_pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError, kind_of
 
@@ -36,14 +36,16 @@ _OPEN = "?"
 class _Given(NamedTuple):
     """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is.
 
-    `doubts` say why its rubrics are not scored, if they are read already.
+    `doubts` say where and why its rubrics are not scored, if they are read already. With `is_foreign`, no table of the
+    settings reads them.
     """
 
     input: Input
     documents: Sequence[Document]
     settings: FileSettings
     title: str
-    doubts: Sequence[str] = ()
+    doubts: Sequence[tuple[str, str]] = ()
+    is_foreign: bool = False
 
 
 def read_scale(value: str) -> str | list[int]:
@@ -106,8 +108,9 @@ def describe_format(given: Given) -> int:
 
 def _complain_of_known(given: _Given) -> None:
     """Say that a file is read already, and what of it no table reads."""
-    for reason in given.doubts:
-        complain(f"{given.input.label}: is read already, as {given.title}, and not scored: {reason}")
+    more = ", which knows more than a table can say, and" if given.is_foreign else ", and"
+    for place, reason in given.doubts:
+        complain(f"{place}: is read already, as {given.title}{more} is not scored: {reason}")
     if not given.doubts:
         complain(f"{given.input.label}: is read already, as {given.title}; it needs no table")
 
@@ -145,8 +148,19 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Giv
         if settings.shapes or not (rubric.view and _may_be_described(rubric.view))
     )
     views = [rubric.view for _, rubric in examined.rubrics if rubric.view]
-    doubts = dict.fromkeys(view.refusal[1] for view in views if view.refusal)
-    return _Given(found, documents, settings, join_words(list(titles)), list(doubts) if titles else ())
+    doubts = dict.fromkeys(
+        (f"{found.label}{_word_place(view.document, place)}", reason)
+        for view in views
+        if titles and view.refusal
+        for place, reason in (view.refusal,)
+    )
+    is_foreign = not any(view.dialect.name == "shape" for view in views)
+    return _Given(found, documents, settings, join_words(list(titles)), list(doubts), is_foreign)
+
+
+def _word_place(document: Document, path: Path) -> str:
+    position = document.source.position(document.span(path, part_of(path)).start)
+    return f":{position.line}:{position.column}"
 
 
 def _may_be_described(view: View) -> bool:
@@ -212,6 +226,9 @@ def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
             if names:
                 listed = join_words([f"`{visible(name)}`" for name in names])
                 yield f"{given.input.label}: not used {where}: {listed}"
+        worded = each.criteria[0][1].fields.get("words", ())  # which are asked about below
+        if asked := [name for name in each.asked if name not in worded]:
+            yield f"{given.input.label}: {_ask(asked)}"
     for each in tables:
         criteria = each.criteria[0][1]
         entries = [entry for _, found, _ in each.criteria for entry in found.entries]
@@ -225,6 +242,13 @@ def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
             scores = write_value(dict.fromkeys(named, _OPEN)).replace(f'"{_OPEN}"', _OPEN)
             advice = f"`level-scores = {visible(scores)}` with the score of each in the place of `?`"
             yield f"{given.input.label}: its levels have words; to score them, add {advice}"
+
+
+def _ask(names: Sequence[str]) -> str:
+    """Say what to do about fields of criteria that may bear on the score."""
+    listed = join_words([f"`{visible(name)}`" for name in names])
+    advice = "what does not count, name under `unused`; what does, write as a weight, a gate or a text of the criteria"
+    return f"{listed} of the criteria may bear on the score, and nothing says how: {advice}"
 
 
 def _find_lacks(given: _Given) -> Iterator[str]:
@@ -241,7 +265,16 @@ def _find_lacks(given: _Given) -> Iterator[str]:
     told = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in (*view.doubts, *view.unread))
     yield from (reason for name, reason in told)
     used |= {name for name, _ in told}
-    for each in infer(given.documents, "", find_likeliest):
+    found = infer(given.documents, "", find_likeliest)
+    known = used.union(*(shape.unused for shape in shapes))
+    asked = dict.fromkeys(name for each in found for name in each.asked if name not in known)
+    yield from [_ask(list(asked))] if asked else []
+    yield from _find_unread(found, read, used)
+
+
+def _find_unread(found: Iterable[Inferred], read: set[tuple[Document, Path]], used: set[str]) -> Iterator[str]:
+    """Say which criteria no table reads, and which of their fields the tables do not use."""
+    for each in found:
         for document, criteria, _ in each.criteria:
             if (document, criteria.path) not in read:
                 yield f"no table reads the criteria at `{pointer(criteria.path)}`"

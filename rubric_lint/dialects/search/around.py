@@ -4,15 +4,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import PassMark, find_negation, find_pass_mark
+from rubric_lint.format.criterion import read_number
 from rubric_lint.format.recognition import KNOWN_IN_SUITES, Around, is_plain
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
 from rubric_lint.shapes.direction import Ends
-from rubric_lint.shapes.doubts import DoubtSearch, find_doubts_around, find_doubts_in_holder
+from rubric_lint.shapes.doubts import DoubtSearch, find_doubts_around, find_doubts_in_holder, is_pass_mark
 from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -25,13 +27,19 @@ _SCALE = (Fraction(0), Fraction(10))
 _MOVE = "move them to `rubrics` or to a file of their own, or remove them if they do not count"
 _MARK_OF_SUITE = "write the mark as `threshold`, from 0 to 1, into `execution`, or remove it if it does not count"
 
+_SEVERAL_MARKS = (
+    "the file has several marks, and the settings of rubric-lint hold one: write that as `pass` and `borderline` "
+    "there, from 0 to 1, and remove all of them here"
+)
+
 
 def find_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format."""
     if len(path) > 1:
         return find_in_suite(document, path, _SCHEMA)
     found = find_doubts_around(document, path, _list_scales(document.value(path)))
-    doubts = [(doubt.place, doubt.word_without_table()) for doubt in found]
+    mark = _word_marks(document) if found else ""
+    doubts = [(doubt.place, doubt.word_without_table(mark)) for doubt in found]
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
         from rubric_lint.dialects.search.home_made import find_others  # noqa: PLC0415  (few files get here)
 
@@ -40,6 +48,21 @@ def find_around(document: Document, path: Path) -> Around:
         reasons = [f"`{name}` may hold criteria too, and is not read; {_MOVE}" for name in names]
         doubts += zip(others, reasons, strict=True)
     return Around(doubts=tuple(doubts))
+
+
+@lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
+def _word_marks(document: Document) -> str:
+    """Say what to do about the pass marks of a file with several, of which the settings hold one; empty if it has one.
+
+    What is said of one place would contradict what is said of another.
+    """
+    marks = {
+        number
+        for _, mapping in document.mappings
+        for key, value in mapping.items()
+        if is_pass_mark(key) and (number := read_number(value)) is not None
+    }
+    return _SEVERAL_MARKS if len(marks) > 1 else ""
 
 
 def _list_scales(criteria: Any) -> tuple[tuple[Fraction, Fraction], ...]:
@@ -126,7 +149,7 @@ def find_doubts_of_view(view: View) -> View:
 
     has_table = can_describe(view)
     own = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"
-    mark = "" if view.dialect.has_borderline and view.threshold is None else own
+    mark = _word_marks(document) if view.dialect.has_borderline and view.threshold is None else own
     doubts = [(doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)) for doubt in found]
     return replace(view, doubts=(*view.doubts, *doubts))
 
