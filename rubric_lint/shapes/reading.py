@@ -14,7 +14,7 @@ from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels,
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, name_scores, shorten
 from rubric_lint.rules.inverted_scale import find_fall
-from rubric_lint.shapes.direction import ENDS, Ends
+from rubric_lint.shapes.direction import ENDS, Ends, word_fall
 from rubric_lint.shapes.doubts import Doubt, find_doubts, find_in_level, find_unknown, is_total, says_sum
 from rubric_lint.shapes.shape import (
     SHARE,
@@ -527,9 +527,8 @@ class _Reading:
         graded = [level for level in levels if level.number is not None]
         words = [(level.number or Decimal(0), level.name or str(level.text or "")) for level in graded]
         if fall := find_fall(words):
-            lowest, best = min(graded, key=lambda level: level.number or 0), shorten(fall[0])
-            reason = f'the lowest level says "{best}" and the highest "{shorten(fall[1])}", but the highest score is '
-            self._doubt(lowest.number_place, f"{reason}read as the best; turn the numbers around")
+            lowest = min(graded, key=lambda level: level.number or 0)
+            self._doubt(lowest.number_place, f"{word_fall(fall)}; turn the numbers around")
 
     def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
         """Return the levels with those of the scale that have no text; report levels beside the scale."""
