@@ -73,7 +73,16 @@ FACTS = f"{SCALE}\n{ITEMS}"
 UNKNOWN_BESIDE = [
     *("non_negotiable: [a]", "only: [a]", "instant_fail: [a]", "skip: [b]", "weights: {a: 50}", "limits: {b: 2}"),
     *("verdicts: {a: fail}", "scoring: {limits: {a: 2}}", "minimum_per_criterion: 2", "minimum_per_criterion: 3"),
-    *("overall: min", "passing_grade: A", "logic: and", "negate: true", "enabled: false", "disabled: true"),
+    *(
+        "overall: min",
+        "passing_grade: A",
+        "logic: and",
+        "negate: true",
+        "enabled: false",
+        "disabled: true",
+        "good_enough: 2",
+    ),
+    *("instant_fail: [Insults the reader]", "rule: each of the criteria has to reach a score of 2", "target: 2"),
     *("scores: {1: 0, 2: 0.2, 3: 1}", "level_values: [0, 0.2, 1]", "conversion: {'1': 0, '2': 20, '3': 100}"),
 ]
 UNKNOWN_INSIDE = [

@@ -122,6 +122,9 @@ _LOGIC = as_words("logic operator rule mode verdict final result scoring method"
 _JOINS = as_words("and or any all either")
 _CONDITIONS = as_words("if when unless only except otherwise depends")
 """Words in a key that holds for some answers only: `if_missing: fail`."""
+_VERDICTS = as_words("rule rules decision verdict logic policy")
+"""Words in a key whose text says when an answer passes, however long it is."""
+_ENDS = as_words("best ideal optimal perfect target")
 _LISTINGS = as_words("order ids names criteria dimensions metrics keys fields columns scores rubric tags axes")
 """Words in the key of a list that may name all criteria and say no more."""
 _HARMLESS = as_words(
@@ -173,6 +176,11 @@ class Doubt(NamedTuple):
     def is_beside(self) -> bool:
         """Whether it holds more than one value, or criteria of its own."""
         return isinstance(self.value, list | dict)
+
+    @property
+    def is_of_case(self) -> bool:
+        """Whether it may leave out a case in a list of cases, which bears on no score: `skip: true`."""
+        return self.is_around and isinstance(self.value, bool) and self.setting == "number"
 
     @property
     def is_mark(self) -> bool:
@@ -330,7 +338,7 @@ def is_way(key: str) -> bool:
 def is_gate(key: str) -> bool:
     """Return whether a flag of a criterion says that it must be met: `hard_fail`, `is_gate`, `must_pass`."""
     words = split_words(key)
-    is_must = _is_named(key, GATE | _MUST) or (words & {"pass", "fail"} and words & {"hard", "must", "auto"})
+    is_must = _is_named(key, GATE | _MUST) or (words & {"pass", "fail"} and words & {"hard", "must", "auto", "instant"})
     return bool(is_must) and not _is_bad(words)
 
 
@@ -385,14 +393,17 @@ def find_unknown(
 def _may_count(key: str, value: Any, scales: Collection[Ends]) -> bool:
     """Return whether a key that nobody knows holds a number, a flag or a word that may bear on a score."""
     words = split_words(key)
+    if is_number(value):
+        is_least = not words.isdisjoint(_LEAST)
+        is_end = is_least or not words.isdisjoint(HIGH_WORDS | _ENDS)
+        is_read = is_end and any(value == (low if is_least else high) for low, high in scales)
+        return not (is_read or words & (_SEEN - _WANTED - {"target"}))
     if words & _SEEN or value is None or isinstance(value, list | dict):
         return False
     if isinstance(value, str):
         is_short = 0 < len(value.split()) < _FEW and not re.search(r"[/\\{}]", value)
-        return is_short or bool(words & _CONDITIONS and value)
-    is_least = not words.isdisjoint(_LEAST)
-    is_end = is_number(value) and (is_least or not words.isdisjoint(HIGH_WORDS))
-    return not (is_end and any(value == (low if is_least else high) for low, high in scales))
+        return is_short or bool(words & (_CONDITIONS | _VERDICTS) and value)
+    return True
 
 
 def find_in_level(
@@ -442,7 +453,7 @@ def find_doubts_in_holder(
         is_direct = len(doubt.place) == len(path) and not doubt.quote
         may_bear = is_direct or words & _SETTINGS or (doubt.quote and words & _NOTES)
         is_read = not known.isdisjoint(map(str, doubt.place[at:])) or (may_borrow and doubt.is_beside)
-        is_of_tests = doubt.setting == "left-out" or (doubt.setting in ("named", "change") and path[-1] not in _HOLDERS)
+        is_of_tests = doubt.is_of_case or (doubt.setting == "named" and path[-1] not in _HOLDERS)
         if doubt.setting and may_bear and not is_read and not is_of_tests and _is_of_rubric(doubt):
             doubts.append(doubt)
     return doubts
@@ -459,7 +470,7 @@ def _is_of_rubric(doubt: Doubt) -> bool:
     return words.isdisjoint(_OF_TESTS)
 
 
-_HOLDERS = CONTAINERS | {"rubrics"}
+_HOLDERS = CONTAINERS | {"rubrics", "value"}
 """What holds criteria in a suite; other lists are of tests, which have ids too."""
 
 _SETTINGS = as_words(
@@ -830,7 +841,7 @@ def _read_weights(key: str, value: Any, ids: set[str]) -> str:
     """Return the setting of a mapping from criteria to numbers, empty if it is none."""
     words = split_words(key)
     is_named = bool(words & _WEIGHTS) and words <= _WEIGHTS | _OF_CRITERIA  # not those of cases
-    is_held = isinstance(value, dict) and bool(value) and (ids >= value.keys() or (is_named and len(value) > 1))
+    is_held = isinstance(value, dict) and bool(value) and (ids >= value.keys() or is_named)
     return "weight" if is_held and all(map(_is_amount, value.values())) else ""
 
 
@@ -891,7 +902,7 @@ def _read_flag_beside(key: str, shape: Shape, *, is_true: bool) -> str:
     if is_true and words & PENALTY:
         return "negative"
     if _is_named(key, _LEFT_OUT) if is_true else words & _COUNTED - {"weighted"}:
-        return "left-out"
+        return "number"
     if is_true:
         return "gate" if is_gate(key) and shape.combine != "all" else ""
     return "weight" if words & (_WEIGHTS | {"weighted"}) else ""

@@ -123,7 +123,13 @@ def find_doubts_of_view(view: View) -> View:
         is_near = depth >= len(view.path) - 1
         found += search.find_beside(view.path, [depth], in_settings=is_near)
     noted = {place for place, _ in view.doubts}
-    found = [doubt for doubt in found if doubt.setting and doubt.place not in noted]
+    found = [
+        doubt
+        for doubt in found
+        if doubt.setting
+        and doubt.place not in noted
+        and not (doubt.is_of_case and any(isinstance(step, int) for step in doubt.place))
+    ]
     if not found:
         return view
     from rubric_lint.shapes.infer import can_describe  # noqa: PLC0415  (few rubrics have any)
