@@ -67,6 +67,98 @@ DOUBTS = {
 }
 
 
+SCALE = "scale: 1-3"
+FACTS = f"{SCALE}\n{ITEMS}"
+# By the line that nobody reads, its first word: nothing is scored, whatever its key is called.
+UNKNOWN_BESIDE = [
+    *("non_negotiable: [a]", "only: [a]", "instant_fail: [a]", "skip: [b]", "weights: {a: 50}", "limits: {b: 2}"),
+    *("verdicts: {a: fail}", "scoring: {limits: {a: 2}}", "minimum_per_criterion: 2", "minimum_per_criterion: 3"),
+    *(
+        "overall: min",
+        "passing_grade: A",
+        "logic: and",
+        "negate: true",
+        "enabled: false",
+        "disabled: true",
+        "good_enough: 2",
+    ),
+    *("instant_fail: [Insults the reader]", "rule: each of the criteria has to reach a score of 2", "target: 2"),
+    *("scores: {1: 0, 2: 0.2, 3: 1}", "level_values: [0, 0.2, 1]", "conversion: {'1': 0, '2': 20, '3': 100}"),
+]
+UNKNOWN_INSIDE = [
+    *("if_missing: fail", "on_fail: reject", "effect: subtract", "only_if: It cites at least one source"),
+    *(
+        "priority: P0",
+        "score_map: {1: 0, 2: 0.2, 3: 1}",
+        "levels: [{score: 1, points: 0, text: None}, {score: 3, text: All}]",
+    ),
+    *("levels: [{score: 1, text: None, fatal: true}, {score: 3, text: All}]",),
+    *("levels: [{score: 1, text: None, verdict: fail}, {score: 3, text: All}]",),
+    *("levels: {1: {text: None, points: 0}, 3: {text: All}}",),
+]
+HARMLESS_BESIDE = [
+    *("notes: {a: Look at the dates}", "order: [b, a]", "tags: [x]", "version: 3", "author: ann", "date: 2026-11-28"),
+    *("url: https://example.com/x", "model: gpt", "examples: 3", "research: [R4]", "background: A text of many words."),
+    *("titles: {a: Dates}", "anchors: []", "weight: 2", "category: safety"),
+]
+HARMLESS_INSIDE = [
+    *("title: Dates", "examples: [a]", "max: 3", "owner: ann", "type: binary", "tags: [b]"),
+    "levels: [{score: 1, points: 1, text: None}, {score: 3, points: 3, text: All, label: pass, example: It is}]",
+]
+
+
+def is_scored(text):
+    """Whether a rubric is scored, and if not, that its place is that of a word of the text."""
+    rubric, result = examine(text)
+    if rubric.view.refusal:
+        assert rubric.view.refusal[1] in [each.reason for each in result.unread]
+    return rubric.view.refusal is None
+
+
+def inside(field):
+    return FACTS.replace("id: b", f"id: b, {field}")
+
+
+@pytest.mark.parametrize("line", UNKNOWN_BESIDE)
+def test_what_nobody_knows_beside_criteria_stops_the_score_by_its_structure(line):
+    assert not is_scored(f"{line}\n{FACTS}")
+
+
+@pytest.mark.parametrize("field", UNKNOWN_INSIDE)
+def test_what_nobody_knows_in_a_criterion_or_a_level_stops_the_score(field):
+    assert not is_scored(inside(field))
+
+
+@pytest.mark.parametrize(
+    "text", [*(f"{line}\n{FACTS}" for line in HARMLESS_BESIDE), *(inside(field) for field in HARMLESS_INSIDE)]
+)
+def test_what_says_what_a_rubric_is_and_not_how_it_counts_is_scored(text):
+    assert is_scored(text)
+
+
+def test_a_table_knows_the_keys_that_it_does_not_name():
+    text = inside("priority: P0, levels: [{score: 1, points: 0, text: None}, {score: 3, text: All}]")
+    settings = table(scale=[1, 3], levels="levels", unused=["points"])
+    rubric, _ = examine(f"minimum_per_criterion: 2\n{text}", settings)
+    assert rubric.view.refusal is None
+
+
+OURS = "rubrics: [{id: a, expected_outcome: Names the year}, {id: b, expected_outcome: Names the day}]"
+
+
+@pytest.mark.parametrize(
+    ("line", "stops"),
+    [
+        *((line, True) for line in ("negate: true", "enabled: false", "weights: {a: 5}", "overall: min", "only: [a]")),
+        *((line, False) for line in ("order: [b, a]", "note: a", "enabled: true")),
+    ],
+)
+def test_what_nobody_knows_beside_our_rubrics_stops_the_score(line, stops):
+    examined = examine_file("a.rubric.yaml", f"{line}\n{OURS}\n".encode())
+    ((_, rubric),) = examined.rubrics
+    assert (rubric.refusal and rubric.refusal[0]) == ((line.partition(":")[0],) if stops else None)
+
+
 @pytest.mark.parametrize("text", DOUBTS)
 def test_what_may_decide_and_is_not_read_is_told_and_nothing_is_scored(text):
     rubric, result = examine(text)

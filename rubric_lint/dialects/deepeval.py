@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.dialects.search.scales_in_text import find_scale
+from rubric_lint.dialects.search.scales_in_text import find_scale, find_turned
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import ASKED, HIGHEST, LOWEST, SCORES, Asked, as_integer
 from rubric_lint.format.rubric import is_placeholder
@@ -197,6 +197,7 @@ def _view_words(
     return draft.finish(
         _IN_WORDS,
         data,
+        doubts=tuple(find_turned(place, text, scale)) if scale else (),
         name=read_text(call, "name") or _read_variable(path),
         task=scale.task if scale and bands else "",
         threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),

@@ -43,6 +43,7 @@ _OF_GEVAL = Decimal("0.7")
 _SCHEMA = "promptfoo/v1.json#/definitions/"
 _ASSERTION = f"{_SCHEMA}entry"
 _PROMPT = "rubricPrompt"
+_FUNCTION = "assertScoringFunction"
 _FILLED_IN = re.compile(r"\s*(?:file://.*|\{\{[^{}]*\}\}\s*)")
 
 
@@ -98,7 +99,7 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
         threshold=_threshold(document, path, asked),
         threshold_path=(*path, "threshold"),
         beside=_ASSERTION if place == (*path, "value") else "",
-        doubts=_find_turned(document, path, asked),
+        doubts=(*_find_turned(document, path, asked), *_find_function(document, path)),
     )
 
 
@@ -152,12 +153,14 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
             around=around,
             beside=f"{_SCHEMA}holder",
             problems=tuple(problems),
+            doubts=_find_function(document, path),
         )
 
 
 def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Asked) -> View:
     """Return the rubric of one text that has bands or levels, all of them at the place of the text."""
     threshold = _threshold(document, path, asked)
+    doubts = (*_find_turned(document, path, asked), *_find_function(document, path))
     return view_scale(
         document,
         (*path, "value"),
@@ -166,7 +169,7 @@ def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Aske
         _TEXTS if threshold is not None else _OWN_VERDICT,
         name=read_text(document.value(path), "metric"),
         threshold=threshold,
-        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "doubts": _find_turned(document, path, asked)},
+        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "doubts": doubts},
     )
 
 
@@ -174,6 +177,21 @@ def _find_turned(document: Document, path: Path, asked: Asked) -> tuple[tuple[Pa
     """Return what turns the score of an assertion round, where promptfoo does so."""
     turned = find_negation(document, path) if asked.is_negated else None
     return (turned,) if turned else ()
+
+
+def _find_function(document: Document, path: Path) -> tuple[tuple[Path, str], ...]:
+    """Return the function that combines the scores of the test of an assertion, its own or that of all tests."""
+    if _FUNCTION not in document.quick_text:
+        return ()
+    holders: list[Path] = [path[:end] for end in range(len(path))]
+    if isinstance(document.data, dict) and _DEFAULT_TEST in document.data:
+        holders.append((_DEFAULT_TEST,))
+    for holder in holders:
+        value = document.value(holder)
+        if isinstance(value, dict) and value.get(_FUNCTION):
+            reason = "combines the scores of the test, and only promptfoo runs it; score there, or remove it"
+            return (((*holder, _FUNCTION), f"`{_FUNCTION}` {reason}"),)
+    return ()
 
 
 def _find_pass_mark(document: Document, path: Path) -> Path | None:

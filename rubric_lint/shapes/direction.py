@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.format.criterion import is_number, read_number
+from rubric_lint.messages import shorten
 from rubric_lint.shapes.shape import as_words, split_words
 
 Ends = tuple[Fraction, Fraction]
@@ -79,6 +80,12 @@ def find_reversal(text: str, scales: Collection[Ends]) -> str:
             if (number <= lowest) if is_good else (number >= highest):
                 return found[0]
     return ""
+
+
+def word_fall(fall: tuple[str, str]) -> str:
+    """Say that the words of the lowest and the highest level are those of the best and the worst."""
+    best, worst = map(shorten, fall)
+    return f'the lowest level says "{best}" and the highest "{worst}", but the highest score is read as the best'
 
 
 LOW_WORDS = as_words(

@@ -7,11 +7,14 @@ scored nor converted until a table says what the key is.
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, is_number, read_number
+from rubric_lint.format.recognition import CONTAINERS
 from rubric_lint.messages import shorten
 from rubric_lint.shapes.direction import (
     DIRECTIONS,
@@ -114,6 +117,41 @@ _GRADES = as_words(
 )
 _SUMS = as_words("sum summed total additive cumulative")
 _OF_CRITERIA = as_words("criteria criterion dimension dimensions rubric score scores scoring")
+_LOGIC = as_words("logic operator rule mode verdict final result scoring method")
+"""Words in the key of a word that may say how scores combine: `logic: and`."""
+_JOINS = as_words("and or any all either")
+_CONDITIONS = as_words("if when unless only except otherwise depends")
+"""Words in a key that holds for some answers only: `if_missing: fail`."""
+_VERDICTS = as_words("rule rules decision verdict logic policy")
+"""Words in a key whose text says when an answer passes, however long it is."""
+_ENDS = as_words("best ideal optimal perfect target")
+_LISTINGS = as_words("order ids names criteria dimensions metrics keys fields columns scores rubric tags axes")
+"""Words in the key of a list that may name all criteria and say no more."""
+_HARMLESS = as_words(
+    """
+    name names title titles label labels display type kind category categories domain topic area scope role language
+    lang locale format schema model models provider judge prompt template author authors owner team created updated
+    by source sources reference references file path license tag tags status project benchmark dataset task metric
+    definition summary purpose tie hint hints remark remarks key code slug icon color colour emoji
+    """
+)
+"""Words in a key beside criteria, or of one, which says what they are, not how they count."""
+_SEEN = (
+    _HARMLESS
+    | _NOTES
+    | _COUNTS
+    | _WAYS
+    | _KINDS
+    | _WANTED
+    | DIRECTIONS
+    | as_words(
+        """
+        scoring method weighted better best worst ideal optimal perfect target reversed inverted since confidence
+        samples
+        """
+    )
+)
+"""Words in a key whose values say, by rules of their own, whether they bear on a score."""
 _OF_OUTPUTS = as_words("field fields key keys column columns inputs files tools")
 _INPUTS = as_words("vars variables input inputs messages")
 """Keys of what a case asks, which says nothing of its score."""
@@ -138,6 +176,11 @@ class Doubt(NamedTuple):
     def is_beside(self) -> bool:
         """Whether it holds more than one value, or criteria of its own."""
         return isinstance(self.value, list | dict)
+
+    @property
+    def is_of_case(self) -> bool:
+        """Whether it may leave out a case in a list of cases, which bears on no score: `skip: true`."""
+        return self.is_around and isinstance(self.value, bool) and self.setting == "number"
 
     @property
     def is_mark(self) -> bool:
@@ -234,6 +277,7 @@ _ADVICE = {
     "direction": "{without}; no table turns a scale around, so give the best answer the highest score",
     "left-out": "{without}; if its criterion is left out, remove that criterion",
     "grades": "{without}",
+    "named": "{without}, or write it into the criteria",
     "change": "{without}",
 }
 """What to write into a table, by what a key may be, where no setting takes the key."""
@@ -257,9 +301,15 @@ _NAMES = {
     "direction": ("say which scores are better", "directions"),
     "grades": ("be a grade", "grade bands"),
     "change": ("change scores", "what changes scores"),
-    "number": ("bear on the score", ""),
+    "number": ("bear on the score", "what bears on the score"),
+    "named": ("say which criteria count", "what bears on some criteria only"),
     "levels": ("", "levels without scores"),
 }
+
+
+def read_score(key: Any) -> Fraction | None:
+    """Return the score that a key is; None if it is none."""
+    return Fraction(key) if isinstance(key, str) and re.fullmatch(r"-?\d{1,6}(\.\d{1,6})?", key) else None
 
 
 def is_pass_mark(key: str) -> bool:
@@ -288,7 +338,7 @@ def is_way(key: str) -> bool:
 def is_gate(key: str) -> bool:
     """Return whether a flag of a criterion says that it must be met: `hard_fail`, `is_gate`, `must_pass`."""
     words = split_words(key)
-    is_must = _is_named(key, GATE | _MUST) or (words & {"pass", "fail"} and words & {"hard", "must", "auto"})
+    is_must = _is_named(key, GATE | _MUST) or (words & {"pass", "fail"} and words & {"hard", "must", "auto", "instant"})
     return bool(is_must) and not _is_bad(words)
 
 
@@ -316,6 +366,61 @@ def find_doubts(
     search = DoubtSearch(document, shape, read, scales)
     yield from search.find_in_criteria(list(_list_entries(document.value(path), path, shape.parts)))
     yield from search.find_beside(path, range(len(path)))
+
+
+def find_unknown(
+    document: Document, shape: Shape, path: Path, read: Collection[Path], scales: Collection[Ends]
+) -> Iterator[Doubt]:
+    """Find the numbers, flags and words in criteria and directly beside them that nobody has said not to count."""
+    search = DoubtSearch(document, replace(shape, unused=()), read, scales)
+    firsts: dict[str, Doubt] = {}
+    for place, entry in _list_entries(document.value(path), path, shape.parts):
+        for key, value in entry.items():
+            own = (*place, key)
+            if search.is_unread(own) and search.converts_scores(value):
+                firsts.setdefault(key, Doubt(own, "change", value))
+            elif search.is_unread(own) and _may_count(key, value, scales):
+                firsts.setdefault(key, Doubt(own, "number", value))
+    yield from firsts.values()
+    holder = document.value(path[:-1]) if path else None
+    for key, value in holder.items() if isinstance(holder, dict) else ():
+        place = (*path[:-1], key)
+        is_of_whole = key == "weight" and search.have_weights(path)  # among other rubrics
+        if place != path and place not in read and not is_of_whole and _may_count(key, value, scales):
+            yield Doubt(place, "number", value, is_around=True)
+
+
+def _may_count(key: str, value: Any, scales: Collection[Ends]) -> bool:
+    """Return whether a key that nobody knows holds a number, a flag or a word that may bear on a score."""
+    words = split_words(key)
+    if is_number(value):
+        is_least = not words.isdisjoint(_LEAST)
+        is_end = is_least or not words.isdisjoint(HIGH_WORDS | _ENDS)
+        is_read = is_end and any(value == (low if is_least else high) for low, high in scales)
+        return not (is_read or words & (_SEEN - _WANTED - {"target"}))
+    if words & _SEEN or value is None or isinstance(value, list | dict):
+        return False
+    if isinstance(value, str):
+        is_short = 0 < len(value.split()) < _FEW and not re.search(r"[/\\{}]", value)
+        return is_short or bool(words & (_CONDITIONS | _VERDICTS) and value)
+    return True
+
+
+def find_in_level(
+    place: Path, level: Mapping[str, Any], read: Collection[str], number: Fraction | None
+) -> Iterator[Doubt]:
+    """Find the numbers, flags and verdicts in a level that are not read; `number` is its score."""
+    for key, value in level.items():
+        words = split_words(key)
+        flag = _as_flag(value)
+        if key in read or words & (_NOTES | _COUNTS):
+            continue
+        if isinstance(flag, bool) or _is_amount(value):
+            exact = read_number(value)
+            if exact is None or exact != number:
+                yield Doubt((*place, key), "number", value)
+        elif isinstance(value, str) and len(value.split()) < _FEW and split_words(value) & (_MARK | _LESS | GATE):
+            yield Doubt((*place, key), "fail", value)
 
 
 def find_doubts_around(document: Document, path: Path, scales: Collection[Ends]) -> list[Doubt]:
@@ -348,7 +453,8 @@ def find_doubts_in_holder(
         is_direct = len(doubt.place) == len(path) and not doubt.quote
         may_bear = is_direct or words & _SETTINGS or (doubt.quote and words & _NOTES)
         is_read = not known.isdisjoint(map(str, doubt.place[at:])) or (may_borrow and doubt.is_beside)
-        if doubt.setting and may_bear and not is_read and _is_of_rubric(doubt):
+        is_of_tests = doubt.is_of_case or (doubt.setting == "named" and path[-1] not in _HOLDERS)
+        if doubt.setting and may_bear and not is_read and not is_of_tests and _is_of_rubric(doubt):
             doubts.append(doubt)
     return doubts
 
@@ -363,6 +469,9 @@ def _is_of_rubric(doubt: Doubt) -> bool:
         return bool((words | said) & _OF_RANKS or (words & DIRECTIONS and said & LOW_WORDS))
     return words.isdisjoint(_OF_TESTS)
 
+
+_HOLDERS = CONTAINERS | {"rubrics", "value"}
+"""What holds criteria in a suite; other lists are of tests, which have ids too."""
 
 _SETTINGS = as_words(
     """
@@ -448,11 +557,14 @@ class DoubtSearch:
                 yield Doubt(own, "negative", value)
             elif key in self.used:
                 yield from self._find_reversals(own, value)
-            elif key not in self.known and own not in self.read and not self._is_level(key):
+            elif self.is_unread(own):
                 yield from self._find_in_field(own, value, entry, has_weight=has_weight)
 
-    def _is_level(self, key: str) -> bool:
-        return any(re.search(star, key) for star in self.stars)
+    def is_unread(self, place: Path) -> bool:
+        """Return whether nothing reads the field of a criterion at a place."""
+        key = str(place[-1])
+        is_level = any(re.search(star, key) for star in self.stars)
+        return key not in self.known | self.used and place not in self.read and not is_level
 
     def _find_in_field(self, place: Path, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> Iterator[Doubt]:
         """Find what a field that is not read says."""
@@ -464,6 +576,8 @@ class DoubtSearch:
             setting = "direction"
         if not setting and self._may_be_best(key, value, entry):
             setting = "number"
+        if not setting and self.converts_scores(value):
+            setting = "change"
         if not setting and split_words(key) & _LADDERS and isinstance(value, dict | list) and len(value) > 1:
             setting = "levels"
         if setting:
@@ -522,7 +636,7 @@ class DoubtSearch:
                 if place != path[: depth + 1] and key not in _INPUTS and not self._is_unused(place):
                     for doubt in self._find_in_key(place, value, path, in_settings=in_settings):
                         is_default = doubt.setting == "weight" and split_words(doubt.name) & _DEFAULTS
-                        if not (is_default and self._have_weights(path)):
+                        if not (is_default and self.have_weights(path)):
                             yield doubt._replace(is_around=True)
 
     def _list_ids(self, path: Path) -> set[str]:
@@ -531,7 +645,7 @@ class DoubtSearch:
             self.ids[path] = _list_ids(self.document.value(path), self.shape)
         return self.ids[path]
 
-    def _have_weights(self, path: Path) -> bool:
+    def have_weights(self, path: Path) -> bool:
         """Return whether all criteria at a path have a weight of their own."""
         entries = [entry for _, entry in _list_entries(self.document.value(path), path, self.shape.parts)]
         return bool(entries) and not any(entry.keys().isdisjoint(("weight", *self.shape.weight)) for entry in entries)
@@ -551,16 +665,48 @@ class DoubtSearch:
         setting = "" if is_known else _read_beside(key, _as_flag(value), self.shape)
         if setting:
             yield Doubt(place, setting, value)
-        elif in_settings and isinstance(value, dict) and not any(map(holds_mappings, value.values())):
-            found = list(self._find_in_settings(place, value))
-            setting = ""
-            if not found:
-                setting = _read_weights(key, value, self._list_ids(path))
-            elif len(found) > 1:
-                setting = found[0].setting
+        elif in_settings and isinstance(value, dict | list):
+            ids = self._list_ids(path)
+            found = []
+            if isinstance(value, dict) and not any(map(holds_mappings, value.values())):
+                found = list(self._find_in_settings(place, value, ids))
+            setting = found[0].setting if len(found) > 1 else ""
+            if not found and not is_known:
+                setting = self._read_structure(key, value, ids)
             yield from [Doubt(place, setting, value)] if setting else found
 
-    def _find_in_settings(self, place: Path, value: Mapping[str, Any]) -> Iterator[Doubt]:
+    def _read_structure(self, key: str, value: Any, ids: set[str]) -> str:
+        """Return the setting that a list or a mapping may say by its items or keys, whatever it is called."""
+        if setting := _read_weights(key, value, ids):
+            return setting
+        if self.converts_scores(value):
+            return "change"
+        return "named" if self._names_criteria(key, value, ids) else ""
+
+    def converts_scores(self, value: Any) -> bool:
+        """Return whether a value gives the scores of a scale other numbers: `{1: 0, 2: 0.2, 3: 1}`, `[0, 0.2, 1]`."""
+        if isinstance(value, list):
+            is_other = len(value) > 1 and all(map(is_number, value))
+            return is_other and any(
+                high - low == len(value) - 1 and value != [*range(int(low), int(high) + 1)] for low, high in self.scales
+            )
+        if not isinstance(value, dict) or len(value) < 2 or not all(map(_is_amount, value.values())):
+            return False
+        scores = [read_score(key) for key in value]
+        return any(all(score is not None and low <= score <= high for score in scores) for low, high in self.scales)
+
+    def _names_criteria(self, key: str, value: Any, ids: Collection[str]) -> bool:
+        """Return whether a list or a mapping picks out criteria by their ids: `only: [facts]`, `limits: {facts: 2}`."""
+        words = split_words(key)
+        if not value or not isinstance(value, list | dict) or words & _NOTES:
+            return False
+        if not all(isinstance(name, str) and name in ids for name in value):
+            return False
+        if isinstance(value, dict):
+            return any(map(_is_setting, value.values()))
+        return not words & _LISTINGS or len(set(value)) < len(ids)
+
+    def _find_in_settings(self, place: Path, value: Mapping[str, Any], ids: set[str]) -> Iterator[Doubt]:
         """Find what a mapping beside criteria says about scores: `verdict: {pass_at: 7}`, `gates: {safety: 4}`."""
         words = split_words(str(place[-1]))
         for key, each in value.items():
@@ -571,10 +717,18 @@ class DoubtSearch:
                 continue
             if _is_amount(each) and each and words & (_MARK | _LESS) and not split_words(key) & _NOTES:
                 yield Doubt(own, "fail" if (words | split_words(key)) & _LESS else "pass", each)
-            elif setting := _read_beside(key, _as_flag(each), self.shape):
+            elif setting := _read_beside(key, _as_flag(each), self.shape) or self._read_structure(key, each, ids):
                 yield Doubt(own, setting, each)
             elif isinstance(each, dict):
-                yield from self._find_in_settings(own, each)
+                yield from self._find_in_settings(own, each, ids)
+
+
+def _is_setting(value: Any) -> bool:
+    """Return whether what is said of a criterion by its id is a number, a flag or a verdict, not a text or a title."""
+    if isinstance(value, str):
+        is_verdict = bool(split_words(value) & (_MARK | _LESS | GATE | _MUST | _LEFT_OUT))
+        return len(value.split()) < _FEW and (is_verdict or _is_amount(value))
+    return value is not None and not isinstance(value, list | dict)
 
 
 _FLAGS = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
@@ -684,14 +838,17 @@ def _list_ids(holder: Any, shape: Shape) -> set[str]:
     if isinstance(holder, dict):
         return set(holder)
     entries = [entry for entry in holder if isinstance(entry, dict)] if isinstance(holder, list) else []
-    return {str(entry[name]) for entry in entries for name in shape.id if name in entry}
+    return {str(entry[name]) for entry in entries for name in (*shape.id, *_IDS) if entry.get(name)}
+
+
+_IDS = ("id", "name", "title", "label", "key")
 
 
 def _read_weights(key: str, value: Any, ids: set[str]) -> str:
     """Return the setting of a mapping from criteria to numbers, empty if it is none."""
     words = split_words(key)
     is_named = bool(words & _WEIGHTS) and words <= _WEIGHTS | _OF_CRITERIA  # not those of cases
-    is_held = isinstance(value, dict) and len(value) > 1 and (ids >= value.keys() or is_named)
+    is_held = isinstance(value, dict) and bool(value) and (ids >= value.keys() or is_named)
     return "weight" if is_held and all(map(_is_amount, value.values())) else ""
 
 
@@ -748,9 +905,14 @@ def _read_beside(key: str, value: Any, shape: Shape) -> str:
 
 def _read_flag_beside(key: str, shape: Shape, *, is_true: bool) -> str:
     """Return the setting that may say what true or false beside criteria is."""
+    words = split_words(key)
+    if is_true and words & PENALTY:
+        return "negative"
+    if _is_named(key, _LEFT_OUT) if is_true else words & _COUNTED - {"weighted"}:
+        return "number"
     if is_true:
         return "gate" if is_gate(key) and shape.combine != "all" else ""
-    return "weight" if split_words(key) & (_WEIGHTS | {"weighted"}) else ""
+    return "weight" if words & (_WEIGHTS | {"weighted"}) else ""
 
 
 def _read_number_beside(key: str) -> str:
@@ -772,7 +934,9 @@ def _read_text_beside(key: str, text: str, *, is_all: bool) -> str:
     words, said = split_words(key), split_words(text)
     if words & _WEIGHTS and said & _ALIKE and len(text.split()) < _FEW:
         return "weight"
-    is_unlike = bool(said & _OTHER_MEANS) and len(text.split()) < _FEW and bool(words & {"scoring", "method"})
+    is_short = len(text.split()) < _FEW
+    is_unlike = is_short and bool(said & _OTHER_MEANS and words & (_LOGIC | _OF_SCORES))
+    is_unlike = is_unlike or (said <= _JOINS and bool(words & _LOGIC))
     is_formula = bool(words & {"final", *_OF_SCORES}) and _CALL.search(text) is not None
     if is_unlike or is_formula or (words & _WAYS and (said & _OTHER_MEANS or not said & _MEANS)):
         return "" if is_all else "combine"

@@ -14,8 +14,8 @@ from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels,
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, name_scores, shorten
 from rubric_lint.rules.inverted_scale import find_fall
-from rubric_lint.shapes.direction import ENDS, Ends
-from rubric_lint.shapes.doubts import find_doubts, is_total, says_sum
+from rubric_lint.shapes.direction import ENDS, Ends, word_fall
+from rubric_lint.shapes.doubts import Doubt, find_doubts, find_in_level, find_unknown, is_total, says_sum
 from rubric_lint.shapes.shape import (
     SHARE,
     YES_NO,
@@ -149,6 +149,8 @@ class _Reading:
         self.problems: list[tuple[str, Problem]] = []
         self.refusal = ""
         self.doubts: list[tuple[Path, str]] = []
+        self.in_levels: list[Doubt] = []
+        """What levels say and is not read."""
         self.data: list[Any] = []
         self.places: set[Path] = set()
         """What pointers from the top lead to."""
@@ -203,6 +205,9 @@ class _Reading:
         scales = {ends for ends in self.ends if ends}
         found = find_doubts(self.document, self.shape, self.path, self.places, scales)
         doubts = [doubt for doubt in found if doubt.setting]
+        doubts += self.in_levels
+        if not (self.shape.files or doubts or self.doubts or view.unscorable):  # no table says what the rest is
+            doubts += find_unknown(self.document, self.shape, self.path, self.places | view.sources, scales)
         for doubt in doubts:
             if doubt.setting not in ("pass", "fail") or len(scales) != 1 or self.shape.combine == "share":
                 continue
@@ -438,6 +443,8 @@ class _Reading:
         if isinstance(value, dict):
             found = _look_for(value, place, self.shape.level_text)
             text, text_place = found or (None, place)
+            number = self._read_word(key)
+            self._doubt_level(place, value, None if number is None else Fraction(number))
         if isinstance(text, list) and text and all(isinstance(each, str) for each in text):
             text = "\n".join(text)
         number = self._read_word(key)
@@ -461,8 +468,18 @@ class _Reading:
         if isinstance(word, str) and _number(word) is None:
             name = word
         text, text_place = told or (None, place)
+        self._doubt_level(place, item, number, score)
         exact = None if number is None else Decimal(number.numerator) / Decimal(number.denominator)
         return _Level(exact, name if name != text else "", text, place, score.place if score else place, text_place)
+
+    def _doubt_level(
+        self, place: Path, level: dict[str, Any], number: Fraction | None, score: Written | None = None
+    ) -> None:
+        """Doubt a level that says more than its score and its text."""
+        known = {*self.shape.level_text, *self.shape.unused, "name", "label"}
+        if score:
+            known.add(str(score.place[-1]))
+        self.in_levels += find_in_level(place, level, known, number)
 
     def _add_levels(
         self, index: int, entry: dict[str, Any], levels: list[_Level], ends: Ends | None, leaf: _Leaf
@@ -513,9 +530,8 @@ class _Reading:
         graded = [level for level in levels if level.number is not None]
         words = [(level.number or Decimal(0), level.name or str(level.text or "")) for level in graded]
         if fall := find_fall(words):
-            lowest, best = min(graded, key=lambda level: level.number or 0), shorten(fall[0])
-            reason = f'the lowest level says "{best}" and the highest "{shorten(fall[1])}", but the highest score is '
-            self._doubt(lowest.number_place, f"{reason}read as the best; turn the numbers around")
+            lowest = min(graded, key=lambda level: level.number or 0)
+            self._doubt(lowest.number_place, f"{word_fall(fall)}; turn the numbers around")
 
     def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
         """Return the levels with those of the scale that have no text; report levels beside the scale."""

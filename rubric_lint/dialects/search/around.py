@@ -1,8 +1,9 @@
 """Find what stands around rubrics and may decide but is not read, and the threshold of their suite."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -13,7 +14,8 @@ from rubric_lint.format.recognition import KNOWN_IN_SUITES, Around, is_plain
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
-from rubric_lint.shapes.direction import Ends
+from rubric_lint.rules.inverted_scale import find_fall
+from rubric_lint.shapes.direction import Ends, word_fall
 from rubric_lint.shapes.doubts import DoubtSearch, find_doubts_around, find_doubts_in_holder, is_pass_mark
 from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
@@ -105,6 +107,7 @@ def find_doubts_of_view(view: View) -> View:
     The fields that its schema has are known, wherever they are. Those that AgentV does not have are errors anyway.
     """
     document = view.document
+    view = replace(view, doubts=(*view.doubts, *_find_falls(view)))
     if document.kind.is_program or view.is_text or view.dialect.name.startswith("agentv-"):
         return view
     schema = schema_of(view.schema)
@@ -142,7 +145,14 @@ def find_doubts_of_view(view: View) -> View:
         # texts may be answers, or what these are about.
         is_near = depth >= len(view.path) - 1
         found += search.find_beside(view.path, [depth], in_settings=is_near)
-    found = [doubt for doubt in found if doubt.setting]
+    noted = {place for place, _ in view.doubts}
+    found = [
+        doubt
+        for doubt in found
+        if doubt.setting
+        and doubt.place not in noted
+        and not (doubt.is_of_case and any(isinstance(step, int) for step in doubt.place))
+    ]
     if not found:
         return view
     from rubric_lint.shapes.infer import can_describe  # noqa: PLC0415  (few rubrics have any)
@@ -152,6 +162,22 @@ def find_doubts_of_view(view: View) -> View:
     mark = _word_marks(document) if view.dialect.has_borderline and view.threshold is None else own
     doubts = [(doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)) for doubt in found]
     return replace(view, doubts=(*view.doubts, *doubts))
+
+
+def _find_falls(view: View) -> Iterator[tuple[Path, str]]:
+    """Find the levels of another system whose names or texts get worse while the numbers rise."""
+    for index, criterion in enumerate([] if view.is_text else view.data):
+        levels = parts_of(criterion.get("levels")) if isinstance(criterion, dict) else ()
+        steps = {
+            at: (Decimal(level["level"]), str(level.get("name") or level.get("expected_outcome") or ""))
+            for at, level in enumerate(levels)
+            if isinstance(level, dict) and type(level.get("level")) is int
+        }
+        fall = find_fall(steps.values())
+        if fall:
+            lowest = min(steps, key=lambda at: steps[at][0])
+            place = view.place((*view.path, index, "levels", lowest, "level"))
+            yield place, f"{word_fall(fall)}; turn the numbers around"
 
 
 def _list_scales_of(view: View) -> list[Ends]:

@@ -1,12 +1,16 @@
 """Read the bands or levels that an author has written into one text for a judge, if the lines leave no doubt."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import ASKED, HIGHEST, Asked
 from rubric_lint.format.view import Dialect, Draft, View
+from rubric_lint.messages import shorten
+from rubric_lint.rules.inverted_scale import find_fall
+from rubric_lint.shapes.direction import find_reversal, word_fall
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -124,9 +128,24 @@ def view_scale(
     """Return the rubric of the text at `place`, where all its bands or levels are; `more` are fields of the view."""
     draft = Draft(document, place)
     lowest, highest = scale.steps[0].low, max(step.high for step in scale.steps)
+    doubts = (*more.get("doubts", ()), *find_turned(place, document.value(place), scale))
+    more = {**more, "doubts": doubts}
     said = f"{lowest} to {highest}" if highest > asked.highest or highest < lowest else ""
     data = scale.as_data(scale.task)
     data[0][ASKED] = asked._replace(said=said)
     for index in range(len(data)):
         draft.put((index,), place)
     return draft.finish(dialect, data, name=name, task=scale.task, threshold=threshold, is_text=True, **more)
+
+
+def find_turned(place: Path, text: str, scale: WrittenScale) -> Iterator[tuple[Path, str]]:
+    """Find what says in a text at a place that the lowest score of its scale is the best, with the reason."""
+    ends = (Fraction(scale.steps[0].low), Fraction(max(step.high for step in scale.steps)))
+    fall = find_fall([(step.low, step.said) for step in scale.steps])
+    if quote := find_reversal(text, [ends]):
+        yield place, f'this text says "{shorten(quote)}", but the highest score is read as the best; {_TURN}'
+    elif fall:
+        yield place, f"{word_fall(fall)}; {_TURN}"
+
+
+_TURN = "turn the scale around"
