@@ -220,7 +220,6 @@ PASS_MARKS = [
     (OF_FIVE, "{threshold: 0.9, default_test: {threshold: 0.5}}", "metadata: {}", 0.5),
     (OF_FIVE, "threshold: 0.9", "execution: {threshold: 0.5}", 0.5),
     (OF_FIVE, "threshold: 0.9", "execution: {threshold: 0.7}, run: {threshold: 0.5}", 0.5),
-    (OF_FIVE, "threshold: 0.5", "threshold: 0.9", 0.5),
     (OURS, "", "", 0.8),
     (OURS, "execution: {threshold: 0.5}", "", 0.5),
     (OURS, "execution: {threshold: 0.9}", "threshold: 0.5", 0.5),

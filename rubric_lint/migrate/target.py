@@ -176,10 +176,13 @@ class _Rewriting:
 
     def find_later(self) -> tuple[Left, ...]:
         """Find the first place in each document that shows a later release than the target."""
-        source, found = self.fixed.result.source, []
-        for document in self.find_documents(source):
-            rubrics = [rubric for owner, rubric in self._rubrics(source) if owner.number == document.number]
-            signs = agentv_4_suite.find_later(document, rubrics) if self.target.name == "agentv-4" else ()
+        if self.target.name != "agentv-4":
+            return ()
+        result, found = self.fixed.result, []
+        is_sound = not any(finding.severity is Severity.ERROR for finding in result.findings)
+        for document in self.find_documents(result.source):
+            rubrics = [rubric for owner, rubric in self._rubrics(result.source) if owner.number == document.number]
+            signs = agentv_4_suite.find_later(document, rubrics, is_sound=is_sound)
             found += [self._leave(document, unmet) for unmet in signs][:1]
         return tuple(found)
 

@@ -309,6 +309,7 @@ class ExportTarget:
     `names_cases`, each case has its own name there, from whatever field that is. With `names_rubrics`, each of several
     rubrics has its whole name there. With `keeps_all`, it has what only other systems have: criteria that cost points
     or are negated, and levels of which the lowest is worth something. `keeps` are the thresholds that its files hold.
+    With `writes_mark`, it writes the pass mark of a rubric wherever that was read, such as from its suite.
     Where it has no `average`, `weights` or `gates`, these say what it does instead, and they are reported as lost.
     """
 
@@ -324,6 +325,7 @@ class ExportTarget:
     names_rubrics: bool = False
     keeps_all: bool = False
     keeps: Collection[str] = ()
+    writes_mark: bool = False
     average: str = ""
     weights: str = ""
     gates: str = ""
@@ -354,6 +356,9 @@ class ExportTarget:
             source = writing.source(name)
             is_named = self.names_rubrics and len(rubrics) > 1
             fields = [each for each in source.fields if not (is_named and _is_label(each, rubric, source.label))]
+            mark = rubric.view.threshold_path if self.writes_mark and rubric.view else None
+            if mark:
+                fields = [each for each in fields if each.path not in (mark, (*mark[:-1], "required"))]
             for path, message in _find_uncarried(fields, self.name, self.title):
                 if (name, path) not in told:
                     writing.losses.append(Loss(name, path, message))
