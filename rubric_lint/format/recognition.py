@@ -57,6 +57,9 @@ class Around(NamedTuple):
     is_gate: bool = False
 
 
+NOTHING_AROUND = Around()
+
+
 def has_own_words(text: str) -> bool:
     """Return whether a text contains a field name that no other tool uses."""
     if not any(word in text for word in _own_words()):

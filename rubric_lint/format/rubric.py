@@ -19,7 +19,7 @@ from rubric_lint.format.criterion import (
     build_criterion,
     unescape_criterion,
 )
-from rubric_lint.format.recognition import Around
+from rubric_lint.format.recognition import NOTHING_AROUND, Around
 from rubric_lint.format.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
@@ -276,7 +276,7 @@ def build_rubric(
     path: Path,
     version: str,
     thresholds: Thresholds,
-    around: Around = Around(),
+    around: Around = NOTHING_AROUND,
     *,
     implicit_required: bool = False,
     view: "View | None" = None,

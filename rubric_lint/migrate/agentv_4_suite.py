@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from rubric_lint.dialects.search.agentv_suites import is_current
 from rubric_lint.edits.intents import Intent, RenameKey, ReplaceValue
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.messages import shorten
 from rubric_lint.migrate.agentv import (
     LISTS,
     Unmet,
@@ -26,9 +25,7 @@ _LATER = (
     "the suite is written for AgentV 5, and `--to` never goes back to an earlier release; restore it from Git, such as "
     "with `git revert`"
 )
-_CONVERT = (
-    "; or write a new suite with `rubric-lint convert --to agentv-4 {}`, which lists what AgentV 4 has no field for"
-)
+_CONVERT = "; or write a new suite with `rubric-lint convert --to agentv-4 {}`, which says what AgentV 4 cannot hold"
 _OF_5 = ("prompts", "default_test", "evaluate_options")
 _SCRIPTS = frozenset({"code", "script-grader", "code-judge", "code_judge", "code_grader"})
 _JUDGES = frozenset({"agent-judge", "agent_judge", "llm-judge", "llm_judge"})
@@ -40,11 +37,11 @@ def find_later(document: Document, rubrics: Sequence[Rubric], *, is_sound: bool)
 
     `rubrics` are those of the file, and `is_sound` says that it has no errors: then it may be converted.
     """
-    reason = _LATER
-    if is_sound and _can_convert(rubrics):
-        reason += _CONVERT.format(shlex.quote(shorten(document.source.name)))
+    reason, name = _LATER, document.source.name
+    if is_sound and name.isprintable() and _can_convert(rubrics):
+        reason += _CONVERT.format(shlex.quote(name))
     if is_current(document):
-        yield from (Unmet(reason, (name,)) for name in _OF_5 if name in document.data)
+        yield from (Unmet(reason, (field,)) for field in _OF_5 if field in document.data)
     yield from (Unmet(reason, rubric.path) for rubric in rubrics if rubric.dialect == "agentv-a7")
 
 

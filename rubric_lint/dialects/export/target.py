@@ -355,10 +355,9 @@ class ExportTarget:
         for name, rubric in rubrics.items():
             source = writing.source(name)
             is_named = self.names_rubrics and len(rubrics) > 1
-            fields = [each for each in source.fields if not (is_named and _is_label(each, rubric, source.label))]
-            mark = rubric.view.threshold_path if self.writes_mark and rubric.view else None
-            if mark:
-                fields = [each for each in fields if each.path not in (mark, (*mark[:-1], "required"))]
+            written = self._find_mark(rubric)
+            fields = [each for each in source.fields if each.path not in written]
+            fields = [each for each in fields if not (is_named and _is_label(each, rubric, source.label))]
             for path, message in _find_uncarried(fields, self.name, self.title):
                 if (name, path) not in told:
                     writing.losses.append(Loss(name, path, message))
@@ -366,6 +365,11 @@ class ExportTarget:
                 writing.losses.append(Loss(name, path, message))
         data = content.encode() if isinstance(content, str) else content
         return Export(data, tuple(writing.losses), tuple(writing.gaps))
+
+    def _find_mark(self, rubric: Rubric) -> tuple[Path, ...]:
+        """Return where the pass mark is that the target writes, and the flag that makes it one; empty without any."""
+        mark = rubric.view.threshold_path if self.writes_mark and rubric.view else None
+        return (mark, (*mark[:-1], "required")) if mark else ()
 
     def _find_lost(self, rubric: Rubric) -> Iterator[tuple[Path, str]]:
         """Find what the target does not have for any rubric: averages, weights, gates and thresholds."""
