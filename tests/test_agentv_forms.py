@@ -217,7 +217,7 @@ OF_FOUR_WITH, OF_FIVE_WITH = (
 OURS_WITH = """\
 ABOVE
 cases:
-- {{id: a, INSIDE, evaluators: [{{name: q, type: llm_judge, {}, rubrics: [{{id: x, expected_outcome: Says why}}]}}]}}
+- {{id: a, evaluators: [{{name: q, type: llm_judge, {}, rubrics: [{{id: x, expected_outcome: Says why}}]}}]}}
 """
 # The suite, what is above its tests, what is in the test, and the pass mark.
 PASS_MARKS = [
