@@ -185,12 +185,16 @@ prompts: ["{{ input }}"]
 tests:
 - id: t
   vars: {input: Why?}
-  assert: [{type: llm-rubric, required: true, min_score: 0.9, value: [{id: a, outcome: Names the day, required: false}]}]
+  assert:
+  - {type: llm-rubric, required: true, min_score: 0.9, value: [{id: a, outcome: Names the day, required: false}]}
 """
 OF_RUNS = """\
 prompts: ["{{ input }}"]
 tests:
-- {id: t, vars: {input: Why?}, run: {threshold: 0.6}, assert: [{type: llm-rubric, value: [{outcome: Names the day, required: false}]}]}
+- id: t
+  vars: {input: Why?}
+  run: {threshold: 0.6}
+  assert: [{type: llm-rubric, value: [{outcome: Names the day, required: false}]}]
 """
 
 
