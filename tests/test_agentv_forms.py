@@ -210,6 +210,15 @@ ABOVE
 tests:
 - {id: a, input: x, execution: {INSIDE}, rubrics: [{id: x, expected_outcome: Says why}]}
 """
+OF_FOUR_WITH, OF_FIVE_WITH = (
+    suite.replace("{", "{{").replace("}", "}}").replace(kind, f"{kind}, {{}}")
+    for suite, kind in ((OF_FOUR, "type: rubrics"), (OF_FIVE, "type: llm-rubric"))
+)
+OURS_WITH = """\
+ABOVE
+cases:
+- {{id: a, evaluators: [{{name: q, type: llm_judge, {}, rubrics: [{{id: x, expected_outcome: Says why}}]}}]}}
+"""
 # The suite, what is above its tests, what is in the test, and the pass mark.
 PASS_MARKS = [
     (OF_FOUR, "", "", 0.8),
@@ -220,7 +229,16 @@ PASS_MARKS = [
     (OF_FIVE, "{threshold: 0.9, default_test: {threshold: 0.5}}", "metadata: {}", 0.5),
     (OF_FIVE, "threshold: 0.9", "execution: {threshold: 0.5}", 0.5),
     (OF_FIVE, "threshold: 0.9", "execution: {threshold: 0.7}, run: {threshold: 0.5}", 0.5),
-    (OF_FIVE, "threshold: 0.5", "threshold: 0.9", 0.5),
+    (OF_FOUR_WITH.format("required: 0.9"), "execution: {threshold: 0.5}", "", 0.9),
+    (OF_FOUR_WITH.format("required: 0.3"), "execution: {threshold: 0.5}", "", 0.5),
+    (OF_FOUR_WITH.format("required: true"), "execution: {threshold: 0.5}", "", 0.5),
+    (OF_FOUR_WITH.format("min_score: 0.9"), "execution: {threshold: 0.5}", "", 0.5),
+    (OF_FOUR_WITH.format("required: true, min_score: 0.9"), "", "", 0.9),
+    (OF_FOUR_WITH.format("required: 0.7"), "", "", 0.8),
+    (OF_FIVE_WITH.format("required: true, min_score: 0.9"), "threshold: 0.5", "metadata: {}", 0.9),
+    (OF_FIVE_WITH.format("required: false, min_score: 0.9"), "threshold: 0.5", "metadata: {}", 0.5),
+    (OURS_WITH.format("required: 0.9"), "", "", 0.9),
+    (OURS_WITH.format("required: true"), "", "", 0.8),
     (OURS, "", "", 0.8),
     (OURS, "execution: {threshold: 0.5}", "", 0.5),
     (OURS, "execution: {threshold: 0.9}", "threshold: 0.5", 0.5),

@@ -177,3 +177,50 @@ def test_another_system_is_told_of_json(run, said):
     code, text, errors = run("r.yaml", "--to", "verifiers")
     assert (code, text) == (2, "")
     said(errors)
+
+
+GATED = """\
+threshold: 0.5
+prompts: ["{{ input }}"]
+tests:
+- id: t
+  vars: {input: Why?}
+  assert:
+  - {type: llm-rubric, required: true, min_score: 0.9, value: [{id: a, outcome: Names the day, required: false}]}
+"""
+OF_RUNS = """\
+prompts: ["{{ input }}"]
+tests:
+- id: t
+  vars: {input: Why?}
+  run: {threshold: 0.6}
+  assert: [{type: llm-rubric, value: [{outcome: Names the day, required: false}]}]
+"""
+
+
+def lost(said):
+    return [line.partition("lost: ")[2].split(":")[0] for line in said.splitlines() if "lost: " in line]
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "expected"),
+    [
+        ("execution: {threshold: 0.5}\ntests: [{id: t, rubrics: [{outcome: Names it, weight: 1}]}]\n", "json", []),
+        (GATED, "json", ["`threshold`", "`prompts`", "`input`"]),
+        (GATED, "promptfoo", []),
+        (GATED, "agentv-4", []),
+        (OF_RUNS, "json", ["`prompts`", "`input`"]),
+        (OF_RUNS, "promptfoo", []),
+        (OF_RUNS, "agentv-4", []),
+    ],
+)
+def test_a_pass_mark_that_is_written_is_not_lost(run, tmp_path, text, target, expected):
+    (tmp_path / "s.eval.yaml").write_text(text, "utf-8")
+    assert lost(run("s.eval.yaml", "--to", target)[2]) == expected
+
+
+@pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
+def test_a_gate_of_an_assertion_is_no_threshold_of_its_test(run, tmp_path, target):
+    (tmp_path / "s.eval.yaml").write_text(GATED, "utf-8")
+    text = run("s.eval.yaml", "--to", target)[1]
+    assert text.count("threshold: 0.5") == text.count("min_score: 0.9") == text.count("threshold") == 1

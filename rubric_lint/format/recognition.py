@@ -25,6 +25,9 @@ PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "ve
 KNOWN_IN_SUITES = frozenset(("threshold", "negate", "required", "min_score", "weight", "aggregator", "target"))
 """What is read elsewhere, or bears on other scores than that of a rubric: those of its test and its assertion."""
 
+KNOWN_IN_GRADERS = KNOWN_IN_SUITES - {"threshold"}
+"""The same of the assertion that has the criteria: a threshold there would be the pass mark of this rubric."""
+
 _PLAIN_IN_SUITES = (
     PLAIN
     | KNOWN_IN_SUITES
@@ -44,12 +47,17 @@ _OUTCOME = "outcome"
 class Around(NamedTuple):
     """What stands around a rubric: the threshold of its suite with its place, and what may decide but is not read.
 
-    Each of `doubts` is a place with the reason.
+    Each of `doubts` is a place with the reason. With `is_gate`, only the assertion has the threshold, and the pass mark
+    of the settings holds too: the higher one counts.
     """
 
     threshold: Decimal | None = None
     threshold_path: Path | None = None
     doubts: tuple[tuple[Path, str], ...] = ()
+    is_gate: bool = False
+
+
+NOTHING_AROUND = Around()
 
 
 def has_own_words(text: str) -> bool:

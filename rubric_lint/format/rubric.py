@@ -19,6 +19,7 @@ from rubric_lint.format.criterion import (
     build_criterion,
     unescape_criterion,
 )
+from rubric_lint.format.recognition import NOTHING_AROUND, Around
 from rubric_lint.format.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
@@ -263,12 +264,19 @@ class SharedEntries(Sequence[Criterion]):
         return tuple, (self._built,)
 
 
+def apply_threshold(thresholds: Thresholds, threshold: Decimal | None, *, is_gate: bool) -> Thresholds:
+    """Return the thresholds of a rubric by its own one, if any; with `is_gate`, that only makes others stricter."""
+    if threshold is None or (is_gate and threshold <= thresholds.pass_at):
+        return thresholds
+    return Thresholds(threshold, threshold)
+
+
 def build_rubric(
     document: Document,
     path: Path,
     version: str,
     thresholds: Thresholds,
-    around: tuple[Decimal | None, tuple[tuple[Path, str], ...]] = (None, ()),
+    around: Around = NOTHING_AROUND,
     *,
     implicit_required: bool = False,
     view: "View | None" = None,
@@ -286,13 +294,11 @@ def build_rubric(
         is_template = view.dialect.name in RENDERS
         reader, value = view, view.data
         implicit_required = view.dialect.implicit_required
-        threshold = view.threshold
+        thresholds = apply_threshold(thresholds, view.threshold, is_gate=view.is_gate)
     else:
         value = document.value(path)
-        threshold = around[0]
-    if threshold is not None:
-        thresholds = Thresholds(threshold, threshold)
-    elif view and not view.dialect.has_borderline:
+        thresholds = apply_threshold(thresholds, around.threshold, is_gate=around.is_gate)
+    if view and (view.threshold is None or view.is_gate) and not view.dialect.has_borderline:
         thresholds = Thresholds(thresholds.pass_at, thresholds.pass_at)
     entries = value if isinstance(value, list) else []
     sound = [(index, entry) for index, entry in enumerate(entries) if isinstance(entry, str | dict)]
@@ -317,7 +323,7 @@ def build_rubric(
         ambiguous=tuple(reader.ambiguous_scalars(path)),
         view=view,
         has_strays=len(sound) < len(entries),
-        doubts=around[1],
+        doubts=around.doubts,
     )
 
 

@@ -55,14 +55,15 @@ class View:
 
     `name` is the name of the rubric, `task` what is judged as a whole and `question` what its case asks, which a judge
     sees; each may be empty. `threshold` is the lowest score in 0..1 that passes, and `threshold_path` its place, if not
-    beside the rubric. `span` are the scores that are worth 0 and 1, if not 0 and 10. `unscorable` says why the rubric
-    can be linted, but neither scored nor converted. `around` is set if the list holds more than the rubric: the
-    definition that the whole list follows. `holder` is the call that uses the rubric in a program. `beside` overrides
-    that of the dialect; `beside_at` is the mapping that follows it, if that is not the one around the list.
-    `definition` is that of the value at `path`, if it is not a list of criteria. With `is_text`, the rubric is written
-    into one string. `problems` are those that only the dialect knows, with the names of their rules and their places in
-    the document. `unread` are the places of keys that are not read though they may matter, each with what to say of it,
-    and `doubts` those that may decide the score: with one, the rubric is neither scored nor converted.
+    beside the rubric; with `is_gate`, the pass mark of the settings holds too. `span` are the scores that are worth 0
+    and 1, if not 0 and 10. `unscorable` says why the rubric can be linted, but neither scored nor converted. `around`
+    is set if the list holds more than the rubric: the definition that the whole list follows. `holder` is the call that
+    uses the rubric in a program. `beside` overrides that of the dialect; `beside_at` is the mapping that follows it, if
+    that is not the one around the list. `definition` is that of the value at `path`, if it is not a list of criteria.
+    With `is_text`, the rubric is written into one string. `problems` are those that only the dialect knows, with the
+    names of their rules and their places in the document. `unread` are the places of keys that are not read though they
+    may matter, each with what to say of it, and `doubts` those that may decide the score: with one, the rubric is
+    neither scored nor converted.
     `place` maps a path in `data` to the document.
     """
 
@@ -75,6 +76,7 @@ class View:
     question: str = ""
     threshold: Decimal | None = None
     threshold_path: Path | None = None
+    is_gate: bool = False
     span: tuple[int, int] | None = None
     unscorable: str = ""
     around: str = ""

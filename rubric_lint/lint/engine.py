@@ -23,7 +23,7 @@ from rubric_lint.dialects.search.locate import (
 from rubric_lint.finding import Finding, Place, Problem, Related, Result, Severity, Unread
 from rubric_lint.format.criterion import Criterion, Shape, Thresholds
 from rubric_lint.format.recognition import FIELD, Around
-from rubric_lint.format.rubric import Rubric, SharedEntries, build_rubric
+from rubric_lint.format.rubric import Rubric, SharedEntries, apply_threshold, build_rubric
 from rubric_lint.format.schema import RubricSchema, schema_of
 from rubric_lint.format.schema_files import catalogue
 from rubric_lint.format.signs import find_signs
@@ -342,8 +342,7 @@ def _build(document: Document, locations: Iterable[Location], settings: FileSett
     implicit_required = settings.implicit_required
 
     def build(path: Path, version: str, view: "View | None", around: Around) -> Rubric:
-        more = (around.threshold, around.doubts)
-        return build_rubric(document, path, version, thresholds, more, implicit_required=implicit_required, view=view)
+        return build_rubric(document, path, version, thresholds, around, implicit_required=implicit_required, view=view)
 
     if not document.may_borrow:
         return [build(*location) for location in locations]
@@ -353,7 +352,7 @@ def _build(document: Document, locations: Iterable[Location], settings: FileSett
         key = (id(document.value(path)), version)
         if view is None and (same := first.get(key)) is not None:
             entries = SharedEntries(same, partial(build, path, version, None, around))
-            own = thresholds if around.threshold is None else Thresholds(around.threshold, around.threshold)
+            own = apply_threshold(thresholds, around.threshold, is_gate=around.is_gate)
             built.append(same._replace(path=path, entries=entries, ambiguous=(), thresholds=own, doubts=around.doubts))
             continue
         built.append(build(path, version, view, around))

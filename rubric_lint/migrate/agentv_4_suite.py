@@ -1,6 +1,7 @@
 """Rewrite what is around the rubrics of an earlier suite for AgentV 4, and find what AgentV 4 skips."""
 
-from collections.abc import Callable, Iterable, Iterator
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rubric_lint.dialects.search.agentv_suites import is_current
 from rubric_lint.edits.intents import Intent, RenameKey, ReplaceValue
@@ -24,17 +25,38 @@ _LATER = (
     "the suite is written for AgentV 5, and `--to` never goes back to an earlier release; restore it from Git, such as "
     "with `git revert`"
 )
+_CONVERT = "; or write a new suite with `rubric-lint convert --to agentv-4 {}`, which says what AgentV 4 cannot hold"
 _OF_5 = ("prompts", "default_test", "evaluate_options")
 _SCRIPTS = frozenset({"code", "script-grader", "code-judge", "code_judge", "code_grader"})
 _JUDGES = frozenset({"agent-judge", "agent_judge", "llm-judge", "llm_judge"})
 _JUDGED = {"criteria", "expected_output", "assertions", "assert", "turns"}
 
 
-def find_later(document: Document, rubrics: Iterable[Rubric]) -> Iterator[Unmet]:
-    """Find what shows that a suite is written for AgentV 5: fields of the suite, or criteria."""
+def find_later(document: Document, rubrics: Sequence[Rubric], *, is_sound: bool) -> Iterator[Unmet]:
+    """Find what shows that a suite is written for AgentV 5: fields of the suite, or criteria.
+
+    `rubrics` are those of the file, and `is_sound` says that it has no errors: then it may be converted.
+    """
+    reason, name = _LATER, document.source.name
+    if is_sound and name.isprintable() and _can_convert(rubrics):
+        reason += _CONVERT.format(shlex.quote(name))
     if is_current(document):
-        yield from (Unmet(_LATER, (name,)) for name in _OF_5 if name in document.data)
-    yield from (Unmet(_LATER, rubric.path) for rubric in rubrics if rubric.dialect == "agentv-a7")
+        yield from (Unmet(reason, (field,)) for field in _OF_5 if field in document.data)
+    yield from (Unmet(reason, rubric.path) for rubric in rubrics if rubric.dialect == "agentv-a7")
+
+
+def _can_convert(rubrics: Iterable[Rubric]) -> bool:
+    from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415  (few suites are refused)
+    from rubric_lint.dialects.export.suites import AGENTV_4  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
+
+    found = {str(number): rubric for number, rubric in enumerate(rubrics)}
+    try:
+        written = find_written(found, AGENTV_4.name, AGENTV_4.shapes)
+        AGENTV_4.write({name: make_sound(name, rubric)[0] for name, rubric in written.items()})
+    except ExportError:
+        return False
+    return bool(found)
 
 
 def find_obstacles(document: Document) -> Iterator[Unmet]:

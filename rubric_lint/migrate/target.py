@@ -179,12 +179,13 @@ class _Rewriting:
         if self.target.name != "agentv-4":
             return ()
         source = self.fixed.result.source
+        is_sound = not any(finding.severity is Severity.ERROR for finding in self.fixed.result.findings)
         rubrics: dict[int | None, list[Rubric]] = {}
         for owner, rubric in self._rubrics(source):
             rubrics.setdefault(owner.number, []).append(rubric)
         found = []
         for document in self.find_documents(source):
-            signs = agentv_4_suite.find_later(document, rubrics.get(document.number, []))
+            signs = agentv_4_suite.find_later(document, rubrics.get(document.number, []), is_sound=is_sound)
             found += [self._leave(document, unmet) for unmet in signs][:1]
         return tuple(found)
 

@@ -438,12 +438,13 @@ def find_doubts_around(document: Document, path: Path, scales: Collection[Ends])
 
 @lru_cache(maxsize=8)  # the rubrics of a suite share what the suite says
 def find_doubts_in_holder(
-    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str]
+    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool = False
 ) -> list[Doubt]:
     """Return what may decide the score of rubrics at or below a path, and stands in the suite or the test around it.
 
     `scales` are those on which criteria are scored, `known` the keys that are read. What a test as a whole must do
-    bears on no rubric, nor do its inputs. What a mapping or a list says may be a part of the criteria, as above.
+    bears on no rubric, nor do its inputs; with `is_grader`, the holder judges by this rubric alone. What a mapping or a
+    list says may be a part of the criteria, as above.
     """
     at = len(path) - 1
     may_borrow = document.may_borrow
@@ -454,7 +455,8 @@ def find_doubts_in_holder(
         may_bear = is_direct or words & _SETTINGS or (doubt.quote and words & _NOTES)
         is_read = not known.isdisjoint(map(str, doubt.place[at:])) or (may_borrow and doubt.is_beside)
         is_of_tests = doubt.is_of_case or (doubt.setting == "named" and path[-1] not in _HOLDERS)
-        if doubt.setting and may_bear and not is_read and not is_of_tests and _is_of_rubric(doubt):
+        is_of_rubric = is_grader or _is_of_rubric(doubt)
+        if doubt.setting and may_bear and not is_read and not is_of_tests and is_of_rubric:
             doubts.append(doubt)
     return doubts
 

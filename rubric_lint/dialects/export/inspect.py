@@ -66,4 +66,5 @@ INSPECT = ExportTarget(
     is_single=True,
     shows=frozenset({"id"}),
     keeps={"pass", "borderline"},
+    writes_mark=True,
 )

@@ -18,4 +18,5 @@ JSON = ExportTarget(
     names_rubrics=True,
     keeps_all=True,
     keeps={"pass", "borderline"},
+    writes_mark=True,
 )

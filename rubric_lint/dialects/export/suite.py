@@ -146,7 +146,7 @@ def carry(documents: Iterable[Document], uses: Iterable[Use], target: ExportTarg
     """
     uses = list(uses)
     suite, sources = _read(documents, uses, target)
-    carrier = _Carrier(suite, target)
+    carrier = _Carrier(suite, target, frozenset(_find_marks(uses)) if target.writes_mark else frozenset())
     read_case = carrier.carry_case if target.has_cases else carrier.show_case
     cases = {case.key: read_case(case) for case in suite.cases}
     fields: dict[str, Any] = {}
@@ -162,6 +162,13 @@ def carry(documents: Iterable[Document], uses: Iterable[Use], target: ExportTarg
             if not (name == "prompts" and carrier.shows_texts):  # reported case by case
                 carrier.lose(part)
     return Carried(fields, cases, tuple(carrier.losses)), sources
+
+
+def _find_marks(uses: Iterable[Use]) -> Iterator[CaseKey]:
+    """Find the places of the pass marks of rubrics, each with the number of its document."""
+    for use in uses:
+        if use.source and use.rubric.view and use.rubric.view.threshold_path:
+            yield use.document.number, use.rubric.view.threshold_path
 
 
 def _read(documents: Iterable[Document], uses: list[Use], target: ExportTarget) -> tuple[_Suite, Sources]:
@@ -224,7 +231,8 @@ class _Taken:
 # A suite of ours, of AgentV or of promptfoo.
 _SHARED = frozenset({"rubrics", "defaults", "execution", "default_test", "defaultTest", *EVALUATORS})
 _OF_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *EVALUATORS})
-_HOLDERS = {("execution", AGENTV_4), ("defaultTest", PROMPTFOO)}
+_HOLDERS = {("execution", AGENTV_4), ("run", AGENTV_5), ("execution", AGENTV_5), ("defaultTest", PROMPTFOO)}
+_SETTINGS = ("execution", "run")
 _OTHER, _CHECK, _SET = "\0", "\0check", "\0set"  # names of what has no common name
 
 
@@ -315,7 +323,8 @@ def _read_document(
         fields: dict[str, Part] = {}
         others: list[Part] = []
         case = Part(path, document.value(path), document.number)
-        parts = [each for part in case.items() for each in _read_field(part, system, taken)]
+        items = sorted(case.items(), key=lambda part: part.path[-1] != "run")  # its threshold counts before others
+        parts = [each for part in items for each in _read_field(part, system, taken)]
         checks, sets = (tuple(part for name, part in parts if name == kind) for kind in (_CHECK, _SET))
         _sort_out((each for each in parts if each[0] not in {_CHECK, _SET}), fields, others)
         is_named = path in of_rubrics.used or path in of_rubrics.above
@@ -348,8 +357,8 @@ def _read_field(part: Part, system: str, taken: _Taken) -> Iterator[tuple[str, P
             if own in EVALUATORS:
                 yield from _read_checks(inner, taken)
             elif inner.path not in taken.used:
-                is_named = own == "threshold" or name == "execution"
-                yield (own if own == "threshold" else f"execution.{own}") if is_named else _OTHER, inner
+                is_named = own == "threshold" or name in _SETTINGS
+                yield (own if own == "threshold" else f"{name}.{own}") if is_named else _OTHER, inner
     elif name == "vars" and isinstance(part.value, dict):
         yield from ((f"vars.{inner.path[-1]}", inner) for inner in part.items())
     elif part.path in taken.above:
@@ -605,8 +614,10 @@ def _put(written: dict[str, Any], fields: dict[str, Any]) -> None:
 
 
 class _Carrier:
-    def __init__(self, suite: _Suite, target: ExportTarget) -> None:
+    def __init__(self, suite: _Suite, target: ExportTarget, marks: frozenset[CaseKey]) -> None:
         self.suite = suite
+        self.marks = marks
+        """The places of pass marks that the target writes as those of the rubrics."""
         self.source = suite.system
         self.target = target.name
         self.title = target.title
@@ -618,6 +629,14 @@ class _Carrier:
         self.as_written = self.target in {OURS, self.source}
 
     def lose(self, part: Part, message: str = "") -> None:
+        """Report a part as lost; without a message, the target has no field for it, unless it is a pass mark."""
+        if not message and (part.number, part.path) in self.marks:
+            return
+        inner = list(part.items()) if not message and isinstance(part.value, dict) else []
+        if any((each.number, each.path) in self.marks for each in inner):
+            for each in inner:
+                self.lose(each)
+            return
         name = next((step for step in reversed(part.path) if isinstance(step, str)), "")
         if not part.path:
             message = f"a document without rubrics and cases: {self.title} has no place for it"
@@ -769,7 +788,7 @@ class _Carrier:
         if name == "threshold":
             return self._threshold(part.value, is_suite=False)
         if self.as_written:
-            is_inner = inner and holder in {"vars", "execution"}
+            is_inner = inner and holder in {"vars", *_SETTINGS}
             return {holder: {inner: part.value}} if is_inner else {name: part.value}
         if name in _FIELDS or (inner and holder == "vars"):
             known = {each.partition(".")[2] for each in case.fields if each.startswith("vars.")}

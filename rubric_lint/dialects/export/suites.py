@@ -170,13 +170,14 @@ class _AgentV:
         for case in group_cases(writing):
             if not self.is_template:
                 _refuse_variables(writing, case.members)
-            first = case.members[0].rubric.thresholds.pass_at if case.members else None
-            for member in case.members[1:]:
+            marked = [each for each in case.members if not _holds_mark(writing, each)]
+            first = marked[0].rubric.thresholds.pass_at if marked else None
+            for member in marked[1:]:
                 own = member.rubric.thresholds.pass_at
                 if own != first:
                     message = f"the threshold {own}: the test has only one, {first}"
                     writing.lose(member.name, member.rubric.path, message)
-            tests.append(self._test(writing, case))
+            tests.append(self._test(writing, case, first))
         about: Mapping[str, Any] = {"prompts": _PROMPTS} if self.is_template else {}
         if writing.suite:
             about, unknown = writing.suite.fields, []
@@ -204,13 +205,12 @@ class _AgentV:
             return ""
         return str(escape(text)) if self.is_template and not source.is_template else text
 
-    def _test(self, writing: Writing, case: _Case) -> dict[str, Any]:
+    def _test(self, writing: Writing, case: _Case, pass_at: Decimal | None) -> dict[str, Any]:
         written = {"id": case.name, **case.carried.fields}
         if case.members and not case.members[0].source.place:
             question = self._question(case.members[0].source)
             written |= {"vars": {"input": question}} if self.is_template else {"input": question}
-        if case.members:
-            pass_at = case.members[0].rubric.thresholds.pass_at
+        if pass_at is not None:
             suite = writing.suite.fields if writing.suite else {}
             of_suite = suite.get("threshold") if self.is_template else suite.get("execution", {}).get("threshold")
             if pass_at != USUAL_THRESHOLDS.pass_at and str(as_number(pass_at)) != str(of_suite):
@@ -244,6 +244,13 @@ class _AgentV:
             criteria = escape(criteria)
             extras = extras if member.source.is_template else escape(extras)
         return {"type": self.kind, **member.weight_beside(case, extras), **extras, self.criteria: criteria}
+
+
+def _holds_mark(writing: Writing, member: _Member) -> bool:
+    """Return whether the assertion of a rubric holds its pass mark as a gate, so that it is none of the test."""
+    extras = split_gate(writing.extras(member.name))
+    mark = member.rubric.thresholds.pass_at
+    return extras.get("required") is True and str(extras.get("min_score")) == str(as_number(mark))
 
 
 _PROMPTS = ["{{ input }}"]
@@ -396,6 +403,7 @@ AGENTV_4 = ExportTarget(
     limit="its rubrics have checklist criteria or score ranges",
     has_cases=True,
     keeps={"pass"},
+    writes_mark=True,
 )
 AGENTV_5 = replace(
     AGENTV_4,
@@ -409,4 +417,5 @@ PROMPTFOO = ExportTarget(
     _write_promptfoo,
     has_cases=True,
     keeps={"pass"},
+    writes_mark=True,
 )

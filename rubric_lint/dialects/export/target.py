@@ -309,6 +309,7 @@ class ExportTarget:
     `names_cases`, each case has its own name there, from whatever field that is. With `names_rubrics`, each of several
     rubrics has its whole name there. With `keeps_all`, it has what only other systems have: criteria that cost points
     or are negated, and levels of which the lowest is worth something. `keeps` are the thresholds that its files hold.
+    With `writes_mark`, it writes the pass mark of a rubric wherever that was read, such as from its suite.
     Where it has no `average`, `weights` or `gates`, these say what it does instead, and they are reported as lost.
     """
 
@@ -324,6 +325,7 @@ class ExportTarget:
     names_rubrics: bool = False
     keeps_all: bool = False
     keeps: Collection[str] = ()
+    writes_mark: bool = False
     average: str = ""
     weights: str = ""
     gates: str = ""
@@ -353,7 +355,9 @@ class ExportTarget:
         for name, rubric in rubrics.items():
             source = writing.source(name)
             is_named = self.names_rubrics and len(rubrics) > 1
-            fields = [each for each in source.fields if not (is_named and _is_label(each, rubric, source.label))]
+            written = self._find_mark(rubric)
+            fields = [each for each in source.fields if each.path not in written]
+            fields = [each for each in fields if not (is_named and _is_label(each, rubric, source.label))]
             for path, message in _find_uncarried(fields, self.name, self.title):
                 if (name, path) not in told:
                     writing.losses.append(Loss(name, path, message))
@@ -361,6 +365,11 @@ class ExportTarget:
                 writing.losses.append(Loss(name, path, message))
         data = content.encode() if isinstance(content, str) else content
         return Export(data, tuple(writing.losses), tuple(writing.gaps))
+
+    def _find_mark(self, rubric: Rubric) -> tuple[Path, ...]:
+        """Return where the pass mark is that the target writes, and the flag that makes it one; empty without any."""
+        mark = rubric.view.threshold_path if self.writes_mark and rubric.view else None
+        return (mark, (*mark[:-1], "required")) if mark else ()
 
     def _find_lost(self, rubric: Rubric) -> Iterator[tuple[Path, str]]:
         """Find what the target does not have for any rubric: averages, weights, gates and thresholds."""

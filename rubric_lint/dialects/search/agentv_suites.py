@@ -160,20 +160,21 @@ _MARKS = (
 class PassMark(NamedTuple):
     """The threshold of a test: its path, what to say if the release does not read it there, and the field there.
 
-    `is_refused`: the release refuses it there, if it does not read it.
+    `may_be_meant`: if the release does not read it there, its author may have meant it still, whatever else is read.
     """
 
     path: Path
     reason: str
     field: str
-    is_refused: bool = False
+    may_be_meant: bool = False
 
 
 def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | None:
     """Find the threshold of the test that a rubric at `path` belongs to, or else that of its suite.
 
-    One that the release of the schema does not read is returned if none is read, or if it differs and is more than a
-    plain `threshold`, which AgentV accepts and ignores: it refuses the others, or the author means another release.
+    One that the release of the schema does not read is returned if none is read, or if it differs and is no plain
+    `threshold` of a suite: one in a test says what this test needs, and the others AgentV refuses, or the author means
+    another release. A plain one of a suite may stand there for another release that reads the file too.
     """
     holders = [path[:end] for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int)]
     tests = [holder for holder in holders if not (len(holder) > 1 and holder[-2] in EVALUATORS)]
@@ -182,13 +183,34 @@ def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | No
         for steps in _MARKS:
             if look_up(document.value(holder), steps) is not None:
                 reason = _word_unread(load_table(schema)[part], steps)
-                mark = PassMark((*holder, *steps), reason, f"`{steps[0]}` of a {part}", steps != (_MARK,))
+                may_be_meant = part == "test" or steps != (_MARK,)
+                mark = PassMark((*holder, *steps), reason, f"`{steps[0]}` of a {part}", may_be_meant)
                 (unread if reason else read).append(mark)
     if not read:
         return unread[0] if unread else None
     value = document.value(read[0].path)
-    others = (mark for mark in unread if mark.is_refused and document.value(mark.path) != value)
+    others = (mark for mark in unread if mark.may_be_meant and document.value(mark.path) != value)
     return next(others, read[0])
+
+
+def find_grader(document: Document, path: Path) -> Path | None:
+    """Return where the assertion is that has its criteria at a path, or is one itself; None if there is none."""
+    ends = [end for end in (len(path), len(path) - 1) if end > 1 and path[end - 2] in EVALUATORS]
+    return next((path[:end] for end in ends if isinstance(document.value(path[:end]), dict)), None)
+
+
+def find_gate(document: Document, grader: Path) -> Path | None:
+    """Return where an assertion says below which score it fails its test; None if it does not.
+
+    With `required: true` alone, that is the threshold of the test.
+    """
+    assertion = document.value(grader)
+    required = assertion.get("required")
+    if is_off(required):
+        return None
+    if "min_score" in assertion:
+        return (*grader, "min_score")
+    return None if required is True else (*grader, "required")
 
 
 def find_negation(document: Document, path: Path) -> tuple[Path, str] | None:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from rubric_lint.dialects.search.agentv_suites import PassMark, find_negation, find_pass_mark
+from rubric_lint.dialects.search.agentv_suites import PassMark, find_gate, find_grader, find_negation, find_pass_mark
 from rubric_lint.format.criterion import read_number
-from rubric_lint.format.recognition import KNOWN_IN_SUITES, Around, is_plain
+from rubric_lint.format.recognition import KNOWN_IN_GRADERS, KNOWN_IN_SUITES, Around, is_plain
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
@@ -33,12 +33,13 @@ _SEVERAL_MARKS = (
     "the file has several marks, and the settings of rubric-lint hold one: write that as `pass` and `borderline` "
     "there, from 0 to 1, and remove all of them here"
 )
+_MARK_OF_GRADER = "write the mark as `min_score`, from 0 to 1, with `required: true`, or remove it if it does not count"
 
 
 def find_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format."""
     if len(path) > 1:
-        return find_in_suite(document, path, _SCHEMA)
+        return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
     found = find_doubts_around(document, path, _list_scales(document.value(path)))
     mark = _word_marks(document) if found else ""
     doubts = [(doubt.place, doubt.word_without_table(mark)) for doubt in found]
@@ -73,11 +74,14 @@ def _list_scales(criteria: Any) -> tuple[tuple[Fraction, Fraction], ...]:
     return (_SCALE,) if has_bands else ()
 
 
-def find_in_suite(document: Document, path: Path, schema: str) -> Around:
-    """Return what stands around a rubric in a suite, of which a release of AgentV reads what its schema says."""
+def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[str] = KNOWN_IN_GRADERS) -> Around:
+    """Return what stands around a rubric in a suite, of which a release of AgentV reads what its schema says.
+
+    `known` are the fields of its assertion that are read or do nothing there.
+    """
     turned = find_negation(document, path)
     doubts = [turned] if turned else []
-    threshold, place = None, None
+    threshold, place, is_gate = None, None, False
     mark = find_pass_mark(document, path, schema)
     if mark:
         threshold = None if mark.reason else read_threshold(document, mark.path)
@@ -86,12 +90,40 @@ def find_in_suite(document: Document, path: Path, schema: str) -> Around:
         else:
             place = mark.path
     scales = _list_scales(document.value(path))
+    grader = find_grader(document, path)
+    if grader is not None:
+        gate = find_gate(document, grader)
+        least = _read_gate(document, gate, schema) if gate else None
+        if gate and least is None:
+            doubts.append((gate, _word_gate(document, gate, schema)))
+        elif least is not None and (threshold is None or least > threshold):
+            is_gate = threshold is None
+            threshold, place = least, gate  # an answer has to pass the test and its gate
+        criteria = path if path != grader else (*grader, "value")
+        found = find_doubts_in_holder(document, criteria, scales, known, is_grader=True)
+        found = [doubt for doubt in found if doubt.place != gate]
+        doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_GRADER)) for doubt in found]
     for end in range(1, len(path) + 1):
         holder = document.value(path[: end - 1])
-        if isinstance(holder, dict) and not is_plain(holder):
+        if isinstance(holder, dict) and not is_plain(holder) and path[: end - 1] != grader:
             found = find_doubts_in_holder(document, path[:end], scales, KNOWN_IN_SUITES)
             doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found]
-    return Around(threshold, place, tuple(doubts))
+    return Around(threshold, place, tuple(doubts), is_gate)
+
+
+def _read_gate(document: Document, gate: Path, schema: str) -> Decimal | None:
+    """Return the lowest score that passes a gate; None if the release does not read it."""
+    is_read = gate[-1] == "min_score" or schema == _SCHEMA
+    return read_threshold(document, gate) if is_read else None
+
+
+def _word_gate(document: Document, gate: Path, schema: str) -> str:
+    found = describe(document.value(gate), document.written_at(gate))
+    if gate[-1] == "min_score":
+        return f"`min_score` is {found}, expected a number from 0 to 1"
+    if schema == _SCHEMA:
+        return f"`required` is {found}, expected true, or a number from 0 to 1"
+    return f"`required` is {found}, expected true or false; write a mark as `min_score`, with `required: true`"
 
 
 def _word_mark(document: Document, mark: PassMark) -> str:

@@ -306,6 +306,8 @@ _TEXTS = frozenset({"title", "description", "task"})
 _OF_SUITES = ("threshold", "negate", "not-")
 """What may bear on the scores of a rubric in a suite, in it or farther away."""
 
+_GATES = frozenset({"required", "min_score"})
+
 
 def _look_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format at a path."""
@@ -322,10 +324,10 @@ def _look_around(document: Document, path: Path) -> Around:
 
 
 def _has_more(document: Document, path: Path) -> bool:
-    """Return whether a mapping around a rubric has a key that is not a plain one."""
+    """Return whether a mapping around a rubric has a key that is not a plain one, or is an assertion with a gate."""
     value = document.data
     for step in path:
-        if type(value) is dict and not is_plain(value):
+        if type(value) is dict and not (is_plain(value) and _GATES.isdisjoint(value)):
             return True
         value = value[step]
     return False
