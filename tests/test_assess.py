@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rubric_lint.agree.bounds import bound, lower_bound, upper_bound
 from rubric_lint.agree.groups import find_level
-from rubric_lint.agree.judged.outcomes import level_of_criterion
+from rubric_lint.agree.judged.outcomes import at_least, at_most, level_of_criterion
 from rubric_lint.agree.needed import MOST_LABELS, Seen, count_labels
 from rubric_lint.agree.shares import LabelledAnswer, compare_people, measure_shares
 from rubric_lint.agree.units import EMPTY, OTHER, About, count_copies, describe, group_units
@@ -23,6 +23,25 @@ def answer(unit, *runs, is_good=True):
 
 BAD = {"is_good": False}
 RIGHT, WRONG = (True,), (False,)
+
+
+@pytest.mark.parametrize(
+    ("share", "most", "least"),
+    [
+        (0.7999941, "at most 79.9995%", "at least 79.9%"),
+        (0.8, "at most 80.0%", "at least 80.0%"),
+        (0.7, "at most 70.0%", "at least 70.0%"),
+        (0.79999999999999, "at most 79.999999999999%", "at least 79.9%"),
+        (1.0, "at most 100.0%", "at least 100.0%"),
+        (0.0, "at most 0.0%", "at least 0.0%"),
+    ],
+)
+def test_a_bound_is_rounded_so_that_it_stays_on_its_side_of_the_target(share, most, least):
+    assert (at_most(share, TARGET), at_least(share, TARGET)) == (most, least)
+
+
+def test_a_lower_bound_that_reaches_an_odd_target_has_the_digits_that_show_it():
+    assert at_least(0.80056, Fraction("0.8005")) == "at least 80.05%"
 
 
 def test_looks_and_judges_share_the_probability_of_an_error_and_a_share_of_nothing_has_no_value():

@@ -18,6 +18,7 @@ import played_judges as played
 import pytest
 from chat_server import Response, completion, serving
 
+from rubric_lint.agree.bounds import lower_bound
 from rubric_lint.agree.reading import NO_ANSWER, Reader
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.messages import Causes
@@ -952,6 +953,109 @@ def test_agree_and_assess_say_the_same_of_the_same_files(people, judged, more, o
     assert found.returncode == int(is_void)
 
 
+RANGES = """\
+rubrics:
+  - {{id: accuracy, required_min_score: 7, score_ranges: {{0: A name differs, 7: Every name is that of the article}}}}
+  - {{id: length, {more}score_ranges: {{0: Longer than 80 words, 6: At most 80 words}}}}
+"""
+
+
+def measure_length(labels, judged, *options, more=""):
+    """Return what `assess`, `agree` and `check` say of the criterion `length`, by values of people and of a judge."""
+    Path("refund.rubric.yaml").write_text(RANGES.format(more=more))
+    about = [{"id": f"a{at}", "question": f"What is {played.spell(at)}?"} for at in range(len(labels))]
+    records = []
+    for at, (one, value) in enumerate(zip(about, judged, strict=True)):
+        checks = [{"id": "accuracy", "score": (3, 9)[at % 2]}, {"id": "length", "score": value}]
+        records.append({**one, "answer": f"It is {played.spell(at)}", "output": {"checks": checks}})
+    rows = [f"a{at},ann,random,{(3, 9)[at % 2]},{'' if each is None else each}" for at, each in enumerate(labels)]
+    write_lines("answers.jsonl", [{**each, "output": None} for each in records])
+    write_lines("answers.judged.jsonl", records)
+    Path("labels.csv").write_text("\n".join(["id,rater,chosen,accuracy,length", *rows]), "utf-8")
+    files = ("answers.judged.jsonl", "--labels", "labels.csv")
+    _, report, _ = run(*files[1:], *options)
+    own = next(each for each in report["criteria"] if each["id"] == "length")
+    asked = ("agree", FILES[0], *files, *options, "--format", "json")
+    measures = json.loads(commands.run("rubric-lint", *asked).stdout)["agreements"][0]["comparisons"][0]["measures"]
+    gate = next(each for each in measures if (each["criterion"], each["scale"]) == ("length", "score"))["pair"]["gate"]
+    checked = ("check", FILES[0], "--judged", *files, "--format", "json")
+    found = json.loads(commands.run("rubric-lint", *checked).stdout)["findings"]
+    warned = [each["message"] for each in found if each["rule"] == "judged-disagrees"]
+    return own, gate, warned
+
+
+LOW_HIGH = [0, 10] * 30
+
+
+@pytest.mark.parametrize(
+    ("labels", "judged", "more", "standing", "caught", "passed"),
+    [
+        (LOW_HIGH, [3, 9] * 30, "", KEEP, 30, 30),
+        (LOW_HIGH, [9] * 60, "", FIX, 0, 30),
+        ([0, 3] * 30, [3, 9] * 30, "", UNKNOWN, None, None),
+        ([3] * 60, [3, 9] * 30, "", UNKNOWN, None, None),
+        (LOW_HIGH, [9] * 60, "weight: 0, ", UNKNOWN, None, None),
+        (LOW_HIGH + [None] * 40, [3, 9] * 30 + [9, 3] * 20, "", UNKNOWN, 30, 30),
+        (LOW_HIGH + [None] * 2, [3, 9] * 30 + [9, 3], "", KEEP, 30, 30),
+    ],
+    ids=["same-band", "missed", "one-band", "alike", "weight-0", "empty", "two-empty"],
+)
+def test_assess_agree_and_check_measure_a_criterion_without_a_gate_alike(
+    labels, judged, more, standing, caught, passed, said
+):
+    """Scores of one band are on one side, and answers without a value count against the judge in lower bounds."""
+    own, gate, warned = measure_length(labels, judged, more=more)
+    fields = ("bad_caught", "good_passed")
+    assert (own["standing"], bool(warned)) == (standing, standing is FIX)
+    assert [own[name] for name in fields] == ([gate[name] for name in fields] if gate else [None, None])
+    assert [own[name] and own[name]["x"] for name in fields] == [caught, passed]
+    page = re.sub(r"\s+", " ", run("--labels", "labels.csv", form="full")[1].partition("\nDetails")[0])
+    said(warned, page.partition(" Next:")[0].partition(" sees them. ")[2])
+
+
+def test_a_page_says_what_is_bad_without_a_gate(said):
+    measure_length(LOW_HIGH, [3, 9] * 30)
+    page = run("--labels", "labels.csv", form="full")[1]
+    agree = commands.run("rubric-lint", "agree", FILES[0], "answers.judged.jsonl", "--labels", "labels.csv").stdout
+    said([line for line in [*page.splitlines(), *agree.splitlines()] if "gate" in line])
+
+
+@pytest.mark.parametrize(("look", "standing", "level"), [(1, KEEP, 0.025), (10, UNKNOWN, 0.0025)])
+def test_looks_share_the_error_of_what_is_said_of_criteria(look, standing, level):
+    """18 bad and 18 good answers reach 80% at the first look, and nothing at the last one."""
+    own, gate, _ = measure_length([0, 10] * 18, [3, 9] * 18, "--look", str(look))
+    low = lower_bound(18, 18, level)
+    assert (own["standing"], own["bad_caught"]["low"], gate["good_passed"]["low"]) == (standing, low, low)
+
+
+@pytest.mark.parametrize(("look", "standing"), [(1, FIX), (10, UNKNOWN)])
+def test_looks_share_the_error_of_what_speaks_against_a_criterion(look, standing):
+    """Of 30 bad answers 15 are caught."""
+    missed = [9 if at < 30 and at % 2 == 0 else (3, 9)[at % 2] for at in range(60)]
+    own, gate, _ = measure_length(LOW_HIGH, missed, "--look", str(look))
+    assert (own["standing"], gate["reasons"]) == (standing, ["misses-bad" if standing is FIX else "few-labels"])
+
+
+def test_models_of_a_panel_share_the_error_as_judges_do_and_it_judges_once(said):
+    met = [False, True] * 18
+    write_judged([(each,) * 3 for each in met], met)
+    panel = {"judge": {"panel": [{"model": name, "outputs": 1} for name in ("one", "two", "three")]}}
+    records = [{**json.loads(line), **panel} for line in Path("answers.judged.jsonl").read_text().splitlines()]
+    write_lines("answers.judged.jsonl", records)
+    asked = ("agree", FILES[0], "answers.judged.jsonl", *LABELS)
+    comparisons = json.loads(commands.run("rubric-lint", *asked, "--format", "json").stdout)["agreements"][0]
+    lows = {}
+    for each in comparisons["comparisons"]:
+        if each["between"] == "label and judge":
+            lows[each["raters"][1]] = {one["pair"]["gate"]["bad_caught"]["low"] for one in each["measures"]}
+    member, whole = {lower_bound(18, 18, 0.025 / 3)}, {lower_bound(18, 18, 0.025)}
+    assert lows == {"one": member, "two": member, "three": member, "panel": whole}
+    assert run(*LABELS)[1]["bad_caught"]["low"] == whole.pop()
+    found = commands.run("rubric-lint", *asked, "--runs", "2")
+    assert found.returncode == 2
+    said(found.stderr)
+
+
 def test_agree_refuses_more_outputs_for_a_run_than_any_answer_has(said):
     write_people({"ann": HALF}, ONCE)
     asked = (FILES[0], "answers.judged.jsonl", *LABELS, "--runs", "2")
@@ -1522,6 +1626,38 @@ def test_labels_of_one_of_two_people_on_another_scale_are_named_and_read_alone(s
         code, _, message = run(*LABELS, *options)
         assert code == 2
         said(message)
+
+
+LEVELS = """\
+rubrics:
+  - id: quality
+    required_min_level: 3
+    levels: {1: Wrong in a main point, 2: Wrong in a minor point, 3: Right in the main points, 4: Right in nearly all
+      points, 5: Right in all points}
+  - {id: tone, levels: {1: Insults the reader, 2: Is polite}}
+"""
+
+
+@pytest.mark.parametrize(("is_own", "bad"), [(False, 24), (True, 36)])
+def test_a_scale_that_is_proposed_is_one_that_can_be_said(is_own, bad, said):
+    """A criterion with a narrower scale keeps it."""
+    Path("refund.rubric.yaml").write_text(LEVELS)
+    judged, rows = [], ["id,rater,chosen,quality,tone"]
+    for at in range(60):
+        output = {"checks": [{"id": "quality", "level": 1 + at % 5}, {"id": "tone", "level": 1 + at % 2}]}
+        judged.append({"id": f"a{at}", "question": f"What is {played.spell(at)}?", "answer": "x", "output": output})
+        rows.append(f"a{at},ann,random,{(1, 1, 2, 3, 3)[at % 5]},{1 + at % 2}")
+    write_lines("answers.jsonl", judged)
+    Path("labels.csv").write_text("\n".join(rows), "utf-8")
+    sheet = ("--labels", "labels.csv")
+    _, report, _ = run(*sheet)
+    words = shlex.split(report["next"][0]["command"])[4:]
+    assert (report["reasons"], words[-1]) == (["label-scale"], "1..3")
+    _, report, _ = run(*sheet, "--label-scale", "1..5" if is_own else words[-1])
+    counts = {each["id"]: (each["bad_caught"]["x"], each["bad_caught"]["n"]) for each in report["criteria"]}
+    assert counts == {"quality": (24, bad), "tone": (30, 30)}
+    said(read_sentences(run(*sheet, "--label-scale", "1..3", form="full")[1]))
+    assert run(*sheet, "--label-scale", "0..5")[0] == 2
 
 
 def test_the_next_command_asks_for_the_same_again():

@@ -22,7 +22,7 @@ from rubric_lint.agree.judged.rules import (
     sort_by_criterion,
 )
 from rubric_lint.agree.judged.table import Table, make_columns
-from rubric_lint.agree.labelled import Labelled
+from rubric_lint.agree.labelled import Cut, Labelled
 from rubric_lint.agree.scales import find_cut
 from rubric_lint.agree.shares import LabelledAnswer
 from rubric_lint.rules import BY_NAME
@@ -121,11 +121,16 @@ def people(label, judge, of=GATED):
     """A table of one criterion from labels of one person and values of the judge, each answer of another text."""
     made = table(of, judge, labels=[label])
     known = [number for number, each in enumerate(label) if each is not None]
-    good = made.columns[0].measure.meets
-    if good is None and (cut := find_cut([label[number] for number in known], 11)):
-        good = [score >= cut for score in range(11)]
+    good, cut = made.columns[0].measure.meets, None
+    if good is None:
+        steps = [made.columns[0].measure.step(score) for score in range(11)]
+        first = find_cut([steps[label[number]] for number in known], 11)
+        if first is None:
+            return made._replace(compared={"m": {}})
+        good = [step >= first for step in steps]
+        cut = Cut(str(good.index(True) - 1), str(good.index(True)), costs=False)
     answers = tuple(LabelledAnswer(number, {"ann": good[label[number]]}, (good[judge[number]],)) for number in known)
-    return made._replace(compared={"m": {0: Labelled(tuple(made.keys[number] for number in known), answers)}})
+    return made._replace(compared={"m": {0: Labelled(tuple(made.keys[number] for number in known), answers, cut)}})
 
 
 def verdicts(good, judged, of=None):

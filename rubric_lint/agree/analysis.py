@@ -344,19 +344,17 @@ def _measure_gates(
     ratings: Ratings, measures: Sequence[Measure], plan: Plan, known: Doubted | None
 ) -> dict[str, dict[int, Gate]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
-    units, judges = find_units(ratings), len(list_judges(ratings))
+    units = find_units(ratings)
     criteria = len(ratings.rubric.criteria) if ratings.rubric else 0
     doubts = find_doubts(ratings, plan.line, plan.scales_known)
     doubts = doubts._replace(doubted=known or doubts.doubted)
-    of_verdict = find_standard(plan.target, plan.look, judges)
-    of_criterion = find_standard_of_criterion(criteria, judges)
     found = dict[str, dict[int, Gate]]()
     for name, judge in {**ratings.judges, **ratings.panels}.items():
-        laid_out = {
-            number: _lay_out(ratings, name, measure, units, plan.runs)
-            for number, measure in enumerate(measures)
-            if measure.meets is not None
-        }
+        judges = len(ratings.panels if name in ratings.panels else ratings.judges)
+        of_verdict = find_standard(plan.target, plan.look, judges)
+        of_criterion = find_standard_of_criterion(criteria, plan.look, judges)
+        every = enumerate(_lay_out(ratings, name, measure, units, plan.runs) for measure in measures)
+        laid_out = {number: each for number, each in every if each is not None}
         # Where labels of the verdict say nothing of the judge, those of criteria say nothing either.
         last = len(measures) - 1
         people = compare_people(laid_out[last].answers)
@@ -365,8 +363,10 @@ def _measure_gates(
         found[name] = {}
         for number, answers in laid_out.items():
             gate = measure_gate(answers, of_verdict if number == last else of_criterion, void)
-            missing = word_missing(gate.shares, plan.runs, is_verdict=number == last)
-            reason = word_gate(gate, people if void else gate.shares.people, doubts, missing, is_invalid=is_invalid)
+            is_verdict = number == last
+            missing = word_missing(gate.shares, plan.runs, is_verdict=is_verdict)
+            whose = people if void else gate.shares.people
+            reason = word_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
             found[name][number] = gate._replace(reason=reason)
         if judges == 1 and doubts.are_by_verdict_alone(people, plan.target):
             bounds = bound_by_verdict(laid_out[last], judge, plan.line, plan.runs, of_verdict.level)
@@ -376,10 +376,18 @@ def _measure_gates(
     return found
 
 
-def _lay_out(ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int) -> Labelled:
-    """Return the labelled answers on a scale; none if no label is of a judged answer."""
-    laid_out = lay_out(ratings, judge, measure, units, runs) if ratings.has_joined_labels else None
-    return laid_out or Labelled((), ())
+def _lay_out(
+    ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int
+) -> Labelled | None:
+    """Return the labelled answers on a scale; none of them if no label is of a judged answer.
+
+    None if nothing tells good from bad; bands do not by themselves.
+    """
+    if measure.scale.kind is Kind.BAND:
+        return None
+    if ratings.has_joined_labels:
+        return lay_out(ratings, judge, measure, units, runs)
+    return None if measure.meets is None else Labelled((), ())
 
 
 def _lay_out_verdicts(ratings: Ratings, judges: Collection[str], plan: Plan) -> dict[str, Labelled]:

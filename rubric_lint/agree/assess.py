@@ -20,7 +20,15 @@ from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.rules import TARGET
 from rubric_lint.agree.judged.run import NO_RESULTS, Review
 from rubric_lint.agree.label_scale import Doubted, Scales
-from rubric_lint.agree.labelled import Labelled, count_indistinct, count_ungrouped, find_units, lay_out, list_judges
+from rubric_lint.agree.labelled import (
+    Cut,
+    Labelled,
+    count_indistinct,
+    count_ungrouped,
+    find_units,
+    lay_out,
+    list_judges,
+)
 from rubric_lint.agree.ratings import Judgements, Ratings
 from rubric_lint.agree.reading import NO_OUTPUT
 from rubric_lint.agree.scales import Kind, measure_verdicts, measures_of
@@ -120,7 +128,7 @@ class Assessed(NamedTuple):
 
     `shares` are those of the worst judge, None without labels; `needed` is the number of labels in all that decide with
     a chance of 4 in 5, None if none can be said. With `is_silenced`, a judge surely errs too often on it, but the
-    finding is ignored.
+    finding is ignored. Without a gate, labels have a `cut`.
     """
 
     id: str
@@ -133,11 +141,12 @@ class Assessed(NamedTuple):
     shares: Shares | None = None
     needed: int | None = None
     is_silenced: bool = False
+    cut: Cut | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
         fields = self._asdict()
-        shares, needed, _ = (fields.pop(name) for name in ("shares", "needed", "is_silenced"))
+        shares, needed, *_ = (fields.pop(name) for name in ("shares", "needed", "is_silenced", "cut"))
         caught, passed = (shares.bad_caught, shares.good_passed) if shares else (None, None)
         return {**fields, "bad_caught": caught, "good_passed": passed, "labels_needed": needed}
 
@@ -397,7 +406,8 @@ def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], found: Assess
         quiet, untested = (outcome.quiet, outcome.untested) if outcome else ((), ())
         shares = worst.shares if worst else None
         is_silenced = standing is not Standing.FIX and any(gate.is_against for gate in gates)
-        yield Assessed(name, line, column, standing, own, untested, quiet, shares, needed, is_silenced)
+        cut = worst.cut if worst else None
+        yield Assessed(name, line, column, standing, own, untested, quiet, shares, needed, is_silenced, cut)
 
 
 def _measure_gates(found: Assessment, place: int) -> list[Gate]:
@@ -405,7 +415,7 @@ def _measure_gates(found: Assessment, place: int) -> list[Gate]:
     table = found.review.table
     if table is None:
         return []
-    standard = find_standard_of_criterion(len(table.columns), len(table.compared))
+    standard = find_standard_of_criterion(len(table.columns), found.asked.look, len(table.compared))
     void = find_void(found)
     return [measure_gate(each[place], standard, void) for each in table.compared.values() if place in each]
 

@@ -143,10 +143,11 @@ def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
     return shares.unasked > 0 and needed is not None and needed <= shares.units
 
 
-def word_open(shares: Shares) -> str:
-    """Return on how many labelled answers people came to no verdict."""
+def word_open(shares: Shares, *, is_verdict: bool) -> str:
+    """Return on how many labelled answers people came to no verdict, or have no value for a criterion."""
     of = shares.people.labelled + shares.open
-    return f"{shares.open:,} of {of:,} labelled answers have no verdict by people, as empty cells decide it"
+    lacking = "verdict by people, as empty cells decide it" if is_verdict else "value for it by people"
+    return f"{shares.open:,} of {of:,} labelled answers have no {lacking}"
 
 
 def word_missing(shares: Shares, runs: int, *, is_verdict: bool) -> str:

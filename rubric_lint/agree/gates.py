@@ -19,7 +19,7 @@ from rubric_lint.agree.decision import (
 from rubric_lint.agree.groups import find_level
 from rubric_lint.agree.judged.outcomes import at_most, level_of_criterion
 from rubric_lint.agree.judged.rules import TARGET
-from rubric_lint.agree.labelled import Labelled
+from rubric_lint.agree.labelled import Cut, Labelled
 from rubric_lint.agree.shares import People, Shares, measure_shares
 
 
@@ -44,11 +44,10 @@ def find_standard(target: Fraction, look: int, judges: int) -> Standard:
     return Standard(target, level, level, following, following, f" at look {look + 1}")
 
 
-def find_standard_of_criterion(criteria: int, judges: int) -> Standard:
+def find_standard_of_criterion(criteria: int, look: int, judges: int) -> Standard:
     """Return what each of so many criteria is measured by; all of them share the error of a bound against a judge."""
-    judges = max(judges, 1)
-    level, strict = find_level(1, judges), level_of_criterion(criteria) / judges
-    return Standard(TARGET, level, strict, level, strict)
+    standard, strict = find_standard(TARGET, look, judges), level_of_criterion(criteria) / max(judges, 1)
+    return standard._replace(strict=strict / look, following_strict=strict / (look + 1))
 
 
 class Gate(NamedTuple):
@@ -56,7 +55,7 @@ class Gate(NamedTuple):
 
     `reasons` say what the shares show by the standard, `reason` the same in words. If nothing, `is_void`. The upper
     bounds of `strict` are those that speak against the judge. `needed` is the least number of units in all that decides
-    with a chance of 4 in 5, if any does.
+    with a chance of 4 in 5, if any does. Without a gate, labels have a `cut`.
     """
 
     shares: Shares
@@ -66,6 +65,7 @@ class Gate(NamedTuple):
     reason: str = ""
     needed: int | None = None
     are_questions: bool = False
+    cut: Cut | None = None
 
     @property
     def is_void(self) -> bool:
@@ -98,7 +98,8 @@ def measure_gate(laid_out: Labelled, standard: Standard, void: Reason | None = N
     strict = shares
     if standard.strict != standard.level:
         strict = measure_shares(laid_out.answers, standard.strict)
-    gate = Gate(shares, strict, standard, (Reason.NO_LABELS,), are_questions=laid_out.are_questions)
+    gate = Gate(shares, strict, standard, (Reason.NO_LABELS,))
+    gate = gate._replace(are_questions=laid_out.are_questions, cut=laid_out.cut)
     if not shares.people.labelled:
         return gate
     if void is None and shares.people.disagree(standard.target):
@@ -112,7 +113,7 @@ def measure_gate(laid_out: Labelled, standard: Standard, void: Reason | None = N
     return gate._replace(reasons=reasons, needed=needed)
 
 
-def word_gate(gate: Gate, people: People, doubts: Doubts, missing: str, *, is_invalid: bool) -> str:
+def word_gate(gate: Gate, people: People, doubts: Doubts, missing: str, *, is_invalid: bool, is_verdict: bool) -> str:
     """Return what the shares show in words.
 
     Reasons are about the `people`; `missing` says how many answers lack outputs, of which some may be invalid.
@@ -120,27 +121,27 @@ def word_gate(gate: Gate, people: People, doubts: Doubts, missing: str, *, is_in
     if gate.reasons == (Reason.NO_LABELS,):
         return "no judged answer has a label that says it"
     if gate.reasons == (Reason.FEW_LABELS,):
-        return _word_few(gate, missing)
+        return _word_few(gate, missing, is_verdict=is_verdict)
     words: Mapping[Reason, str] = OF_LABELS | OF_INVALID if is_invalid else OF_LABELS
     bounds = {Reason.MISSES_BAD: gate.strict.bad_caught, Reason.FAILS_GOOD: gate.strict.good_passed}
     values = {"judge": "the judge", "target": word_target(gate.standard.target), **doubts.word(people)}
     parts = []
     for reason in gate.reasons:
-        bound = f" ({at_most(bounds[reason].high)})" if reason in bounds else ""
+        bound = f" ({at_most(bounds[reason].high, gate.standard.target)})" if reason in bounds else ""
         parts.append(words[reason].format_map(values) + bound)
     if Reason.LABEL_SCALE in gate.reasons and doubts.doubted:
         parts.append(f"say --label-scale {doubts.doubted.proposed} or, if that is wrong, {doubts.doubted.own}")
     return "; ".join(parts)
 
 
-def _word_few(gate: Gate, missing: str) -> str:
+def _word_few(gate: Gate, missing: str, *, is_verdict: bool) -> str:
     """Return what labels lack to decide."""
     shares, standard = gate.shares, gate.standard
     for share, kind in ((shares.bad_caught, "bad"), (shares.good_passed, "good")):
         if not share.n:
             return f"no labelled answer is {kind}, so nothing shows how the judge treats {kind} answers"
     if shares.open:
-        return f"not settled; {word_open(shares)}, so lower bounds count them against the judge"
+        return f"not settled; {word_open(shares, is_verdict=is_verdict)}, so lower bounds count them against the judge"
     if lacks_outputs(shares, standard.target, gate.needed):
         return f"not settled; {missing}, so lower bounds count them as wrong"
     if gate.needed is None:

@@ -13,11 +13,30 @@ from rubric_lint.agree.units import QUESTION, About, count_copies, group_units
 from rubric_lint.scoring.grading import ScoringCriterion, Verdict, stops
 
 
+class Cut(NamedTuple):
+    """Where labels of a criterion without a gate are cut: the value `below`, and the one from which on others are.
+
+    Of a criterion that `costs` points the lower ones are good.
+    """
+
+    below: str
+    start: str
+    costs: bool
+
+    def word(self, *, is_bad: bool) -> str:
+        """Return the values of bad answers, or of good ones, in words."""
+        return f"below {self.start}" if is_bad is not self.costs else f"at {self.start} or above"
+
+
 class Labelled(NamedTuple):
-    """Labelled answers on one scale as one judge treats them, in the order of their ids."""
+    """Labelled answers on one scale as one judge treats them, in the order of their ids.
+
+    `cut` says what is bad where no gate does.
+    """
 
     keys: tuple[Key, ...]
     answers: tuple[LabelledAnswer, ...]
+    cut: Cut | None = None
 
     @property
     def are_questions(self) -> bool:
@@ -39,12 +58,12 @@ class Labelled(NamedTuple):
         for each in self.answers:
             runs = [run for run in each.runs if run is not None]
             kept.append(each._replace(runs=runs, was_asked=bool(runs)))
-        return Labelled(self.keys, tuple(kept))
+        return self._replace(answers=tuple(kept))
 
     def narrow(self, keys: frozenset[Key]) -> "Labelled":
         """Return those with some ids."""
         kept = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
-        return Labelled(tuple(key for key, _ in kept), tuple(answer for _, answer in kept))
+        return self._replace(keys=tuple(key for key, _ in kept), answers=tuple(answer for _, answer in kept))
 
 
 def count_units(n: int, *, is_bad: bool, are_questions: bool) -> str:
@@ -69,8 +88,9 @@ def lay_out(
 ) -> Labelled | None:
     """Return the labelled answers on a scale, each run of the judge made of `runs` outputs in their order.
 
-    None if nothing tells good from bad: no gate, and all labels are equal. Without a gate scores are cut where the
-    labels are halved. Answers whose labels come to no verdict are at the end, without labels. An invalid output makes
+    None if nothing tells good from bad: no gate, and all labels are equal, are in one band, or earn nothing. Without a
+    gate scores are cut between the bands, or levels, where the labels are halved. Answers whose labels come to no
+    verdict, or have no value for the criterion, are at the end, without labels. An invalid output makes
     the verdict wrong, but says nothing of how a criterion is worded: there, an answer without a valid output is one
     that the judge was not asked.
     """
@@ -78,18 +98,14 @@ def lay_out(
     runs = 1 if judge in ratings.panels else runs  # a panel judges once
     failed = ratings.failed.get(judge, {})
     values = {key: _list_labels(ratings, measure, key) for key in units}
-    if measure.place is None:  # then labels without a verdict, of which nobody knows the side, come last
-        values = dict(sorted(values.items(), key=lambda each: not each[1]))
+    values = dict(sorted(values.items(), key=lambda each: not each[1]))  # last those of which nobody knows the side
     criteria = ratings.rubric.criteria if ratings.rubric else ()
     positions = [at for labels in values.values() for at in labels.values()]
     good = measure.meets or _cut(positions, measure, criteria)
-    if good is None:
+    if good is None or (measure.place is not None and is_idle(criteria[measure.place])):
         return None
     keys, answers = [], []
     for key, labels in values.items():
-        is_open = measure.place is None and any(key in given for given in ratings.people.values())
-        if not labels and not is_open:
-            continue
         outputs = failed.get(key, ())
         if key in given:
             outputs = given[key].recorded
@@ -101,7 +117,18 @@ def lay_out(
         found = [None if each is None else measure.find(each) for each in outcomes]
         known = [None if at is None else good[at] for at in found]
         answers.append(LabelledAnswer(units[key], sides, tuple(known), was_asked=bool(outcomes)))
-    return Labelled(tuple(keys), tuple(answers))
+    cut = None if measure.meets else _name_cut(good, measure)
+    return Labelled(tuple(keys), tuple(answers), cut)
+
+
+def is_idle(criterion: ScoringCriterion) -> bool:
+    """Return whether a criterion changes no result, as its weight is 0 and it has no gate."""
+    return not criterion.share and len({grade.gate_met for grade in criterion.grades}) == 1
+
+
+def _name_cut(good: Sequence[bool], measure: Measure) -> Cut:
+    names, at = measure.scale.names, good.index(not good[0])
+    return Cut(names[at - 1], names[at], costs=good[0])
 
 
 def _list_labels(ratings: Ratings, measure: Measure, key: Key) -> dict[str, int]:
@@ -111,11 +138,14 @@ def _list_labels(ratings: Ratings, measure: Measure, key: Key) -> dict[str, int]
 
 
 def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringCriterion]) -> tuple[bool, ...] | None:
-    """Return which positions are good where labels are halved; of a criterion that costs points the lower ones are."""
-    size = len(measure.scale.values)
-    cut = find_cut(positions, size)
+    """Return which positions are good where labels are halved; of a criterion that costs points the lower ones are.
+
+    Values of one band are on one side.
+    """
+    steps = [measure.step(at) for at in range(len(measure.scale.values))]
+    cut = find_cut([steps[at] for at in positions], steps[-1] + 1)
     costs = measure.place is not None and criteria[measure.place].share < 0
-    return None if cut is None else tuple((at < cut) is costs for at in range(size))
+    return None if cut is None else tuple((step < cut) is costs for step in steps)
 
 
 def _list_runs(outputs: Outputs, runs: int, criteria: Sequence[ScoringCriterion]) -> Iterator[Signature | None]:

@@ -307,6 +307,7 @@ class Reader:
         self._contradictions = 0
         self._repeated: set[tuple[str, Key]] = set()
         self._renewed: set[tuple[str, Key]] = set()
+        self._kept_scales: dict[str, str] = {}
 
     def list_notes(self) -> Iterator[str]:
         """Yield how many labels contradict themselves, and how many answers have several records of one judge."""
@@ -314,6 +315,8 @@ class Reader:
         if n:
             labels = "1 label has" if n == 1 else f"{n:,} labels have"
             yield f"{labels} a verdict that the criteria in the same row do not come to: the verdict counts"
+        for name, scale in self._kept_scales.items():
+            yield f"Labels of `{name}` are read on its own scale, {scale}, which is narrower than --label-scale"
         n = len(self._repeated)
         if n:
             answers = "1 answer has" if n == 1 else f"{n:,} answers have"
@@ -503,6 +506,8 @@ class Reader:
     ) -> tuple[AnswerValue | None, ...]:
         """Return the scores or levels of a label on the scale of the rubric; a file may be named as its person.
 
+        A criterion with a narrower scale keeps it: its labels would be refused on another one.
+
         Raises:
             OutputError: if one is outside the scale of the labels.
         """
@@ -513,6 +518,10 @@ class Reader:
         found: list[AnswerValue | None] = []
         for criterion, answer in zip(rubric.criteria, answers, strict=True):
             allowed = [int(grade.answer) for grade in criterion.grades]
+            if min(scale) < allowed[0] or max(scale) > allowed[-1]:
+                self._kept_scales[criterion.id] = f"{allowed[0]}..{allowed[-1]}"
+                found.append(answer)
+                continue
             try:
                 found.append(None if answer is None else rescale(int(answer), scale, allowed))
             except ValueError as fault:

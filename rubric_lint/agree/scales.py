@@ -45,7 +45,7 @@ class Measure:
 
     `place` is the position of the criterion in its rubric. `positions` gives the position of each answer on the scale.
     `meets` says for each position whether it meets the gate or passes, and of a check without a gate, whether it is the
-    better answer; None if nothing decides that.
+    better answer; None if nothing decides that. `steps` has the number of each position's band, if there are several.
     """
 
     name: str
@@ -53,6 +53,11 @@ class Measure:
     place: int | None
     positions: Mapping[AnswerValue | Verdict | None, int]
     meets: tuple[bool, ...] | None = None
+    steps: tuple[int, ...] = ()
+
+    def step(self, position: int) -> int:
+        """Return the number of the band of a value, or of its level."""
+        return self.steps[position] if self.steps else position
 
     def find(self, given: Signature) -> int | None:
         """Return the position of what a rater gave; None if it is left out."""
@@ -73,7 +78,7 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
         kind = Kind.LEVEL if rubric.shape is Shape.LEVELS else Kind.SCORE
         scale = Scale(kind, tuple(map(int, answers)), tuple(map(str, answers)))
         met = tuple(grade.gate_met for grade in criterion.grades)
-        yield Measure(criterion.id, scale, place, positions, None if all(met) or not any(met) else met)
+        meets = None if all(met) or not any(met) else met
         scored = None
         if rubric.shape is Shape.HOLISTIC:
             scored = next(iter(rubric.model.scales), None)
@@ -82,10 +87,13 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
         bands = (
             sorted((band.scores for band in scored.bands if band.scores), key=lambda each: each.start) if scored else []
         )
+        banded: dict[AnswerValue | Verdict | None, int] = {}
         if len(bands) > 1:  # all answers agree with one band
-            positions = {answer: next(at for at, band in enumerate(bands) if answer in band) for answer in answers}
+            banded = {answer: next(at for at, band in enumerate(bands) if answer in band) for answer in answers}
+        yield Measure(criterion.id, scale, place, positions, meets, tuple(banded.values()))
+        if banded:
             names = tuple(f"{band[0]}..{band[-1]}" if len(band) > 1 else str(band[0]) for band in bands)
-            yield Measure(criterion.id, Scale(Kind.BAND, tuple(range(len(bands))), names), place, positions)
+            yield Measure(criterion.id, Scale(Kind.BAND, tuple(range(len(bands))), names), place, banded)
     yield measure_verdicts("verdict", line)
 
 

@@ -20,6 +20,8 @@ from rubric_lint.agree.comparison import (
     Flips,
     count_answers,
 )
+from rubric_lint.agree.decision import Reason
+from rubric_lint.agree.gates import Gate
 from rubric_lint.agree.groups import JudgeShares
 from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.labelled import word_ungrouped_outputs
@@ -181,9 +183,23 @@ def _count_caught(measures: Sequence[Compared]) -> Section:
     ]
     reasons: dict[str, list[str]] = {}
     for name, gate in zip(names, gates, strict=True):
-        reasons.setdefault(gate.reason, []).append(shorten_name(name))
+        for note in (gate.reason, *_word_gate(gate)):
+            reasons.setdefault(note, []).append(shorten_name(name))
     notes = [f"{join_words(several)}: {reason}" for reason, several in reasons.items()]
     return Section("", columns, [*notes, *_word_labels(gates[-1].shares)])
+
+
+def _word_gate(gate: Gate) -> Iterator[str]:
+    """Yield what is bad without a gate, and of how many answers nobody knows whether they are."""
+    if gate.is_void:
+        return
+    if gate.cut:
+        yield f"without a gate, labels {gate.cut.word(is_bad=True)} are bad"
+    shares = gate.shares
+    is_said = gate.reasons == (Reason.FEW_LABELS,) and shares.bad_caught.n > 0 and shares.good_passed.n > 0
+    if shares.open and not is_said:
+        lacking = f"{count_answers(shares.open)} without a value by people"
+        yield f"{lacking}, which lower bounds count against the judge"
 
 
 def _word_labels(shares: Shares) -> Iterator[str]:

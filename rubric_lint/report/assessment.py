@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.analysis import list_among_people
-from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, is_against
+from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, find_void, is_against
 from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.groups import ERROR, JudgeShares
@@ -454,6 +454,16 @@ _NAMED = 17
 """The columns for the name of a probe."""
 
 
+def _word_cuts(found: Assessment) -> Iterator[str]:
+    """Yield which labels are bad where no gate says it."""
+    cuts: dict[str, list[str]] = {}
+    for criterion in found.criteria if find_void(found) is None else ():
+        if criterion.cut:
+            cuts.setdefault(criterion.cut.word(is_bad=True), []).append(criterion.id)
+    for values, names in cuts.items():
+        yield f"without a gate, labels {values} are bad: {list_names(names)}"
+
+
 def _write_details(found: Assessment, room: int) -> Iterator[str]:
     """Yield every finding, then what is not tested yet and what was, each once with the criteria."""
     for each in list_evidence(found):
@@ -477,10 +487,10 @@ def _write_details(found: Assessment, room: int) -> Iterator[str]:
     if keep:
         wrong = f"{float(ERROR * keep):.3g} of {counted(keep, 'criterion', 'criteria')} to keep"
         yield from wrap(f"each `keep` is wrong in at most 1 of {1 / ERROR} such checks: {wrong} at worst", room, "  ")
-    for text, names in lacks.items():
-        yield from wrap(visible(f"not tested yet: {list_names(names)}: {text}"), room, "  ")
-    for rule, names in quiet.items():
-        yield from wrap(visible(f"nothing found by {rule}: {list_names(names)}"), room, "  ")
+    notes = [*_word_cuts(found), *(f"not tested yet: {list_names(names)}: {text}" for text, names in lacks.items())]
+    notes += [f"nothing found by {rule}: {list_names(names)}" for rule, names in quiet.items()]
+    for note in notes:
+        yield from wrap(visible(note), room, "  ")
 
 
 def _word_evidence(each: Evidence) -> str:

@@ -1,6 +1,7 @@
 """Say in plain words whether a rubric and its judge can be trusted, what that rests on, and what is not known."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.agree.assess import (
@@ -24,7 +25,7 @@ from rubric_lint.agree.decision import (
 )
 from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, word_ungrouped
 from rubric_lint.agree.judged.outcomes import at_least, at_most
-from rubric_lint.agree.judged.rules import ALIKE, TARGET, word_missing_labels
+from rubric_lint.agree.judged.rules import TARGET, word_missing_labels, word_unmeasured
 from rubric_lint.agree.judged.run import Review, Unmatched
 from rubric_lint.agree.judged.table import Column
 from rubric_lint.agree.label_scale import Suspicion
@@ -35,7 +36,7 @@ from rubric_lint.agree.reading import NO_VERDICT
 from rubric_lint.agree.shares import LEAST_DOUBLE, People, Shares
 from rubric_lint.agree.units import About
 from rubric_lint.finding import Severity
-from rubric_lint.messages import Causes, list_names
+from rubric_lint.messages import Causes, join_words, list_names
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import Verdict, stops
 
@@ -136,7 +137,7 @@ def _word_needed(found: Assessment) -> str:
     if worst is None or not worst.shares.people.labelled:
         return "no label comes to a verdict"
     if worst.shares.open:
-        return word_open(worst.shares)
+        return word_open(worst.shares, is_verdict=True)
     if found.lacks_outputs:
         lacking = word_missing(worst.shares, found.asked.runs, is_verdict=True)
         return f"{lacking}, so more labels would not settle it"
@@ -192,19 +193,22 @@ def _word_share(found: Assessment, share: Bounded, judge: str, *, is_bad: bool) 
     if not share.n:
         none = f"No labelled answer is {kind}: people {people} none"
         return f"{none}, so nothing shows how {judge} treats {kind} answers."
-    bound = at_most(share.high) if share.high < found.asked.target else at_least(share.low)
+    bound = _word_bound(share, found.asked.target)
     units = count_units(share.n, is_bad=is_bad, are_questions=found.has_questions)
     mean = " (each counted by its average)" if share.x != int(share.x) else ""
     target = word_target(found.asked.target)
     return f"Of {units} {judge} {did} {share.shown}{mean}: {bound} of all such; {target} is asked."
 
 
+def _word_bound(share: Bounded, target: Fraction) -> str:
+    return at_most(share.high, target) if share.high < target else at_least(share.low, target)
+
+
 def _word_group(found: Assessment, group: JudgeShares) -> str:
     bad, good = group.shares.bad_caught, group.shares.good_passed
     parts = []
     for share, kind, did in ((bad, "bad", "caught"), (good, "good", "passed")):
-        is_low = share.high < found.asked.target
-        bound = at_most(share.high) if is_low else at_least(share.low)
+        bound = _word_bound(share, found.asked.target)
         parts.append(f"{did} {share.shown} of {share.n} {kind} ({bound})" if share.n else f"none is {kind}")
     judge = f"`{group.judge}`: " if len(found.judges) > 1 else ""
     least = find_least_units(found.asked.target, find_level(found.asked.look, len(found.groups)))
@@ -331,9 +335,26 @@ def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
     if shares.open:
         answers = counted(shares.open, "labelled answer")
         yield f"{answers} without a verdict by people, which lower bounds count against the judge."
+    if not find_void(found):
+        yield from _word_empty(found)
     if shares.unasked:
         lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
         yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
+
+
+def _word_empty(found: Assessment) -> Iterator[str]:
+    """Yield on which criteria labelled answers have no value, if others have one."""
+    counts = {each.id: each.shares.open for each in found.criteria if each.shares and each.shares.people.labelled}
+    parts = [f"{count:,} of `{name}`" for name, count in counts.items() if count]
+    if len(parts) > _NAMED:
+        parts[_NAMED:] = [f"some of {counted(len(parts) - _NAMED, 'other criterion', 'other criteria')}"]
+    if parts:
+        what = "Labelled answers without a value for a criterion, which its lower bounds count against the judge"
+        yield f"{what}: {join_words(parts)}."
+
+
+_NAMED = 3
+"""The most criteria that a note names."""
 
 
 def _is_copy(found: Assessment) -> bool:
@@ -451,7 +472,7 @@ def word_lack(criterion: Assessed, found: Assessment) -> str:
     column = _find_column(found, criterion.id)
     missing = word_missing_labels(column) if column else ""
     if missing or shares is None:
-        return missing or ALIKE
+        return missing or (word_unmeasured(column) if column else _VOID[Reason.NO_LABELS])
     if criterion.is_silenced:
         return "the judge and people differ on it, but that finding is ignored"
     return "people disagree on it" if shares.people.disagree(TARGET) else _word_lack_of_labels(criterion, shares, found)
@@ -463,11 +484,14 @@ def _find_column(found: Assessment, criterion: str) -> Column | None:
 
 
 def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment) -> str:
+    if shares.open:
+        return word_open(shares, is_verdict=False)
     if lacks_outputs(shares, TARGET, criterion.needed):
         return word_missing(shares, found.asked.runs, is_verdict=False)
     if criterion.needed is not None:
         more = criterion.needed - shares.units
         units = "questions" if found.has_questions else "labels"
         return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
-    level = float(ERROR / max(len(found.judges), 1))
-    return word_unsettled(shares, TARGET, level, are_questions=found.has_questions)
+    following = found.asked.look + 1
+    level, when = find_level(following, max(len(found.judges), 1)), f" at look {following}"
+    return word_unsettled(shares, TARGET, level, when=when, are_questions=found.has_questions)

@@ -96,14 +96,26 @@ def count_needed(share: Fraction, allowed: Fraction) -> int:
     return n
 
 
-def at_most(share: float) -> str:
-    """Write an upper bound, rounded up: `at most 7.4%`."""
-    return f"at most {min(math.ceil(share * 1000) / 10, 100):.1f}%"
+_MOST_DIGITS = 13
+"""The most digits of a percentage that a float has."""
 
 
-def at_least(share: float) -> str:
-    """Write a lower bound, rounded down: `at least 83.1%`."""
-    return f"at least {math.floor(share * 1000) / 10:.1f}%"
+def at_most(share: float, target: Fraction | None = None) -> str:
+    """Write an upper bound, rounded up: `at most 7.4%`; one below a target has the digits that show it."""
+    digits = 1
+    if target is not None and share < target:
+        kept = (n for n in range(1, _MOST_DIGITS) if math.ceil(share * 10 ** (n + 2)) < target * 10 ** (n + 2))
+        digits = next(kept, _MOST_DIGITS)
+    return f"at most {min(math.ceil(share * 10 ** (digits + 2)) / 10**digits, 100):.{digits}f}%"
+
+
+def at_least(share: float, target: Fraction | None = None) -> str:
+    """Write a lower bound, rounded down: `at least 83.1%`; one that reaches a target has the digits that show it."""
+    digits = 1
+    if target is not None and share >= target:
+        kept = (n for n in range(1, _MOST_DIGITS) if math.floor(share * 10 ** (n + 2)) >= target * 10 ** (n + 2))
+        digits = next(kept, _MOST_DIGITS)
+    return f"at least {math.floor(share * 10 ** (digits + 2)) / 10**digits:.{digits}f}%"
 
 
 def corrected(tests: int) -> str:

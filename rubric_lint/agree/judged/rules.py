@@ -58,7 +58,7 @@ def find_flat(table: Table) -> Outcomes:
         yield Untested("judged-flat", names_of(table.columns), _few(n), needed)
         return
     for column in table.columns:
-        steps = list(map(column.step, column.given))
+        steps = list(map(column.measure.step, column.given))
         usual = max(sorted(set(steps)), key=steps.count)
         count = steps.count(usual)
         if upper_tail(count, n, float(_MOST_ALIKE)) >= level_of(tests):
@@ -72,7 +72,7 @@ def find_flat(table: Table) -> Outcomes:
         }
         labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
         differing = [
-            number for number, label in labels if steps[number] == usual and column.step(label) != steps[number]
+            number for number, label in labels if steps[number] == usual and column.measure.step(label) != steps[number]
         ]
         if differing and not table.void:
             code, look = "labels-differ", name_answers(table, differing)
@@ -103,7 +103,7 @@ def find_unstable(table: Table) -> Outcomes:
     Clopper and Pearson.
     """
     gated = [column for column in table.columns if column.is_gated]
-    level, sampled = level_of_criterion(len(table.columns)), table.sampled
+    level, sampled = level_of_criterion(len(table.columns)) / table.look, table.sampled
     if sampled < _LEAST:
         have = f"{sampled or 'no'} answer{' has' if sampled == 1 else 's have'} several samples by one judge"
         names = names_of(gated)
@@ -119,7 +119,7 @@ def find_unstable(table: Table) -> Outcomes:
         values = {
             "rate": percent(rate),
             "bound": bound,
-            "budget": corrected(3 * (len(table.columns) + 1)),
+            "budget": corrected(3 * (len(table.columns) + 1) * table.look),
             "n": sampled,
             "samples": samples,
         }
@@ -204,10 +204,11 @@ def find_disagreement(table: Table) -> Outcomes:
     itself, and the worst one is reported. Verdicts are reported where no criterion is, which would say more.
     """
     judges = len(table.compared) or 1
-    level, tests = level_of_criterion(len(table.columns)) / judges, 3 * (len(table.columns) + 1) * judges
+    several = judges * table.look
+    level, tests = level_of_criterion(len(table.columns)) / several, 3 * (len(table.columns) + 1) * several
     needed = next(n for n in count(1) if upper_bound(0, n, level) < TARGET)
     if not table.compared:
-        yield _lack("no judged answer has a label", needed)._replace(criteria=names_of(table.columns))
+        yield _lack("no judged answer has a label", needed)._replace(criteria=_name_measured(table))
         return
     lacking = dict[str, list[str | None]]()
     compared = {judge: each for judge, each in table.compared.items() if judge not in table.void}
@@ -220,6 +221,8 @@ def find_disagreement(table: Table) -> Outcomes:
         laid_out = {judge: each[place].without_invalid() for judge, each in compared.items() if place in each}
         if column is None and (is_reported or not laid_out or not table.labelled):
             break
+        if column is not None and column.is_idle:
+            continue
         outcome = _word_missing(table, column) or _compare(laid_out, bounds, column)
         if isinstance(outcome, Decision):
             is_reported = True
@@ -258,7 +261,7 @@ def _compare(laid_out: Mapping[str, Labelled], bounds: _Bounds, column: Column |
     """
     found = {judge: measure_shares(each.answers, bounds.level) for judge, each in laid_out.items()}
     if not found:
-        return ALIKE
+        return ALIKE if column is None else word_unmeasured(column)
     if any(shares.people.disagree(TARGET) for shares in found.values()):
         return "people disagree with each other"
     name = min(found, key=lambda judge: min(found[judge].bad_caught.high, found[judge].good_passed.high))
@@ -276,7 +279,15 @@ def _compare(laid_out: Mapping[str, Labelled], bounds: _Bounds, column: Column |
 
 
 ALIKE = "its labels are all alike, and it has no gate"
-"""Why a judge cannot be compared with people on a criterion on which nothing tells good from bad."""
+IN_ONE_BAND = "its labels are all in one band, and it has no gate"
+IDLE = "its weight is 0, and it has no gate"
+
+
+def word_unmeasured(column: Column) -> str:
+    """Return why nothing tells good from bad on a criterion."""
+    if column.is_idle:
+        return IDLE
+    return ALIKE if len({*column.labels} - {None}) == 1 else IN_ONE_BAND
 
 
 def word_missing_labels(column: Column) -> str:
@@ -287,7 +298,7 @@ def word_missing_labels(column: Column) -> str:
 def _list_void(table: Table, needed: int) -> Outcomes:
     """Yield why labels say nothing about any judge."""
     for reason, why in dict.fromkeys(table.void.values()):
-        yield _lack(why, needed)._replace(criteria=names_of(table.columns), unit=_OF_VOID[reason])
+        yield _lack(why, needed)._replace(criteria=_name_measured(table), unit=_OF_VOID[reason])
 
 
 _OF_VOID = {
@@ -315,13 +326,13 @@ def _describe_gap(shares: Shares, of: Labelled, judge: str, column: Column | Non
         advice = "label each criterion, or read these answers, to see which one is to blame"
     elif is_bad:
         advice = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
-    if column is not None and column.measure.meets is None:
-        half = "lower" if is_bad else "upper"
-        gap = f"of {n:,} answers in the {half} half of the labels {judge} put {worse.shown} there"
+    if of.cut is not None:
+        gap = f"of {n:,} answers that people put {of.cut.word(is_bad=is_bad)} {judge} put {worse.shown} there"
+        advice = f"say what separates {of.cut.below} from {of.cut.start}"
     wrong = [f"`{name_key(of.keys[place])}`" for place in shares.differing if of.answers[place].side is not is_bad]
     return {
         "gap": gap,
-        "gaps": f"{gap} ({percent(x / n)}, {at_most(worse.high)})",
+        "gaps": f"{gap} ({percent(x / n)}, {at_most(worse.high, TARGET)})",
         "advice": advice,
         "look": f"; look at {join_words(wrong[:3])}" if wrong else "",
     }
@@ -454,6 +465,11 @@ def _name_all(table: Table) -> tuple[str, ...]:
     return names_of(table.columns)
 
 
+def _name_measured(table: Table) -> tuple[str, ...]:
+    """Return the criteria on which an answer may be bad."""
+    return names_of(column for column in table.columns if not column.is_idle)
+
+
 def _name_several(table: Table) -> tuple[str, ...]:
     return names_of(table.columns) if len(table.columns) > 1 else ()
 
@@ -464,7 +480,7 @@ FINDERS: Mapping[str, Finder] = {
         find_unstable, lambda table: (*names_of(each for each in table.columns if each.is_gated), None)
     ),
     "judged-inverse": Finder(find_inverse, _name_several),
-    "judged-disagrees": Finder(find_disagreement, _name_all),
+    "judged-disagrees": Finder(find_disagreement, _name_measured),
     "judged-length": Finder(find_length, name_lengthened),
 }
 """The rules on judged data."""

@@ -121,6 +121,7 @@ class Basis(NamedTuple):
     """How records are read: the scales of labels, the outputs of a run of a judge, and what is known of the answers.
 
     Verdicts at or below the `line` make an answer bad. People who agree on less than the `target` disagree.
+    `look` is how often these data were seen.
     """
 
     label_scales: Scales = MappingProxyType({})
@@ -128,6 +129,7 @@ class Basis(NamedTuple):
     about: Mapping[Key, About] = MappingProxyType({})
     line: Verdict = Verdict.FAIL
     target: Fraction = TARGET
+    look: int = 1
 
 
 class RecordCache:
@@ -254,7 +256,7 @@ def _review(
     about = {key: basis.about.get(key, About()).or_else(ratings.about.get(key, About())) for key in ratings.known}
     ratings = ratings._replace(about=about)
     doubts = find_doubts(ratings, basis.line, basis.label_scales)
-    table = build_table(ratings, rubric, basis.runs, basis.line)
+    table = build_table(ratings, rubric, basis.runs, basis.line)._replace(look=basis.look)
     if ratings.has_joined_labels:
         table = table._replace(void=_find_void(table, doubts, basis))
     outcomes = decide(table)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rubric_lint.agree.coefficients import flips
 from rubric_lint.agree.decision import Reason
-from rubric_lint.agree.labelled import Labelled, find_units, lay_out, list_judges
+from rubric_lint.agree.labelled import Labelled, find_units, is_idle, lay_out, list_judges
 from rubric_lint.agree.ratings import Key, Ratings, combine_people, sort_keys
 from rubric_lint.agree.scales import VERDICTS, Kind, Measure, Signature, measure_verdicts, measures_of
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
@@ -22,7 +22,7 @@ class Column(NamedTuple):
 
     Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has
     the position on the scale of each answer's value, `labels` that of its label (None: it has none), and `used` the
-    positions of all outputs.
+    positions of all outputs. It `is_idle` if it changes no result.
     """
 
     measure: Measure
@@ -34,6 +34,7 @@ class Column(NamedTuple):
     given: Sequence[int]
     used: frozenset[int]
     labels: Sequence[int | None] = ()
+    is_idle: bool = False
 
     @property
     def name(self) -> str:
@@ -56,14 +57,10 @@ class Column(NamedTuple):
         has_steps = self.bands or self.measure.scale.kind is Kind.LEVEL
         return (self.bands or self.measure).scale.names if has_steps else ()
 
-    def step(self, position: int) -> int:
-        """Return the number of the band of a value, or of its level."""
-        return list(self.bands.positions.values())[position] if self.bands else position
-
     def side(self, position: int) -> int:
         """Return what must differ between answers: the side of the gate, else the band, level or check."""
         gated = self.measure.meets if self.is_gated else None
-        return int(gated[position]) if gated else self.step(position)
+        return int(gated[position]) if gated else self.measure.step(position)
 
 
 class Table(NamedTuple):
@@ -73,7 +70,7 @@ class Table(NamedTuple):
     that differ, in the `sampled` answers with several. `samples` are the numbers of samples that answers have,
     `lengths` the characters of each answer (None: no text). `compared` has for each judge, by the place of a criterion
     (None: the verdict), the labelled answers on which the judge is compared with people, and `void` why labels say
-    nothing about a judge.
+    nothing about a judge. It is so many a `look` at these data.
     `bare` judged answers have a label of the verdict alone.
     """
 
@@ -86,6 +83,7 @@ class Table(NamedTuple):
     compared: Mapping[str, Mapping[int | None, Labelled]] = MappingProxyType({})
     void: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
     bare: int = 0
+    look: int = 1
 
     @property
     def answers(self) -> int:
@@ -117,6 +115,7 @@ def make_columns(
             given[place],
             used[place] if used is not None else frozenset(given[place]),
             () if labels is None else labels[place],
+            is_idle(criterion),
         )
         for place, (criterion, (measure, *bands)) in enumerate(zip(rubric.criteria, _list_scales(rubric), strict=True))
     )

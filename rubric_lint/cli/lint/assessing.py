@@ -134,7 +134,7 @@ class Linted:
         """
         result, reviews = self.examined.result, list[Review]()
         if results and not self.has_errors:
-            basis = Basis(asked.label_scales, asked.runs, among, asked.line, asked.target)
+            basis = Basis(asked.label_scales, asked.runs, among, asked.line, asked.target, asked.look)
             cache = _AmongAnswers(basis) if among else RecordCache(basis)
             run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
             if run.unreadable:

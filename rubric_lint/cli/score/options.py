@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.options import STDIN, Given
-from rubric_lint.messages import UserError, point_to_known
+from rubric_lint.messages import UserError, join_words, point_to_known
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.run.console import complain
 
@@ -115,20 +115,22 @@ def check_people(given: Given, several: "Sequence[Ratings]") -> None:
 def check_label_scale(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
     """Check that labels on the scale of --label-scale can be read by a rubric.
 
+    A criterion with a narrower scale keeps it, as labels of others could not be read.
+
     Raises:
-        click.UsageError: if no rubric has scores or levels, or the scale goes beyond theirs.
+        click.UsageError: if no rubric has scores or levels, or the scale goes beyond all of them.
     """
     if not given.label_scales:
         return
     criteria = [each for rubric in rubrics.values() if rubric.shape != "checklist" for each in rubric.criteria]
-    scales = [[int(grade.answer) for grade in each.grades] for each in criteria]
+    scales = {(int(each.grades[0].answer), int(each.grades[-1].answer)): None for each in criteria}
     if not scales:
         raise click.UsageError("--label-scale: the rubric has neither scores nor levels, so its labels have no scale")
-    least, most = max(scale[0] for scale in scales), min(scale[-1] for scale in scales)
     for low, high in given.label_scales.values():
-        if min(low, high) < least or max(low, high) > most:
+        if not any(least <= min(low, high) and max(low, high) <= most for least, most in scales):
+            known = join_words([f"{least}..{most}" for least, most in scales])
             raise click.UsageError(
-                f"--label-scale: {low}..{high} goes beyond {least}..{most} of the rubric; convert the labels"
+                f"--label-scale: {low}..{high} goes beyond {known} of the rubric; convert the labels"
             )
 
 
@@ -142,6 +144,10 @@ def check_runs(runs: int, several: "Sequence[Ratings]") -> None:
 
     judged = [one for ratings in several for judge in ratings.judges.values() for one in judge.values()]
     most = max((len(each.recorded) for each in judged), default=runs)
+    if runs > most and any(ratings.panels for ratings in several):
+        raise UserError(
+            f"--runs {runs}: a panel judges an answer once, with the outputs of all its models; say --runs 1"
+        )
     if runs > most:
         raise UserError(f"--runs {runs}: no answer has more than {counted(most, 'judge output')}")
 
