@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.agree.bounds import bound, lower_bound, upper_bound
+from rubric_lint.agree.decision import count_needed
 from rubric_lint.agree.groups import find_level
 from rubric_lint.agree.judged.outcomes import level_of_criterion
 from rubric_lint.agree.needed import MOST_LABELS, Seen, count_labels
@@ -161,6 +162,29 @@ def test_what_a_record_says_of_its_answer():
 def test_fewer_labels_do_not_decide_with_that_chance_and_more_looks_need_more(bad, good):
     first, third = (count_labels(Seen(*bad), Seen(*good), TARGET, LEVEL / look) for look in (1, 3))
     assert sum(each[1] for each in (bad, good)) < first <= third <= MOST_LABELS
+
+
+_TIED = LabelledAnswer(0, {"ana": True, "bo": False}, (False,))
+_UNASKED = LabelledAnswer(0, {"ana": True}, was_asked=False)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "count", "more"), [(32, _TIED, 8, 136), (26, _UNASKED, 3, 62), (32, _TIED, 0, 6)]
+)
+def test_what_lower_bounds_count_as_wrong_stays_wrong_where_labels_to_come_are_counted(right, wrong, count, more):
+    """The judge is right on all other answers, of which each class has as many."""
+    known = []
+    for is_good in (False, True):
+        known += [LabelledAnswer((is_good, number), {"ana": is_good}, (is_good,)) for number in range(right)]
+        for number in range(count):
+            labels = {name: side is is_good for name, side in wrong.labels.items()}
+            runs = [run is is_good for run in wrong.runs]
+            known.append(wrong._replace(unit=(is_good, f"wrong {number}"), labels=labels, runs=runs))
+    shares = measure_shares(known, LEVEL)
+    needed = count_needed(shares, TARGET, LEVEL / 2)
+    assert needed - shares.units == more
+    later = [LabelledAnswer((number, "later"), {"ana": number % 2 > 0}, (number % 2 > 0,)) for number in range(more)]
+    assert measure_shares([*known, *later], LEVEL / 2).reaches(TARGET)
 
 
 def test_labels_that_a_criterion_needs_are_counted_by_the_bound_that_would_blame_the_judge():

@@ -120,13 +120,21 @@ def count_needed(shares: Shares, target: Fraction, level: float, strict: float |
 
     Bounds may be wrong with the probability `level`, upper ones with `strict` if that is given.
 
-    Labelled answers that the judge was not asked show nothing of it, so that they count among those to come.
+    Labelled answers that the judge was not asked show nothing of it. If the others decided, where these were asked too,
+    the number is not above that of the units at hand. Else lower bounds go on counting them, and ties, as wrong.
     """
     bad, good = (Seen(*counts) for counts in shares.asked)
     if not bad.n + good.n:
         return None
     may_slip = 2 * shares.people.double < shares.people.labelled
-    return count_labels(bad, good, target, level, strict, may_slip=may_slip)
+    if shares.unasked:
+        needed = count_labels(bad, good, target, level, strict, may_slip=may_slip)
+        if needed is not None and needed <= shares.units:
+            return needed
+    bad, good = (
+        Seen(x, n, low_x - x, low_n - n) for (x, n), (low_x, low_n) in zip(shares.asked, shares.lows, strict=True)
+    )
+    return count_labels(bad, good, target, level, strict, may_slip=may_slip, units=shares.units)
 
 
 def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
