@@ -152,10 +152,45 @@ def test_what_a_record_says_of_its_answer():
     record |= {"size": 2.0, "source": "", "team": None}
     assert describe(record, frozenset({"id", "output", "question", "answer"})) == About(
         "Why?",
-        '[{"role": "user", "content": "Hm."}]',
+        "Hm.",
         {"language": "de", "metadata.topic": "pump", "turns": "3", "is_new": "true", "year": '"3"', "size": "2"},
         {"metadata": OTHER, "metadata.tags": OTHER, "source": EMPTY, "team": EMPTY},
     )
+
+
+_ASKED = {"role": "user", "content": "Why?"}
+
+
+@pytest.mark.parametrize(
+    ("value", "question", "answer"),
+    [
+        (" Why? ", "Why?", "Why?"),
+        (_ASKED, "Why?", "Why?"),
+        ([_ASKED], "Why?", "Why?"),
+        (
+            [{"role": "user", "content": [{"type": "text", "text": "Why?"}]}, {"text": "How?"}],
+            "Why?\nHow?",
+            "Why?\nHow?",
+        ),
+        ({"b": "Why?", "a": 1}, '{"a": 1, "b": "Why?"}', '{"a": 1, "b": "Why?"}'),
+        (17, "17", "17"),
+        (17.0, "17", "17"),
+        (False, "false", "false"),
+        ("", None, ""),
+        ([], None, ""),
+        (None, None, None),
+    ],
+)
+def test_a_question_and_an_answer_of_any_kind_have_a_text(value, question, answer):
+    about = describe({"question": value, "answer": value}, frozenset({"question", "answer"}))
+    assert about == About(question, answer)
+    assert About().or_else(about) == about.or_else(About()) == about
+
+
+def test_empty_answers_are_equal_and_a_text_is_more_than_an_empty_one():
+    empty = About(None, "")
+    assert len({*group_units([empty, empty, About(), About()])}) == 3
+    assert empty.or_else(About("Why?", "It leaks.")) == About("Why?", "It leaks.")
 
 
 @pytest.mark.parametrize(("bad", "good"), [((12, 12), (48, 48)), ((10, 16), (42, 44)), ((0, 2), (8, 8))])

@@ -442,7 +442,9 @@ class Reader:
             self._contradictions += 1
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
-        self._describe({"question": value.get("question"), "answer": value.get("answer")}, rubric, make_id_key(name))
+        # An empty cell of a sheet is no empty answer.
+        texts = {"question": value.get("question"), "answer": value.get("answer") or None}
+        self._describe(texts, rubric, make_id_key(name))
         # If not, it is a result that we wrote: without a rater it is of the judge.
         is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.columns.used)
         found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)

@@ -370,7 +370,7 @@ def _count_bare(found: Assessment, worst: JudgeShares) -> int:
     """Return of how many labelled answers nobody knows which belong together."""
     abouts = found.review.ratings.about if found.review.ratings else {}
     known = [abouts.get(key, About()) for key in worst.keys]
-    return sum(not each.question and not each.answer for each in known)
+    return sum(each.question is None and each.answer is None for each in known)
 
 
 def _word_chosen(found: Assessment) -> Iterator[str]:
