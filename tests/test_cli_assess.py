@@ -1178,12 +1178,14 @@ INVALID = {"outputs": ["I refuse.", "I refuse."]}
     ("judge", "more", "caught"),
     [
         ({"judge": {"model": "m"}}, {"judge": {"model": "n"}, **INVALID}, {"m": (30, 30), "n": (0, 30)}),
+        ({"judge": "m"}, {"judge": "n", **INVALID}, {"m": (30, 30), "n": (0, 30)}),
+        ({"judge": "m"}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
         ({"judge": {"model": "m"}}, {"rater": "n", **INVALID}, {"m": (30, 30), "n": (0, 30)}),
         ({"judge": {"model": "m"}}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
         ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (15, 30)}),
         ({"judge": {}}, {"error": "content filter"}, {"answers": (15, 30)}),
     ],
-    ids=["other-model", "other-rater", "asked-again", "without-a-model", "no-models"],
+    ids=["other-model", "other-text", "same-text", "other-rater", "asked-again", "without-a-model", "no-models"],
 )
 def test_a_judge_with_only_invalid_outputs_is_a_judge_and_no_other_record_makes_one(judge, more, caught):
     write_outputs(judge, [{"id": f"a{number:03}", **more} for number in range(60)])
@@ -1664,6 +1666,16 @@ def test_answers_of_which_people_leave_the_deciding_cells_empty_count_against_th
     gate = measures[-1]["pair"]["gate"]
     assert (report["reasons"], gate["reasons"], gate["bad_caught"]) == ([reason], [reason], report["bad_caught"])
     said(read_sentences(run("--labels", "labels.csv", form="full")[1]), gate["reason"])
+
+
+@pytest.mark.slow
+def test_answers_with_valid_outputs_are_not_said_to_have_none(said):
+    """Of 60 answers each has two right outputs and an invalid one, and a run takes three."""
+    write_people({"ann": HALF}, [(each, each, None) for each in HALF])
+    agree = ("agree", FILES[0], "answers.judged.jsonl", *LABELS, "--runs", "3")
+    page = read_sentences(run(*LABELS, "--runs", "3", form="full")[1])
+    table = commands.run("rubric-lint", *agree).stdout
+    said([line for line in [*page.split(". "), *table.splitlines()] if "valid" in line and "invalid" not in line])
 
 
 def test_a_class_of_which_outputs_are_missing_is_not_said_to_be_near_the_target(said):

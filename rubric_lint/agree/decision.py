@@ -157,6 +157,11 @@ def word_open(shares: Shares) -> str:
     return f"{shares.open:,} of {of:,} labelled answers have no verdict by people, as empty cells decide it"
 
 
+def word_lack_of_valid(runs: int) -> str:
+    """Return which outputs answers lack that no run of the judge has a verdict for."""
+    return "without a valid output" if runs == 1 else f"with fewer than {runs} valid judge outputs in each run"
+
+
 def word_missing(shares: Shares, runs: int, *, is_verdict: bool) -> str:
     """Return how many labelled answers have no output that counts, or too few for a run of several."""
     valid = "" if is_verdict and shares.unscored == shares.unasked else "valid "

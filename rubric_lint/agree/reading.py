@@ -42,7 +42,7 @@ from rubric_lint.scoring.grading import (
     Verdict,
     combine_samples,
 )
-from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, refuse_failed
+from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_model, refuse_failed
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
 
@@ -69,9 +69,7 @@ def find_source(record: Mapping[str, Any], file: str) -> Source:
     """Return where a record is from."""
     if rater := read_rater(record):
         return Source(rater)
-    about = record.get("judge")
-    model = about.get("model") if isinstance(about, dict) else None
-    return Source(None, file, model if isinstance(model, str) else None)
+    return Source(None, file, read_model(record.get("judge")))
 
 
 def read_rater(record: Mapping[str, Any]) -> str | None:

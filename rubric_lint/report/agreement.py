@@ -20,6 +20,7 @@ from rubric_lint.agree.comparison import (
     Flips,
     count_answers,
 )
+from rubric_lint.agree.decision import word_lack_of_valid
 from rubric_lint.agree.groups import JudgeShares
 from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.labelled import word_ungrouped_outputs
@@ -100,7 +101,7 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
         yield _compare(comparison, agreement.chosen)
         gated = [compared for compared in comparison.measures if compared.pair and compared.pair.gate]
         if gated:
-            yield _count_caught(gated)
+            yield _count_caught(gated, agreement.runs)
     if agreement.groups or agreement.ungrouped:
         yield _show_groups(agreement.groups, agreement.ungrouped)
     if agreement.ungrouped_outputs:
@@ -167,7 +168,7 @@ def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
     return Section(_title(comparison), found, notes)
 
 
-def _count_caught(measures: Sequence[Compared]) -> Section:
+def _count_caught(measures: Sequence[Compared], runs: int) -> Section:
     gates = [compared.pair.gate for compared in measures if compared.pair and compared.pair.gate]
     caught, passed = [gate.shares.bad_caught for gate in gates], [gate.shares.good_passed for gate in gates]
     are_known = [not gate.is_void for gate in gates]
@@ -183,16 +184,16 @@ def _count_caught(measures: Sequence[Compared]) -> Section:
     for name, gate in zip(names, gates, strict=True):
         reasons.setdefault(gate.reason, []).append(shorten_name(name))
     notes = [f"{join_words(several)}: {reason}" for reason, several in reasons.items()]
-    return Section("", columns, [*notes, *_word_labels(gates[-1].shares)])
+    return Section("", columns, [*notes, *_word_labels(gates[-1].shares, runs)])
 
 
-def _word_labels(shares: Shares) -> Iterator[str]:
+def _word_labels(shares: Shares, runs: int) -> Iterator[str]:
     """Yield how labels count in the shares of the verdict."""
     people = shares.people
     if people.tied:
         yield f"Verdict: people are tied on {count_answers(people.tied)}, which count as neither bad nor good."
     if shares.unscored:
-        yield f"Verdict: {count_answers(shares.unscored)} without a valid output count as judged wrong."
+        yield f"Verdict: {count_answers(shares.unscored)} {word_lack_of_valid(runs)} count as judged wrong."
     if shares.partly:
         yield f"Verdict: an invalid output for each of {count_answers(shares.partly)} counts as judged wrong."
     if shares.slips:

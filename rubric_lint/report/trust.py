@@ -17,6 +17,7 @@ from rubric_lint.agree.decision import (
     OF_LABELS,
     Reason,
     lacks_outputs,
+    word_lack_of_valid,
     word_missing,
     word_open,
     word_target,
@@ -316,7 +317,7 @@ def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
     """Yield how many labelled answers have no valid output, or too few, and what that counts as."""
     invalid = shares.unscored - shares.unasked
     if invalid:
-        yield f"{counted(invalid, 'labelled answer')} without a valid output: they count as wrong."
+        yield f"{counted(invalid, 'labelled answer')} {word_lack_of_valid(found.asked.runs)}: they count as wrong."
     if shares.partly:
         what = "counts as a wrong one" if found.asked.runs == 1 else "makes one of several runs wrong"
         yield f"On {counted(shares.partly, 'labelled answer')} an invalid output {what}."
