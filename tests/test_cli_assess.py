@@ -492,11 +492,24 @@ def write_sixty(**of_label):
     write_lines("labels.jsonl", labels)
 
 
-@pytest.mark.parametrize("other", [None, "random", "separate"])
-def test_labels_of_which_one_was_chosen_by_the_verdict_never_make_a_rubric_trusted(other):
-    write_sixty(chosen=lambda number: "by-verdict" if number == 7 else other)
+@pytest.mark.parametrize(
+    ("way", "other", "chosen"),
+    [
+        ("by-verdict", None, "by-verdict"),
+        ("by-verdict", "random", "by-verdict"),
+        ("by-verdict", "separate", "by-verdict"),
+        ("by-verdict", "by-verdict", "by-verdict"),
+        ("separate", None, None),
+        ("separate", "random", None),
+        ("separate", "separate", "separate"),
+    ],
+)
+def test_labels_of_which_one_was_not_drawn_at_random_never_make_a_rubric_trusted(way, other, chosen, said):
+    write_sixty(chosen=lambda number: way if number == 7 else other)
     code, report, _ = run(*LABELS)
-    assert (code, report["reasons"], report["chosen"]) == (4, ["by-verdict"], "by-verdict")
+    assert (code, report["reasons"], report["chosen"]) == (4, [way], chosen)
+    assert report["by_verdict"].keys() == {"bad_caught", "good_passed", "stopped", "passed"}
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
 
 
 @pytest.mark.slow
@@ -1731,6 +1744,26 @@ def test_labels_that_are_not_said_to_be_random_are_not_taken_for_that(ways, said
     write_lines("labels.jsonl", [{**each, "chosen": ways[at % len(ways)]} for at, each in enumerate(labels)])
     sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
     said([line for line in sentences if "say that they were drawn" in line])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shared", "differing", "reason"),
+    [(range(25), range(25), "people-disagree"), (range(12), range(12), None), (range(20), range(12), None)],
+    ids=["surely", "where-the-judge-differs", "on-others-too"],
+)
+def test_the_page_says_on_how_many_answers_that_several_labelled_they_agree(shared, differing, reason, said):
+    """The judge is right by bob and errs by ann; where ann and the judge agree, bob does too."""
+    right = [at % 2 > 0 for at in range(100)]
+    ann = [not each if at in differing else each for at, each in enumerate(right)]
+    write_people({"ann": ann, "bob": right}, [(each,) for each in right])
+    labels = [json.loads(line) for line in Path("labels.jsonl").read_text("utf-8").splitlines()]
+    known = [f"a{at:03}" for at in shared]
+    write_lines("labels.jsonl", [each for each in labels if each["rater"] == "ann" or each["id"] in known])
+    _, report, _ = run(*LABELS)
+    assert (report["reasons"] == ["people-disagree"]) is (reason is not None)
+    sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
+    said([line for line in sentences if re.search("several|they differ|second label", line, re.IGNORECASE)])
 
 
 @pytest.mark.parametrize("bob", [HALF, [not each for each in HALF]], ids=["agree", "disagree"])

@@ -590,8 +590,8 @@ class Reader:
                 single = {rater: given for rater, given in judged.items() if rater not in panels}
                 of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
                 refused = self._count_refused(name)
-                ratings = Ratings(rubric, single, labelled, None, together, self._about[name], of_judges, refused)
-                ratings = ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen))
+                ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
+                ratings = ratings._replace(ways=_count_ways(ratings, labels.get(name, ()), chosen))
                 found.append(ratings._replace(people=self._list_labels_without_result(ratings)))
         return found
 
@@ -763,20 +763,14 @@ def _find_text(records: Sequence[_Found]) -> str | None:
     return next((record.text for record in records if record.text is not None), None)
 
 
-def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Chosen | None:
-    """Return how the labels that are compared were chosen, or None if they differ or one does not say it.
-
-    With some chosen by verdict, all count as such: together they do not stand for all answers either.
-    """
+def _count_ways(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Counter[Chosen | None]:
+    """Count the labels that are compared by how they were chosen."""
     judged = ratings.judged
-    ways = {
+    return Counter(
         record.chosen or default
         for record in labels
         if record.key in ratings.people.get(str(record.source.rater), ()) and (not judged or record.key in judged)
-    }
-    if Chosen.BY_VERDICT in ways:
-        return Chosen.BY_VERDICT
-    return ways.pop() if len(ways) == 1 else None
+    )
 
 
 def _describe_text(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -152,7 +152,7 @@ def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
     figures = [(each.measure, list(each.figures.values())) for each in measures]
     notes = list(_explain(figures))
     if comparison.between is Between.LABEL and chosen is Chosen.BY_VERDICT:
-        notes.append("The labels were chosen by the judge's verdict, so no figure here holds for all answers.")
+        notes.append("Labels were chosen by the judge's verdict, so no figure here holds for all answers.")
     is_pair = any(compared.pair for compared in measures)
     alphas = [compared.alpha for compared in measures]
     names = [_name(compared.measure) for compared in measures]

@@ -292,6 +292,7 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         if 2 * people.double < people.labelled:
             how = f"lower bounds count them as `{people.main}` does, and all else leaves them out"
         yield f"On {people.tied} of {people.labelled} answers people are split; {how}."
+    yield from _word_unshared(found, people)
     yield from _word_uneven(people)
     yield from _word_outputs(found, shares)
     if shares.slips and not find_void(found):
@@ -299,6 +300,15 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
     if _is_copy(found):
         yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
+
+
+def _word_unshared(found: Assessment, people: People) -> Iterator[str]:
+    """Yield that people agree on few of the answers that several labelled, if most have one label."""
+    alike, single = people.double - len(people.split), people.labelled - people.double
+    is_low = people.double >= LEAST_DOUBLE and alike < found.asked.target * people.double
+    if is_low and people.double < single and not find_void(found):
+        shared = f"Of {people.double:,} answers that several people labelled, they agree on {alike:,}"
+        yield f"{shared}. A second label on some of the {single:,} others, drawn at random, shows whether people agree."
 
 
 def _word_uneven(people: People) -> Iterator[str]:
@@ -375,10 +385,13 @@ def _count_bare(found: Assessment, worst: JudgeShares) -> int:
 
 
 def _word_chosen(found: Assessment) -> Iterator[str]:
-    if found.review.chosen in {Chosen.RANDOM, Chosen.BY_VERDICT}:
+    ways = found.review.doubts.ways
+    if found.review.chosen in {Chosen.RANDOM, Chosen.BY_VERDICT} or Chosen.SEPARATE in ways:
         return
     if found.review.doubts.skew:
         told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge stops"
+        if len(ways) > 1:
+            told = told.replace("The labels do not", "Not all labels")
         stopped, of_stopped, passed, of_passed = found.review.doubts.skew
         yield f"{told.format(stopped, of_stopped)}, and {passed} of {of_passed} others."
     else:
@@ -416,7 +429,8 @@ def word_faults(evidence: Iterable[Evidence]) -> str:
 
 _VOID = {
     Reason.NO_LABELS: "no human labels",
-    Reason.BY_VERDICT: "the labels were chosen by the judge's verdict",
+    Reason.BY_VERDICT: "labels were chosen by the judge's verdict",
+    Reason.SEPARATE: "labels were not drawn from these answers",
     Reason.LABELS_REFUSED: "too many labels are refused",
     Reason.LABEL_SCALE: "the labels seem to be on another scale",
     Reason.PEOPLE_DISAGREE: "people disagree with each other",
