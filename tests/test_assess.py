@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.agree.bounds import bound, lower_bound, upper_bound
+from rubric_lint.agree.decision import count_needed
 from rubric_lint.agree.groups import find_level
 from rubric_lint.agree.judged.outcomes import at_least, at_most, level_of_criterion
 from rubric_lint.agree.needed import MOST_LABELS, Seen, count_labels
@@ -170,16 +171,74 @@ def test_what_a_record_says_of_its_answer():
     record |= {"size": 2.0, "source": "", "team": None}
     assert describe(record, frozenset({"id", "output", "question", "answer"})) == About(
         "Why?",
-        '[{"role": "user", "content": "Hm."}]',
+        "Hm.",
         {"language": "de", "metadata.topic": "pump", "turns": "3", "is_new": "true", "year": '"3"', "size": "2"},
         {"metadata": OTHER, "metadata.tags": OTHER, "source": EMPTY, "team": EMPTY},
     )
+
+
+_ASKED = {"role": "user", "content": "Why?"}
+
+
+@pytest.mark.parametrize(
+    ("value", "question", "answer"),
+    [
+        (" Why? ", "Why?", "Why?"),
+        (_ASKED, "Why?", "Why?"),
+        ([_ASKED], "Why?", "Why?"),
+        (
+            [{"role": "user", "content": [{"type": "text", "text": "Why?"}]}, {"text": "How?"}],
+            "Why?\nHow?",
+            "Why?\nHow?",
+        ),
+        ({"b": "Why?", "a": 1}, '{"a": 1, "b": "Why?"}', '{"a": 1, "b": "Why?"}'),
+        (17, "17", "17"),
+        (17.0, "17", "17"),
+        (False, "false", "false"),
+        ("", None, ""),
+        ([], None, ""),
+        (None, None, None),
+    ],
+)
+def test_a_question_and_an_answer_of_any_kind_have_a_text(value, question, answer):
+    about = describe({"question": value, "answer": value}, frozenset({"question", "answer"}))
+    assert about == About(question, answer)
+    assert About().or_else(about) == about.or_else(About()) == about
+
+
+def test_empty_answers_are_equal_and_a_text_is_more_than_an_empty_one():
+    empty = About(None, "")
+    assert len({*group_units([empty, empty, About(), About()])}) == 3
+    assert empty.or_else(About("Why?", "It leaks.")) == About("Why?", "It leaks.")
 
 
 @pytest.mark.parametrize(("bad", "good"), [((12, 12), (48, 48)), ((10, 16), (42, 44)), ((0, 2), (8, 8))])
 def test_fewer_labels_do_not_decide_with_that_chance_and_more_looks_need_more(bad, good):
     first, third = (count_labels(Seen(*bad), Seen(*good), TARGET, LEVEL / look) for look in (1, 3))
     assert sum(each[1] for each in (bad, good)) < first <= third <= MOST_LABELS
+
+
+_TIED = LabelledAnswer(0, {"ana": True, "bo": False}, (False,))
+_UNASKED = LabelledAnswer(0, {"ana": True}, was_asked=False)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "count", "more"), [(32, _TIED, 8, 136), (26, _UNASKED, 3, 62), (32, _TIED, 0, 6)]
+)
+def test_what_lower_bounds_count_as_wrong_stays_wrong_where_labels_to_come_are_counted(right, wrong, count, more):
+    """The judge is right on all other answers, of which each class has as many."""
+    known = []
+    for is_good in (False, True):
+        known += [LabelledAnswer((is_good, number), {"ana": is_good}, (is_good,)) for number in range(right)]
+        for number in range(count):
+            labels = {name: side is is_good for name, side in wrong.labels.items()}
+            runs = [run is is_good for run in wrong.runs]
+            known.append(wrong._replace(unit=(is_good, f"wrong {number}"), labels=labels, runs=runs))
+    shares = measure_shares(known, LEVEL)
+    needed = count_needed(shares, TARGET, LEVEL / 2)
+    assert needed - shares.units == more
+    later = [LabelledAnswer((number, "later"), {"ana": number % 2 > 0}, (number % 2 > 0,)) for number in range(more)]
+    assert measure_shares([*known, *later], LEVEL / 2).reaches(TARGET)
 
 
 def test_labels_that_a_criterion_needs_are_counted_by_the_bound_that_would_blame_the_judge():

@@ -314,7 +314,7 @@ def test_each_rubric_has_its_own_way_to_choose_labels(run, tmp_path):
     labels = [each for name, way in ways.items() for each in records("B", "ana", HUMAN, rubric=name, chosen=way)]
     write(tmp_path, "human", labels)
     found = report(run, "judge.jsonl", "--labels", "human.jsonl")["agreements"]
-    assert [(each["rubric"], each["chosen"]) for each in found] == [(None, None), *ways.items()]
+    assert [(each["rubric"], each["chosen"]) for each in found] == [(None, "by-verdict"), *ways.items()]
 
 
 def test_twice_the_rubrics_are_twice_the_work():

@@ -494,11 +494,24 @@ def write_sixty(**of_label):
     write_lines("labels.jsonl", labels)
 
 
-@pytest.mark.parametrize("other", [None, "random", "separate"])
-def test_labels_of_which_one_was_chosen_by_the_verdict_never_make_a_rubric_trusted(other):
-    write_sixty(chosen=lambda number: "by-verdict" if number == 7 else other)
+@pytest.mark.parametrize(
+    ("way", "other", "chosen"),
+    [
+        ("by-verdict", None, "by-verdict"),
+        ("by-verdict", "random", "by-verdict"),
+        ("by-verdict", "separate", "by-verdict"),
+        ("by-verdict", "by-verdict", "by-verdict"),
+        ("separate", None, None),
+        ("separate", "random", None),
+        ("separate", "separate", "separate"),
+    ],
+)
+def test_labels_of_which_one_was_not_drawn_at_random_never_make_a_rubric_trusted(way, other, chosen, said):
+    write_sixty(chosen=lambda number: way if number == 7 else other)
     code, report, _ = run(*LABELS)
-    assert (code, report["reasons"], report["chosen"]) == (4, ["by-verdict"], "by-verdict")
+    assert (code, report["reasons"], report["chosen"]) == (4, [way], chosen)
+    assert report["by_verdict"].keys() == {"bad_caught", "good_passed", "stopped", "passed"}
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
 
 
 @pytest.mark.slow
@@ -1340,12 +1353,14 @@ INVALID = {"outputs": ["I refuse.", "I refuse."]}
     ("judge", "more", "caught"),
     [
         ({"judge": {"model": "m"}}, {"judge": {"model": "n"}, **INVALID}, {"m": (30, 30), "n": (0, 30)}),
+        ({"judge": "m"}, {"judge": "n", **INVALID}, {"m": (30, 30), "n": (0, 30)}),
+        ({"judge": "m"}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
         ({"judge": {"model": "m"}}, {"rater": "n", **INVALID}, {"m": (30, 30), "n": (0, 30)}),
         ({"judge": {"model": "m"}}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
         ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (15, 30)}),
         ({"judge": {}}, {"error": "content filter"}, {"answers": (15, 30)}),
     ],
-    ids=["other-model", "other-rater", "asked-again", "without-a-model", "no-models"],
+    ids=["other-model", "other-text", "same-text", "other-rater", "asked-again", "without-a-model", "no-models"],
 )
 def test_a_judge_with_only_invalid_outputs_is_a_judge_and_no_other_record_makes_one(judge, more, caught):
     write_outputs(judge, [{"id": f"a{number:03}", **more} for number in range(60)])
@@ -1903,6 +1918,16 @@ def test_answers_of_which_people_leave_the_deciding_cells_empty_count_against_th
     said(read_sentences(run("--labels", "labels.csv", form="full")[1]), gate["reason"])
 
 
+@pytest.mark.slow
+def test_answers_with_valid_outputs_are_not_said_to_have_none(said):
+    """Of 60 answers each has two right outputs and an invalid one, and a run takes three."""
+    write_people({"ann": HALF}, [(each, each, None) for each in HALF])
+    agree = ("agree", FILES[0], "answers.judged.jsonl", *LABELS, "--runs", "3")
+    page = read_sentences(run(*LABELS, "--runs", "3", form="full")[1])
+    table = commands.run("rubric-lint", *agree).stdout
+    said([line for line in [*page.split(". "), *table.splitlines()] if "valid" in line and "invalid" not in line])
+
+
 def test_a_class_of_which_outputs_are_missing_is_not_said_to_be_near_the_target(said):
     """Each of 12 bad answers has one output, and each of 48 good ones has two."""
     met = [at >= 12 for at in range(60)]
@@ -1956,6 +1981,26 @@ def test_labels_that_are_not_said_to_be_random_are_not_taken_for_that(ways, said
     write_lines("labels.jsonl", [{**each, "chosen": ways[at % len(ways)]} for at, each in enumerate(labels)])
     sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
     said([line for line in sentences if "say that they were drawn" in line])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shared", "differing", "reason"),
+    [(range(25), range(25), "people-disagree"), (range(12), range(12), None), (range(20), range(12), None)],
+    ids=["surely", "where-the-judge-differs", "on-others-too"],
+)
+def test_the_page_says_on_how_many_answers_that_several_labelled_they_agree(shared, differing, reason, said):
+    """The judge is right by bob and errs by ann; where ann and the judge agree, bob does too."""
+    right = [at % 2 > 0 for at in range(100)]
+    ann = [not each if at in differing else each for at, each in enumerate(right)]
+    write_people({"ann": ann, "bob": right}, [(each,) for each in right])
+    labels = [json.loads(line) for line in Path("labels.jsonl").read_text("utf-8").splitlines()]
+    known = [f"a{at:03}" for at in shared]
+    write_lines("labels.jsonl", [each for each in labels if each["rater"] == "ann" or each["id"] in known])
+    _, report, _ = run(*LABELS)
+    assert (report["reasons"] == ["people-disagree"]) is (reason is not None)
+    sentences = read_sentences(run(*LABELS, form="full")[1]).split(". ")
+    said([line for line in sentences if re.search("several|they differ|second label", line, re.IGNORECASE)])
 
 
 @pytest.mark.parametrize("bob", [HALF, [not each for each in HALF]], ids=["agree", "disagree"])

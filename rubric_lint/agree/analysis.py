@@ -290,7 +290,7 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
         ungrouped=word_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
         runs=plan.runs,
         ungrouped_outputs=count_ungrouped(ratings, plan.runs) if clear else 0,
-        has_texts=any(about.question or about.answer for about in ratings.about.values()),
+        has_texts=any({about.question, about.answer} != {None} for about in ratings.about.values()),
     )
 
 

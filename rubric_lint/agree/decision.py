@@ -1,8 +1,9 @@
 """Decide what the shares of a judge show, by the rules that `agree` and `assess` have in common."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.agree.label_scale import Doubted, find_doubted
@@ -27,6 +28,7 @@ class Reason(StrEnum):
     UNUSABLE = "unusable"
     NO_LABELS = "no-labels"
     BY_VERDICT = "by-verdict"
+    SEPARATE = "separate"
     LABELS_REFUSED = "labels-refused"
     LABEL_SCALE = "label-scale"
     PEOPLE_DISAGREE = "people-disagree"
@@ -37,10 +39,11 @@ class Reason(StrEnum):
 OF_LABELS = {
     Reason.MISSES_BAD: "{judge} lets bad answers pass",
     Reason.FAILS_GOOD: "{judge} stops good answers",
-    Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
+    Reason.BY_VERDICT: "{labels} chosen by the judge's verdict, so {they} do not stand for all answers",
+    Reason.SEPARATE: "{labels} not drawn from these answers (`separate`), so {they} do not stand for all of them",
     Reason.LABELS_REFUSED: "{refused} labels are refused for what is in them, and the others do not stand for these",
     Reason.LABEL_SCALE: "the labels of `{person}` seem to be on another scale than the rubric's",
-    Reason.PEOPLE_DISAGREE: "your people disagree: two of them agree on {agree} of answers",
+    Reason.PEOPLE_DISAGREE: "your people disagree: of {shared} answers that several labelled, they agree on {alike}",
     Reason.SHARES_REACHED: "{judge} catches at least {target} of bad answers and passes at least {target} of good ones",
 }
 """The reasons that labels give, in words."""
@@ -52,20 +55,29 @@ OF_INVALID = {
 """The same of a judge with invalid outputs, which neither let an answer pass nor stop it."""
 
 
+_NOT_RANDOM = (Chosen.BY_VERDICT, Chosen.SEPARATE)
+"""How labels may be chosen that do not stand for all answers."""
+
+
 class Doubts(NamedTuple):
     """What may make labels say nothing about a judge: how they were chosen, and their scale.
 
-    `refused` has how many of how many labels are refused for what is in them.
+    `ways` counts labels by how they were chosen, and `refused` has how many of how many labels are refused for what is
+    in them.
     """
 
-    chosen: Chosen | None = None
+    ways: Mapping[Chosen | None, int] = MappingProxyType({})
     skew: Skew | None = None
     doubted: Doubted | None = None
     refused: tuple[int, int] = (0, 0)
 
     def find_void(self, people: People, target: Fraction) -> Reason | None:
         """Return why labels of these people say nothing about a judge, if they do not."""
-        if self.chosen is Chosen.BY_VERDICT or (self.chosen is None and self.skew is not None):
+        if Chosen.BY_VERDICT in self.ways:
+            return Reason.BY_VERDICT
+        if Chosen.SEPARATE in self.ways:
+            return Reason.SEPARATE
+        if self.skew is not None and (None in self.ways or not self.ways):
             return Reason.BY_VERDICT
         refused, given = self.refused
         if refused * SLIPS > given:
@@ -78,19 +90,29 @@ class Doubts(NamedTuple):
         """Return the values of the reasons that labels give."""
         return {
             "person": self.doubted.person if self.doubted else "",
-            "agree": "" if people.agree is None else f"{float(people.agree):.0%}",
+            "shared": f"{people.double:,}",
+            "alike": f"{people.double - len(people.split):,}",
+            **dict(zip(("labels", "they"), self._word_labels(), strict=True)),
             "refused": "{:,} of {:,}".format(*self.refused),
         }
 
+    def _word_labels(self) -> tuple[str, str]:
+        """Return how many labels were not drawn at random, as the beginning of a sentence, and what to call all."""
+        total, way = sum(self.ways.values()), next((each for each in _NOT_RANDOM if each in self.ways), None)
+        count = self.ways.get(way, 0)
+        if way is None or count == total:
+            return "the labels were", "they"
+        return f"{count:,} of {total:,} labels {'was' if count == 1 else 'were'}", "together they"
+
     def are_by_verdict_alone(self, people: People, target: Fraction) -> bool:
-        """Return whether labels were chosen by the judge's verdict, and nothing else is wrong with them."""
-        others = self._replace(chosen=Chosen.RANDOM)
-        return self.chosen is Chosen.BY_VERDICT and others.find_void(people, target) is None
+        """Return whether labels were chosen by the verdict or elsewhere, and nothing else is wrong with them."""
+        others = self._replace(ways={Chosen.RANDOM: 1})
+        return not self.ways.keys().isdisjoint(_NOT_RANDOM) and others.find_void(people, target) is None
 
 
 def find_doubts(ratings: Ratings, line: Verdict, scales_known: Collection[str] = ()) -> Doubts:
     """Return what may make labels say nothing; somebody said on which scale the labels of some people are."""
-    doubts = Doubts(ratings.chosen, refused=ratings.refused)
+    doubts = Doubts(ratings.ways, refused=ratings.refused)
     if not ratings.has_joined_labels:
         return doubts
     doubted = None
@@ -120,13 +142,21 @@ def count_needed(shares: Shares, target: Fraction, level: float, strict: float |
 
     Bounds may be wrong with the probability `level`, upper ones with `strict` if that is given.
 
-    Labelled answers that the judge was not asked show nothing of it, so that they count among those to come.
+    Labelled answers that the judge was not asked show nothing of it. If the others decided, where these were asked too,
+    the number is not above that of the units at hand. Else lower bounds go on counting them, and ties, as wrong.
     """
     bad, good = (Seen(*counts) for counts in shares.asked)
     if not bad.n + good.n:
         return None
     may_slip = 2 * shares.people.double < shares.people.labelled
-    return count_labels(bad, good, target, level, strict, may_slip=may_slip)
+    if shares.unasked:
+        needed = count_labels(bad, good, target, level, strict, may_slip=may_slip)
+        if needed is not None and needed <= shares.units:
+            return needed
+    bad, good = (
+        Seen(x, n, low_x - x, low_n - n) for (x, n), (low_x, low_n) in zip(shares.asked, shares.lows, strict=True)
+    )
+    return count_labels(bad, good, target, level, strict, may_slip=may_slip, units=shares.units)
 
 
 def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
@@ -148,6 +178,11 @@ def word_open(shares: Shares, *, is_verdict: bool) -> str:
     of = shares.people.labelled + shares.open
     lacking = "verdict by people, as empty cells decide it" if is_verdict else "value for it by people"
     return f"{shares.open:,} of {of:,} labelled answers have no {lacking}"
+
+
+def word_lack_of_valid(runs: int) -> str:
+    """Return which outputs answers lack that no run of the judge has a verdict for."""
+    return "without a valid output" if runs == 1 else f"with fewer than {runs} valid judge outputs in each run"
 
 
 def word_missing(shares: Shares, runs: int, *, is_verdict: bool) -> str:

@@ -85,7 +85,14 @@ class Gate(NamedTuple):
 
 
 _VOID = frozenset(
-    {Reason.NO_LABELS, Reason.BY_VERDICT, Reason.LABELS_REFUSED, Reason.LABEL_SCALE, Reason.PEOPLE_DISAGREE}
+    {
+        Reason.NO_LABELS,
+        Reason.BY_VERDICT,
+        Reason.SEPARATE,
+        Reason.LABELS_REFUSED,
+        Reason.LABEL_SCALE,
+        Reason.PEOPLE_DISAGREE,
+    }
 )
 """The reasons for which nothing is said about a judge."""
 

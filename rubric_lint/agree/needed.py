@@ -20,10 +20,15 @@ _STEP = 10
 
 
 class Seen(NamedTuple):
-    """The units of a class so far: the sum of the shares that the judge gets right, and their number."""
+    """The units of a class so far: the sum of the shares that the judge gets right, and their number.
+
+    Lower bounds count `more_n` units besides, with the sum `more_x`, such as answers on which people are tied.
+    """
 
     x: Fraction | int
     n: int
+    more_x: Fraction | int = 0
+    more_n: int = 0
 
     @property
     def smoothed(self) -> Fraction:
@@ -57,17 +62,26 @@ def is_beyond(least: int) -> bool:
 
 
 def count_labels(
-    bad: Seen, good: Seen, target: Fraction, level: float, strict: float | None = None, *, may_slip: bool = False
+    bad: Seen,
+    good: Seen,
+    target: Fraction,
+    level: float,
+    strict: float | None = None,
+    *,
+    may_slip: bool = False,
+    units: int | None = None,
 ) -> int | None:
     """Return the least number of units in all, a multiple of 10, that decides with a chance of 4 in 5, if one does.
 
     They are drawn as the ones so far. Both lower bounds reach the target, or one upper bound is below it; each bound
     may be wrong with the probability `level`, an upper one with `strict` if that is given. If the only person who
-    labels an answer `may_slip`, upper bounds leave out 1 of 20 answers, as those of `measure_shares` do.
+    labels an answer `may_slip`, upper bounds leave out 1 of 20 answers, as those of `measure_shares` do. There are so
+    many `units` so far, those of `bad` and `good` unless it says otherwise. What lower bounds count as wrong stays
+    wrong, and the judge treats what is to come as the units that it was asked and people agree on.
     """
-    n = bad.n + good.n
+    n = bad.n + good.n if units is None else units
     levels = level, level if strict is None else strict
-    rate = Fraction(bad.n + 1, n + 2)
+    rate = Fraction(bad.n + 1, bad.n + good.n + 2)
     for total in range(_STEP * (n // _STEP + 1), MOST_LABELS + 1, _STEP):
         slips = total // SLIPS if may_slip else 0
         more_bad = math.floor((total - n) * rate + Fraction(1, 2))
@@ -83,31 +97,31 @@ def _chances(seen: Seen, more: int, target: Fraction, levels: tuple[float, float
     n, p = seen.n + more, float(seen.smoothed)
     if not n:
         return 0.0, 0.0
-    fewest, most = _find_ends(seen.x - math.floor(seen.x), n, target, levels, slips)
-    start = math.floor(seen.x)
-    up = upper_tail(fewest - start, more, p) if fewest - start <= more else 0.0
-    down = lower_tail(most - start, more, p) if most >= start else 0.0
+    level, strict = levels
+    low_x = seen.x + seen.more_x
+    fewest = _find_fewest(low_x - math.floor(low_x), n + seen.more_n, target, level) - math.floor(low_x)
+    most = _find_most(seen.x - math.floor(seen.x), n, target, strict, slips) - math.floor(seen.x)
+    up = upper_tail(fewest, more, p) if fewest <= more else 0.0
+    down = lower_tail(most, more, p) if most >= 0 else 0.0
     return up, down
 
 
 @lru_cache(maxsize=8192)
-def _find_ends(
-    rest: Fraction | int, n: int, target: Fraction, levels: tuple[float, float], slips: int
-) -> tuple[int, int]:
-    """Return the least whole number that, with `rest`, reaches the target of `n`, and the greatest surely below it.
-
-    The first is above `n` if none does, the second below 0.
-    """
+def _find_fewest(rest: Fraction | int, n: int, target: Fraction, level: float) -> int:
+    """Return the least whole number that, with `rest`, reaches the target of `n`; it is above `n` if none does."""
     goal = float(target)
-    level, strict = levels
-    fewest = _search(lambda x: x + rest > n or upper_tail(x + rest, n, goal) <= level, n + 1)
+    return _search(lambda x: x + rest > n or upper_tail(x + rest, n, goal) <= level, n + 1)
+
+
+@lru_cache(maxsize=8192)
+def _find_most(rest: Fraction | int, n: int, target: Fraction, level: float, slips: int) -> int:
+    """Return the greatest whole number that, with `rest`, is surely below the target of `n`; below 0 if none is."""
 
     def may_reach(x: int) -> bool:
         dropped = min(slips, max(math.ceil(n - x - rest), 0))
-        return lower_tail(x + rest, n - dropped, goal) >= strict
+        return lower_tail(x + rest, n - dropped, float(target)) >= level
 
-    most = _search(may_reach, n + 1) - 1
-    return fewest, most
+    return _search(may_reach, n + 1) - 1
 
 
 def _search(holds: Callable[[int], bool], end: int) -> int:

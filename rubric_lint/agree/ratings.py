@@ -1,6 +1,7 @@
 """The judgements of each rater, joined by the id of the answer."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -61,17 +62,28 @@ class Ratings(NamedTuple):
     `panels` are models that judged together: what they came to, beside the judgements of each as a judge.
     Without a rubric they are the verdicts of several rubrics. `about` has what records say of an answer besides, and
     `failed` the invalid outputs of each judge for answers of which it has no valid one. A judge may have only these.
-    `refused` has how many of how many labels are refused for what is in them.
+    `refused` has how many of how many labels are refused for what is in them. `ways` counts the labels that are
+    compared by how they were chosen, None for those that do not say it.
     """
 
     rubric: ScoringRubric | None
     judges: Mapping[str, Judgements]
     people: Mapping[str, Judgements]
-    chosen: Chosen | None = None
+    ways: Mapping[Chosen | None, int] = MappingProxyType({})
     panels: Mapping[str, Judgements] = MappingProxyType({})
     about: Mapping[Key, About] = MappingProxyType({})
     failed: Mapping[str, Mapping[Key, Outputs]] = MappingProxyType({})
     refused: tuple[int, int] = (0, 0)
+
+    @property
+    def chosen(self) -> Chosen | None:
+        """How labels were chosen, None if they differ or one does not say it.
+
+        With some chosen by verdict, all count as such: together they do not stand for all answers either.
+        """
+        if Chosen.BY_VERDICT in self.ways:
+            return Chosen.BY_VERDICT
+        return next(iter(self.ways)) if len(self.ways) == 1 else None
 
     @property
     def raters(self) -> dict[str, Judgements]:
@@ -121,10 +133,11 @@ def pool(several: Sequence[Ratings]) -> Ratings:
                     outputs = tuple(None if each is None else ((), each[1]) for each in judgement.outputs)
                     bare = Judgement(((), verdict), None, samples, higher=((), higher), outputs=outputs)
                     verdicts[_place_in(rubric, key)] = bare
-    ways = {ratings.chosen for ratings in several if ratings.has_joined_labels}
-    chosen = ways.pop() if len(ways) == 1 else None
+    ways = Counter[Chosen | None]()
+    for ratings in several:
+        ways.update(ratings.ways if ratings.has_joined_labels else {})
     refused = sum(each.refused[0] for each in several), sum(each.refused[1] for each in several)
-    return Ratings(None, judges, people, chosen, panels, about, failed, refused)
+    return Ratings(None, judges, people, ways, panels, about, failed, refused)
 
 
 def _place_in(rubric: str, key: Key) -> Key:

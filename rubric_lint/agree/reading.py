@@ -43,7 +43,7 @@ from rubric_lint.scoring.grading import (
     combine_samples,
 )
 from rubric_lint.scoring.output import JUDGEMENTS
-from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, refuse_failed
+from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_model, refuse_failed
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
 
@@ -70,9 +70,7 @@ def find_source(record: Mapping[str, Any], file: str) -> Source:
     """Return where a record is from."""
     if rater := read_rater(record):
         return Source(rater)
-    about = record.get("judge")
-    model = about.get("model") if isinstance(about, dict) else None
-    return Source(None, file, model if isinstance(model, str) else None)
+    return Source(None, file, read_model(record.get("judge")))
 
 
 def read_rater(record: Mapping[str, Any]) -> str | None:
@@ -455,7 +453,9 @@ class Reader:
             self._contradictions += 1
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
-        self._describe({"question": value.get("question"), "answer": value.get("answer")}, rubric, make_id_key(name))
+        # An empty cell of a sheet is no empty answer.
+        texts = {"question": value.get("question"), "answer": value.get("answer") or None}
+        self._describe(texts, rubric, make_id_key(name))
         # If not, it is a result that we wrote: without a rater it is of the judge.
         is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.columns.used)
         found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
@@ -617,8 +617,8 @@ class Reader:
                 single = {rater: given for rater, given in judged.items() if rater not in panels}
                 of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
                 refused = self._count_refused(name)
-                ratings = Ratings(rubric, single, labelled, None, together, self._about[name], of_judges, refused)
-                ratings = ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen))
+                ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
+                ratings = ratings._replace(ways=_count_ways(ratings, labels.get(name, ()), chosen))
                 found.append(ratings._replace(people=self._list_labels_without_result(ratings)))
         return found
 
@@ -800,20 +800,14 @@ def _find_text(records: Sequence[_Found]) -> str | None:
     return next((record.text for record in records if record.text is not None), None)
 
 
-def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Chosen | None:
-    """Return how the labels that are compared were chosen, or None if they differ or one does not say it.
-
-    With some chosen by verdict, all count as such: together they do not stand for all answers either.
-    """
+def _count_ways(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Counter[Chosen | None]:
+    """Count the labels that are compared by how they were chosen."""
     judged = ratings.judged
-    ways = {
+    return Counter(
         record.chosen or default
         for record in labels
         if record.key in ratings.people.get(str(record.source.rater), ()) and (not judged or record.key in judged)
-    }
-    if Chosen.BY_VERDICT in ways:
-        return Chosen.BY_VERDICT
-    return ways.pop() if len(ways) == 1 else None
+    )
 
 
 def _describe_text(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -93,14 +93,19 @@ class People(NamedTuple):
         return self.double >= LEAST_DOUBLE and self.agree is not None and self.agree < target
 
 
+Counts = tuple[Fraction, int]
+"""The sum of the shares of units that the judge gets right, and the number of units."""
+
+
 class Shares(NamedTuple):
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
     `unscored` labelled answers have no valid run, and of these those at the positions `missing` not even enough outputs
     for one; `partly` others have an invalid run. On `open` answers people came to no side. `asked` has the sum and the
-    number of the units of bad and of good answers without the unasked ones. `differing` has the positions of the
-    answers on which a valid run differs from people, and `single` those of them that only the main person labelled. So
-    many answers of each class as `slips` says may be slips of that person, and the upper bounds leave them out.
+    number of the units of bad and of good answers without the unasked ones, and `lows` what lower bounds count.
+    `differing` has the positions of the answers on which a valid run differs from people, and `single` those of them
+    that only the main person labelled. So many answers of each class as `slips` says may be slips of that person, and
+    the upper bounds leave them out.
     """
 
     bad_caught: Bounded
@@ -113,7 +118,8 @@ class Shares(NamedTuple):
     differing: tuple[int, ...] = ()
     partly: int = 0
     open: int = 0
-    asked: tuple[tuple[Fraction, int], tuple[Fraction, int]] = ((Fraction(0), 0), (Fraction(0), 0))
+    asked: tuple[Counts, Counts] = ((Fraction(0), 0), (Fraction(0), 0))
+    lows: tuple[Counts, Counts] = ((Fraction(0), 0), (Fraction(0), 0))
 
     @property
     def unasked(self) -> int:
@@ -181,7 +187,7 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
         if len(answer.labels) == 1 and answer.differs_from(people.main):
             single.append(place)
     slips = len(answers) // SLIPS if single and not is_double else 0
-    bad, good = (
+    (bad, bad_lows), (good, good_lows) = (
         _bound_class(everything, people.main, slips, level, is_good=is_good, is_double=is_double)
         for is_good in (False, True)
     )
@@ -205,12 +211,13 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
         partly=partly,
         open=len(everything) - len(answers),
         asked=(counts[0], counts[1]),
+        lows=(bad_lows, good_lows),
     )
 
 
 def _bound_class(
     answers: Sequence[LabelledAnswer], main: str, slips: int, level: float, *, is_good: bool, is_double: bool
-) -> Bounded:
+) -> tuple[Bounded, Counts]:
     clear = [answer for answer in answers if answer.side is is_good]
     disputed = [] if is_double else [each for each in answers if each.side is None and each.labels.get(main) is is_good]
     against = [each for each in answers if not each.labels and not each.is_right(is_good)]
@@ -221,10 +228,10 @@ def _bound_class(
     right = [each for each in asked if each.is_right(is_good)]
     highs = sum_units([*wrong[slips:], *right], is_good)
     low = lower_bound(*lows, level) if lows[1] else 0.0
-    return Bounded(*counts, low, upper_bound(*highs, level) if highs[1] else 1.0)
+    return Bounded(*counts, low, upper_bound(*highs, level) if highs[1] else 1.0), lows
 
 
-def sum_units(answers: Iterable[LabelledAnswer], is_good: bool) -> tuple[Fraction, int]:
+def sum_units(answers: Iterable[LabelledAnswer], is_good: bool) -> Counts:
     """Return the sum of the shares of units that the judge gets right, and the number of units."""
     units: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
     for answer in answers:

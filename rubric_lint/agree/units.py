@@ -39,6 +39,7 @@ OTHER = "with a value that is no text or number in"
 class About(NamedTuple):
     """What records say of an answer besides judgements: its question, its text, and its other fields as JSON.
 
+    An empty text of an answer is known, an empty question is none.
     `unusable` has why answers cannot be grouped by its other fields.
     """
 
@@ -50,7 +51,10 @@ class About(NamedTuple):
     def or_else(self, other: "About") -> "About":
         """Return what this one says, and of what it does not say what another one does."""
         fields, unusable = {**other.fields, **self.fields}, {**other.unusable, **self.unusable}
-        return About(self.question or other.question, self.answer or other.answer, fields, unusable)
+        answer = self.answer or other.answer
+        if answer is None:
+            answer = self.answer
+        return About(self.question or other.question, answer, fields, unusable)
 
 
 def describe(record: Mapping[str, Any], known: frozenset[str]) -> About:
@@ -69,7 +73,7 @@ def describe(record: Mapping[str, Any], known: frozenset[str]) -> About:
                 fields[key] = _name(each)
             else:
                 unusable[key] = OTHER
-    return About(_as_text(record.get("question")), _as_text(record.get("answer")), fields, unusable)
+    return About(_as_text(record.get("question")) or None, _as_text(record.get("answer")), fields, unusable)
 
 
 def _name(value: str | float) -> str:
@@ -85,9 +89,18 @@ def _name(value: str | float) -> str:
 
 
 def _as_text(value: object) -> str | None:
+    """Return the text of a question or an answer: that inside of messages and their parts, else the value as JSON."""
     if isinstance(value, str):
-        return value.strip() or None
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) and value else None
+        return value.strip()
+    if isinstance(value, dict):
+        for name in ("content", "text"):
+            if isinstance(value.get(name), str | list):
+                return _as_text(value[name])
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(_as_text, value)))
+    if isinstance(value, int | float):
+        return _name(value)
+    return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def group_units(several: Sequence[About]) -> list[Hashable]:

@@ -20,7 +20,7 @@ from rubric_lint.agree.comparison import (
     Flips,
     count_answers,
 )
-from rubric_lint.agree.decision import Reason
+from rubric_lint.agree.decision import Reason, word_lack_of_valid
 from rubric_lint.agree.gates import Gate
 from rubric_lint.agree.groups import JudgeShares
 from rubric_lint.agree.intervals import Share
@@ -102,7 +102,7 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
         yield _compare(comparison, agreement.chosen)
         gated = [compared for compared in comparison.measures if compared.pair and compared.pair.gate]
         if gated:
-            yield _count_caught(gated)
+            yield _count_caught(gated, agreement.runs)
     if agreement.groups or agreement.ungrouped:
         yield _show_groups(agreement.groups, agreement.ungrouped)
     if agreement.ungrouped_outputs:
@@ -153,7 +153,7 @@ def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
     figures = [(each.measure, list(each.figures.values())) for each in measures]
     notes = list(_explain(figures))
     if comparison.between is Between.LABEL and chosen is Chosen.BY_VERDICT:
-        notes.append("The labels were chosen by the judge's verdict, so no figure here holds for all answers.")
+        notes.append("Labels were chosen by the judge's verdict, so no figure here holds for all answers.")
     is_pair = any(compared.pair for compared in measures)
     alphas = [compared.alpha for compared in measures]
     names = [_name(compared.measure) for compared in measures]
@@ -169,7 +169,7 @@ def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
     return Section(_title(comparison), found, notes)
 
 
-def _count_caught(measures: Sequence[Compared]) -> Section:
+def _count_caught(measures: Sequence[Compared], runs: int) -> Section:
     gates = [compared.pair.gate for compared in measures if compared.pair and compared.pair.gate]
     caught, passed = [gate.shares.bad_caught for gate in gates], [gate.shares.good_passed for gate in gates]
     are_known = [not gate.is_void for gate in gates]
@@ -186,7 +186,7 @@ def _count_caught(measures: Sequence[Compared]) -> Section:
         for note in (gate.reason, *_word_gate(gate)):
             reasons.setdefault(note, []).append(shorten_name(name))
     notes = [f"{join_words(several)}: {reason}" for reason, several in reasons.items()]
-    return Section("", columns, [*notes, *_word_labels(gates[-1].shares)])
+    return Section("", columns, [*notes, *_word_labels(gates[-1].shares, runs)])
 
 
 def _word_gate(gate: Gate) -> Iterator[str]:
@@ -202,14 +202,14 @@ def _word_gate(gate: Gate) -> Iterator[str]:
         yield f"{lacking}, which lower bounds count against the judge"
 
 
-def _word_labels(shares: Shares) -> Iterator[str]:
+def _word_labels(shares: Shares, runs: int) -> Iterator[str]:
     """Yield how labels count in the shares of the verdict."""
     people = shares.people
     if people.tied:
         yield f"Verdict: people are tied on {count_answers(people.tied)}, which count as neither bad nor good."
     invalid = shares.unscored - shares.unasked
     if invalid:
-        yield f"Verdict: {count_answers(invalid)} without a valid output count as judged wrong."
+        yield f"Verdict: {count_answers(invalid)} {word_lack_of_valid(runs)} count as judged wrong."
     if shares.unasked:
         lacking = f"Verdict: {count_answers(shares.unasked)} without the judge outputs of a run"
         yield f"{lacking} count as judged wrong, but in lower bounds only."

@@ -233,7 +233,7 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
     are_unusable = given.labels and (found.review.left_out or not unused.isdisjoint(given.labels))
     if Reason.NO_LABELS in reasons and are_unusable:
         yield Step("No label could be used: correct the labels, then run this again.", shlex.join(labelled))
-    elif {Reason.NO_LABELS, Reason.BY_VERDICT} & reasons:
+    elif {Reason.NO_LABELS, Reason.BY_VERDICT, Reason.SEPARATE} & reasons:
         count = min(max(_USUAL_SAMPLE, 2 * find_least_of(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
         command = "" if _is_undrawable(found, given) else shlex.join([*again, "--labels", _name_sheet(given)])

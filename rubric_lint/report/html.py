@@ -32,7 +32,7 @@ from rubric_lint.report.page_answers import MOST_ANSWERS, MOST_TEXT, PageAnswers
 from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.scorer import Outcome
+from rubric_lint.scoring.scorer import Outcome, read_model
 from rubric_lint.scoring.totals import CriterionTotals, Totals
 from rubric_lint.version import __version__
 
@@ -151,10 +151,8 @@ class _Origin:
 
     def add(self, about: object) -> None:
         """Note what a record says of its judge."""
-        if not isinstance(about, Mapping):
-            return
-        model, time = about.get("model"), about.get("time")
-        if isinstance(model, str) and (model in self.models or len(self.models) <= _MOST_MODELS):
+        model, time = read_model(about), about.get("time") if isinstance(about, Mapping) else None
+        if model is not None and (model in self.models or len(self.models) <= _MOST_MODELS):
             self.models[model] += 1
         if isinstance(time, str):
             try:

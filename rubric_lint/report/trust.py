@@ -18,6 +18,7 @@ from rubric_lint.agree.decision import (
     OF_LABELS,
     Reason,
     lacks_outputs,
+    word_lack_of_valid,
     word_missing,
     word_open,
     word_target,
@@ -301,6 +302,7 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         if 2 * people.double < people.labelled:
             how = f"lower bounds count them as `{people.main}` does, and all else leaves them out"
         yield f"On {people.tied} of {people.labelled} answers people are split; {how}."
+    yield from _word_unshared(found, people)
     yield from _word_uneven(people)
     yield from _word_outputs(found, shares)
     if shares.slips and not find_void(found):
@@ -308,6 +310,15 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
     if _is_copy(found):
         yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
+
+
+def _word_unshared(found: Assessment, people: People) -> Iterator[str]:
+    """Yield that people agree on few of the answers that several labelled, if most have one label."""
+    alike, single = people.double - len(people.split), people.labelled - people.double
+    is_low = people.double >= LEAST_DOUBLE and alike < found.asked.target * people.double
+    if is_low and people.double < single and not find_void(found):
+        shared = f"Of {people.double:,} answers that several people labelled, they agree on {alike:,}"
+        yield f"{shared}. A second label on some of the {single:,} others, drawn at random, shows whether people agree."
 
 
 def _word_uneven(people: People) -> Iterator[str]:
@@ -326,7 +337,7 @@ def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
     """Yield how many labelled answers have no valid output, or too few, and what that counts as."""
     invalid = shares.unscored - shares.unasked
     if invalid:
-        yield f"{counted(invalid, 'labelled answer')} without a valid output: they count as wrong."
+        yield f"{counted(invalid, 'labelled answer')} {word_lack_of_valid(found.asked.runs)}: they count as wrong."
     if shares.partly:
         what = "counts as a wrong one" if found.asked.runs == 1 else "makes one of several runs wrong"
         yield f"On {counted(shares.partly, 'labelled answer')} an invalid output {what}."
@@ -397,14 +408,17 @@ def _count_bare(found: Assessment, worst: JudgeShares) -> int:
     """Return of how many labelled answers nobody knows which belong together."""
     abouts = found.review.ratings.about if found.review.ratings else {}
     known = [abouts.get(key, About()) for key in worst.keys]
-    return sum(not each.question and not each.answer for each in known)
+    return sum(each.question is None and each.answer is None for each in known)
 
 
 def _word_chosen(found: Assessment) -> Iterator[str]:
-    if found.review.chosen in {Chosen.RANDOM, Chosen.BY_VERDICT}:
+    ways = found.review.doubts.ways
+    if found.review.chosen in {Chosen.RANDOM, Chosen.BY_VERDICT} or Chosen.SEPARATE in ways:
         return
     if found.review.doubts.skew:
         told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge stops"
+        if len(ways) > 1:
+            told = told.replace("The labels do not", "Not all labels")
         stopped, of_stopped, passed, of_passed = found.review.doubts.skew
         yield f"{told.format(stopped, of_stopped)}, and {passed} of {of_passed} others."
     else:
@@ -453,7 +467,8 @@ def word_faults(evidence: Iterable[Evidence]) -> str:
 
 _VOID = {
     Reason.NO_LABELS: "no human labels",
-    Reason.BY_VERDICT: "the labels were chosen by the judge's verdict",
+    Reason.BY_VERDICT: "labels were chosen by the judge's verdict",
+    Reason.SEPARATE: "labels were not drawn from these answers",
     Reason.LABELS_REFUSED: "too many labels are refused",
     Reason.LABEL_SCALE: "the labels seem to be on another scale",
     Reason.PEOPLE_DISAGREE: "people disagree with each other",

@@ -210,6 +210,12 @@ def read_judged_by(record: Mapping[str, Any]) -> str | None:
     return named if isinstance(named, str) else None
 
 
+def read_model(about: object) -> str | None:
+    """Return the model that `judge` of a record names: the text itself, or its `model`."""
+    model = about.get("model") if isinstance(about, Mapping) else about
+    return model if isinstance(model, str) and model.strip() else None
+
+
 Named = TypeVar("Named")
 
 

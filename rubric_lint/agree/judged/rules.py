@@ -303,6 +303,7 @@ def _list_void(table: Table, needed: int) -> Outcomes:
 
 _OF_VOID = {
     Reason.BY_VERDICT: "answers of each side, drawn at random and labelled,",
+    Reason.SEPARATE: "answers of each side, drawn at random and labelled,",
     Reason.LABELS_REFUSED: "labelled answers on each side, with few labels refused,",
     Reason.LABEL_SCALE: "labelled answers on each side, on the scale of the rubric,",
     Reason.PEOPLE_DISAGREE: "labelled answers on each side on which people agree",

@@ -131,7 +131,9 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
     keys = sort_keys(middle)
     outputs: set[Signature] = set()
     sampled: dict[Key, list[tuple[Signature, ...]]] = {}
-    lengths: dict[Key, int] = {key: len(about.answer) for key, about in ratings.about.items() if about.answer}
+    lengths: dict[Key, int] = {
+        key: len(about.answer) for key, about in ratings.about.items() if about.answer is not None
+    }
     for judge in (*ratings.judges.values(), *ratings.people.values()):
         lengths.update((key, each.length) for key, each in judge.items() if each.length is not None)
     for judge in ratings.judges.values():
