@@ -436,7 +436,6 @@ def find_doubts_around(document: Document, path: Path, scales: Collection[Ends])
     return found
 
 
-@lru_cache(maxsize=8)  # the rubrics of a suite share what the suite says
 def find_doubts_in_holder(
     document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool = False
 ) -> list[Doubt]:
@@ -446,6 +445,23 @@ def find_doubts_in_holder(
     bears on no rubric, nor do its inputs; with `is_grader`, the holder judges by this rubric alone. What a mapping or a
     list says may be a part of the criteria, as above.
     """
+    if len(path) > 1:
+        return _search_holder(document, path, scales, known, is_grader=is_grader)
+    found, about = _find_at_top(document), (path, scales, known)
+    if about not in found:
+        found[about] = _search_holder(document, path, scales, known, is_grader=is_grader)
+    return found[about]
+
+
+@lru_cache(maxsize=1)  # the rubrics of a suite are asked about one after the other, and share what it says at the top
+def _find_at_top(_document: Document) -> dict[tuple[Path, tuple[Ends, ...], frozenset[str]], list[Doubt]]:
+    """Return what is known of the top of a document, to be added to."""
+    return {}
+
+
+def _search_holder(
+    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool
+) -> list[Doubt]:
     at = len(path) - 1
     may_borrow = document.may_borrow
     doubts = []
