@@ -1357,8 +1357,8 @@ INVALID = {"outputs": ["I refuse.", "I refuse."]}
         ({"judge": "m"}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
         ({"judge": {"model": "m"}}, {"rater": "n", **INVALID}, {"m": (30, 30), "n": (0, 30)}),
         ({"judge": {"model": "m"}}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
-        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (15, 30)}),
-        ({"judge": {}}, {"error": "content filter"}, {"answers": (15, 30)}),
+        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (30, 30)}),
+        ({"judge": {}}, {"error": "content filter"}, {"answers": (30, 30)}),
     ],
     ids=["other-model", "other-text", "same-text", "other-rater", "asked-again", "without-a-model", "no-models"],
 )
@@ -1386,7 +1386,7 @@ def test_an_invalid_record_of_a_panel_counts_as_wrong(failed, caught):
     records[:10] = [{"id": each["id"], **failed} for each in records[:10]]
     write_lines("answers.judged.jsonl", records)
     report = run(*LABELS)[1]
-    unknown = 10 if "rubric_hash" in failed.get("judge", {}) else 0
+    unknown = 10 if "error" in failed else 0
     assert ([each["judge"] for each in report["each_judge"]], report["bad_caught"]["x"]) == (["panel"], caught)
     assert (report["bad_caught"]["high"] == 1) is (unknown > 0)
 

@@ -769,9 +769,13 @@ def _check_names(judges: Sequence[str], people: Sequence[str], raters: Sequence[
 def _lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
     """Return whether an invalid record holds nothing of a judge: it was not asked, or the endpoint gave an error.
 
-    An empty text in `output` is what a judge said.
+    An empty text in `output` is what a judge said, and so is an empty list of checks; one of `outputs` is not.
     """
-    given = {name: value for name, value in record.items() if value not in (None, []) and (value != "" or name in HELD)}
+    given = {
+        name: value
+        for name, value in record.items()
+        if value is not None and (value != "" or name in HELD) and (value != [] or name != "outputs")
+    }
     fields = HELD.union(JUDGEMENTS, list_fields([rubric]))
     return fields.isdisjoint(map(fold_column, given)) and not is_judged(given, rubric)
 
