@@ -166,13 +166,13 @@ describe("linting", () => {
     await page.waitForSelector(".cm-tooltip .cm-diagnostic code");
   });
 
-  it("makes a rubric of one in words, and says what to do with other words", async () => {
+  it("makes a rubric of sections with weights, and says what to do with other words", async () => {
     page = await open(context, server.url);
-    await write("# Accuracy (40%)\n\n- 8-10: every number is right\n- 0-7: a number is wrong\n\n# Tone (60%)\n\n- 8-10: thanks the customer\n- 0-7: does not\n");
+    await write("### Accuracy (40%)\n\nEvery number is right.\n\n### Tone (60%)\n\nThanks the customer.\n");
     const before = await lints();
     await page.click("#findings .apply");
     await linted(page, before + 1);
-    assert.match(await text(), /^  - id: Accuracy\n    weight: 0\.4\n/m);
+    assert.match(await text(), /^  - id: Accuracy\n    expected_outcome: Every number is right\.\n    weight: 0\.4\n/m);
     assert.match(await status(), /1 rubric, 2 criteria/);
     await write("Be a strict judge.");
     assert.match(await page.textContent("#findings"), /^There is no rubric in this text/);
