@@ -25,6 +25,7 @@ from rubric_lint.dialects.export.target import (
     Sources,
     SuiteLoss,
     find_evaluator,
+    find_mark,
     is_plain,
 )
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS, OLD_FIELDS, find_unread, load_tables
@@ -167,8 +168,9 @@ def carry(documents: Iterable[Document], uses: Iterable[Use], target: ExportTarg
 def _find_marks(uses: Iterable[Use]) -> Iterator[CaseKey]:
     """Find the places of the pass marks of rubrics, each with the number of its document."""
     for use in uses:
-        if use.source and use.rubric.view and use.rubric.view.threshold_path:
-            yield use.document.number, use.rubric.view.threshold_path
+        mark = find_mark(use.rubric) if use.source else None
+        if mark:
+            yield use.document.number, mark
 
 
 def _read(documents: Iterable[Document], uses: list[Use], target: ExportTarget) -> tuple[_Suite, Sources]:

@@ -300,6 +300,12 @@ def shares(rubric: Rubric) -> tuple[Fraction, ...]:
     return tuple(weight / total if total else weight for weight in weights)
 
 
+def find_mark(rubric: Rubric) -> Path | None:
+    """Return where the pass mark of a rubric was read; None if the settings have it, such as one above its gate."""
+    view = rubric.view
+    return view.threshold_path if view and view.threshold == rubric.thresholds.pass_at else None
+
+
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
     """A target system: its name, its title, and the function that writes it.
@@ -368,7 +374,7 @@ class ExportTarget:
 
     def _find_mark(self, rubric: Rubric) -> tuple[Path, ...]:
         """Return where the pass mark is that the target writes, and the flag that makes it one; empty without any."""
-        mark = rubric.view.threshold_path if self.writes_mark and rubric.view else None
+        mark = find_mark(rubric) if self.writes_mark else None
         return (mark, (*mark[:-1], "required")) if mark else ()
 
     def _find_lost(self, rubric: Rubric) -> Iterator[tuple[Path, str]]:
