@@ -362,8 +362,8 @@ def _measure_gates(
         is_invalid = ratings.has_invalid_outputs(name)
         found[name] = {}
         for number, answers in laid_out.items():
-            gate = measure_gate(answers, of_verdict if number == last else of_criterion, void)
             is_verdict = number == last
+            gate = measure_gate(answers, of_verdict if is_verdict else of_criterion, void)
             missing = word_missing(gate.shares, plan.runs, is_verdict=is_verdict)
             whose = people if void else gate.shares.people
             reason = word_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)

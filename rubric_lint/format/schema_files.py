@@ -52,8 +52,12 @@ class SchemaFile(NamedTuple):
     @property
     def forms(self) -> tuple["SchemaFile", ...]:
         """The forms that this schema has; those of files that nobody writes by hand have only the first one."""
-        forms = FORMS if self.is_for_authors else FORMS[: 2 if self.name == "agentv" else 1]
-        return tuple(self._replace(form=form) for form in forms)
+        count = 1
+        if self.is_for_authors:
+            count = len(FORMS)
+        elif self.name == "agentv":
+            count = 2  # editors complete its suites, too
+        return tuple(self._replace(form=form) for form in FORMS[:count])
 
     @property
     def is_in_file(self) -> bool:

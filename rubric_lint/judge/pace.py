@@ -201,7 +201,11 @@ def read_wait(headers: Mapping[str, str]) -> float | None:
     if _SECONDS.fullmatch(wait):
         return float(wait)
     until, now = _read_date(wait), _read_date(lower.get("date", ""))
-    return None if until is None else max(until - (time.time() if now is None else now), 0)
+    if until is None:
+        return None
+    if now is None:
+        now = time.time()
+    return max(until - now, 0)
 
 
 def _read_date(text: str) -> float | None:

@@ -159,11 +159,6 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         yield from _list_steps_by_group(found, given, again)
 
 
-def _lacks_names(given: Given) -> bool:
-    """Return whether results do not say which rubric of the file they are of."""
-    return any(each.rubric is None and each.file in given.results for each in given.unmatched)
-
-
 def _word_unasked(found: Assessment, worst: JudgeShares, given: Given) -> str:
     """Return which labelled answers to have judged; whether one that is in no record exists, only the reader knows."""
     lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"

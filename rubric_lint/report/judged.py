@@ -54,7 +54,9 @@ def word_records(run: JudgedRun) -> Iterator[str]:
 def word_unmatched(run: JudgedRun) -> Iterator[str]:
     """Yield how many records of a file belong to no rubric of the run, and why."""
     known = [each.review.rubric for each in run.reviewed]
-    there = f"there {'is' if len(known) == 1 else 'are'} {list_names(known)}" if known else "there are none"
+    there = "there are none"
+    if known:
+        there = f"there {'is' if len(known) == 1 else 'are'} {list_names(known)}"
     for file, rubric, records in run.unmatched:
         what = counted(records, "record")
         if rubric is None:

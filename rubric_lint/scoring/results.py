@@ -146,8 +146,12 @@ def _read_criterion(each: Any, place: int) -> tuple[OtherCriterion, OtherGrade]:
     match each:
         case {"id": str(name), "raw": bool() | int() as raw, "score": score, "gate_met": bool(met)} if _is_score(score):
             weight, gate = each.get("weight"), each.get("gate")
-            weight, gate = float(weight) if _is_number(weight) else None, gate if type(gate) is int else None
-            return OtherCriterion(name, weight, gate), OtherGrade(raw, Fraction(score), met)
+            criterion = OtherCriterion(
+                name,
+                weight=float(weight) if _is_number(weight) else None,
+                gate=gate if type(gate) is int else None,
+            )
+            return criterion, OtherGrade(raw, Fraction(score), met)
     raise OutputError("a criterion of a result needs `id`, `raw`, `score` and `gate_met`", f"/criteria/{place}")
 
 

@@ -657,7 +657,7 @@ class DoubtSearch:
                         if not (is_default and self.have_weights(path)):
                             yield doubt._replace(is_around=True)
 
-    def _list_ids(self, path: Path) -> set[str]:
+    def _list_ids_at(self, path: Path) -> set[str]:
         """Return the ids of the criteria at a path; a file may have a mapping beside them in every line."""
         if path not in self.ids:
             self.ids[path] = _list_ids(self.document.value(path), self.shape)
@@ -684,7 +684,7 @@ class DoubtSearch:
         if setting:
             yield Doubt(place, setting, value)
         elif in_settings and isinstance(value, dict | list):
-            ids = self._list_ids(path)
+            ids = self._list_ids_at(path)
             found = []
             if isinstance(value, dict) and not any(map(holds_mappings, value.values())):
                 found = list(self._find_in_settings(place, value, ids))
@@ -787,10 +787,17 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
     if _is_bad(said) or _is_bad_kind(key, value):
         return "negative"
     if value is False or (said and is_off(value)):
-        return "negative" if words & _WANTED else "left-out" if words & _COUNTED else ""
+        return _read_off(words)
     if said and not _is_amount(value):
         return _read_word(words, said)
     return _read_number_or_flag(key, value, is_scale=key.replace("min", "max") in entry and "min" in words)
+
+
+def _read_off(words: frozenset[str]) -> str:
+    """Return the setting that may say what a field of a criterion is that says no."""
+    if words & _WANTED:
+        return "negative"
+    return "left-out" if words & _COUNTED else ""
 
 
 def _read_word(words: frozenset[str], said: frozenset[str]) -> str:

@@ -221,7 +221,8 @@ def _list_criteria(view: View) -> Sequence[Criterion]:
 def _find_parts(criteria: Sequence[Criterion]) -> list[Fraction]:
     """Return the weight of each criterion as a part of all."""
     weights = [Fraction(0 if each.weight is None else each.weight) for each in criteria]
-    return [weight / (sum(map(abs, weights)) or 1) for weight in weights]
+    total = sum(map(abs, weights)) or 1
+    return [weight / total for weight in weights]
 
 
 def _keeps_criterion(own: Criterion, other: Criterion) -> bool:

@@ -346,6 +346,13 @@ def _find_assertions(rubric: Rubric) -> Iterator[Path]:
         yield evaluator
 
 
+def _name_setting(holder: str, name: str) -> str:
+    """Return the common name of a field in a mapping of settings."""
+    if name == "threshold":
+        return name
+    return f"{holder}.{name}" if holder in _SETTINGS else _OTHER
+
+
 def _read_field(part: Part, system: str, taken: _Taken) -> Iterator[tuple[str, Part]]:
     """Read a field of a case or a suite: yield its parts by their common names."""
     name = str(part.path[-1])
@@ -359,8 +366,7 @@ def _read_field(part: Part, system: str, taken: _Taken) -> Iterator[tuple[str, P
             if own in EVALUATORS:
                 yield from _read_checks(inner, taken)
             elif inner.path not in taken.used:
-                is_named = own == "threshold" or name in _SETTINGS
-                yield (own if own == "threshold" else f"{name}.{own}") if is_named else _OTHER, inner
+                yield _name_setting(name, own), inner
     elif name == "vars" and isinstance(part.value, dict):
         yield from ((f"vars.{inner.path[-1]}", inner) for inner in part.items())
     elif part.path in taken.above:

@@ -1,5 +1,7 @@
 """Find the schema that a document follows, for an editor that hands it to the YAML server beside ours."""
 
+from functools import cache
+
 from rubric_lint.format.schema_files import catalogue
 from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.text.source import Kind, kind_of
@@ -15,8 +17,13 @@ def find_schema(analysis: Analysis) -> str:
         view, settings = located.rubric.view, analysis.state.settings
         kind = "rubric" if settings and settings.is_rubric_file else "suite"
         source = view.dialect.schema.partition("#")[0] if view else f"{located.rubric.version}/{kind}.json"
-        for entry in catalogue():
-            completion = entry._replace(form="completion")
-            if entry.source == source and completion in entry.forms:
-                return completion.bundled_name
+        if source in _list_files():
+            return _list_files()[source]
     return ""
+
+
+@cache
+def _list_files() -> dict[str, str]:
+    """Return the names of the files for completion by the sources of their schemas."""
+    files = [file for entry in catalogue() for file in entry.forms if file.form == "completion"]
+    return {file.source: file.bundled_name for file in files}
