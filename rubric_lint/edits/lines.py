@@ -37,7 +37,8 @@ _COLON = re.compile(r"\s*:(?=\s|$)")
 
 def line_start(text: str, at: int) -> int:
     """Return where the line of `at` begins."""
-    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    start = text.rfind("\n", 0, at) + 1
+    return max(text.rfind("\r", start, at) + 1, start)
 
 
 def line_end(text: str, at: int) -> Span:

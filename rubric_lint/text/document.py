@@ -170,6 +170,14 @@ class Document:
             found = self._children[path] = found or holder.children(self._reader)[step]
         return found
 
+    def children(self, child: Child) -> dict[str | int, Child]:
+        """Return the children of a collection by key or index, with those that merge keys bring in."""
+        return child.children(self._reader)
+
+    def name_key(self, key: Any) -> str:
+        """Return the text of a key node, as the data have it."""
+        return self._reader.name_key(key)
+
     @property
     def merging(self) -> Mapping[Any, dict[str, Any]]:
         """The mappings into which merge keys bring fields, as they are in the data, by their nodes."""

@@ -1,0 +1,21 @@
+"""Write changed data back into the document it was read from: `track` it, change it as plain Python, `write` it.
+
+What was kept, moved or renamed is known by identity, so every other byte, comment and quote stays as it is.
+"""
+
+from rubric_lint.patch.tracked import drop, like, plain, put, rename, rewrite, track
+from rubric_lint.patch.write import Refused, edits_between, write, write_all
+
+__all__ = [
+    "Refused",
+    "drop",
+    "edits_between",
+    "like",
+    "plain",
+    "put",
+    "rename",
+    "rewrite",
+    "track",
+    "write",
+    "write_all",
+]

@@ -1,0 +1,503 @@
+"""Write changed data: what is kept is copied with its comments, what moved is indented anew, the rest is new."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from ruamel.yaml.nodes import ScalarNode
+
+from rubric_lint.edits.lines import new_line
+from rubric_lint.patch.layout import Entry, Layout, Layouts, is_block
+from rubric_lint.patch.pieces import Piece, copy
+from rubric_lint.patch.plan import Plan, RefusedError
+from rubric_lint.patch.style import DocumentStyle, find_style
+from rubric_lint.patch.tracked import Origin, Style, children_of
+from rubric_lint.text.document import Document
+from rubric_lint.text.source import Span
+from rubric_lint.text.tree import AliasNode
+
+_SAFE_IN_BRACKETS = re.compile(r"""[^\s,\[\]{}#&*!|>'"%@`:?-][^,\[\]{}#:\r\n]*|"[^"\\\r\n]*"|'[^'\r\n]*'""")
+
+DEEPEST = 60
+"""The deepest nesting of collections that is rewritten."""
+
+
+@dataclass(slots=True, eq=False)
+class Match:
+    """A new field or item: its key, its value, and the old entry whose text it keeps, if any.
+
+    `old` is the value of that entry. `donor` is the entry whose place it takes, with the comments above; it differs
+    where a new collection was put around the old value.
+    """
+
+    step: str | int
+    value: Any
+    entry: Entry | None = None
+    old: Any = None
+    donor: Entry | None = None
+    is_merge: bool = False
+
+    @property
+    def key(self) -> str | None:
+        """The key of a field; None for an item."""
+        return self.step if isinstance(self.step, str) else None
+
+    @property
+    def kept_head(self) -> Entry | None:
+        """The old entry, if it is of the same kind: a field of a block or an item of one."""
+        entry = self.entry
+        is_alike = entry is not None and not entry.is_flow and (entry.key is None) == (self.key is None)
+        return entry if is_alike else None
+
+
+@dataclass(slots=True, eq=False)
+class Lines:
+    """The lines of a new field or item: the blank ones above, the comments above, its indentation, and the rest."""
+
+    entry: Entry | None
+    gap: Piece
+    lead: list[Piece]
+    indent: Piece
+    body: list[Piece] = field(default_factory=list)
+
+
+NOTHING = Piece("")
+
+
+class Renderer:
+    """Writes the new data of one document as pieces of the new text."""
+
+    def __init__(self, document: Document, plan: Plan) -> None:
+        self._document = document
+        self._text = document.source.text
+        self._plan = plan
+        self._layouts = Layouts(document)
+        self._led: set[Entry] = set()
+        self._style: DocumentStyle | None = None
+        self._depth = 0
+        self._new_line = Piece(new_line(document))
+
+    @property
+    def style(self) -> DocumentStyle:
+        """How the document is written; found out once something new is to be written."""
+        if self._style is None:
+            self._style = find_style(self._document, self._layouts)
+        return self._style
+
+    def render(self, value: Any) -> tuple[list[Piece], Span]:
+        """Return the pieces of the new text of the root, and the span of the old text that they replace."""
+        root, origin = self._document.root, self._plan.root
+        if root is None:
+            raise RefusedError("the document is empty; write its first value by hand", ())
+        if origin is None or not isinstance(value, dict | list):
+            raise RefusedError("a document that is not a mapping or a list cannot be rewritten", ())
+        layout = self._layouts.of(root)
+        heir = self._plan.claim(value, origin)
+        if layout.is_flow:
+            return self._flow(value, heir, layout.column, 0), Span(layout.start, layout.end)
+        if heir is None or heir.node is not root or not value:
+            raise RefusedError("the whole document would be written anew; write it by hand", ())
+        return self._join_lines(self._block(value, heir, layout.column)), Span(layout.start, layout.end)
+
+    # The children of a collection.
+
+    def _match(self, value: Any, heir: Origin | None, layout: Layout | None) -> list[Match]:
+        """Return the new children of a collection, with the old entries that they keep or replace."""
+        matches: list[Match] = []
+        following = 0
+        for step, child in children_of(value):
+            if heir is not None and self._is_inherited(step, child, heir, layout):
+                continue
+            match = Match(step, child)
+            self._find_own(match, layout)
+            if match.entry is None and heir is not None and layout is not None:
+                former = following if layout.is_list else getattr(value, "renamed", {}).get(step, step)
+                self._find_replaced(match, heir, layout.by_step.get(former))
+            match.donor = match.entry
+            if match.entry is None and layout is not None and heir is not None:
+                match.donor = self._find_wrapped(child, layout, heir.node)
+            if match.donor is not None and layout is not None and match.donor.owner is layout.node and layout.is_list:
+                following = int(match.donor.step) + 1
+            matches.append(match)
+        for number, entry in enumerate(layout.entries if layout else ()):
+            if entry.is_merge:
+                at = sum(match.entry in layout.entries[:number] for match in matches) if layout else 0
+                matches.insert(at, Match(entry.step, None, entry, None, entry, is_merge=True))
+        return matches
+
+    def _is_inherited(self, step: str | int, child: Any, heir: Origin, layout: Layout | None) -> bool:
+        """Return whether a merge key brings in a field, as before."""
+        if layout is None or heir.node not in self._document.merging or step in layout.by_step:
+            return False
+        return step in heir.values and self._plan.is_kept(child, heir.values[step])
+
+    def _find_own(self, match: Match, layout: Layout | None) -> None:
+        """Find the entry from which a tracked value comes: the one in its place, if it is written in several."""
+        origin = self._plan.origin(match.value)
+        if origin is None or origin.parent is None:
+            return
+        here = layout.by_step.get(match.step) if layout is not None else None
+        if here is not None and here.target is origin.node:
+            match.entry, match.old = here, match.value
+            if here.owner is origin.parent.node:
+                match.old = origin.parent.values[origin.step]
+            return
+        home = self._layouts.of(origin.parent.node)
+        if home.unusual:
+            raise RefusedError(home.unusual, origin.path)
+        match.entry, match.old = home.by_step[origin.step], origin.parent.values[origin.step]
+
+    def _find_replaced(self, match: Match, heir: Origin, entry: Entry | None) -> None:
+        """Find the entry whose value a new one replaces, unless that value stays elsewhere."""
+        if entry is not None and (entry.owner, entry.step) not in self._plan.kept:
+            match.entry, match.old = entry, heir.values[entry.step]
+
+    def _find_wrapped(self, value: Any, layout: Layout, node: Any) -> Entry | None:
+        """Find the entry of the first value of a collection that is somewhere in a new one."""
+        if not isinstance(value, dict | list) or self._plan.origin(value) is not None:
+            return None
+        for _, child in children_of(value):
+            origin = self._plan.origin(child)
+            if origin is not None and origin.parent is not None and origin.parent.node is node:
+                return layout.by_step.get(origin.step)
+            found = self._find_wrapped(child, layout, node)
+            if found is not None:
+                return found
+        return None
+
+    # Blocks, line by line.
+
+    def _block(self, value: Any, heir: Origin | None, column: int, first_column: int | None = None) -> list[Lines]:
+        """Return the lines of a block collection; the comments above the first entry are indented by `first_column`."""
+        layout = self._layouts.of(heir.node) if heir is not None and is_block(heir.node) else None
+        if layout is not None and layout.unusual and heir is not None and not self._plan.is_unchanged(value):
+            raise RefusedError(layout.unusual, heir.path)
+        if layout is not None and self._plan.is_unchanged(value):
+            return [self._copy_block(layout, column, column if first_column is None else first_column)]
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise RefusedError(f"it is nested more than {DEEPEST} levels deep", heir.path if heir else ())
+        matches = self._match(value, heir, layout)
+        lines = []
+        for number, match in enumerate(matches):
+            lead_column = first_column if number == 0 and first_column is not None else column
+            lines.append(self._write_entry(match, column, lead_column))
+        self._depth -= 1
+        if layout is not None:
+            self._set_gaps(lines, layout)
+            self._keep_comments(lines, matches, layout, column)
+        return lines
+
+    def _copy_block(self, layout: Layout, column: int, lead_column: int) -> Lines:
+        """Return all lines of a block collection that did not change."""
+        first, shift = layout.entries[0], column - layout.column
+        lines = self._begin(first, column, lead_column)
+        lines.body = [self._copy(first.start, layout.end, shift), self._end_line(layout.end)]
+        return lines
+
+    def _begin(self, donor: Entry | None, column: int, lead_column: int) -> Lines:
+        """Return the start of the lines of an entry, with the comments above the one whose place it takes."""
+        indent = Piece(" " * column)
+        if donor is None or donor.is_flow or donor in self._led:
+            return Lines(None, NOTHING, [], indent)
+        self._led.add(donor)
+        line = self._layouts.line_start(donor.start)
+        if donor.lead > line:  # it shares its line with a dash
+            return Lines(donor, NOTHING, [], indent)
+        lead = self._copy(donor.lead, line, lead_column - donor.column, from_line=True)
+        if column == donor.column and column == donor.start - line:
+            indent = self._copy(line, donor.start)
+        return Lines(donor, self._copy(donor.first, donor.lead), [lead], indent)
+
+    def _write_entry(self, match: Match, column: int, lead_column: int) -> Lines:
+        """Return the lines of a field or item."""
+        lines = self._begin(match.donor, column, lead_column)
+        entry = match.entry
+        if match.is_merge and entry is not None:
+            lines.body = [self._copy(entry.start, entry.end, column - entry.column), self._end_line(entry.end)]
+            return lines
+        heir = self._find_heir(match)
+        is_alias = entry is not None and type(entry.node) is AliasNode and self._keeps(match)
+        if not is_alias and self._has_lines(match.value, heir):
+            self._write_lines(match, heir, column, lines)
+        else:
+            lines.body = self._write_inline(match, heir, column)
+        return lines
+
+    def _find_heir(self, match: Match) -> Origin | None:
+        if not isinstance(match.value, dict | list):
+            return None
+        return self._plan.claim(match.value, getattr(match.old, "origin", None))
+
+    def _has_lines(self, value: Any, heir: Origin | None) -> bool:
+        """Return whether a value is written over lines of its own."""
+        if not isinstance(value, dict | list) or not value or getattr(value, "style", None) == Style.FLOW:
+            return False
+        return heir is None or is_block(heir.node) or not heir.node.value
+
+    def _write_inline(self, match: Match, heir: Origin | None, column: int) -> list[Piece]:
+        """Return a field or item whose value begins on its line, with the comments behind and below it."""
+        head = match.kept_head
+        if head is not None and not head.has_lines:
+            shift = column - head.column
+            value = self._write_value(match, heir, column, shift)
+            start = self._write_head(match, head, head.value, shift)
+            if value and value[0].text and not start[-1].text.endswith((" ", "\n")):
+                start.append(Piece(" "))
+            return [*start, *value, self._copy(head.stop, head.end, shift), self._end_line(head.end)]
+        value = self._write_value(match, heir, column, column - match.entry.column if match.entry else 0)
+        blank = Piece(" " if any(piece.text for piece in value) else "")
+        return [*self._write_head(match, None, 0, 0), blank, *value, *self._write_tail(match, column)]
+
+    def _write_tail(self, match: Match, column: int) -> list[Piece]:
+        """Return the comment on the line of an entry, its line end, and the comments below."""
+        entry = match.entry
+        if entry is None or entry.is_flow:
+            return [self._new_line]
+        below = self._copy(entry.below, entry.end, column - entry.column, from_line=True)
+        return [self._copy(*entry.comment), self._new_line, below]
+
+    def _write_head(self, match: Match, head: Entry | None, end: int, shift: int) -> list[Piece]:
+        """Return a key or dash: up to `end` as in the old entry, with the new key, if the key has changed."""
+        if head is None:
+            return [Piece("-" if match.key is None else f"{self.style.write_key(match.key)}:")]
+        if match.key is None or match.key == head.step:
+            return [self._copy(head.start, end, shift)]
+        key = head.key.end_mark.index
+        new = self.style.write_key(match.key, self._text[head.start : key])
+        return [Piece(new), self._copy(key, end, shift)]
+
+    def _write_lines(self, match: Match, heir: Origin | None, column: int, lines: Lines) -> None:
+        """Write a field or item whose value is a block collection."""
+        head = match.kept_head
+        if head is not None and head.has_lines and heir is not None and heir.node is head.target:
+            self._write_kept_lines(match, head, heir, column, lines)
+            return
+        entry, comment = match.entry, NOTHING
+        if entry is not None and not entry.is_flow:
+            comment = self._copy(*entry.comment)
+        below = []
+        if entry is not None and not entry.is_flow:
+            below = [self._copy(entry.below, entry.end, column - entry.column, from_line=True)]
+        if match.key is None:
+            if comment.text.strip():
+                lines.lead += [Piece(" " * column), self._trim(entry.comment), self._new_line]  # type: ignore[union-attr]
+            inner = self._block(match.value, heir, column + 2, column)
+            lines.lead += inner[0].lead
+            lines.body = [Piece("- "), *self._join_lines(inner, is_inline=True), *below]
+            return
+        indent = self.style.item_indent if isinstance(match.value, list) else self.style.field_indent
+        inner = self._block(match.value, heir, column + indent)
+        start = self._write_head(match, None, 0, 0)
+        lines.body = [*start, comment, self._new_line, *self._join_lines(inner), *below]
+
+    def _write_kept_lines(self, match: Match, head: Entry, heir: Origin, column: int, lines: Lines) -> None:
+        """Write a field or item whose value was a block collection in the same place before."""
+        shift = column - head.column
+        layout = self._layouts.of(head.target)
+        is_inline = head.value > self._layouts.line_start(head.value)
+        inner = self._block(match.value, heir, layout.column + shift, column if is_inline else None)
+        below = self._copy(head.below, head.end, shift, from_line=True)
+        if is_inline:
+            lines.lead += inner[0].lead
+        start = self._write_head(match, head, head.value, shift)
+        lines.body = [*start, *self._join_lines(inner, is_inline=is_inline), below]
+
+    def _join_lines(self, lines: list[Lines], *, is_inline: bool = False) -> list[Piece]:
+        """Return the pieces of lines; with `is_inline`, the first is the rest of a line."""
+        pieces: list[Piece] = []
+        for number, entry in enumerate(lines):
+            if number or not is_inline:
+                pieces += [entry.gap, *entry.lead, entry.indent]
+            pieces += entry.body
+        return pieces
+
+    def _set_gaps(self, lines: list[Lines], layout: Layout) -> None:
+        """Keep the blank lines between entries where the first one has changed, and put the usual ones above new ones."""
+        first, *others = layout.entries
+        gaps = [self._text[entry.first : entry.lead] for entry in others]
+        usual = gaps[0] if gaps and all(gaps) else ""
+        top = self._text[first.first : first.lead]
+        for number, entry in enumerate(lines):
+            is_first = entry.entry is first
+            is_own = entry.entry is not None and entry.entry.owner is layout.node
+            if number == 0 and not is_first:
+                entry.gap = Piece(top)
+            elif number and (is_first or not is_own):
+                entry.gap = Piece(usual)
+
+    def _keep_comments(self, lines: list[Lines], matches: list[Match], layout: Layout, column: int) -> None:
+        """Keep the comments of entries that are no more, each on a line of its own, where the entry was."""
+        used = {entry for match in matches for entry in (match.entry, match.donor)}
+        by_entry = {line.entry: line for line in lines if line.entry is not None}
+        pending: list[Piece] = []
+        for entry in layout.entries:
+            if entry in by_entry:
+                by_entry[entry].lead[:0] = pending
+                pending = []
+            elif entry not in used and (layout.node, entry.step) not in self._plan.kept:
+                pending += self._list_comments(entry, column)
+        if lines:
+            lines[-1].body += pending
+
+    def _list_comments(self, entry: Entry, column: int) -> list[Piece]:
+        shift, line = column - entry.column, self._layouts.line_start(entry.start)
+        pieces = []
+        if entry.lead < line:
+            pieces.append(self._copy(entry.lead, line, shift, from_line=True))
+        if self._text[slice(*entry.comment)].strip():
+            pieces += [Piece(" " * column), self._trim(entry.comment), self._new_line]
+        if entry.below < entry.end:
+            pieces.append(self._copy(entry.below, entry.end, shift, from_line=True))
+        return pieces
+
+    def _trim(self, comment: Span) -> Piece:
+        """Return a comment without the blanks around it."""
+        text = self._text[slice(*comment)]
+        start = comment.start + len(text) - len(text.lstrip())
+        return self._copy(start, start + len(text.strip()))
+
+    # Values on the line of their key, and between brackets.
+
+    def _keeps(self, match: Match) -> bool:
+        return match.entry is not None and self._plan.is_kept(match.value, match.old)
+
+    def _write_value(self, match: Match, heir: Origin | None, column: int, shift: int) -> list[Piece]:
+        """Return a value that begins on the line of its key, in a block."""
+        entry = match.entry
+        if entry is not None and self._keeps(match) and not entry.has_lines:
+            return [self._copy(entry.value, entry.stop, shift)]
+        if isinstance(match.value, dict | list):
+            return self._flow(match.value, heir, column, shift)
+        return [Piece(self.style.write_scalar(match.value, self._old_scalar(match), column))]
+
+    def _old_scalar(self, match: Match) -> ScalarNode | None:
+        target = match.entry.target if match.entry is not None else None
+        return target if type(target) is ScalarNode else None
+
+    def _flow(self, value: Any, heir: Origin | None, margin: int, shift: int) -> list[Piece]:
+        """Return a collection in brackets; `margin` is the indentation of the line on which it begins."""
+        is_flow = heir is not None and not is_block(heir.node)
+        layout = self._layouts.of(heir.node) if heir is not None and is_flow else None
+        if layout is not None and self._plan.is_unchanged(value):
+            return [self._copy(layout.start, layout.end, shift)]
+        if layout is not None and layout.unusual and heir is not None:
+            raise RefusedError(layout.unusual, heir.path)
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise RefusedError(f"it is nested more than {DEEPEST} levels deep", heir.path if heir else ())
+        matches = self._match(value, heir, layout)
+        if layout is not None and [match.entry for match in matches] == layout.entries:
+            pieces = self._fill(matches, layout, margin, shift)
+        else:
+            pieces = self._rebuild(matches, layout, margin, shift, is_list=isinstance(value, list))
+        self._depth -= 1
+        return pieces
+
+    def _fill(self, matches: list[Match], layout: Layout, margin: int, shift: int) -> list[Piece]:
+        """Write the same entries of a flow collection, and leave everything between them as it is."""
+        pieces, at = [], layout.start
+        for match, entry in zip(matches, layout.entries, strict=True):
+            inner = margin + entry.column - layout.column
+            pieces += [self._copy(at, entry.start, shift), *self._write_member(match, inner)]
+            at = entry.stop
+        return [*pieces, self._copy(at, layout.end, shift)]
+
+    def _rebuild(
+        self, matches: list[Match], layout: Layout | None, margin: int, shift: int, *, is_list: bool
+    ) -> list[Piece]:
+        """Write a flow collection with other entries, separated as before, or as others in the document."""
+        opening, comma, closing = self._find_separators(matches, layout, margin, shift, is_list=is_list)
+        if not matches:
+            return [Piece(opening[0] + closing[-1])]
+        inner = margin + (self._indent_width() if "\n" in opening else 0)
+        if layout is not None and layout.entries:
+            inner = margin + layout.entries[0].column - layout.column
+        pieces = [Piece(opening)]
+        for number, match in enumerate(matches):
+            if number:
+                pieces.append(Piece(comma))
+            pieces += self._write_member(match, inner)
+        return [*pieces, Piece(closing)]
+
+    def _indent_width(self) -> int:
+        return len(self.style.indent or "")
+
+    def _find_separators(
+        self, matches: list[Match], layout: Layout | None, margin: int, shift: int, *, is_list: bool
+    ) -> tuple[str, str, str]:
+        if layout is not None and layout.entries:
+            return self._read_separators(layout, shift)
+        opening, closing = ("[", "]") if is_list else ("{", "}")
+        is_short = self.style.has_short_lists and is_list
+        is_short = is_short and not any(isinstance(match.value, dict | list) for match in matches)
+        if self.style.indent is None or is_short:
+            return opening, self.style.comma, closing
+        blank = self.style.indent[:1] or " "
+        end = self.style.new_line + blank * margin
+        line = end + self.style.indent
+        return opening + line, "," + line, end + closing
+
+    def _read_separators(self, layout: Layout, shift: int) -> tuple[str, str, str]:
+        """Return the opening bracket, a comma and the closing bracket with the white space beside them."""
+        code, entries = self._document.tree.code, layout.entries
+        opening = code[layout.start : entries[0].start]
+        closing = code[entries[-1].stop : layout.end]
+        if len(entries) > 1:
+            comma = code[entries[0].stop : entries[1].start]
+        elif "\n" in opening:
+            comma = "," + opening[1:]
+        else:
+            comma = self.style.comma
+        blank = self._blank
+        opening, comma, closing = (
+            copy(part, 0, len(part), shift, blank=blank).text for part in (opening, comma, closing)
+        )
+        return opening, comma, closing
+
+    def _write_member(self, match: Match, margin: int) -> list[Piece]:
+        """Return a field or item between brackets."""
+        entry = match.entry
+        shift = margin - entry.column if entry is not None else 0
+        if match.is_merge and entry is not None:
+            return [self._copy(entry.start, entry.stop, shift)]
+        heir = self._find_heir(match)
+        value = self._write_member_value(match, heir, margin, shift)
+        if match.key is None:
+            return value
+        if entry is not None and entry.is_flow and entry.key is not None:
+            head = self._write_head(match, entry, entry.value, shift)
+            if value and value[0].text and head[-1].text.endswith(":") and not self.style.is_json:
+                head.append(Piece(" "))
+            return [*head, *value]
+        return [Piece(self.style.write_key(match.key) + self.style.colon), *value]
+
+    def _write_member_value(self, match: Match, heir: Origin | None, margin: int, shift: int) -> list[Piece]:
+        entry = match.entry
+        if entry is not None and self._keeps(match) and not entry.has_lines and self._fits_brackets(entry):
+            return [self._copy(entry.value, entry.stop, shift)]
+        if isinstance(match.value, dict | list):
+            return self._flow(match.value, heir, margin, shift)
+        return [Piece(self.style.write_scalar(match.value, self._old_scalar(match)))]
+
+    def _fits_brackets(self, entry: Entry) -> bool:
+        """Return whether the text of a value can stand between brackets."""
+        written = self._text[entry.value : entry.stop]
+        return entry.is_flow or written[:1] in ("[", "{", "*") or bool(_SAFE_IN_BRACKETS.fullmatch(written))
+
+    # Copies.
+
+    @property
+    def _blank(self) -> str:
+        """What indents lines: blanks, but in JSON it may be tabs."""
+        indent = self.style.indent if self._document.kind.is_json else None
+        return (indent or " ")[:1]
+
+    def _copy(self, start: int, end: int, shift: int = 0, *, from_line: bool = False) -> Piece:
+        blank = self._blank if shift else " "
+        return copy(self._text, start, max(start, end), shift, blank=blank, from_line=from_line)
+
+    def _end_line(self, at: int) -> Piece:
+        """Return the line end that an entry needs that ended with the text."""
+        is_cut = at == len(self._text) and not self._text.endswith(("\n", "\r"))
+        return self._new_line if is_cut else NOTHING

@@ -1,0 +1,229 @@
+"""Plain data that knows where it was read from, and the few functions that change it without losing that.
+
+A tracked value is a dict, list, str, int or float like any other, so a conversion is plain Python: whatever is put
+somewhere else keeps its text and comments. `true`, `false` and `null` cannot be tracked; they are known by their key.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from rubric_lint.text.document import Child, Document
+from rubric_lint.text.path import Path
+
+Value = TypeVar("Value")
+
+
+class Style(StrEnum):
+    """How a new collection is written: over several lines, or in brackets on one line."""
+
+    BLOCK = "block"
+    FLOW = "flow"
+
+
+class Origin:
+    """Where a tracked value was read: its parent collection, its key or index there, and its node.
+
+    `values` are the children of a collection as they were read.
+    """
+
+    __slots__ = ("document", "node", "parent", "step", "values")
+
+    def __init__(self, document: Document, parent: "Origin | None", step: str | int, node: Any) -> None:
+        self.document = document
+        self.parent = parent
+        self.step = step
+        self.node = node
+        self.values: dict[str | int, Any] = {}
+
+    @property
+    def path(self) -> Path:
+        """The path at which the value was read."""
+        steps: list[str | int] = []
+        origin = self
+        while origin.parent is not None:
+            steps.append(origin.step)
+            origin = origin.parent
+        return tuple(reversed(steps))
+
+    @property
+    def place(self) -> tuple[Any, str | int] | None:
+        """What identifies the place: the node of the parent, and the step; None for the whole document."""
+        return None if self.parent is None else (self.parent.node, self.step)
+
+
+class TrackedDict(dict[str, Any]):
+    """A mapping that was read from a document. `renamed` has the former keys of the fields that `rename` renamed."""
+
+    origin: Origin
+    renamed: dict[str, str]
+
+
+class TrackedList(list[Any]):
+    """A list that was read from a document."""
+
+    origin: Origin
+
+
+class TrackedStr(str):
+    """A string that was read from a document."""
+
+    __slots__ = ("origin",)
+    origin: Origin
+
+
+class TrackedInt(int):
+    """An integer that was read from a document."""
+
+    origin: Origin
+
+
+class TrackedFloat(float):
+    """A number with decimals that was read from a document."""
+
+    origin: Origin
+
+
+class StyledDict(dict[str, Any]):
+    """A new mapping that is to be written in a style."""
+
+    style: Style
+
+
+class StyledList(list[Any]):
+    """A new list that is to be written in a style."""
+
+    style: Style
+
+
+_SCALARS: dict[type, Any] = {str: TrackedStr, int: TrackedInt, float: TrackedFloat}
+
+
+def find_origin(value: Any) -> Origin | None:
+    """Return where a value was read; None for a new one."""
+    return getattr(value, "origin", None)
+
+
+def track(document: Document) -> Any:
+    """Return a copy of the data of a document that knows where each part was read.
+
+    An alias is the same object as its anchor's value, as in `Document.data`.
+    """
+    return _Tracker(document).read(document.child(()), document.data, None, "")
+
+
+class _Tracker:
+    """Makes tracked data from a document, each collection once."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._made: dict[Any, Any] = {}
+
+    def read(self, child: Child, value: Any, parent: Origin | None, step: str | int) -> Any:
+        """Return the tracked copy of the value of a child; recursive, as trees are at most `MAX_DEPTH` deep."""
+        if not isinstance(value, dict | list):
+            kind = _SCALARS.get(type(value))
+            return value if kind is None else _attach(kind(value), Origin(self._document, parent, step, child.node))
+        if child.node not in self._made:
+            self._made[child.node] = self._read_collection(
+                child, value, Origin(self._document, parent, step, child.node)
+            )
+        return self._made[child.node]
+
+    def _read_collection(self, child: Child, value: Any, origin: Origin) -> Any:
+        children = self._document.children(child)
+        if isinstance(value, list):
+            items = [self._read_child(children[step], item, origin, step) for step, item in enumerate(value)]
+            origin.values = dict(enumerate(items))
+            return _attach(TrackedList(items), origin)
+        fields = {step: self._read_child(children[step], item, origin, step) for step, item in value.items()}
+        origin.values = dict(fields)
+        found = _attach(TrackedDict(fields), origin)
+        found.renamed = {}
+        return found
+
+    def _read_child(self, child: Child, value: Any, origin: Origin, step: str | int) -> Any:
+        if child.owner is origin.node or child.owner not in self._made:
+            return self.read(child, value, origin, step)
+        return self._made[child.owner].origin.values[step]  # a merge key brings it in from there
+
+
+def _attach(value: Any, origin: Origin) -> Any:
+    value.origin = origin
+    return value
+
+
+def like(old: Any, new: Value) -> Value:
+    """Return a new value that takes the place, the style and the comments of an old one."""
+    origin = find_origin(old)
+    if origin is None:
+        return new
+    if isinstance(new, dict):
+        found = _attach(TrackedDict(new), origin)
+        found.renamed = {}
+        return found  # type: ignore[no-any-return]
+    if isinstance(new, list):
+        return _attach(TrackedList(new), origin)  # type: ignore[no-any-return]
+    kind = _SCALARS.get(type(plain(new)))
+    return new if kind is None else _attach(kind(new), origin)  # type: ignore[no-any-return]
+
+
+def rename(mapping: dict[str, Any], names: dict[str, str]) -> None:
+    """Rename fields of a mapping; each keeps its place. A field that already has a new name is replaced."""
+    renamed = getattr(mapping, "renamed", {})
+    targets = {new for old, new in names.items() if old in mapping and new != old}
+    fields = {names.get(key, key): (key, value) for key, value in mapping.items() if key in names or key not in targets}
+    former = {new: renamed.get(key, key) for new, (key, _) in fields.items() if new != key or key in renamed}
+    mapping.clear()
+    mapping.update((key, value) for key, (_, value) in fields.items())
+    renamed.clear()
+    renamed.update(former)
+
+
+def drop(mapping: dict[str, Any], *names: str) -> None:
+    """Remove the fields with these names, if they are there."""
+    for name in names:
+        mapping.pop(name, None)
+
+
+def put(mapping: dict[str, Any], at: str | None, name: str, value: Any) -> None:
+    """Put a field above the one with the name `at`, or at the end."""
+    fields = [(key, field) for key, field in mapping.items() if key != name]
+    index = next((number for number, (key, _) in enumerate(fields) if key == at), len(fields))
+    fields.insert(index, (name, value))
+    mapping.clear()
+    mapping.update(fields)
+
+
+def rewrite(value: Any, style: Style | str) -> Any:
+    """Return a copy of a collection that is written anew in a style, not as it was read; so is all that is in it."""
+    value = plain(value)
+    styled: Any = value
+    if isinstance(value, dict):
+        styled = StyledDict(value)
+    elif isinstance(value, list):
+        styled = StyledList(value)
+    else:
+        return value
+    styled.style = Style(style)
+    return styled
+
+
+_PLAIN: dict[type, Any] = {TrackedStr: str, TrackedInt: int, TrackedFloat: float}
+
+
+def plain(value: Any) -> Any:
+    """Return a copy of a value as plain data, without anything that is tracked."""
+    if isinstance(value, dict):
+        return {str(key): plain(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [plain(child) for child in value]
+    kind = _PLAIN.get(type(value))
+    if kind is str:
+        return str.__str__(value)
+    return value if kind is None else kind(value)
+
+
+def children_of(value: Any) -> Iterator[tuple[str | int, Any]]:
+    """Yield the keys or indices of a collection, with the values."""
+    yield from value.items() if isinstance(value, dict) else enumerate(value)
