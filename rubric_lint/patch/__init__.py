@@ -3,11 +3,12 @@
 What was kept, moved or renamed is known by identity, so every other byte, comment and quote stays as it is.
 """
 
-from rubric_lint.patch.tracked import drop, like, plain, put, rename, rewrite, track
+from rubric_lint.patch.tracked import Style, drop, like, plain, put, rename, rewrite, track
 from rubric_lint.patch.write import Refused, edits_between, write, write_all
 
 __all__ = [
     "Refused",
+    "Style",
     "drop",
     "edits_between",
     "like",

@@ -1,6 +1,6 @@
 """Pieces of a new text: what is copied from the old one, indented differently or not, and what is new."""
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -84,16 +84,18 @@ def make_edits(pieces: list[Piece], region: Span) -> list[Edit]:
 
 
 def _find_staying(pieces: list[Piece]) -> set[int]:
-    """Return the numbers of the copies in the longest series that keeps their old order."""
-    starts: list[int] = []  # the smallest last start of a series of each length
+    """Return the numbers of the copies in the longest series that keeps their old order, each once."""
+    ends: list[int] = []  # the smallest end of a series of each length
     last: list[int] = []  # the piece that such a series ends with
     before: dict[int, int | None] = {}
     for number, piece in enumerate(pieces):
         if piece.span is None or not piece.is_same or piece.span.start == piece.span.end:
             continue
-        length = bisect_left(starts, piece.span.start)
+        length = bisect_right(ends, piece.span.start)
+        if length < len(ends) and ends[length] <= piece.span.end:
+            continue
         before[number] = last[length - 1] if length else None
-        starts[length : length + 1] = [piece.span.start]
+        ends[length : length + 1] = [piece.span.end]
         last[length : length + 1] = [number]
     found: set[int] = set()
     at = last[-1] if last else None

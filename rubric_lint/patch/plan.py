@@ -94,10 +94,20 @@ class Plan:
         return all(self.is_kept(child, old[step]) for step, child in children_of(value))
 
     def is_kept(self, value: Any, old: Any) -> bool:
-        """Return whether a value is the old one, without a change."""
-        if isinstance(value, dict | list):
+        """Return whether a value is the old one, without a change, or a new one that equals it."""
+        if not isinstance(value, dict | list):
+            return value is old or (not isinstance(old, dict | list) and same(value, old))
+        if value is old or self.origin(value) is not None or isinstance(value, StyledDict | StyledList):
             return value is old and self.is_unchanged(value)
-        return value is old or (not isinstance(old, dict | list) and same(value, old))
+        return self._is_equal(value, old)
+
+    def _is_equal(self, value: Any, old: Any) -> bool:
+        """Return whether a new collection has what an old one has, in the same order."""
+        if not isinstance(old, dict if isinstance(value, dict) else list):
+            return False
+        former = old.origin.values
+        is_alike = [step for step, _ in children_of(value)] == list(former)
+        return is_alike and all(self.is_kept(child, former[step]) for step, child in children_of(value))
 
     def _collect(self, value: Any, path: Path, above: set[int], collections: list[Any]) -> None:
         """Note the places of tracked values, and the collections with changes, from the outside in."""

@@ -95,9 +95,13 @@ class Renderer:
         heir = self._plan.claim(value, origin)
         if layout.is_flow:
             return self._flow(value, heir, layout.column, 0), Span(layout.start, layout.end)
-        if heir is None or heir.node is not root or not value:
+        if heir is None or heir.node is not root:
             raise RefusedError("the whole document would be written anew; write it by hand", ())
-        return self._join_lines(self._block(value, heir, layout.column)), Span(layout.start, layout.end)
+        if value:
+            pieces = self._join_lines(self._block(value, heir, layout.column))
+        else:
+            pieces = [*self._flow(value, heir, 0, 0), self._new_line]
+        return pieces, Span(layout.start, layout.end)
 
     # The children of a collection.
 
@@ -254,8 +258,13 @@ class Renderer:
         entry = match.entry
         if entry is None or entry.is_flow:
             return [self._new_line]
-        below = self._copy(entry.below, entry.end, column - entry.column, from_line=True)
-        return [self._copy(*entry.comment), self._new_line, below]
+        return [self._copy(*entry.comment), self._new_line, *self._copy_below(entry, column - entry.column)]
+
+    def _copy_below(self, entry: Entry | None, shift: int) -> list[Piece]:
+        """Return the comments below an entry."""
+        if entry is None or entry.below >= entry.end:
+            return []
+        return [self._copy(entry.below, entry.end, shift, from_line=True), self._end_line(entry.end)]
 
     def _write_head(self, match: Match, head: Entry | None, end: int, shift: int) -> list[Piece]:
         """Return a key or dash: up to `end` as in the old entry, with the new key, if the key has changed."""
@@ -276,9 +285,7 @@ class Renderer:
         entry, comment = match.entry, NOTHING
         if entry is not None and not entry.is_flow:
             comment = self._copy(*entry.comment)
-        below = []
-        if entry is not None and not entry.is_flow:
-            below = [self._copy(entry.below, entry.end, column - entry.column, from_line=True)]
+        below = self._copy_below(entry, column - entry.column if entry is not None else 0)
         if match.key is None:
             if comment.text.strip():
                 lines.lead += [Piece(" " * column), self._trim(entry.comment), self._new_line]  # type: ignore[union-attr]
@@ -297,11 +304,11 @@ class Renderer:
         layout = self._layouts.of(head.target)
         is_inline = head.value > self._layouts.line_start(head.value)
         inner = self._block(match.value, heir, layout.column + shift, column if is_inline else None)
-        below = self._copy(head.below, head.end, shift, from_line=True)
+        below = self._copy_below(head, shift)
         if is_inline:
             lines.lead += inner[0].lead
         start = self._write_head(match, head, head.value, shift)
-        lines.body = [*start, *self._join_lines(inner, is_inline=is_inline), below]
+        lines.body = [*start, *self._join_lines(inner, is_inline=is_inline), *below]
 
     def _join_lines(self, lines: list[Lines], *, is_inline: bool = False) -> list[Piece]:
         """Return the pieces of lines; with `is_inline`, the first is the rest of a line."""
@@ -347,9 +354,7 @@ class Renderer:
             pieces.append(self._copy(entry.lead, line, shift, from_line=True))
         if self._text[slice(*entry.comment)].strip():
             pieces += [Piece(" " * column), self._trim(entry.comment), self._new_line]
-        if entry.below < entry.end:
-            pieces.append(self._copy(entry.below, entry.end, shift, from_line=True))
-        return pieces
+        return [*pieces, *self._copy_below(entry, shift)]
 
     def _trim(self, comment: Span) -> Piece:
         """Return a comment without the blanks around it."""
@@ -369,7 +374,8 @@ class Renderer:
             return [self._copy(entry.value, entry.stop, shift)]
         if isinstance(match.value, dict | list):
             return self._flow(match.value, heir, column, shift)
-        return [Piece(self.style.write_scalar(match.value, self._old_scalar(match), column))]
+        has_comment = entry is not None and bool(self._text[slice(*entry.comment)].strip())
+        return [Piece(self.style.write_scalar(match.value, self._old_scalar(match), None if has_comment else column))]
 
     def _old_scalar(self, match: Match) -> ScalarNode | None:
         target = match.entry.target if match.entry is not None else None
@@ -388,18 +394,17 @@ class Renderer:
             raise RefusedError(f"it is nested more than {DEEPEST} levels deep", heir.path if heir else ())
         matches = self._match(value, heir, layout)
         if layout is not None and [match.entry for match in matches] == layout.entries:
-            pieces = self._fill(matches, layout, margin, shift)
+            pieces = self._fill(matches, layout, shift)
         else:
             pieces = self._rebuild(matches, layout, margin, shift, is_list=isinstance(value, list))
         self._depth -= 1
         return pieces
 
-    def _fill(self, matches: list[Match], layout: Layout, margin: int, shift: int) -> list[Piece]:
+    def _fill(self, matches: list[Match], layout: Layout, shift: int) -> list[Piece]:
         """Write the same entries of a flow collection, and leave everything between them as it is."""
         pieces, at = [], layout.start
         for match, entry in zip(matches, layout.entries, strict=True):
-            inner = margin + entry.column - layout.column
-            pieces += [self._copy(at, entry.start, shift), *self._write_member(match, inner)]
+            pieces += [self._copy(at, entry.start, shift), *self._write_member(match, entry.column + shift)]
             at = entry.stop
         return [*pieces, self._copy(at, layout.end, shift)]
 
@@ -412,7 +417,7 @@ class Renderer:
             return [Piece(opening[0] + closing[-1])]
         inner = margin + (self._indent_width() if "\n" in opening else 0)
         if layout is not None and layout.entries:
-            inner = margin + layout.entries[0].column - layout.column
+            inner = layout.entries[0].column + shift
         pieces = [Piece(opening)]
         for number, match in enumerate(matches):
             if number:

@@ -16,7 +16,7 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Edit, Kind, Source, Span, splice
-from rubric_lint.text.tree import AliasNode, node_start, walk_nodes
+from rubric_lint.text.tree import AliasNode, walk_nodes
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,14 @@ def edits_between(document: Document, value: Any, *, keep_comments: bool = True)
 
 
 def _end_as_before(document: Document, pieces: list[Piece], region: Span) -> list[Piece]:
-    """Leave out the last line end if the text had none."""
+    """Leave out the last line end if the text had none, and still ends with the same entry."""
     text = document.source.text
-    is_cut = region.end == len(text) and not text.endswith(("\n", "\r"))
     pieces = [piece for piece in pieces if piece.text]
-    if is_cut and pieces and pieces[-1].span is None and not pieces[-1].text.strip("\r\n"):
-        return pieces[:-1]
-    return pieces
+    if region.end < len(text) or text.endswith(("\n", "\r")) or len(pieces) < 2:
+        return pieces
+    before, last = pieces[-2:]
+    ends_alike = last.span is None and before.span is not None and before.span.end == region.end
+    return pieces[:-1] if ends_alike else pieces
 
 
 def _check_copies(document: Document, pieces: list[Piece], region: Span, *, keep_comments: bool) -> None:
@@ -92,22 +93,28 @@ def _check_copies(document: Document, pieces: list[Piece], region: Span, *, keep
             happens = "lost" if count == 0 else "written twice"
             written = document.source.slice(comment)
             raise RefusedError(f"the comment `{written}` would be {happens}", _find_path(document, comment.start))
-    anchored = [node for node in _find_anchored(document) if region.start <= node.start_mark.index < region.end]
-    spans = [Span(node.start_mark.index, node_start(document.source.text, node)) for node in anchored]
-    for span, count in zip(spans, _count_copies(pieces, spans), strict=True):
-        if count > 1:
-            written = document.source.slice(span).strip()
-            raise RefusedError(
-                f"`{written}` would be written twice; write its aliases out", _find_path(document, span.start)
-            )
+    _check_anchors(document, pieces)
 
 
-def _find_anchored(document: Document) -> list[Any]:
+def _check_anchors(document: Document, pieces: list[Piece]) -> None:
+    """Refuse pieces that hold an anchor twice, or an alias without its anchor before it."""
     if not document.has_aliases:
-        return []
+        return
     nodes = list(walk_nodes(document.root))
     targets = {node.target for node in nodes if type(node) is AliasNode}
-    return [node for node in nodes if node in targets]
+    marked = sorted((node.start_mark.index, number) for number, node in enumerate(nodes) if type(node) is AliasNode or node in targets)
+    starts = [start for start, _ in marked]
+    seen: set[Any] = set()
+    for piece in pieces:
+        start, end = piece.span or Span(0, 0)
+        for at, number in marked[bisect_left(starts, start) : bisect_left(starts, end)]:
+            node = nodes[number]
+            if type(node) is not AliasNode and node not in seen:
+                seen.add(node)
+            elif type(node) is not AliasNode or node.target not in seen:
+                name = document.source.text[at:].split(maxsplit=1)[0].rstrip(",]}")
+                reason = f"`{name}` would be written twice" if type(node) is not AliasNode else f"`{name}` would lose its anchor"
+                raise RefusedError(f"{reason}; write it out", _find_path(document, at))
 
 
 def _count_copies(pieces: Iterable[Piece], spans: list[Span]) -> list[int]:

@@ -1,0 +1,303 @@
+"""Documents of random data in random styles, and random changes of tracked data."""
+
+import json
+
+from rubric_lint.patch import Style, drop, like, put, rename, rewrite
+
+WORDS = ("cites", "two sources", "état", "🙂 done", "a: b", "# no comment", "it's", '"quoted"', "yes", "12", "", "~", "[x]")
+NAMES = ("id", "outcome", "weight", "tests", "criteria", "value", "note", "a b", "0", "x-y")
+PROSE = ("Names the refund window, and why", "Gives a figure (with its unit)", "Says it in one line")
+
+
+class DocumentWriter:
+    """Writes a random document; `comments` are those that it has."""
+
+    def __init__(self, random, *, with_anchors=False):
+        self.random = random
+        self.comments = 0
+        self.with_anchors = with_anchors
+        self.anchors = []
+        self.field_indent = random.choice((2, 2, 2, 4))
+        self.item_indent = random.choice((2, 2, 0, 4))
+        self.comment_rate = random.choice((0, 0.1, 0.3))
+        self.gap_rate = random.choice((0, 0, 0.3, 1))
+
+    def chance(self, rate):
+        return self.random.random() < rate
+
+    def comment(self):
+        self.comments += 1
+        return f"# note {self.comments}" + self.random.choice(("", ": it's", " *x &y", ' "'))
+
+    def rest(self):
+        return self.random.choice((" ", "   ")) + self.comment() if self.chance(self.comment_rate) else ""
+
+    def lead(self, column, *, is_first=False):
+        lines = []
+        if not is_first and self.chance(self.gap_rate):
+            lines.append("")
+        while self.chance(self.comment_rate / 2):
+            lines.append(" " * column + self.comment())
+        return lines
+
+    def document(self):
+        lines = [self.comment()] if self.chance(self.comment_rate) else []
+        lines += self.mapping(0, 3) if self.chance(0.8) else self.items(0, 3)
+        if self.chance(self.comment_rate):
+            lines.append(self.comment())
+        return "\n".join(lines) + self.random.choice(("\n", "\n", "\n", ""))
+
+    def keys(self):
+        return self.random.sample(NAMES, self.random.randint(1, 5))
+
+    def key(self, name):
+        return self.random.choice((name, name, name, json.dumps(name), f"'{name}'"))
+
+    def mapping(self, column, depth):
+        lines = []
+        for number, name in enumerate(self.keys()):
+            lines += self.lead(column, is_first=number == 0)
+            lines += self.field(self.key(name), column, depth)
+        return lines
+
+    def field(self, key, column, depth):
+        pad = " " * column
+        anchor = self.anchor()
+        kind = self.random.choice(("scalar", "scalar", "scalar", "flow", "mapping", "list", "alias"))
+        if kind == "alias" and self.anchors and self.with_anchors:
+            return [f"{pad}{key}: *{self.random.choice(self.anchors)}{self.rest()}"]
+        if kind in ("mapping", "list") and depth:
+            step = self.field_indent if kind == "mapping" else self.item_indent
+            make = self.mapping if kind == "mapping" else self.items
+            head = f"{pad}{key}:{anchor}{self.rest()}"
+            tail = [" " * (column + 1) + self.comment()] if self.chance(self.comment_rate / 4) else []
+            return [head, *make(column + step, depth - 1), *tail]
+        if kind == "flow" and depth:
+            return self.with_rest(f"{pad}{key}:{anchor} {self.flow(column, depth - 1)}")
+        return self.scalar(f"{pad}{key}:{anchor}", column)
+
+    def items(self, column, depth):
+        lines = []
+        for number in range(self.random.randint(1, 4)):
+            lines += self.lead(column, is_first=number == 0)
+            lines += self.item(column, depth)
+        return lines
+
+    def item(self, column, depth):
+        pad = " " * column
+        kind = self.random.choice(("scalar", "scalar", "flow", "mapping", "mapping", "list"))
+        if kind in ("mapping", "list") and depth:
+            make = self.mapping if kind == "mapping" else self.items
+            if self.chance(0.1):
+                return [f"{pad}-{self.rest()}", *make(column + 2, depth - 1)]
+            gap = self.random.choice((1, 1, 1, 3))
+            inner = make(column + 1 + gap, depth - 1)
+            while inner[0].lstrip()[:1] in ("#", ""):
+                if inner[0].strip():
+                    lines = [pad + inner[0].lstrip()]
+                    inner = inner[1:]
+                    return [*lines, f"{pad}-{' ' * gap}{inner[0].lstrip()}", *inner[1:]]
+                inner = inner[1:]
+            return [f"{pad}-{' ' * gap}{inner[0].lstrip()}", *inner[1:]]
+        if kind == "flow" and depth:
+            return self.with_rest(f"{pad}- {self.flow(column, depth - 1)}")
+        return self.scalar(f"{pad}-", column)
+
+    def with_rest(self, text):
+        lines = text.split("\n")
+        return [*lines[:-1], lines[-1] + self.rest()]
+
+    def anchor(self):
+        if not self.with_anchors or not self.chance(0.3):
+            return ""
+        self.anchors.append(f"n{len(self.anchors)}")
+        return f" &{self.anchors[-1]}"
+
+    def scalar(self, head, column):
+        word = self.random.choice(WORDS + PROSE)
+        pad = " " * (column + 2)
+        kind = self.random.choice(("plain", "plain", "single", "double", "number", "block", "lines", "null", "bool"))
+        if kind == "plain":
+            return [f"{head} {self.random.choice(PROSE)}{self.rest()}"]
+        if kind == "single":
+            return [f"{head} '" + word.replace("'", "''") + f"'{self.rest()}"]
+        if kind == "double":
+            return [f"{head} {json.dumps(word, ensure_ascii=self.chance(0.5))}{self.rest()}"]
+        if kind == "number":
+            return [f"{head} {self.random.choice(('1', '2.50', '-0', '1e3', '0x1F'))}{self.rest()}"]
+        if kind == "block":
+            sign = self.random.choice(("|", "|-", ">", ">-", "|+"))
+            return [f"{head} {sign}{self.rest()}", f"{pad}first line", *self.random.choice(((), ("", f"{pad}  more")))]
+        if kind == "lines":
+            return [f"{head} a plain text", f"{pad}over two lines{self.rest()}"]
+        if kind == "null":
+            return [f"{head}{self.random.choice(('', ' null', ' ~'))}{self.rest()}"]
+        return [f"{head} {self.random.choice(('true', 'false'))}{self.rest()}"]
+
+    def flow(self, column, depth):
+        is_list = self.chance(0.5)
+        parts = []
+        for name in self.random.sample(NAMES, self.random.randint(0, 3)):
+            value = self.flow(column, depth - 1) if depth > 0 and self.chance(0.3) else self.flow_scalar()
+            parts.append(value if is_list else f"{json.dumps(name) if self.chance(0.3) else name}: {value}")
+        opening, closing = "[]" if is_list else "{}"
+        blank = self.random.choice(("", "", " "))
+        if parts and self.chance(0.3):
+            pad = "\n" + " " * (column + 4)
+            comment = f" {self.comment()}" if self.chance(self.comment_rate) else ""
+            return f"{opening}{comment}{pad}" + f",{pad}".join(parts) + "\n" + " " * (column + 2) + closing
+        return opening + blank + self.random.choice((", ", ", ", ",  ")).join(parts) + blank + closing
+
+    def flow_scalar(self):
+        word = self.random.choice(WORDS)
+        return self.random.choice(("1", "2.5", "true", "word", "two words", json.dumps(word), "'it''s'"))
+
+
+def write_json(random, data):
+    """The data as JSON in a random layout."""
+    layouts = ({}, {"indent": 2}, {"indent": 4}, {"indent": "\t"}, {"separators": (",", ":")})
+    return json.dumps(data, ensure_ascii=random.random() < 0.5, **random.choice(layouts))
+
+
+def list_collections(value):
+    """Every collection in some data once, from the outside in."""
+    found, stack, seen = [], [value], set()
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict | list) and id(value) not in seen:
+            seen.add(id(value))
+            found.append(value)
+            stack += value.values() if isinstance(value, dict) else value
+    return found
+
+
+def new_value(random, depth=2):
+    """New data of any kind."""
+    kind = random.choice(("text", "text", "number", "constant", "lines", "mapping", "list", "flow"))
+    if kind == "mapping" and depth:
+        return {name: new_value(random, depth - 1) for name in random.sample(NAMES, random.randint(0, 3))}
+    if kind == "list" and depth:
+        return [new_value(random, depth - 1) for _ in range(random.randint(0, 3))]
+    if kind == "flow":
+        return rewrite([0, random.choice((3, "x, y"))], Style.FLOW)
+    if kind == "number":
+        return random.choice((3, -1, 2.5, 10**20, 1e-9))
+    if kind == "constant":
+        return random.choice((None, True, False))
+    if kind == "lines":
+        return random.choice(("one\ntwo", "one\ntwo\n", "\none", " one\ntwo", "one\n\n\ntwo\n", "tab\tand\nline"))
+    return random.choice(WORDS + PROSE)
+
+
+def change(random, data):
+    """Change tracked data in place, in one way of many."""
+    collections = list_collections(data)
+    place = random.choice(collections)
+    other = random.choice(collections)
+    changes = CHANGES_OF_MAPPINGS if isinstance(place, dict) else CHANGES_OF_LISTS
+    random.choice(changes)(random, place, other)
+
+
+def holds(value, inner):
+    return any(found is inner for found in list_collections(value))
+
+
+def remove_field(random, mapping, _):
+    if mapping:
+        drop(mapping, random.choice([*mapping]))
+
+
+def rename_field(random, mapping, _):
+    if mapping:
+        rename(mapping, {random.choice([*mapping]): random.choice(NAMES)})
+
+
+def add_field(random, mapping, _):
+    put(mapping, random.choice([None, *mapping]), random.choice(NAMES), new_value(random))
+
+
+def replace_field(random, mapping, _):
+    if mapping:
+        name = random.choice([*mapping])
+        mapping[name] = random.choice((new_value(random), like(mapping[name], random.choice(PROSE))))
+
+
+def reorder_fields(random, mapping, _):
+    fields = [*mapping.items()]
+    random.shuffle(fields)
+    mapping.clear()
+    mapping.update(fields)
+
+
+def move_field(random, mapping, other):
+    if mapping:
+        name = random.choice([*mapping])
+        if not holds(mapping[name], other) and other is not mapping:
+            value = mapping.pop(name)
+            if isinstance(other, dict):
+                put(other, random.choice([None, *other]), name, value)
+            else:
+                other.insert(random.randint(0, len(other)), value)
+
+
+def wrap_field(random, mapping, _):
+    if mapping:
+        name = random.choice([*mapping])
+        value = mapping[name]
+        mapping[name] = random.choice(([value], {"inner": value}, {"type": "new", "value": value}, [{"value": value}]))
+
+
+def make_anew(random, mapping, _):
+    """Put new collections with the old values in the place of tracked ones."""
+    for name, value in mapping.items():
+        if isinstance(value, dict):
+            mapping[name] = dict(value)
+        elif isinstance(value, list):
+            mapping[name] = [dict(item) if isinstance(item, dict) else item for item in value]
+    remove_field(random, mapping, _)
+
+
+def remove_item(random, items, _):
+    if items:
+        items.pop(random.randrange(len(items)))
+
+
+def add_item(random, items, _):
+    items.insert(random.randint(0, len(items)), new_value(random))
+
+
+def replace_item(random, items, _):
+    if items:
+        items[random.randrange(len(items))] = new_value(random)
+
+
+def reorder_items(random, items, _):
+    random.shuffle(items)
+
+
+def wrap_items(random, items, _):
+    items[:] = [item if isinstance(item, dict) else {"id": f"c{number}", "outcome": item} for number, item in enumerate(items)]
+
+
+def move_item(random, items, other):
+    if items:
+        at = random.randrange(len(items))
+        if not holds(items[at], other):
+            value = items.pop(at)
+            if isinstance(other, dict):
+                put(other, random.choice([None, *other]), random.choice(NAMES), value)
+            else:
+                other.append(value)
+
+
+def copy_item(random, items, other):
+    if items:
+        value = random.choice(items)
+        if not holds(value, other) and isinstance(other, dict):
+            other["copy"] = value
+
+
+CHANGES_OF_MAPPINGS = (
+    *(remove_field, rename_field, add_field, replace_field, reorder_fields, move_field, wrap_field, make_anew),
+)
+CHANGES_OF_LISTS = (remove_item, add_item, replace_item, reorder_items, wrap_items, move_item, copy_item)
