@@ -48,12 +48,12 @@ class Entry:
     @property
     def target(self) -> Any:
         """The node of the value; of an alias, the node that it repeats."""
-        return self.node.target if type(self.node) is AliasNode else self.node
+        return self.node.target if self.is_alias else self.node
 
     @property
-    def is_merge(self) -> bool:
-        """Whether it is a merge key."""
-        return self.key is not None and is_merge(self.key, self.node)
+    def is_alias(self) -> bool:
+        """Whether its value is written as an alias."""
+        return type(self.node) is AliasNode
 
     @property
     def has_lines(self) -> bool:
@@ -66,10 +66,10 @@ class Layout:
     """The entries of a collection, and their indentation. `unusual` says why they cannot be rearranged, if so."""
 
     node: Any
-    is_flow: bool
     column: int
     start: int
     end: int = 0
+    is_flow: bool = False
     entries: list[Entry] = field(default_factory=list)
     by_step: dict[str | int, Entry] = field(default_factory=dict)
     unusual: str = ""
@@ -81,10 +81,11 @@ class Layout:
 
     def add(self, entry: Entry) -> None:
         """Add the next entry."""
-        if not entry.is_merge:
-            if entry.step in self.by_step:
-                self.unusual = f"`{entry.step}` is written twice"
-            self.by_step[entry.step] = entry
+        if entry.key is not None and is_merge(entry.key, entry.node):
+            self.unusual = "a merge key brings in some of its fields; write them out"
+        elif entry.step in self.by_step:
+            self.unusual = f"`{entry.step}` is written twice; remove one of the two"
+        self.by_step[entry.step] = entry
         self.entries.append(entry)
 
 
@@ -130,7 +131,7 @@ class Layouts:
 
     def _read_flow(self, node: Any) -> Layout:
         start = node_start(self._text, node)
-        layout = Layout(node, True, self.indentation(start), start, node.end_mark.index)
+        layout = Layout(node, self.indentation(start), start, node.end_mark.index, is_flow=True)
         if self._text[start : start + 1] not in ("[", "{"):
             layout.unusual = "it is written without brackets"
         for step, key, value in self._children(node):
@@ -157,7 +158,7 @@ class Layouts:
 
     def _read_block(self, node: Any) -> Layout:
         text, start = self._text, node_start(self._text, node)
-        layout = Layout(node, False, start - self.line_start(start), start)
+        layout = Layout(node, start - self.line_start(start), start)
         is_inline = bool(text[self.line_start(start) : start].strip(" "))
         end = start if is_inline else self._find_top(node, start)
         for step, key, value in self._children(node):

@@ -16,23 +16,25 @@ class Piece(NamedTuple):
     is_same: bool = False
 
 
-def copy(text: str, start: int, end: int, shift: int = 0, *, blank: str = " ", from_line: bool = False) -> Piece:
+def copy(text: str, start: int, end: int, shift: int = 0, *, from_line: bool = False) -> Piece:
     """Return a copy of a part of a text, whose lines are indented by more or, if `shift` is negative, fewer blanks.
 
     The first line is one only with `from_line`; otherwise it is the rest of a line, which stays.
     """
     written = text[start:end]
-    moved = written if shift == 0 else _shift(written, shift, blank, from_line=from_line)
+    moved = shift_lines(written, shift, from_line=from_line) if shift else written
     return Piece(moved, Span(start, end), moved == written)
 
 
-def _shift(text: str, shift: int, blank: str, *, from_line: bool) -> str:
+def shift_lines(text: str, shift: int, *, from_line: bool = False) -> str:
+    """Return a text whose lines are indented by more or fewer blanks, or tabs where they begin with tabs."""
     lines, at = [], 0
     while at < len(text):
         found = LINE.match(text, at)
         end = found.end() if found else len(text)
         line = text[at:end]
         if (at or from_line) and line.strip(" \r\n"):
+            blank = "\t" if line[0] == "\t" else " "
             own = len(line) - len(line.lstrip(blank))
             line = blank * shift + line if shift > 0 else line[min(own, -shift) :]
         lines.append(line)
@@ -62,7 +64,7 @@ def join(text: str, pieces: Iterable[Piece]) -> list[Piece]:
     return joined
 
 
-def make_edits(pieces: list[Piece], region: Span) -> list[Edit]:
+def make_edits(text: str, pieces: list[Piece], region: Span) -> list[Edit]:
     """Return the edits that turn the region of the old text into the pieces.
 
     The most copies that are in their old order stay; all else is written anew.
@@ -77,7 +79,7 @@ def make_edits(pieces: list[Piece], region: Span) -> list[Edit]:
             new.append(piece.text)
             continue
         written = "".join(new)
-        if written or at < piece.span.start:
+        if written != text[at : piece.span.start]:
             edits.append(Edit(Span(at, piece.span.start), written))
         at, new = piece.span.end, []
     return edits

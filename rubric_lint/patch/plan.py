@@ -5,19 +5,12 @@ from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, SequenceNode
 
-from rubric_lint.patch.tracked import (
-    Origin,
-    StyledDict,
-    StyledList,
-    TrackedDict,
-    TrackedList,
-    children_of,
-    find_origin,
-    plain,
-    track,
-)
+from rubric_lint.patch.tracked import Origin, TrackedDict, TrackedList, children_of, find_origin, plain, track
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+
+DEEPEST = 60
+"""The deepest nesting of collections that is rewritten."""
 
 
 class RefusedError(Exception):
@@ -53,7 +46,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         collections: list[Any] = []
-        self._collect(self.value, (), set(), collections)
+        self._collect(self.value, (), collections)
         for collection in collections:
             self._infer(collection)
         if self.root is None:
@@ -67,49 +60,45 @@ class Plan:
         return origin if origin.document is self.document else None
 
     def claim(self, value: Any, origin: Origin | None) -> Origin | None:
-        """Return the origin of a collection, which may be a new one in the place of an old one without a change."""
+        """Return the origin of a collection; a new one may be a change of the one in whose place it is."""
         own = self.origin(value)
         if own is not None:
             return own if _is_alike(value, own.node) else None
-        if origin is None or origin.node in self._claimed or not _is_alike(value, origin.node):
-            return None
-        if isinstance(value, StyledDict | StyledList):
+        is_free = origin is not None and origin.node not in self._claimed and _is_alike(value, origin.node)
+        if not is_free or origin is None or _has_style(value):
             return None
         self._claimed.add(origin.node)
         return origin
 
     def is_unchanged(self, value: Any) -> bool:
         """Return whether a collection is a tracked one, and nothing in it has changed."""
-        if id(value) not in self._unchanged:
-            self._unchanged[id(value)] = self._compare(value)
-        return self._unchanged[id(value)]
-
-    def _compare(self, value: Any) -> bool:
         origin = find_origin(value)
         if origin is None or origin.document is not self.document or not _is_alike(value, origin.node):
             return False
-        old = origin.values
-        if list(old) != [step for step, _ in children_of(value)]:
+        if id(value) not in self._unchanged:
+            self._unchanged[id(value)] = self._equals(value, origin)
+        return self._unchanged[id(value)]
+
+    def _equals(self, value: Any, origin: Origin) -> bool:
+        """Return whether a collection has what an old one had, in the same order."""
+        if [step for step, _ in children_of(value)] != list(origin.values):
             return False
-        return all(self.is_kept(child, old[step]) for step, child in children_of(value))
+        for step, child in children_of(value):  # noqa: SIM110 (`all` would take twice the depth of recursion)
+            if not self.is_kept(child, origin.values[step]):
+                return False
+        return True
 
     def is_kept(self, value: Any, old: Any) -> bool:
         """Return whether a value is the old one, without a change, or a new one that equals it."""
         if not isinstance(value, dict | list):
             return value is old or (not isinstance(old, dict | list) and same(value, old))
-        if value is old or self.origin(value) is not None or isinstance(value, StyledDict | StyledList):
-            return value is old and self.is_unchanged(value)
-        return self._is_equal(value, old)
+        if value is old:
+            return self.is_unchanged(value)
+        is_new = self.origin(value) is None and not _has_style(value)
+        origin = find_origin(old)
+        return is_new and origin is not None and _is_alike(value, origin.node) and self._equals(value, origin)
 
-    def _is_equal(self, value: Any, old: Any) -> bool:
-        """Return whether a new collection has what an old one has, in the same order."""
-        if not isinstance(old, dict if isinstance(value, dict) else list):
-            return False
-        former = old.origin.values
-        is_alike = [step for step, _ in children_of(value)] == list(former)
-        return is_alike and all(self.is_kept(child, former[step]) for step, child in children_of(value))
-
-    def _collect(self, value: Any, path: Path, above: set[int], collections: list[Any]) -> None:
+    def _collect(self, value: Any, path: Path, collections: list[Any]) -> None:
         """Note the places of tracked values, and the collections with changes, from the outside in."""
         origin = self.origin(value)
         if origin is not None:
@@ -118,17 +107,15 @@ class Plan:
             self._find_root(origin)
         if not isinstance(value, dict | list):
             return
-        if id(value) in above:
-            raise RefusedError("the new data contain themselves", path)
+        if len(path) > DEEPEST:
+            raise RefusedError(f"what changes is nested more than {DEEPEST} levels deep; change it by hand", path)
         if origin is not None and _is_alike(value, origin.node):
             self._claimed.add(origin.node)
         if self.is_unchanged(value):
             return
         collections.append(value)
-        above.add(id(value))
         for step, child in children_of(value):
-            self._collect(child, (*path, step), above, collections)
-        above.discard(id(value))
+            self._collect(child, (*path, step), collections)
 
     def _find_root(self, origin: Origin) -> None:
         while self.root is None and origin.parent is not None:
@@ -138,7 +125,7 @@ class Plan:
 
     def _infer(self, value: Any) -> None:
         """Find the old collection that a new one is a change of, by its tracked children."""
-        if isinstance(value, TrackedDict | TrackedList | StyledDict | StyledList):
+        if isinstance(value, TrackedDict | TrackedList):
             return
         origins = [origin for _, child in children_of(value) if (origin := self.origin(child)) is not None]
         parents = {origin.parent.node: origin.parent for origin in origins if origin.parent is not None}
@@ -156,3 +143,8 @@ class Plan:
 def _is_alike(value: Any, node: Any) -> bool:
     """Return whether a collection is of the same kind as a node."""
     return type(node) is (MappingNode if isinstance(value, dict) else SequenceNode)
+
+
+def _has_style(value: Any) -> bool:
+    """Return whether a collection is to be written anew, in a style of its own."""
+    return getattr(value, "style", None) is not None

@@ -8,18 +8,14 @@ from ruamel.yaml.nodes import ScalarNode
 
 from rubric_lint.edits.lines import new_line
 from rubric_lint.patch.layout import Entry, Layout, Layouts, is_block
-from rubric_lint.patch.pieces import Piece, copy
+from rubric_lint.patch.pieces import Piece, copy, shift_lines
 from rubric_lint.patch.plan import Plan, RefusedError
 from rubric_lint.patch.style import DocumentStyle, find_style
 from rubric_lint.patch.tracked import Origin, Style, children_of
 from rubric_lint.text.document import Document
 from rubric_lint.text.source import Span
-from rubric_lint.text.tree import AliasNode
 
-_SAFE_IN_BRACKETS = re.compile(r"""[^\s,\[\]{}#&*!|>'"%@`:?-][^,\[\]{}#:\r\n]*|"[^"\\\r\n]*"|'[^'\r\n]*'""")
-
-DEEPEST = 60
-"""The deepest nesting of collections that is rewritten."""
+_FITS_BRACKETS = re.compile(r"""[\[{*]|(?:[^\s,\[\]{}#&*!|>'"%@`:?-][^,\[\]{}#:\r\n]*|"[^"\\\r\n]*"|'[^'\r\n]*')\Z""")
 
 
 @dataclass(slots=True, eq=False)
@@ -35,7 +31,6 @@ class Match:
     entry: Entry | None = None
     old: Any = None
     donor: Entry | None = None
-    is_merge: bool = False
 
     @property
     def key(self) -> str | None:
@@ -74,7 +69,6 @@ class Renderer:
         self._layouts = Layouts(document)
         self._led: set[Entry] = set()
         self._style: DocumentStyle | None = None
-        self._depth = 0
         self._new_line = Piece(new_line(document))
 
     @property
@@ -110,10 +104,8 @@ class Renderer:
         matches: list[Match] = []
         following = 0
         for step, child in children_of(value):
-            if heir is not None and self._is_inherited(step, child, heir, layout):
-                continue
             match = Match(step, child)
-            self._find_own(match, layout)
+            self._find_own(match, heir, layout)
             if match.entry is None and heir is not None and layout is not None:
                 former = following if layout.is_list else getattr(value, "renamed", {}).get(step, step)
                 self._find_replaced(match, heir, layout.by_step.get(former))
@@ -123,28 +115,16 @@ class Renderer:
             if match.donor is not None and layout is not None and match.donor.owner is layout.node and layout.is_list:
                 following = int(match.donor.step) + 1
             matches.append(match)
-        for number, entry in enumerate(layout.entries if layout else ()):
-            if entry.is_merge:
-                at = sum(match.entry in layout.entries[:number] for match in matches) if layout else 0
-                matches.insert(at, Match(entry.step, None, entry, None, entry, is_merge=True))
         return matches
 
-    def _is_inherited(self, step: str | int, child: Any, heir: Origin, layout: Layout | None) -> bool:
-        """Return whether a merge key brings in a field, as before."""
-        if layout is None or heir.node not in self._document.merging or step in layout.by_step:
-            return False
-        return step in heir.values and self._plan.is_kept(child, heir.values[step])
-
-    def _find_own(self, match: Match, layout: Layout | None) -> None:
+    def _find_own(self, match: Match, heir: Origin | None, layout: Layout | None) -> None:
         """Find the entry from which a tracked value comes: the one in its place, if it is written in several."""
         origin = self._plan.origin(match.value)
         if origin is None or origin.parent is None:
             return
         here = layout.by_step.get(match.step) if layout is not None else None
-        if here is not None and here.target is origin.node:
-            match.entry, match.old = here, match.value
-            if here.owner is origin.parent.node:
-                match.old = origin.parent.values[origin.step]
+        if heir is not None and here is not None and here.target is origin.node:
+            match.entry, match.old = here, heir.values[here.step]
             return
         home = self._layouts.of(origin.parent.node)
         if home.unusual:
@@ -178,15 +158,11 @@ class Renderer:
             raise RefusedError(layout.unusual, heir.path)
         if layout is not None and self._plan.is_unchanged(value):
             return [self._copy_block(layout, column, column if first_column is None else first_column)]
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise RefusedError(f"it is nested more than {DEEPEST} levels deep", heir.path if heir else ())
         matches = self._match(value, heir, layout)
         lines = []
         for number, match in enumerate(matches):
             lead_column = first_column if number == 0 and first_column is not None else column
             lines.append(self._write_entry(match, column, lead_column))
-        self._depth -= 1
         if layout is not None:
             self._set_gaps(lines, layout)
             self._keep_comments(lines, matches, layout, column)
@@ -216,13 +192,13 @@ class Renderer:
     def _write_entry(self, match: Match, column: int, lead_column: int) -> Lines:
         """Return the lines of a field or item."""
         lines = self._begin(match.donor, column, lead_column)
-        entry = match.entry
-        if match.is_merge and entry is not None:
+        heir, entry = self._find_heir(match), match.entry
+        is_kept = entry is not None and self._keeps(match)
+        if entry is not None and is_kept and match.kept_head is not None and match.key in (None, entry.step):
             lines.body = [self._copy(entry.start, entry.end, column - entry.column), self._end_line(entry.end)]
-            return lines
-        heir = self._find_heir(match)
-        is_alias = entry is not None and type(entry.node) is AliasNode and self._keeps(match)
-        if not is_alias and self._has_lines(match.value, heir):
+        elif self._has_lines(match.value, heir) and not (
+            is_kept and entry is not None and type(entry.node) is AliasNode
+        ):
             self._write_lines(match, heir, column, lines)
         else:
             lines.body = self._write_inline(match, heir, column)
@@ -241,17 +217,17 @@ class Renderer:
 
     def _write_inline(self, match: Match, heir: Origin | None, column: int) -> list[Piece]:
         """Return a field or item whose value begins on its line, with the comments behind and below it."""
-        head = match.kept_head
-        if head is not None and not head.has_lines:
-            shift = column - head.column
-            value = self._write_value(match, heir, column, shift)
+        head, entry = match.kept_head, match.entry
+        shift = column - entry.column if entry is not None else 0
+        value = self._write_value(match, heir, column, shift, is_block=True)
+        if head is None or head.has_lines:
+            start, tail = self._write_head(match, None, 0, 0), self._write_tail(match, column)
+        else:
             start = self._write_head(match, head, head.value, shift)
-            if value and value[0].text and not start[-1].text.endswith((" ", "\n")):
-                start.append(Piece(" "))
-            return [*start, *value, self._copy(head.stop, head.end, shift), self._end_line(head.end)]
-        value = self._write_value(match, heir, column, column - match.entry.column if match.entry else 0)
-        blank = Piece(" " if any(piece.text for piece in value) else "")
-        return [*self._write_head(match, None, 0, 0), blank, *value, *self._write_tail(match, column)]
+            tail = [self._copy(head.stop, head.end, shift), self._end_line(head.end)]
+        if value[0].text and not start[-1].text.endswith((" ", "\n")):
+            start.append(Piece(" "))
+        return [*start, *value, *tail]
 
     def _write_tail(self, match: Match, column: int) -> list[Piece]:
         """Return the comment on the line of an entry, its line end, and the comments below."""
@@ -320,7 +296,7 @@ class Renderer:
         return pieces
 
     def _set_gaps(self, lines: list[Lines], layout: Layout) -> None:
-        """Keep the blank lines between entries where the first one has changed, and put the usual ones above new ones."""
+        """Keep the blank lines where another entry is the first one now, and put the usual ones above new ones."""
         first, *others = layout.entries
         gaps = [self._text[entry.first : entry.lead] for entry in others]
         usual = gaps[0] if gaps and all(gaps) else ""
@@ -367,19 +343,21 @@ class Renderer:
     def _keeps(self, match: Match) -> bool:
         return match.entry is not None and self._plan.is_kept(match.value, match.old)
 
-    def _write_value(self, match: Match, heir: Origin | None, column: int, shift: int) -> list[Piece]:
-        """Return a value that begins on the line of its key, in a block."""
-        entry = match.entry
-        if entry is not None and self._keeps(match) and not entry.has_lines:
-            return [self._copy(entry.value, entry.stop, shift)]
+    def _write_value(
+        self, match: Match, heir: Origin | None, column: int, shift: int, *, is_block: bool
+    ) -> list[Piece]:
+        """Return a value that begins on the line of its key, in a block or between brackets."""
+        entry, old = match.entry, None
+        if entry is not None:
+            fits = is_block or entry.is_flow or _FITS_BRACKETS.match(self._text[entry.value : entry.stop])
+            if fits and not entry.has_lines and self._keeps(match):
+                return [self._copy(entry.value, entry.stop, shift)]
+            old = entry.target
         if isinstance(match.value, dict | list):
             return self._flow(match.value, heir, column, shift)
-        has_comment = entry is not None and bool(self._text[slice(*entry.comment)].strip())
-        return [Piece(self.style.write_scalar(match.value, self._old_scalar(match), None if has_comment else column))]
-
-    def _old_scalar(self, match: Match) -> ScalarNode | None:
-        target = match.entry.target if match.entry is not None else None
-        return target if type(target) is ScalarNode else None
+        may_have_lines = is_block and (entry is None or not self._text[slice(*entry.comment)].strip())
+        quotes = old.style or "" if type(old) is ScalarNode else ""
+        return [Piece(self.style.write_scalar(match.value, quotes, column if may_have_lines else None))]
 
     def _flow(self, value: Any, heir: Origin | None, margin: int, shift: int) -> list[Piece]:
         """Return a collection in brackets; `margin` is the indentation of the line on which it begins."""
@@ -389,16 +367,10 @@ class Renderer:
             return [self._copy(layout.start, layout.end, shift)]
         if layout is not None and layout.unusual and heir is not None:
             raise RefusedError(layout.unusual, heir.path)
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise RefusedError(f"it is nested more than {DEEPEST} levels deep", heir.path if heir else ())
         matches = self._match(value, heir, layout)
         if layout is not None and [match.entry for match in matches] == layout.entries:
-            pieces = self._fill(matches, layout, shift)
-        else:
-            pieces = self._rebuild(matches, layout, margin, shift, is_list=isinstance(value, list))
-        self._depth -= 1
-        return pieces
+            return self._fill(matches, layout, shift)
+        return self._rebuild(value, matches, layout, margin, shift)
 
     def _fill(self, matches: list[Match], layout: Layout, shift: int) -> list[Piece]:
         """Write the same entries of a flow collection, and leave everything between them as it is."""
@@ -408,99 +380,57 @@ class Renderer:
             at = entry.stop
         return [*pieces, self._copy(at, layout.end, shift)]
 
-    def _rebuild(
-        self, matches: list[Match], layout: Layout | None, margin: int, shift: int, *, is_list: bool
-    ) -> list[Piece]:
+    def _rebuild(self, value: Any, matches: list[Match], layout: Layout | None, margin: int, shift: int) -> list[Piece]:
         """Write a flow collection with other entries, separated as before, or as others in the document."""
-        opening, comma, closing = self._find_separators(matches, layout, margin, shift, is_list=is_list)
+        if layout is not None and layout.entries:
+            opening, comma, closing = self._read_separators(layout, shift)
+            inner = layout.entries[0].column + shift
+        else:
+            opening, comma, closing = self._make_separators(value, margin)
+            inner = margin + len(self.style.indent or "")
         if not matches:
             return [Piece(opening[0] + closing[-1])]
-        inner = margin + (self._indent_width() if "\n" in opening else 0)
-        if layout is not None and layout.entries:
-            inner = layout.entries[0].column + shift
-        pieces = [Piece(opening)]
-        for number, match in enumerate(matches):
-            if number:
-                pieces.append(Piece(comma))
-            pieces += self._write_member(match, inner)
+        pieces: list[Piece] = []
+        for match in matches:
+            pieces += [Piece(comma if pieces else opening), *self._write_member(match, inner)]
         return [*pieces, Piece(closing)]
 
-    def _indent_width(self) -> int:
-        return len(self.style.indent or "")
-
-    def _find_separators(
-        self, matches: list[Match], layout: Layout | None, margin: int, shift: int, *, is_list: bool
-    ) -> tuple[str, str, str]:
-        if layout is not None and layout.entries:
-            return self._read_separators(layout, shift)
-        opening, closing = ("[", "]") if is_list else ("{", "}")
-        is_short = self.style.has_short_lists and is_list
-        is_short = is_short and not any(isinstance(match.value, dict | list) for match in matches)
-        if self.style.indent is None or is_short:
+    def _make_separators(self, value: Any, margin: int) -> tuple[str, str, str]:
+        """Return the opening bracket, a comma and the closing bracket of a new collection."""
+        opening, closing = "[]" if isinstance(value, list) else "{}"
+        if self.style.indent is None or getattr(value, "style", None) == Style.FLOW:
             return opening, self.style.comma, closing
-        blank = self.style.indent[:1] or " "
-        end = self.style.new_line + blank * margin
-        line = end + self.style.indent
-        return opening + line, "," + line, end + closing
+        end = self.style.new_line + self.style.indent[:1] * margin
+        return opening + end + self.style.indent, "," + end + self.style.indent, end + closing
 
     def _read_separators(self, layout: Layout, shift: int) -> tuple[str, str, str]:
         """Return the opening bracket, a comma and the closing bracket with the white space beside them."""
         code, entries = self._document.tree.code, layout.entries
         opening = code[layout.start : entries[0].start]
         closing = code[entries[-1].stop : layout.end]
+        comma = "," + opening[1:] if "\n" in opening else self.style.comma
         if len(entries) > 1:
             comma = code[entries[0].stop : entries[1].start]
-        elif "\n" in opening:
-            comma = "," + opening[1:]
-        else:
-            comma = self.style.comma
-        blank = self._blank
-        opening, comma, closing = (
-            copy(part, 0, len(part), shift, blank=blank).text for part in (opening, comma, closing)
-        )
-        return opening, comma, closing
+        return shift_lines(opening, shift), shift_lines(comma, shift), shift_lines(closing, shift)
 
     def _write_member(self, match: Match, margin: int) -> list[Piece]:
         """Return a field or item between brackets."""
         entry = match.entry
         shift = margin - entry.column if entry is not None else 0
-        if match.is_merge and entry is not None:
-            return [self._copy(entry.start, entry.stop, shift)]
         heir = self._find_heir(match)
-        value = self._write_member_value(match, heir, margin, shift)
+        value = self._write_value(match, heir, margin, shift, is_block=False)
         if match.key is None:
             return value
-        if entry is not None and entry.is_flow and entry.key is not None:
-            head = self._write_head(match, entry, entry.value, shift)
-            if value and value[0].text and head[-1].text.endswith(":") and not self.style.is_json:
-                head.append(Piece(" "))
-            return [*head, *value]
-        return [Piece(self.style.write_key(match.key) + self.style.colon), *value]
-
-    def _write_member_value(self, match: Match, heir: Origin | None, margin: int, shift: int) -> list[Piece]:
-        entry = match.entry
-        if entry is not None and self._keeps(match) and not entry.has_lines and self._fits_brackets(entry):
-            return [self._copy(entry.value, entry.stop, shift)]
-        if isinstance(match.value, dict | list):
-            return self._flow(match.value, heir, margin, shift)
-        return [Piece(self.style.write_scalar(match.value, self._old_scalar(match)))]
-
-    def _fits_brackets(self, entry: Entry) -> bool:
-        """Return whether the text of a value can stand between brackets."""
-        written = self._text[entry.value : entry.stop]
-        return entry.is_flow or written[:1] in ("[", "{", "*") or bool(_SAFE_IN_BRACKETS.fullmatch(written))
+        if entry is None or not entry.is_flow or entry.key is None:
+            return [Piece(self.style.write_key(match.key) + self.style.colon), *value]
+        head = self._write_head(match, entry, entry.value, shift)
+        is_bare = head[-1].text.endswith(":") and not self.style.is_json and value[0].text
+        return [*head, Piece(" " if is_bare else ""), *value]
 
     # Copies.
 
-    @property
-    def _blank(self) -> str:
-        """What indents lines: blanks, but in JSON it may be tabs."""
-        indent = self.style.indent if self._document.kind.is_json else None
-        return (indent or " ")[:1]
-
     def _copy(self, start: int, end: int, shift: int = 0, *, from_line: bool = False) -> Piece:
-        blank = self._blank if shift else " "
-        return copy(self._text, start, max(start, end), shift, blank=blank, from_line=from_line)
+        return copy(self._text, start, max(start, end), shift, from_line=from_line)
 
     def _end_line(self, at: int) -> Piece:
         """Return the line end that an entry needs that ended with the text."""

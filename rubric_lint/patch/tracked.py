@@ -4,7 +4,7 @@ A tracked value is a dict, list, str, int or float like any other, so a conversi
 somewhere else keeps its text and comments. `true`, `false` and `null` cannot be tracked; they are known by their key.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -53,16 +53,25 @@ class Origin:
 
 
 class TrackedDict(dict[str, Any]):
-    """A mapping that was read from a document. `renamed` has the former keys of the fields that `rename` renamed."""
+    """A mapping that was read from a document; or a new one, without an origin, that is to be written in a style.
 
-    origin: Origin
-    renamed: dict[str, str]
+    `renamed` has the former keys of the fields that `rename` renamed.
+    """
+
+    def __init__(self, fields: Mapping[str, Any], origin: Origin | None, style: Style | None = None) -> None:
+        super().__init__(fields)
+        self.origin = origin
+        self.style = style
+        self.renamed: dict[str, str] = {}
 
 
 class TrackedList(list[Any]):
-    """A list that was read from a document."""
+    """A list that was read from a document; or a new one, without an origin, that is to be written in a style."""
 
-    origin: Origin
+    def __init__(self, items: Iterable[Any], origin: Origin | None, style: Style | None = None) -> None:
+        super().__init__(items)
+        self.origin = origin
+        self.style = style
 
 
 class TrackedStr(str):
@@ -82,18 +91,6 @@ class TrackedFloat(float):
     """A number with decimals that was read from a document."""
 
     origin: Origin
-
-
-class StyledDict(dict[str, Any]):
-    """A new mapping that is to be written in a style."""
-
-    style: Style
-
-
-class StyledList(list[Any]):
-    """A new list that is to be written in a style."""
-
-    style: Style
 
 
 _SCALARS: dict[type, Any] = {str: TrackedStr, int: TrackedInt, float: TrackedFloat}
@@ -121,51 +118,47 @@ class _Tracker:
 
     def read(self, child: Child, value: Any, parent: Origin | None, step: str | int) -> Any:
         """Return the tracked copy of the value of a child; recursive, as trees are at most `MAX_DEPTH` deep."""
+        if child.node in self._made:
+            return self._made[child.node]
+        origin = Origin(self._document, parent, step, child.node)
         if not isinstance(value, dict | list):
-            kind = _SCALARS.get(type(value))
-            return value if kind is None else _attach(kind(value), Origin(self._document, parent, step, child.node))
-        if child.node not in self._made:
-            self._made[child.node] = self._read_collection(
-                child, value, Origin(self._document, parent, step, child.node)
-            )
-        return self._made[child.node]
-
-    def _read_collection(self, child: Child, value: Any, origin: Origin) -> Any:
+            return _track_scalar(value, origin)
         children = self._document.children(child)
-        if isinstance(value, list):
-            items = [self._read_child(children[step], item, origin, step) for step, item in enumerate(value)]
-            origin.values = dict(enumerate(items))
-            return _attach(TrackedList(items), origin)
-        fields = {step: self._read_child(children[step], item, origin, step) for step, item in value.items()}
-        origin.values = dict(fields)
-        found = _attach(TrackedDict(fields), origin)
-        found.renamed = {}
+        for inner, item in children_of(value):
+            grandchild = children[inner]
+            is_merged = grandchild.owner is not child.node and grandchild.owner in self._made
+            if is_merged:
+                origin.values[inner] = self._made[grandchild.owner].origin.values[inner]
+            else:
+                origin.values[inner] = self.read(grandchild, item, origin, inner)
+        found: Any = TrackedList(origin.values.values(), origin)
+        if isinstance(value, dict):
+            found = TrackedDict(origin.values, origin)  # type: ignore[arg-type]
+        self._made[child.node] = found
         return found
 
-    def _read_child(self, child: Child, value: Any, origin: Origin, step: str | int) -> Any:
-        if child.owner is origin.node or child.owner not in self._made:
-            return self.read(child, value, origin, step)
-        return self._made[child.owner].origin.values[step]  # a merge key brings it in from there
 
-
-def _attach(value: Any, origin: Origin) -> Any:
-    value.origin = origin
-    return value
+def _track_scalar(value: Any, origin: Origin) -> Any:
+    kind = _SCALARS.get(type(value))
+    if kind is None:
+        return value
+    tracked = kind(value)
+    tracked.origin = origin
+    return tracked
 
 
 def like(old: Any, new: Value) -> Value:
     """Return a new value that takes the place, the style and the comments of an old one."""
     origin = find_origin(old)
-    if origin is None:
-        return new
-    if isinstance(new, dict):
-        found = _attach(TrackedDict(new), origin)
-        found.renamed = {}
-        return found  # type: ignore[no-any-return]
-    if isinstance(new, list):
-        return _attach(TrackedList(new), origin)  # type: ignore[no-any-return]
-    kind = _SCALARS.get(type(plain(new)))
-    return new if kind is None else _attach(kind(new), origin)  # type: ignore[no-any-return]
+    found: Any = new
+    if origin is not None:
+        if isinstance(new, dict):
+            found = TrackedDict(new, origin)
+        elif isinstance(new, list):
+            found = TrackedList(new, origin)
+        else:
+            found = _track_scalar(plain(new), origin)
+    return found  # type: ignore[no-any-return]
 
 
 def rename(mapping: dict[str, Any], names: dict[str, str]) -> None:
@@ -198,18 +191,9 @@ def put(mapping: dict[str, Any], at: str | None, name: str, value: Any) -> None:
 def rewrite(value: Any, style: Style | str) -> Any:
     """Return a copy of a collection that is written anew in a style, not as it was read; so is all that is in it."""
     value = plain(value)
-    styled: Any = value
     if isinstance(value, dict):
-        styled = StyledDict(value)
-    elif isinstance(value, list):
-        styled = StyledList(value)
-    else:
-        return value
-    styled.style = Style(style)
-    return styled
-
-
-_PLAIN: dict[type, Any] = {TrackedStr: str, TrackedInt: int, TrackedFloat: float}
+        return TrackedDict(value, None, Style(style))
+    return TrackedList(value, None, Style(style)) if isinstance(value, list) else value
 
 
 def plain(value: Any) -> Any:
@@ -218,10 +202,10 @@ def plain(value: Any) -> Any:
         return {str(key): plain(child) for key, child in value.items()}
     if isinstance(value, list):
         return [plain(child) for child in value]
-    kind = _PLAIN.get(type(value))
-    if kind is str:
-        return str.__str__(value)
-    return value if kind is None else kind(value)
+    for kind, tracked in _SCALARS.items():
+        if type(value) is tracked:
+            return kind(value)
+    return value
 
 
 def children_of(value: Any) -> Iterator[tuple[str | int, Any]]:

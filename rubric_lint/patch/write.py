@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.patch.pieces import Piece, join, make_edits
 from rubric_lint.patch.plan import Plan, RefusedError, same
 from rubric_lint.patch.render import Renderer
-from rubric_lint.patch.tracked import plain
+from rubric_lint.patch.tracked import children_of
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
-from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Edit, Kind, Source, Span, splice
+from rubric_lint.text.reading import read_documents, without_collections
+from rubric_lint.text.source import Edit, Kind, Span, splice
 from rubric_lint.text.tree import AliasNode, walk_nodes
 
 
@@ -42,17 +41,17 @@ def write(document: Document, value: Any, *, keep_comments: bool = True) -> str 
 def write_all(changes: Sequence[tuple[Document, Any]], *, keep_comments: bool = True) -> str | Refused:
     """Return the text of the whole file with other data in some of its documents, or why they cannot be written."""
     edits: list[Edit] = []
-    for document, value in changes:
-        found = edits_between(document, value, keep_comments=keep_comments)
-        if isinstance(found, Refused):
-            return found
-        edits += found
-    document, _ = changes[0]
-    text = splice(document.source.text, edits)
-    try:
-        _check(document.source, text, changes, keep_comments=keep_comments)
-    except RefusedError as refused:
-        return Refused(refused.reason, refused.path)
+    with without_collections():
+        for document, value in changes:
+            found = edits_between(document, value, keep_comments=keep_comments)
+            if isinstance(found, Refused):
+                return found
+            edits += found
+        text = splice(changes[0][0].source.text, edits)
+        try:
+            _check(text, changes, keep_comments=keep_comments)
+        except RefusedError as refused:
+            return Refused(refused.reason, refused.path)
     return text
 
 
@@ -61,15 +60,16 @@ def edits_between(document: Document, value: Any, *, keep_comments: bool = True)
 
     They are not proved: `write` reads the new text back.
     """
+    if document.kind not in (Kind.YAML, Kind.JSON):
+        return Refused(f"{document.kind} is not rewritten; change it by hand", ())
     try:
-        if document.kind not in (Kind.YAML, Kind.JSON):
-            raise RefusedError(f"{document.kind} is not rewritten; change it by hand", ())
         plan = Plan(document, value)
         if plan.is_unchanged(value):
             return []
         pieces, region = Renderer(document, plan).render(value)
         _check_copies(document, pieces, region, keep_comments=keep_comments)
-        return make_edits(join(document.source.text, _end_as_before(document, pieces, region)), region)
+        text = document.source.text
+        return make_edits(text, join(text, _end_as_before(document, pieces, region)), region)
     except RefusedError as refused:
         return Refused(refused.reason, refused.path)
 
@@ -102,7 +102,11 @@ def _check_anchors(document: Document, pieces: list[Piece]) -> None:
         return
     nodes = list(walk_nodes(document.root))
     targets = {node.target for node in nodes if type(node) is AliasNode}
-    marked = sorted((node.start_mark.index, number) for number, node in enumerate(nodes) if type(node) is AliasNode or node in targets)
+    marked = sorted(
+        (node.start_mark.index, number)
+        for number, node in enumerate(nodes)
+        if type(node) is AliasNode or node in targets
+    )
     starts = [start for start, _ in marked]
     seen: set[Any] = set()
     for piece in pieces:
@@ -113,7 +117,11 @@ def _check_anchors(document: Document, pieces: list[Piece]) -> None:
                 seen.add(node)
             elif type(node) is not AliasNode or node.target not in seen:
                 name = document.source.text[at:].split(maxsplit=1)[0].rstrip(",]}")
-                reason = f"`{name}` would be written twice" if type(node) is not AliasNode else f"`{name}` would lose its anchor"
+                reason = (
+                    f"`{name}` would be written twice"
+                    if type(node) is not AliasNode
+                    else f"`{name}` would lose its anchor"
+                )
                 raise RefusedError(f"{reason}; write it out", _find_path(document, at))
 
 
@@ -139,41 +147,48 @@ def _find_path(document: Document, at: int) -> Path:
     return found
 
 
-def _check(source: Source, text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments: bool) -> None:
+def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments: bool) -> None:
     """Refuse a new text that does not mean the new data, or has other comments."""
-    before, _ = read_documents(source)
-    after, faults = read_documents(Source(source.name, text, source.encoding, source.bom))
-    if faults or len(before) != len(after):
-        reason = faults[0].message if faults else "the number of documents would change"
+    document, _ = changes[0]
+    before, faults = ([document], []) if document.number is None else read_documents(document.source)
+    after, new_faults = read_documents(document.source._replace(text=text))
+    if len(new_faults) != len(faults) or len(before) != len(after):
+        reason = new_faults[0].message if new_faults else "the number of documents would change"
         raise RefusedError(f"the new text could not be read: {reason}", ())
-    new_values = {document.number or 0: value for document, value in changes}
-    for number, (old, new) in enumerate(zip(before, after, strict=True)):
-        expected = new_values.get(old.number or number, old.data)
+    values = {changed.number: value for changed, value in changes}
+    for old, new in zip(before, after, strict=True):
+        expected = values[old.number] if old.number in values else old.data
         merged = {id(data) for data in new.merging.values()}
         difference = _find_difference(expected, new.data, merged, ())
         if difference is not None:
-            raise RefusedError("it would not be read back as intended", difference)
-    comments = [Counter(each.source.slice(span) for span in _list_comments(each)) for each in (before[0], after[0])]
-    if comments[1] - comments[0] or (keep_comments and comments[0] != comments[1]):
+            raise RefusedError(_explain(expected, new.data, difference), difference)
+    one, other = (Counter(map(each.source.slice, each.tree.comments)) for each in (before[0], after[0]))
+    if other - one or (keep_comments and one != other):
         raise RefusedError("a comment would be lost or written twice", ())
 
 
-def _list_comments(document: Document) -> list[Span]:
-    return document.tree.comments
+def _explain(expected: Any, found: Any, path: Path) -> str:
+    """Return why the data at a path would differ."""
+    for step in path:
+        expected, found = expected[step], found[step]
+    is_text = isinstance(expected, str) and isinstance(found, str)
+    if is_text and expected.rstrip("\n") == found.rstrip("\n"):
+        return "the line ends below this text block are part of it; begin it with `|-`, or end the file with a line end"
+    return "it would not be read back as intended"
 
 
 def _find_difference(expected: Any, found: Any, merged: set[int], path: Path) -> Path | None:
     """Return the path at which data differ, also in the order of fields, unless a merge key brings them in."""
-    if isinstance(expected, dict) and isinstance(found, dict):
-        if expected.keys() != found.keys() or (id(found) not in merged and list(expected) != list(found)):
-            return path
-        pairs = [(key, value, found[key]) for key, value in expected.items()]
-    elif isinstance(expected, list) and isinstance(found, list):
-        if len(expected) != len(found):
-            return path
-        pairs = [(index, value, found[index]) for index, value in enumerate(expected)]
-    else:
-        is_scalar = not isinstance(expected, dict | list) and not isinstance(found, dict | list)
-        return None if is_scalar and same(expected, found) else path
-    differences = (_find_difference(one, other, merged, (*path, step)) for step, one, other in pairs)
-    return next((difference for difference in differences if difference is not None), None)
+    is_dict, is_list = isinstance(found, dict), isinstance(found, list)
+    if is_dict != isinstance(expected, dict) or is_list != isinstance(expected, list):
+        return path
+    if not is_dict and not is_list:
+        return None if same(expected, found) else path
+    steps, others = ([step for step, _ in children_of(value)] for value in (expected, found))
+    if steps != others and (id(found) not in merged or sorted(steps) != sorted(others)):
+        return path
+    for step in steps:
+        difference = _find_difference(expected[step], found[step], merged, (*path, step))
+        if difference is not None:
+            return difference
+    return None
