@@ -22,7 +22,7 @@ _FITS_BRACKETS = re.compile(r"""[\[{*]|(?:[^\s,\[\]{}#&*!|>'"%@`:?-][^,\[\]{}#:\
 class Match:
     """A new field or item: its key, its value, and the old entry whose text it keeps, if any.
 
-    `old` is the value of that entry. `donor` is the entry whose place it takes, with the comments above; it differs
+    `old` is the value of that entry, and `is_kept` whether it stays as it is. `donor` is the entry whose place it takes, with the comments above; it differs
     where a new collection was put around the old value.
     """
 
@@ -31,6 +31,7 @@ class Match:
     entry: Entry | None = None
     old: Any = None
     donor: Entry | None = None
+    is_kept: bool = False
 
     @property
     def key(self) -> str | None:
@@ -109,6 +110,7 @@ class Renderer:
             if match.entry is None and heir is not None and layout is not None:
                 former = following if layout.is_list else getattr(value, "renamed", {}).get(step, step)
                 self._find_replaced(match, heir, layout.by_step.get(former))
+            match.is_kept = match.entry is not None and self._plan.is_kept(child, match.old)
             match.donor = match.entry
             if match.entry is None and layout is not None and heir is not None:
                 match.donor = self._find_wrapped(child, layout, heir.node)
@@ -192,13 +194,10 @@ class Renderer:
     def _write_entry(self, match: Match, column: int, lead_column: int) -> Lines:
         """Return the lines of a field or item."""
         lines = self._begin(match.donor, column, lead_column)
-        heir, entry = self._find_heir(match), match.entry
-        is_kept = entry is not None and self._keeps(match)
-        if entry is not None and is_kept and match.kept_head is not None and match.key in (None, entry.step):
-            lines.body = [self._copy(entry.start, entry.end, column - entry.column), self._end_line(entry.end)]
-        elif self._has_lines(match.value, heir) and not (
-            is_kept and entry is not None and type(entry.node) is AliasNode
-        ):
+        head, heir = match.kept_head, self._find_heir(match)
+        if head is not None and match.is_kept and match.key in (None, head.step):
+            lines.body = [self._copy(head.start, head.end, column - head.column), self._end_line(head.end)]
+        elif self._has_lines(match, heir):
             self._write_lines(match, heir, column, lines)
         else:
             lines.body = self._write_inline(match, heir, column)
@@ -209,9 +208,12 @@ class Renderer:
             return None
         return self._plan.claim(match.value, getattr(match.old, "origin", None))
 
-    def _has_lines(self, value: Any, heir: Origin | None) -> bool:
+    def _has_lines(self, match: Match, heir: Origin | None) -> bool:
         """Return whether a value is written over lines of its own."""
-        if not isinstance(value, dict | list) or not value or getattr(value, "style", None) == Style.FLOW:
+        if not isinstance(match.value, dict | list) or not match.value:
+            return False
+        is_alias = match.is_kept and match.entry is not None and match.entry.is_alias
+        if is_alias or getattr(match.value, "style", None) == Style.FLOW:
             return False
         return heir is None or is_block(heir.node) or not heir.node.value
 
@@ -340,9 +342,6 @@ class Renderer:
 
     # Values on the line of their key, and between brackets.
 
-    def _keeps(self, match: Match) -> bool:
-        return match.entry is not None and self._plan.is_kept(match.value, match.old)
-
     def _write_value(
         self, match: Match, heir: Origin | None, column: int, shift: int, *, is_block: bool
     ) -> list[Piece]:
@@ -350,7 +349,7 @@ class Renderer:
         entry, old = match.entry, None
         if entry is not None:
             fits = is_block or entry.is_flow or _FITS_BRACKETS.match(self._text[entry.value : entry.stop])
-            if fits and not entry.has_lines and self._keeps(match):
+            if fits and not entry.has_lines and match.is_kept:
                 return [self._copy(entry.value, entry.stop, shift)]
             old = entry.target
         if isinstance(match.value, dict | list):

@@ -98,31 +98,21 @@ def _check_copies(document: Document, pieces: list[Piece], region: Span, *, keep
 
 def _check_anchors(document: Document, pieces: list[Piece]) -> None:
     """Refuse pieces that hold an anchor twice, or an alias without its anchor before it."""
-    if not document.has_aliases:
-        return
-    nodes = list(walk_nodes(document.root))
-    targets = {node.target for node in nodes if type(node) is AliasNode}
-    marked = sorted(
-        (node.start_mark.index, number)
-        for number, node in enumerate(nodes)
-        if type(node) is AliasNode or node in targets
-    )
-    starts = [start for start, _ in marked]
+    nodes = list(walk_nodes(document.root)) if document.has_aliases else []
+    aliases = {node.start_mark.index: node.target for node in nodes if type(node) is AliasNode}
+    targets = set(aliases.values())
+    anchors = {node.start_mark.index: node for node in nodes if node in targets}
+    marked = sorted(aliases | anchors)
     seen: set[Any] = set()
     for piece in pieces:
         start, end = piece.span or Span(0, 0)
-        for at, number in marked[bisect_left(starts, start) : bisect_left(starts, end)]:
-            node = nodes[number]
-            if type(node) is not AliasNode and node not in seen:
-                seen.add(node)
-            elif type(node) is not AliasNode or node.target not in seen:
-                name = document.source.text[at:].split(maxsplit=1)[0].rstrip(",]}")
-                reason = (
-                    f"`{name}` would be written twice"
-                    if type(node) is not AliasNode
-                    else f"`{name}` would lose its anchor"
-                )
-                raise RefusedError(f"{reason}; write it out", _find_path(document, at))
+        for at in marked[bisect_left(marked, start) : bisect_left(marked, end)]:
+            name = document.source.text[at:].split(maxsplit=1)[0].rstrip(",]}")
+            if at in aliases and aliases[at] not in seen:
+                raise RefusedError(f"`{name}` would lose its anchor; write it out", _find_path(document, at))
+            if at in anchors and anchors[at] in seen:
+                raise RefusedError(f"`{name}` would be written twice; write its aliases out", _find_path(document, at))
+            seen.add(anchors.get(at))
 
 
 def _count_copies(pieces: Iterable[Piece], spans: list[Span]) -> list[int]:
@@ -157,7 +147,7 @@ def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments:
         raise RefusedError(f"the new text could not be read: {reason}", ())
     values = {changed.number: value for changed, value in changes}
     for old, new in zip(before, after, strict=True):
-        expected = values[old.number] if old.number in values else old.data
+        expected = values.get(old.number, old.data)
         merged = {id(data) for data in new.merging.values()}
         difference = _find_difference(expected, new.data, merged, ())
         if difference is not None:
