@@ -37,6 +37,7 @@ FLOORS = """
     rules
     format
     finding messages
+    patch
     edits
     text version
 """

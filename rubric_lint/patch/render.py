@@ -15,15 +15,18 @@ from rubric_lint.patch.tracked import Origin, Style, children_of
 from rubric_lint.text.document import Document
 from rubric_lint.text.source import Span
 
-_FITS_BRACKETS = re.compile(r"""[\[{*]|(?:[^\s,\[\]{}#&*!|>'"%@`:?-][^,\[\]{}#:\r\n]*|"[^"\\\r\n]*"|'[^'\r\n]*')\Z""")
+_PLAIN = r"""[^\s,\[\]{}#&*!|>'"%@`:?-][^,\[\]{}#:\r\n]*"""
+_QUOTED = r""" "[^"\\\r\n]*"|'[^'\r\n]*' """.strip()
+_FITS_BRACKETS = re.compile(rf"[\[{{*]|(?:{_PLAIN}|{_QUOTED})\Z")
+_BLANK_END = re.compile(r"[ \t]+(?=\r?\n)")
 
 
 @dataclass(slots=True, eq=False)
 class Match:
     """A new field or item: its key, its value, and the old entry whose text it keeps, if any.
 
-    `old` is the value of that entry, and `is_kept` whether it stays as it is. `donor` is the entry whose place it takes, with the comments above; it differs
-    where a new collection was put around the old value.
+    `old` is the value of that entry, and `is_kept` says that it stays as it is. `donor` is the entry whose place it
+    takes, with the comments above; it is another one where a collection was put around an old value, or taken away.
     """
 
     step: str | int
@@ -106,49 +109,53 @@ class Renderer:
         following = 0
         for step, child in children_of(value):
             match = Match(step, child)
-            self._find_own(match, heir, layout)
+            former = getattr(value, "renamed", {}).get(step, step)
+            self._find_own(match, former, heir, layout)
             if match.entry is None and heir is not None and layout is not None:
-                former = following if layout.is_list else getattr(value, "renamed", {}).get(step, step)
-                self._find_replaced(match, heir, layout.by_step.get(former))
-            match.is_kept = match.entry is not None and self._plan.is_kept(child, match.old)
+                self._find_replaced(match, following if layout.is_list else former, heir, layout)
+            match.is_kept = match.is_kept or (match.entry is not None and self._plan.is_kept(child, match.old))
             match.donor = match.entry
-            if match.entry is None and layout is not None and heir is not None:
-                match.donor = self._find_wrapped(child, layout, heir.node)
+            if layout is not None and (match.entry is None or match.entry.owner is not layout.node):
+                match.donor = self._find_donor(child, layout) or match.entry
             if match.donor is not None and layout is not None and match.donor.owner is layout.node and layout.is_list:
                 following = int(match.donor.step) + 1
             matches.append(match)
         return matches
 
-    def _find_own(self, match: Match, heir: Origin | None, layout: Layout | None) -> None:
+    def _find_own(self, match: Match, former: str | int, heir: Origin | None, layout: Layout | None) -> None:
         """Find the entry from which a tracked value comes: the one in its place, if it is written in several."""
         origin = self._plan.origin(match.value)
         if origin is None or origin.parent is None:
             return
-        here = layout.by_step.get(match.step) if layout is not None else None
+        here = layout.by_step.get(former) if layout is not None else None
         if heir is not None and here is not None and here.target is origin.node:
-            match.entry, match.old = here, heir.values[here.step]
+            match.entry, match.old, match.is_kept = here, heir.values[here.step], here.is_alias
             return
         home = self._layouts.of(origin.parent.node)
         if home.unusual:
             raise RefusedError(home.unusual, origin.path)
         match.entry, match.old = home.by_step[origin.step], origin.parent.values[origin.step]
 
-    def _find_replaced(self, match: Match, heir: Origin, entry: Entry | None) -> None:
+    def _find_replaced(self, match: Match, former: str | int, heir: Origin, layout: Layout) -> None:
         """Find the entry whose value a new one replaces, unless that value stays elsewhere."""
+        entry = layout.by_step.get(former)
         if entry is not None and (entry.owner, entry.step) not in self._plan.kept:
             match.entry, match.old = entry, heir.values[entry.step]
 
-    def _find_wrapped(self, value: Any, layout: Layout, node: Any) -> Entry | None:
-        """Find the entry of the first value of a collection that is somewhere in a new one."""
-        if not isinstance(value, dict | list) or self._plan.origin(value) is not None:
-            return None
-        for _, child in children_of(value):
-            origin = self._plan.origin(child)
-            if origin is not None and origin.parent is not None and origin.parent.node is node:
-                return layout.by_step.get(origin.step)
-            found = self._find_wrapped(child, layout, node)
-            if found is not None:
-                return found
+    def _find_donor(self, value: Any, layout: Layout) -> Entry | None:
+        """Find the entry of a collection in whose place a value is: one that it comes from, or that it has in it."""
+        origin = self._plan.origin(value)
+        inner = origin
+        while origin is not None and origin.parent is not None:
+            if origin.parent.node is layout.node:
+                is_free = origin is inner or origin.place not in self._plan.kept
+                return layout.by_step.get(origin.step) if is_free else None
+            origin = origin.parent
+        if inner is None and isinstance(value, dict | list):
+            for _, child in children_of(value):
+                found = self._find_donor(child, layout)
+                if found is not None:
+                    return found
         return None
 
     # Blocks, line by line.
@@ -173,27 +180,31 @@ class Renderer:
     def _copy_block(self, layout: Layout, column: int, lead_column: int) -> Lines:
         """Return all lines of a block collection that did not change."""
         first, shift = layout.entries[0], column - layout.column
-        lines = self._begin(first, column, lead_column)
+        lines = self._begin([first], column, lead_column)
         lines.body = [self._copy(first.start, layout.end, shift), self._end_line(layout.end)]
         return lines
 
-    def _begin(self, donor: Entry | None, column: int, lead_column: int) -> Lines:
-        """Return the start of the lines of an entry, with the comments above the one whose place it takes."""
-        indent = Piece(" " * column)
-        if donor is None or donor.is_flow or donor in self._led:
-            return Lines(None, NOTHING, [], indent)
-        self._led.add(donor)
-        line = self._layouts.line_start(donor.start)
-        if donor.lead > line:  # it shares its line with a dash
-            return Lines(donor, NOTHING, [], indent)
-        lead = self._copy(donor.lead, line, lead_column - donor.column, from_line=True)
-        if column == donor.column and column == donor.start - line:
-            indent = self._copy(line, donor.start)
-        return Lines(donor, self._copy(donor.first, donor.lead), [lead], indent)
+    def _begin(self, donors: list[Entry | None], column: int, lead_column: int) -> Lines:
+        """Return the start of the lines of an entry, with the comments above those whose place it takes."""
+        lines = Lines(None, NOTHING, [], Piece(" " * column))
+        for donor in donors:
+            if donor is None or donor.is_flow or donor in self._led:
+                continue
+            self._led.add(donor)
+            lines.entry = lines.entry or donor
+            line = self._layouts.line_start(donor.start)
+            if donor.lead > line:  # it shares its line with a dash
+                continue
+            lines.lead.append(self._copy(donor.lead, line, lead_column - donor.column, from_line=True))
+            if lines.entry is donor:
+                lines.gap = self._copy(donor.first, donor.lead)
+                if column == donor.column == donor.start - line:
+                    lines.indent = self._copy(line, donor.start)
+        return lines
 
     def _write_entry(self, match: Match, column: int, lead_column: int) -> Lines:
         """Return the lines of a field or item."""
-        lines = self._begin(match.donor, column, lead_column)
+        lines = self._begin([match.donor, match.entry], column, lead_column)
         head, heir = match.kept_head, self._find_heir(match)
         if head is not None and match.is_kept and match.key in (None, head.step):
             lines.body = [self._copy(head.start, head.end, column - head.column), self._end_line(head.end)]
@@ -227,7 +238,7 @@ class Renderer:
         else:
             start = self._write_head(match, head, head.value, shift)
             tail = [self._copy(head.stop, head.end, shift), self._end_line(head.end)]
-        if value[0].text and not start[-1].text.endswith((" ", "\n")):
+        if any(piece.text for piece in value) and not start[-1].text.endswith((" ", "\n")):
             start.append(Piece(" "))
         return [*start, *value, *tail]
 
@@ -313,26 +324,27 @@ class Renderer:
 
     def _keep_comments(self, lines: list[Lines], matches: list[Match], layout: Layout, column: int) -> None:
         """Keep the comments of entries that are no more, each on a line of its own, where the entry was."""
-        used = {entry for match in matches for entry in (match.entry, match.donor)}
+        used = {match.entry for match in matches}
         by_entry = {line.entry: line for line in lines if line.entry is not None}
         pending: list[Piece] = []
         for entry in layout.entries:
+            is_gone = entry not in used and (layout.node, entry.step) not in self._plan.kept
+            comments = self._list_comments(entry, column) if is_gone else []
             if entry in by_entry:
-                by_entry[entry].lead[:0] = pending
+                lead = by_entry[entry].lead
+                lead[:] = [*pending, *lead[:1], *comments, *lead[1:]]
                 pending = []
-            elif entry not in used and (layout.node, entry.step) not in self._plan.kept:
-                pending += self._list_comments(entry, column)
-        if lines:
-            lines[-1].body += pending
+            elif is_gone:
+                line = self._layouts.line_start(entry.start)
+                pending += [self._copy(entry.lead, line, column - entry.column, from_line=True), *comments]
+        lines[-1].body += pending
 
     def _list_comments(self, entry: Entry, column: int) -> list[Piece]:
-        shift, line = column - entry.column, self._layouts.line_start(entry.start)
-        pieces = []
-        if entry.lead < line:
-            pieces.append(self._copy(entry.lead, line, shift, from_line=True))
-        if self._text[slice(*entry.comment)].strip():
-            pieces += [Piece(" " * column), self._trim(entry.comment), self._new_line]
-        return [*pieces, *self._copy_below(entry, shift)]
+        """Return the comments on the line of an entry and below it, as lines."""
+        below = self._copy_below(entry, column - entry.column)
+        if not self._text[slice(*entry.comment)].strip():
+            return below
+        return [Piece(" " * column), self._trim(entry.comment), self._new_line, *below]
 
     def _trim(self, comment: Span) -> Piece:
         """Return a comment without the blanks around it."""
@@ -343,7 +355,7 @@ class Renderer:
     # Values on the line of their key, and between brackets.
 
     def _write_value(
-        self, match: Match, heir: Origin | None, column: int, shift: int, *, is_block: bool
+        self, match: Match, heir: Origin | None, column: int | None, shift: int, *, is_block: bool
     ) -> list[Piece]:
         """Return a value that begins on the line of its key, in a block or between brackets."""
         entry, old = match.entry, None
@@ -353,13 +365,16 @@ class Renderer:
                 return [self._copy(entry.value, entry.stop, shift)]
             old = entry.target
         if isinstance(match.value, dict | list):
-            return self._flow(match.value, heir, column, shift)
+            pieces = self._flow(match.value, heir, column, shift)
+            if entry is not None and heir is not None and heir.node is entry.target and not entry.has_lines:
+                pieces.insert(0, self._copy(entry.value, self._layouts.of(heir.node).start))  # an anchor or a tag
+            return pieces
         may_have_lines = is_block and (entry is None or not self._text[slice(*entry.comment)].strip())
         quotes = old.style or "" if type(old) is ScalarNode else ""
         return [Piece(self.style.write_scalar(match.value, quotes, column if may_have_lines else None))]
 
-    def _flow(self, value: Any, heir: Origin | None, margin: int, shift: int) -> list[Piece]:
-        """Return a collection in brackets; `margin` is the indentation of the line on which it begins."""
+    def _flow(self, value: Any, heir: Origin | None, margin: int | None, shift: int) -> list[Piece]:
+        """Return a collection in brackets; `margin` is the indentation of its line, None if all around is on one."""
         is_flow = heir is not None and not is_block(heir.node)
         layout = self._layouts.of(heir.node) if heir is not None and is_flow else None
         if layout is not None and self._plan.is_unchanged(value):
@@ -374,30 +389,36 @@ class Renderer:
     def _fill(self, matches: list[Match], layout: Layout, shift: int) -> list[Piece]:
         """Write the same entries of a flow collection, and leave everything between them as it is."""
         pieces, at = [], layout.start
+        first = layout.entries[0].start if layout.entries else layout.end
+        has_lines = "\n" in self._text[layout.start : first]
         for match, entry in zip(matches, layout.entries, strict=True):
-            pieces += [self._copy(at, entry.start, shift), *self._write_member(match, entry.column + shift)]
+            margin = entry.column + shift if has_lines else None
+            pieces += [self._copy(at, entry.start, shift), *self._write_member(match, margin)]
             at = entry.stop
         return [*pieces, self._copy(at, layout.end, shift)]
 
-    def _rebuild(self, value: Any, matches: list[Match], layout: Layout | None, margin: int, shift: int) -> list[Piece]:
+    def _rebuild(
+        self, value: Any, matches: list[Match], layout: Layout | None, margin: int | None, shift: int
+    ) -> list[Piece]:
         """Write a flow collection with other entries, separated as before, or as others in the document."""
         if layout is not None and layout.entries:
             opening, comma, closing = self._read_separators(layout, shift)
             inner = layout.entries[0].column + shift
         else:
             opening, comma, closing = self._make_separators(value, margin)
-            inner = margin + len(self.style.indent or "")
+            inner = (margin or 0) + len(self.style.indent or "")
         if not matches:
             return [Piece(opening[0] + closing[-1])]
         pieces: list[Piece] = []
         for match in matches:
-            pieces += [Piece(comma if pieces else opening), *self._write_member(match, inner)]
+            pieces.append(Piece(comma if pieces else opening))
+            pieces += self._write_member(match, inner if "\n" in opening else None)
         return [*pieces, Piece(closing)]
 
-    def _make_separators(self, value: Any, margin: int) -> tuple[str, str, str]:
+    def _make_separators(self, value: Any, margin: int | None) -> tuple[str, str, str]:
         """Return the opening bracket, a comma and the closing bracket of a new collection."""
         opening, closing = "[]" if isinstance(value, list) else "{}"
-        if self.style.indent is None or getattr(value, "style", None) == Style.FLOW:
+        if self.style.indent is None or margin is None or getattr(value, "style", None) == Style.FLOW:
             return opening, self.style.comma, closing
         end = self.style.new_line + self.style.indent[:1] * margin
         return opening + end + self.style.indent, "," + end + self.style.indent, end + closing
@@ -410,12 +431,13 @@ class Renderer:
         comma = "," + opening[1:] if "\n" in opening else self.style.comma
         if len(entries) > 1:
             comma = code[entries[0].stop : entries[1].start]
-        return shift_lines(opening, shift), shift_lines(comma, shift), shift_lines(closing, shift)
+        opening, comma, closing = (_BLANK_END.sub("", shift_lines(part, shift)) for part in (opening, comma, closing))
+        return opening, comma, closing
 
-    def _write_member(self, match: Match, margin: int) -> list[Piece]:
+    def _write_member(self, match: Match, margin: int | None) -> list[Piece]:
         """Return a field or item between brackets."""
         entry = match.entry
-        shift = margin - entry.column if entry is not None else 0
+        shift = margin - entry.column if entry is not None and margin is not None else 0
         heir = self._find_heir(match)
         value = self._write_value(match, heir, margin, shift, is_block=False)
         if match.key is None:
@@ -423,7 +445,7 @@ class Renderer:
         if entry is None or not entry.is_flow or entry.key is None:
             return [Piece(self.style.write_key(match.key) + self.style.colon), *value]
         head = self._write_head(match, entry, entry.value, shift)
-        is_bare = head[-1].text.endswith(":") and not self.style.is_json and value[0].text
+        is_bare = head[-1].text.endswith(":") and not self.style.is_json and any(piece.text for piece in value)
         return [*head, Piece(" " if is_bare else ""), *value]
 
     # Copies.

@@ -98,12 +98,14 @@ def find_style(document: Document, layouts: Layouts) -> DocumentStyle:
     text, layout = document.source.text, layouts.of(document.root)
     if not layout.entries:
         return DocumentStyle(is_json=True, new_line=end)
-    first, *others = layout.entries
-    opening = text[layout.start + 1 : first.start]
+    opening = text[layout.start + 1 : layout.entries[0].start]
     indent = opening.rpartition("\n")[2][layout.column :] if "\n" in opening else None
-    colon = ": " if first.key is None else text[first.key.end_mark.index : first.value]
-    comma = text[first.stop : others[0].start] if others and indent is None else ", "
-    return DocumentStyle(is_json=True, new_line=end, indent=indent, colon=colon, comma=comma)
+    mapping = next((node for node in walk_nodes(document.root) if type(node) is MappingNode and node.value), None)
+    colon = ": "
+    if mapping is not None:
+        key, value = mapping.value[0]
+        colon = text[key.end_mark.index : value.start_mark.index]
+    return DocumentStyle(is_json=True, new_line=end, indent=indent, colon=colon, comma="," + colon[1:])
 
 
 def _find_indents(document: Document, layouts: Layouts) -> tuple[int, int]:

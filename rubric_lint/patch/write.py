@@ -151,14 +151,17 @@ def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments:
         merged = {id(data) for data in new.merging.values()}
         difference = _find_difference(expected, new.data, merged, ())
         if difference is not None:
-            raise RefusedError(_explain(expected, new.data, difference), difference)
+            raise RefusedError(_explain(expected, new, difference), difference)
     one, other = (Counter(map(each.source.slice, each.tree.comments)) for each in (before[0], after[0]))
     if other - one or (keep_comments and one != other):
         raise RefusedError("a comment would be lost or written twice", ())
 
 
-def _explain(expected: Any, found: Any, path: Path) -> str:
+def _explain(expected: Any, new: Document, path: Path) -> str:
     """Return why the data at a path would differ."""
+    found = new.data
+    if path and new.is_merged(path):
+        return "a merge key brings it in; write it out"
     for step in path:
         expected, found = expected[step], found[step]
     is_text = isinstance(expected, str) and isinstance(found, str)

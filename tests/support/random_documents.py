@@ -4,8 +4,23 @@ import json
 
 from rubric_lint.patch import Style, drop, like, put, rename, rewrite
 
-WORDS = ("cites", "two sources", "état", "🙂 done", "a: b", "# no comment", "it's", '"quoted"', "yes", "12", "", "~", "[x]")
+WORDS = (
+    "cites",
+    "two sources",
+    "état",
+    "🙂 done",
+    "a: b",
+    "# no comment",
+    "it's",
+    '"quoted"',
+    "yes",
+    "12",
+    "",
+    "~",
+    "[x]",
+)
 NAMES = ("id", "outcome", "weight", "tests", "criteria", "value", "note", "a b", "0", "x-y")
+QUOTE = "'"
 PROSE = ("Names the refund window, and why", "Gives a figure (with its unit)", "Says it in one line")
 
 
@@ -116,23 +131,21 @@ class DocumentWriter:
     def scalar(self, head, column):
         word = self.random.choice(WORDS + PROSE)
         pad = " " * (column + 2)
-        kind = self.random.choice(("plain", "plain", "single", "double", "number", "block", "lines", "null", "bool"))
-        if kind == "plain":
-            return [f"{head} {self.random.choice(PROSE)}{self.rest()}"]
-        if kind == "single":
-            return [f"{head} '" + word.replace("'", "''") + f"'{self.rest()}"]
-        if kind == "double":
-            return [f"{head} {json.dumps(word, ensure_ascii=self.chance(0.5))}{self.rest()}"]
-        if kind == "number":
-            return [f"{head} {self.random.choice(('1', '2.50', '-0', '1e3', '0x1F'))}{self.rest()}"]
-        if kind == "block":
-            sign = self.random.choice(("|", "|-", ">", ">-", "|+"))
-            return [f"{head} {sign}{self.rest()}", f"{pad}first line", *self.random.choice(((), ("", f"{pad}  more")))]
-        if kind == "lines":
-            return [f"{head} a plain text", f"{pad}over two lines{self.rest()}"]
-        if kind == "null":
-            return [f"{head}{self.random.choice(('', ' null', ' ~'))}{self.rest()}"]
-        return [f"{head} {self.random.choice(('true', 'false'))}{self.rest()}"]
+        sign = self.random.choice(("|", "|-", ">", ">-", "|+"))
+        more = self.random.choice(((), ("", f"{pad}  more")))
+        return self.random.choice(
+            (
+                [f"{head} {self.random.choice(PROSE)}{self.rest()}"],
+                [f"{head} {self.random.choice(PROSE)}{self.rest()}"],
+                [f"{head} '{word.replace(QUOTE, QUOTE * 2)}'{self.rest()}"],
+                [f"{head} {json.dumps(word, ensure_ascii=self.chance(0.5))}{self.rest()}"],
+                [f"{head} {self.random.choice(('1', '2.50', '-0', '1e3', '0x1F'))}{self.rest()}"],
+                [f"{head} {sign}{self.rest()}", f"{pad}first line", *more],
+                [f"{head} a plain text", f"{pad}over two lines{self.rest()}"],
+                [f"{head}{self.random.choice(('', ' null', ' ~'))}{self.rest()}"],
+                [f"{head} {self.random.choice(('true', 'false'))}{self.rest()}"],
+            )
+        )
 
     def flow(self, column, depth):
         is_list = self.chance(0.5)
@@ -173,20 +186,17 @@ def list_collections(value):
 
 def new_value(random, depth=2):
     """New data of any kind."""
-    kind = random.choice(("text", "text", "number", "constant", "lines", "mapping", "list", "flow"))
-    if kind == "mapping" and depth:
-        return {name: new_value(random, depth - 1) for name in random.sample(NAMES, random.randint(0, 3))}
-    if kind == "list" and depth:
-        return [new_value(random, depth - 1) for _ in range(random.randint(0, 3))]
-    if kind == "flow":
-        return rewrite([0, random.choice((3, "x, y"))], Style.FLOW)
-    if kind == "number":
-        return random.choice((3, -1, 2.5, 10**20, 1e-9))
-    if kind == "constant":
-        return random.choice((None, True, False))
-    if kind == "lines":
-        return random.choice(("one\ntwo", "one\ntwo\n", "\none", " one\ntwo", "one\n\n\ntwo\n", "tab\tand\nline"))
-    return random.choice(WORDS + PROSE)
+    names = random.sample(NAMES, random.randint(0, 3)) if depth else ()
+    return random.choice(
+        (
+            random.choice(WORDS + PROSE),
+            random.choice((3, -1, 2.5, 10**20, 1e-9, None, True, False)),
+            random.choice(("one\ntwo", "one\ntwo\n", "\none", " one\ntwo", "one\n\n\ntwo\n", "tab\tand\nline")),
+            rewrite([0, random.choice((3, "x, y"))], Style.FLOW),
+            {name: new_value(random, depth - 1) for name in names},
+            [new_value(random, depth - 1) for _ in names],
+        )
+    )
 
 
 def change(random, data):
@@ -275,8 +285,10 @@ def reorder_items(random, items, _):
     random.shuffle(items)
 
 
-def wrap_items(random, items, _):
-    items[:] = [item if isinstance(item, dict) else {"id": f"c{number}", "outcome": item} for number, item in enumerate(items)]
+def wrap_items(_random, items, _):
+    items[:] = [
+        item if isinstance(item, dict) else {"id": f"c{number}", "outcome": item} for number, item in enumerate(items)
+    ]
 
 
 def move_item(random, items, other):
@@ -301,3 +313,12 @@ CHANGES_OF_MAPPINGS = (
     *(remove_field, rename_field, add_field, replace_field, reorder_fields, move_field, wrap_field, make_anew),
 )
 CHANGES_OF_LISTS = (remove_item, add_item, replace_item, reorder_items, wrap_items, move_item, copy_item)
+
+
+def list_scalars(value, path=()):
+    """Every tracked scalar in some data, with its path."""
+    if isinstance(value, dict | list):
+        for step, child in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from list_scalars(child, (*path, step))
+    elif hasattr(value, "origin"):
+        yield value, path
