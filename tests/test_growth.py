@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 from cases import read_cases
+from ruamel.yaml import YAML
 
+from rubric_lint import patch
 from rubric_lint.agree.changes import compare, pair_rubrics
 from rubric_lint.agree.judged.run import RecordCache
 from rubric_lint.fix import fix
@@ -23,6 +25,7 @@ from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.run.git import ChangedLines, ChangedLinesFilter, Changes
 from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
 LINE = '{"id": "a", "rubrics": [{"id": "a", "expected_outcome": "Names a source"}]}\n'
@@ -122,6 +125,48 @@ def test_twice_the_records_are_twice_the_work_to_rewrite_for_agentv_5():
     once, twice = ("".join(line.replace('"a"', f'"a{n}"') for n in range(count)) for count in (10, 20))
     assert run("a.jsonl", twice.encode()).applied
     assert work(run, "a.jsonl", twice) < 2.2 * work(run, "a.jsonl", once)
+
+
+CASE = """\
+  # case {0}
+  - id: c{0}
+    input: [a, {{b: {0}}}]  # asked
+    rubrics:
+      - Names part {0}
+      - id: b
+        outcome: "Names {0}"  # quoted
+
+"""
+
+
+def change_cases(name, text):
+    """Move the fields of every case, and put the cases in another order."""
+    ((document,), _) = read_documents(Source(name, text))
+    data = patch.track(document)
+    for case in data["tests"]:
+        case["assert"] = [{"type": "llm-rubric", "value": case.pop("rubrics")}]
+        case["vars"] = {"input": case.pop("input")}
+    data["tests"].reverse()
+    assert isinstance(patch.write(document, data), str)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", ["YAML", "lines of JSON", "one line of JSON"])
+def test_twice_the_changes_are_twice_the_work_to_write(layout):
+    texts = ["tests:\n" + "".join(map(CASE.format, range(count))) for count in (20, 40)]
+    if layout != "YAML":
+        indent = 2 if layout == "lines of JSON" else None
+        texts = [json.dumps(YAML(typ="safe").load(text), indent=indent) for text in texts]
+    once, twice = (count_calls(change_cases, "a.yaml" if layout == "YAML" else "a.json", text) for text in texts)
+    assert twice < 2.2 * once
+
+
+@pytest.mark.slow
+def test_a_suite_of_5000_cases_is_changed_in_seconds():
+    text = "tests:\n" + "".join(map(CASE.format, range(5000)))
+    started = time.process_time()
+    change_cases("a.yaml", text)
+    assert time.process_time() - started < 15
 
 
 UNSORTED = """\

@@ -87,7 +87,8 @@ def _end_as_before(document: Document, pieces: list[Piece], region: Span) -> lis
 
 def _check_copies(document: Document, pieces: list[Piece], region: Span, *, keep_comments: bool) -> None:
     """Refuse pieces that hold a comment or an anchor twice, or a comment not at all."""
-    comments = [span for span in document.tree.comments if region.start <= span.start < region.end]
+    found = document.tree.comments
+    comments = found[bisect_left(found, region) : bisect_left(found, Span(region.end, 0))]
     for comment, count in zip(comments, _count_copies(pieces, comments), strict=True):
         if count > 1 or (count == 0 and keep_comments):
             happens = "lost" if count == 0 else "written twice"
