@@ -414,7 +414,7 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
         yield ReplaceValue(place, "skill-used" if assertion.get("should_trigger", True) else "not-skill-used")
         yield RenameKey((*path, "skill"), "value")
         yield from (RemoveField((*path, name)) for name in ("should_trigger",) if name in assertion)
-    elif kind in TRAJECTORIES and (new := _read_trajectory(assertion)):
+    elif kind in TRAJECTORIES and (new := read_trajectory(assertion)):
         yield ReplaceValue(place, new[0])
         yield InsertField((*path, "mode"), new[1], json.dumps(new[2], ensure_ascii=False))
     elif kind not in (known := load_tables()[1]["types"]) and kind.replace("_", "-") in known:
@@ -438,7 +438,7 @@ def weigh_members(document: Document) -> Iterator[Intent]:
                 yield InsertField((*path, members, at, "type"), "weight", str(weights[called]))
 
 
-def _read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
+def read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
     """Return the type for a trajectory of tools, and the field that holds them; None if AgentV 5 has none for it.
 
     A set of `trajectory:tool-used` has the score that AgentV 4 gives `any_order`: the share of tools that were called.

@@ -1,0 +1,320 @@
+"""Convert a suite of AgentV 4 or older to AgentV 5 as plain data; the writer puts the new data into the text.
+
+What AgentV 5 cannot have is found on the suite as it stands, by the checks of `agentv_5_suite`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import reduce
+from operator import getitem
+from typing import Any
+
+from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, load_tables
+from rubric_lint.format.criterion import HIGHEST, Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.migrate import agentv_5_suite as checks
+from rubric_lint.migrate.agentv import (
+    CASES,
+    LISTS,
+    OLD_CASES,
+    TARGETS,
+    Unmet,
+    convert_criteria,
+    find_assertions,
+    find_suite_cases,
+    is_suite,
+    move_criteria,
+)
+from rubric_lint.patch import Style, drop, like, put, rename, rewrite, track
+from rubric_lint.text.document import Document
+from rubric_lint.text.nunjucks import escape, find_environment, find_marks
+from rubric_lint.text.path import Path
+from rubric_lint.text.scalar import resolve
+
+SCALE = "overall"
+"""The id of the criterion that a holistic scale becomes."""
+
+_FIVE = TARGETS["agentv-5"]
+_RENDERED = ("input", "rubrics", *LISTS, "criteria", "id", "description")
+
+
+@dataclass(frozen=True)
+class Converted:
+    """The data for AgentV 5, and what is in the way, with its place in the suite as it stands."""
+
+    data: Any
+    blockers: tuple[Unmet, ...]
+
+
+def convert(document: Document, rubrics: list[Rubric]) -> Converted:
+    """Return the data of a suite, a file of cases or a template for AgentV 5; `rubrics` are those in the document."""
+    blockers = tuple(_find_blockers(document, rubrics))
+    data = track(document)
+    if not blockers:
+        _Conversion(document, data).run(rubrics)
+    return Converted(data, blockers)
+
+
+def _find_blockers(document: Document, rubrics: list[Rubric]) -> Iterator[Unmet]:
+    yield from checks.find_obstacles(document)
+    for rubric in rubrics:
+        for step in (convert_criteria, move_criteria):
+            yield from (found for found in step(document, rubric, _FIVE) if isinstance(found, Unmet))
+
+
+def at_path(data: Any, path: Path) -> Any:
+    """Return the value at a path."""
+    return reduce(getitem, path, data)
+
+
+class _Conversion:
+    """The conversion of one document: its tracked data, and the parts of it before they move."""
+
+    def __init__(self, document: Document, data: Any) -> None:
+        self.data = data
+        self.suite: dict[str, Any] = data if is_suite(document) else {}
+        self.cases: list[dict[str, Any]] = [at_path(data, path) for path, _ in find_suite_cases(document)]
+        self.assertions: list[tuple[dict[str, Any], Any]] = [
+            (at_path(data, path), checks.find_task(document, path)) for path, _ in find_assertions(document)
+        ]
+        self.turns = [turn for case in self.cases for turn in _mappings(case.get("turns"))]
+        self.has_prompts = "prompts" in self.suite
+
+    def run(self, rubrics: list[Rubric]) -> None:
+        """Convert criteria first, then the lists that hold them, then what is around."""
+        places = [(rubric, [at_path(self.data, rubric.path[:end]) for end in range(len(rubric.path) + 1)]) for rubric in rubrics]
+        criteria = [(rubric, [self._find_criterion(rubric, entry) for entry in rubric.entries]) for rubric in rubrics]
+        judged = {id(case) for case in self.cases if checks.is_judged(case)}
+        for rubric, owners in criteria:
+            for entry, (owner, step) in zip(rubric.entries, owners, strict=True):
+                convert_criterion(rubric, entry, owner, step)
+        for rubric, parents in places:
+            self._move_rubric(rubric, parents)
+        self._convert_settings()
+        for assertion, task in self.assertions:
+            convert_assertion(assertion, task)
+        for case in self.cases:
+            self._convert_case(case, is_judged=id(case) in judged)
+        self._drop_shared()
+        for owner in (self.data, *self.turns, self.suite.get("default_test")):
+            _name_list(owner)
+        change_strings(self.data, escape_environment)
+        if self.suite and not self.has_prompts and any("input" in (case.get("vars") or {}) for case in self.cases):
+            put(self.suite, CASES, "prompts", rewrite(["{{ input }}"], Style.FLOW))
+
+    def _find_criterion(self, rubric: Rubric, entry: Criterion) -> tuple[Any, Any]:
+        path = rubric.view.place(entry.path) if rubric.view else entry.path
+        return (at_path(self.data, path[:-1]), path[-1]) if path else ({}, "")
+
+    def _move_rubric(self, rubric: Rubric, parents: list[Any]) -> None:
+        """Put a list of criteria where AgentV 5 reads it."""
+        path = rubric.path
+        if not path or (rubric.view and rubric.view.definition) or path[-1] in LISTS:
+            return
+        owner, value = parents[-2], parents[-1]
+        if rubric.shape is Shape.HOLISTIC and rubric.view is None:
+            value = [{"id": SCALE, "score_ranges": value}]
+            owner[path[-1]] = value
+        if path[-3:-2] and path[-3] in LISTS:
+            owner["type"] = like(owner["type"], _FIVE.kinds[owner["type"]])
+            rename(owner, {str(path[-1]): _FIVE.criteria})
+        else:
+            owner[path[-1]] = [{"type": _FIVE.kind, _FIVE.criteria: value}]
+
+    def _convert_settings(self) -> None:
+        """Put the settings of a run where AgentV 5 has them."""
+        suite = self.suite
+        if isinstance(suite.get("execution"), dict):
+            lift(suite, "execution")
+        if isinstance(suite.get("experiment"), str) and "tags" not in suite:
+            wrap(suite, "experiment", "tags")
+        for name in ("target", "targets"):
+            if name in suite:
+                value = suite[name]
+                suite[name] = [value] if name == "target" and isinstance(value, str) else value
+                rename(suite, {name: "providers"})
+        trials = suite.get("trials")
+        if isinstance(trials, dict) and trials.get("strategy", "pass_at_k") == "pass_at_k" and "count" in trials:
+            drop(trials, "strategy")
+            rename(trials, {"count": "repeat"})
+            rename(suite, {"trials": "evaluate_options"})
+        options = {"workers": "max_concurrency", "budget_usd": "budget_usd"}
+        for name, new in options.items():
+            if name in suite and isinstance(suite.get("evaluate_options"), dict):
+                suite["evaluate_options"][new] = suite.pop(name)
+            elif name in suite:
+                wrap(suite, name, "evaluate_options", new)
+
+    def _convert_case(self, case: dict[str, Any], *, is_judged: bool) -> None:
+        execution = case.get("execution")
+        lists = [name for name in LISTS if isinstance(execution, dict) and name in execution]
+        if isinstance(execution, dict) and lists and len(lists) == len(execution):
+            lift(case, "execution")
+        elif isinstance(execution, dict):
+            for name in lists:
+                case[name] = execution.pop(name)
+        rename(case, {old: new for old, new in OLD_FIELDS.items() if old in case and new not in case})
+        if "input" in case and (whole := checks.gather_input(self.suite, case)):
+            case["input"] = whole
+            drop(case, "input_files")
+        for name in ("input", "expected_output"):
+            _quote_messages(case.get(name))
+        self._escape_case(case)
+        if is_judged and self.suite:
+            rename(case, {"criteria": "description"})
+        _name_list(case)
+        if "rubrics" in case:
+            case["rubrics"] += case.pop("assert", [])
+            rename(case, {"rubrics": "assert"})
+        for name in ("input", "expected_output") if self.suite else ():
+            if name not in case:
+                continue
+            if case.get("vars"):
+                case["vars"][name] = case.pop(name)
+            else:
+                drop(case, "vars")
+                wrap(case, name, "vars")
+
+    def _drop_shared(self) -> None:
+        """Remove the input of the suite that each test now has."""
+        if any("input" in (case.get("vars") or {}) for case in self.cases) and self.suite:
+            drop(self.suite, "input", "input_files")
+        rename(self.suite, {name: CASES for name in OLD_CASES if name in self.suite and CASES not in self.suite})
+
+    def _escape_case(self, case: dict[str, Any]) -> None:
+        """Escape the texts that AgentV 5 renders as templates and that are none in earlier releases."""
+        if not self.suite or (self.has_prompts and "input" not in case):
+            return
+        if not case.keys() & {"vars", "input", "expected_output", *checks.NEW_NAMES}:
+            return
+        has_escapes = checks.has_escapes(case)
+        parts = {name: case[name] for name in _RENDERED if name in case}
+        change_strings(parts, lambda text: escape(text, has_escapes=has_escapes, marks="all"))
+        case.update(parts)
+
+
+def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any) -> None:
+    """Give a criterion the fields of AgentV 5."""
+    if rubric.shape is Shape.HOLISTIC or (rubric.view and rubric.view.definition):
+        return
+    fields = owner[step]
+    if not isinstance(fields, dict):
+        if entry.gate is None and not rubric.dialect:
+            owner[step] = {"id": entry.id, "outcome": fields, "required": False}
+        return
+    name_outcome(fields)
+    for band in _mappings(fields.get("score_ranges")):
+        name_outcome(band)
+    if "score_ranges" in fields:
+        convert_gate_of_bands(entry, fields)
+        return
+    if "required_min_score" in fields and entry.gate_path[-1] != "required_min_score":
+        drop(fields, "required_min_score")
+    elif "required_min_score" in fields:
+        fields["required_min_score"] = bool(entry.gate)
+        rename(fields, {"required_min_score": "required"})
+    elif "required" not in fields and not entry.gate:
+        fields["required"] = False
+
+
+def name_outcome(fields: dict[str, Any]) -> None:
+    """Name the text of a criterion or band as AgentV 5 does."""
+    rename(fields, {old: "outcome" for old in ("expected_outcome", "description", "criteria") if old in fields})
+
+
+def convert_gate_of_bands(entry: Criterion, fields: dict[str, Any]) -> None:
+    """Write the gate of bands as a share of 10; `required: true`, which AgentV 5 does not read, is 1."""
+    old = [name for name in ("required", "required_min_score") if name in fields]
+    kept = [] if "min_score" in fields or not entry.gate else old[-1:]
+    drop(fields, *(name for name in old if name not in kept))
+    for name in kept:
+        fields[name] = resolve(f"{Decimal(entry.gate or 0) / HIGHEST:f}")
+        rename(fields, {name: "min_score"})
+
+
+def convert_assertion(assertion: dict[str, Any], task: Any) -> None:
+    """Give an assertion the type and the fields of AgentV 5."""
+    kind = str(assertion["type"])
+    _name_list(assertion)
+    known = load_tables()[1]["types"]
+    if kind == checks.COMPOSITE:
+        weights = assertion["aggregator"].get("weights", {})
+        for member in assertion["assert"]:
+            if (name := member.get("name", member.get("metric"))) in weights:
+                put(member, "type", "weight", weights[name])
+        drop(assertion, "aggregator")
+        kind = "assert-set"
+    elif kind in checks.SCRIPTS:
+        kind = "script"
+        rename(assertion, {"script": "command"} if "script" in assertion else {})
+    elif kind in checks.JUDGES:
+        kind = checks.JUDGES[kind]
+        if checks.needs_value(assertion):
+            put(assertion, "type", "value", task)
+    elif kind == checks.SKILL:
+        kind = "skill-used" if assertion.pop("should_trigger", True) else "not-skill-used"
+        rename(assertion, {"skill": "value"})
+    elif kind in checks.TRAJECTORIES and (new := checks.read_trajectory(assertion)):
+        kind, name, value = new
+        put(assertion, "mode", name, value)
+        drop(assertion, "minimums", "expected", "mode")
+    elif kind not in known and kind.replace("_", "-") in known:
+        kind = kind.replace("_", "-")
+    assertion["type"] = like(assertion["type"], kind)
+    rename(assertion, {old: new for old, new in checks.LABELS.items() if old in assertion})
+    required = assertion.get("required")
+    is_share = isinstance(required, int | float) and not isinstance(required, bool) and 0 < required <= 1
+    if is_share and "min_score" not in assertion:
+        put(assertion, "required", "min_score", required)
+        assertion["required"] = True
+
+
+def lift(owner: dict[str, Any], name: str) -> None:
+    """Put the fields of a mapping in its place."""
+    inner = owner[name]
+    for key, value in inner.items():
+        put(owner, name, key, value)
+    drop(owner, name)
+
+
+def wrap(owner: dict[str, Any], name: str, outer: str, inner: str = "") -> None:
+    """Put a field into a new mapping in its place."""
+    put(owner, name, outer, {inner or name: owner[name]})
+    drop(owner, name)
+
+
+def change_strings(value: Any, change: Callable[[str], str]) -> None:
+    """Change the strings in some data where they are."""
+    steps: Any = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for step in steps:
+        child = value[step]
+        if isinstance(child, str):
+            new = change(child)
+            if new != child:
+                value[step] = like(child, new)
+        else:
+            change_strings(child, change)
+
+
+def escape_environment(text: str) -> str:
+    """Write the variables of the environment as AgentV 5 does."""
+    return str(escape(text, marks="env")) if find_marks(text, marks="env") and find_environment(text) else text
+
+
+def _name_list(owner: Any) -> None:
+    if isinstance(owner, dict):
+        rename(owner, {name: "assert" for name in LISTS if isinstance(owner.get(name), list) and "assert" not in owner})
+
+
+def _mappings(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _quote_messages(value: Any) -> None:
+    """Quote the texts of messages that are numbers or booleans."""
+    for message in _mappings(value):
+        if "role" in message and isinstance(message.get("content"), bool | int | float):
+            message["content"] = like(message["content"], str(message["content"]))
+
+
