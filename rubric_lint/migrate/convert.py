@@ -26,7 +26,7 @@ from rubric_lint.migrate.agentv import (
     is_suite,
     move_criteria,
 )
-from rubric_lint.patch import Style, drop, like, put, rename, rewrite, track
+from rubric_lint.patch import Style, drop, like, put, rename, rewrite, track, written
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape, find_environment, find_marks
 from rubric_lint.text.path import Path
@@ -80,10 +80,18 @@ class _Conversion:
         ]
         self.turns = [turn for case in self.cases for turn in _mappings(case.get("turns"))]
         self.has_prompts = "prompts" in self.suite
+        self._variables = {
+            id(case): set(case["vars"])
+            for case in self.cases
+            if checks.has_escapes(case) and isinstance(case.get("vars"), dict)
+        }
 
     def run(self, rubrics: list[Rubric]) -> None:
         """Convert criteria first, then the lists that hold them, then what is around."""
-        places = [(rubric, [at_path(self.data, rubric.path[:end]) for end in range(len(rubric.path) + 1)]) for rubric in rubrics]
+        places = [
+            (rubric, [at_path(self.data, rubric.path[:end]) for end in range(len(rubric.path) + 1)])
+            for rubric in rubrics
+        ]
         criteria = [(rubric, [self._find_criterion(rubric, entry) for entry in rubric.entries]) for rubric in rubrics]
         judged = {id(case) for case in self.cases if checks.is_judged(case)}
         for rubric, owners in criteria:
@@ -99,7 +107,7 @@ class _Conversion:
         self._drop_shared()
         for owner in (self.data, *self.turns, self.suite.get("default_test")):
             _name_list(owner)
-        change_strings(self.data, escape_environment)
+        escape_environment(self.data, self._variables)
         if self.suite and not self.has_prompts and any("input" in (case.get("vars") or {}) for case in self.cases):
             put(self.suite, CASES, "prompts", rewrite(["{{ input }}"], Style.FLOW))
 
@@ -114,6 +122,8 @@ class _Conversion:
             return
         owner, value = parents[-2], parents[-1]
         if rubric.shape is Shape.HOLISTIC and rubric.view is None:
+            for band in _mappings(value):
+                name_outcome(band)
             value = [{"id": SCALE, "score_ranges": value}]
             owner[path[-1]] = value
         if path[-3:-2] and path[-3] in LISTS:
@@ -158,8 +168,13 @@ class _Conversion:
         if "input" in case and (whole := checks.gather_input(self.suite, case)):
             case["input"] = whole
             drop(case, "input_files")
-        for name in ("input", "expected_output"):
-            _quote_messages(case.get(name))
+        given = case.get("vars")
+        for value in (
+            case.get("input"),
+            case.get("expected_output"),
+            *(given.values() if isinstance(given, dict) else ()),
+        ):
+            _quote_messages(value)
         self._escape_case(case)
         if is_judged and self.suite:
             rename(case, {"criteria": "description"})
@@ -297,9 +312,16 @@ def change_strings(value: Any, change: Callable[[str], str]) -> None:
             change_strings(child, change)
 
 
-def escape_environment(text: str) -> str:
-    """Write the variables of the environment as AgentV 5 does."""
-    return str(escape(text, marks="env")) if find_marks(text, marks="env") and find_environment(text) else text
+def escape_environment(value: Any, variables: dict[int, set[str]], names: frozenset[str] = frozenset()) -> None:
+    """Write the variables of the environment as AgentV 5 does, except where a name is one of the test's own."""
+    names = names | variables.get(id(value), frozenset())
+    steps: Any = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for step in steps:
+        child = value[step]
+        if not isinstance(child, str):
+            escape_environment(child, variables, names)
+        elif find_marks(child, marks="env") and not find_environment(child) & names:
+            value[step] = like(child, escape(child, marks="env"))
 
 
 def _name_list(owner: Any) -> None:
@@ -315,6 +337,4 @@ def _quote_messages(value: Any) -> None:
     """Quote the texts of messages that are numbers or booleans."""
     for message in _mappings(value):
         if "role" in message and isinstance(message.get("content"), bool | int | float):
-            message["content"] = like(message["content"], str(message["content"]))
-
-
+            message["content"] = like(message["content"], written(message["content"]))

@@ -3,7 +3,7 @@
 What was kept, moved or renamed is known by identity, so every other byte, comment and quote stays as it is.
 """
 
-from rubric_lint.patch.tracked import Style, drop, like, plain, put, rename, rewrite, track
+from rubric_lint.patch.tracked import Style, drop, like, plain, put, rename, rewrite, track, written
 from rubric_lint.patch.write import Refused, edits_between, write, write_all
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "track",
     "write",
     "write_all",
+    "written",
 ]

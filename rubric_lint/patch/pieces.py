@@ -33,7 +33,7 @@ def shift_lines(text: str, shift: int, *, from_line: bool = False) -> str:
         found = LINE.match(text, at)
         end = found.end() if found else len(text)
         line = text[at:end]
-        if (at or from_line) and line.strip(" \r\n"):
+        if (at or from_line) and line.strip("\r\n"):  # blanks on a line may belong to a text block
             blank = "\t" if line[0] == "\t" else " "
             own = len(line) - len(line.lstrip(blank))
             line = blank * shift + line if shift > 0 else line[min(own, -shift) :]

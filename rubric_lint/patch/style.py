@@ -17,6 +17,7 @@ from rubric_lint.text.tree import walk_nodes
 _PLAIN_KEY = re.compile(r"[\w./~](?:[\w ./-]*[\w./-])?")
 _NOT_PRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _NOT_LITERAL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_JSON = re.compile(r"[\[{\s]*\"(?:[^\"\\]|\\.)*\"\s*:")
 _INDENT = 2
 
 
@@ -92,10 +93,11 @@ def _is_literal(value: str) -> bool:
 def find_style(document: Document, layouts: Layouts) -> DocumentStyle:
     """Find out how a document is written."""
     end = new_line(document)
-    if not document.kind.is_json:
+    text, layout = document.source.text, layouts.of(document.root)
+    is_json = document.kind.is_json or (layout.is_flow and _JSON.match(text, layout.start) is not None)
+    if not is_json:
         fields, items = _find_indents(document, layouts)
         return DocumentStyle(is_json=False, new_line=end, field_indent=fields, item_indent=items)
-    text, layout = document.source.text, layouts.of(document.root)
     if not layout.entries:
         return DocumentStyle(is_json=True, new_line=end)
     opening = text[layout.start + 1 : layout.entries[0].start]

@@ -4,6 +4,7 @@ A tracked value is a dict, list, str, int or float like any other, so a conversi
 somewhere else keeps its text and comments. `true`, `false` and `null` cannot be tracked; they are known by their key.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -206,6 +207,12 @@ def plain(value: Any) -> Any:
         if type(value) is tracked:
             return kind(value)
     return value
+
+
+def written(value: Any) -> str:
+    """Return the text of a number, `true`, `false` or `null`, as it is written if it was read from a document."""
+    origin = find_origin(value)
+    return json.dumps(value) if origin is None else str(origin.node.value)
 
 
 def children_of(value: Any) -> Iterator[tuple[str | int, Any]]:
