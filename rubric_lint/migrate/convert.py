@@ -26,7 +26,7 @@ from rubric_lint.migrate.agentv import (
     is_suite,
     move_criteria,
 )
-from rubric_lint.patch import Style, drop, like, put, rename, rewrite, track, written
+from rubric_lint.patch import Style, drop, like, plain, put, rename, rewrite, track, written
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape, find_environment, find_marks
 from rubric_lint.text.path import Path
@@ -142,7 +142,7 @@ class _Conversion:
         for name in ("target", "targets"):
             if name in suite:
                 value = suite[name]
-                suite[name] = [value] if name == "target" and isinstance(value, str) else value
+                suite[name] = rewrite([value], Style.FLOW) if name == "target" and isinstance(value, str) else value
                 rename(suite, {name: "providers"})
         trials = suite.get("trials")
         if isinstance(trials, dict) and trials.get("strategy", "pass_at_k") == "pass_at_k" and "count" in trials:
@@ -272,7 +272,7 @@ def convert_assertion(assertion: dict[str, Any], task: Any) -> None:
         rename(assertion, {"skill": "value"})
     elif kind in checks.TRAJECTORIES and (new := checks.read_trajectory(assertion)):
         kind, name, value = new
-        put(assertion, "mode", name, value)
+        put(assertion, "mode", name, plain(value))
         drop(assertion, "minimums", "expected", "mode")
     elif kind not in known and kind.replace("_", "-") in known:
         kind = kind.replace("_", "-")
@@ -281,7 +281,7 @@ def convert_assertion(assertion: dict[str, Any], task: Any) -> None:
     required = assertion.get("required")
     is_share = isinstance(required, int | float) and not isinstance(required, bool) and 0 < required <= 1
     if is_share and "min_score" not in assertion:
-        put(assertion, "required", "min_score", required)
+        put(assertion, "required", "min_score", plain(required))
         assertion["required"] = True
 
 

@@ -11,10 +11,11 @@ from ruamel.yaml.nodes import MappingNode, SequenceNode
 from rubric_lint.edits.lines import new_line
 from rubric_lint.patch.layout import Layouts, is_block
 from rubric_lint.text.document import Document
-from rubric_lint.text.scalar import write_scalar
+from rubric_lint.text.scalar import read_plain, write_scalar
 from rubric_lint.text.tree import walk_nodes
 
 _PLAIN_KEY = re.compile(r"[\w./~](?:[\w ./-]*[\w./-])?")
+_PLAIN_TEXT = re.compile(r"(?:\w|\((?=\w))(?:[^\W]|[-.,;!?()\[\]{}'\"/&%$+*=<>]|:(?=\w)| (?=[^ #]))*")
 _NOT_PRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _NOT_LITERAL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _JSON = re.compile(r"[\[{\s]*\"(?:[^\"\\]|\\.)*\"\s*:")
@@ -58,6 +59,8 @@ class DocumentStyle:
             return _quote_once(value)
         if "\n" in value and column is not None and _is_literal(value):
             return self._write_block(value, " " * (column + _INDENT))
+        if column is not None and _PLAIN_TEXT.fullmatch(value) and read_plain(value) == (value, None):
+            return value
         return write_scalar(value) if value.isprintable() else _quote(value)
 
     def _write_block(self, value: str, indent: str) -> str:
