@@ -21,6 +21,9 @@ _FITS_BRACKETS = re.compile(rf"[\[{{*]|(?:{_PLAIN}|{_QUOTED})\Z")
 _BLANK_END = re.compile(r"[ \t]+(?=\r?\n)")
 
 
+NOTHING = Piece("")
+
+
 @dataclass(slots=True, eq=False)
 class Match:
     """A new field or item: its key, its value, and the old entry whose text it keeps, if any.
@@ -51,16 +54,18 @@ class Match:
 
 @dataclass(slots=True, eq=False)
 class Lines:
-    """The lines of a new field or item: the blank ones above, the comments above, its indentation, and the rest."""
+    """The lines of a new field or item: the blank ones above, the comments above, its indentation, and the rest.
 
-    entry: Entry | None
-    gap: Piece
-    lead: list[Piece]
+    `lead_column` is the indentation of the comments; it is smaller than `column` where they come above a dash.
+    """
+
+    column: int
+    lead_column: int
     indent: Piece
+    entry: Entry | None = None
+    gap: Piece = NOTHING
+    lead: list[Piece] = field(default_factory=list)
     body: list[Piece] = field(default_factory=list)
-
-
-NOTHING = Piece("")
 
 
 class Renderer:
@@ -174,7 +179,7 @@ class Renderer:
             lines.append(self._write_entry(match, column, lead_column))
         if layout is not None:
             self._set_gaps(lines, layout)
-            self._keep_comments(lines, matches, layout, column)
+            self._keep_comments(lines, matches, layout)
         return lines
 
     def _copy_block(self, layout: Layout, column: int, lead_column: int) -> Lines:
@@ -186,7 +191,7 @@ class Renderer:
 
     def _begin(self, donors: list[Entry | None], column: int, lead_column: int) -> Lines:
         """Return the start of the lines of an entry, with the comments above those whose place it takes."""
-        lines = Lines(None, NOTHING, [], Piece(" " * column))
+        lines = Lines(column, lead_column, Piece(" " * column))
         for donor in donors:
             if donor is None or donor.is_flow or donor in self._led:
                 continue
@@ -209,7 +214,7 @@ class Renderer:
         if head is not None and match.is_kept and match.key in (None, head.step):
             lines.body = [self._copy(head.start, head.end, column - head.column), self._end_line(head.end)]
         elif self._has_lines(match, heir):
-            self._write_lines(match, heir, column, lines)
+            self._write_lines(match, heir, lines)
         else:
             lines.body = self._write_inline(match, heir, column)
         return lines
@@ -265,20 +270,20 @@ class Renderer:
         new = self.style.write_key(match.key, self._text[head.start : key])
         return [Piece(new), self._copy(key, end, shift)]
 
-    def _write_lines(self, match: Match, heir: Origin | None, column: int, lines: Lines) -> None:
+    def _write_lines(self, match: Match, heir: Origin | None, lines: Lines) -> None:
         """Write a field or item whose value is a block collection."""
         head = match.kept_head
         if head is not None and head.has_lines and heir is not None and heir.node is head.target:
-            self._write_kept_lines(match, head, heir, column, lines)
+            self._write_kept_lines(match, head, heir, lines)
             return
-        entry, comment = match.entry, NOTHING
+        entry, comment, column = match.entry, NOTHING, lines.column
         if entry is not None and not entry.is_flow:
             comment = self._copy(*entry.comment)
         below = self._copy_below(entry, column - entry.column if entry is not None else 0)
         if match.key is None:
             if comment.text.strip():
-                lines.lead += [Piece(" " * column), self._trim(entry.comment), self._new_line]  # type: ignore[union-attr]
-            inner = self._block(match.value, heir, column + 2, column)
+                lines.lead += [Piece(" " * lines.lead_column), self._trim(entry.comment), self._new_line]  # type: ignore[union-attr]
+            inner = self._block(match.value, heir, column + 2, lines.lead_column)
             lines.lead += inner[0].lead
             lines.body = [Piece("- "), *self._join_lines(inner, is_inline=True), *below]
             return
@@ -287,12 +292,12 @@ class Renderer:
         start = self._write_head(match, None, 0, 0)
         lines.body = [*start, comment, self._new_line, *self._join_lines(inner), *below]
 
-    def _write_kept_lines(self, match: Match, head: Entry, heir: Origin, column: int, lines: Lines) -> None:
+    def _write_kept_lines(self, match: Match, head: Entry, heir: Origin, lines: Lines) -> None:
         """Write a field or item whose value was a block collection in the same place before."""
-        shift = column - head.column
+        shift = lines.column - head.column
         layout = self._layouts.of(head.target)
         is_inline = head.value > self._layouts.line_start(head.value)
-        inner = self._block(match.value, heir, layout.column + shift, column if is_inline else None)
+        inner = self._block(match.value, heir, layout.column + shift, lines.lead_column if is_inline else None)
         below = self._copy_below(head, shift)
         if is_inline:
             lines.lead += inner[0].lead
@@ -322,29 +327,31 @@ class Renderer:
             elif number and (is_first or not is_own):
                 entry.gap = Piece(usual)
 
-    def _keep_comments(self, lines: list[Lines], matches: list[Match], layout: Layout, column: int) -> None:
+    def _keep_comments(self, lines: list[Lines], matches: list[Match], layout: Layout) -> None:
         """Keep the comments of entries that are no more, each on a line of its own, where the entry was."""
         used = {match.entry for match in matches}
         by_entry = {line.entry: line for line in lines if line.entry is not None}
-        pending: list[Piece] = []
+        pending: list[Entry] = []
         for entry in layout.entries:
             is_gone = entry not in used and (layout.node, entry.step) not in self._plan.kept
-            comments = self._list_comments(entry, column) if is_gone else []
-            if entry in by_entry:
-                lead = by_entry[entry].lead
-                lead[:] = [*pending, *lead[:1], *comments, *lead[1:]]
-                pending = []
-            elif is_gone:
-                line = self._layouts.line_start(entry.start)
-                pending += [self._copy(entry.lead, line, column - entry.column, from_line=True), *comments]
-        lines[-1].body += pending
+            if entry not in by_entry:
+                pending += [entry] if is_gone else []
+                continue
+            column, lead = by_entry[entry].lead_column, by_entry[entry].lead
+            above = [piece for gone in pending for piece in self._list_comments(gone, column, has_lead=True)]
+            behind = self._list_comments(entry, column) if is_gone else []
+            lead[:] = [*above, *lead[:1], *behind, *lead[1:]]
+            pending = []
+        for gone in pending:
+            lines[-1].body += self._list_comments(gone, lines[-1].column, has_lead=True)
 
-    def _list_comments(self, entry: Entry, column: int) -> list[Piece]:
-        """Return the comments on the line of an entry and below it, as lines."""
-        below = self._copy_below(entry, column - entry.column)
-        if not self._text[slice(*entry.comment)].strip():
-            return below
-        return [Piece(" " * column), self._trim(entry.comment), self._new_line, *below]
+    def _list_comments(self, entry: Entry, column: int, *, has_lead: bool = False) -> list[Piece]:
+        """Return the comments on the line of an entry and below it as lines, and with `has_lead` those above it."""
+        shift, line = column - entry.column, self._layouts.line_start(entry.start)
+        pieces = [self._copy(entry.lead, line, shift, from_line=True)] if has_lead else []
+        if self._text[slice(*entry.comment)].strip():
+            pieces += [Piece(" " * column), self._trim(entry.comment), self._new_line]
+        return [*pieces, *self._copy_below(entry, shift)]
 
     def _trim(self, comment: Span) -> Piece:
         """Return a comment without the blanks around it."""
