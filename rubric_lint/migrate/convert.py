@@ -13,6 +13,7 @@ from typing import Any
 from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, load_tables
 from rubric_lint.format.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.migrate import agentv_5_suite as checks
 from rubric_lint.migrate.agentv import (
     CASES,
@@ -23,14 +24,21 @@ from rubric_lint.migrate.agentv import (
     convert_criteria,
     find_assertions,
     find_suite_cases,
+    find_unloaded,
+    is_foreign,
+    is_of_agentv,
+    is_read_as_it_is,
     is_suite,
     move_criteria,
 )
-from rubric_lint.patch import Style, drop, like, plain, put, rename, rewrite, track, written
+from rubric_lint.patch import Refused, Style, drop, like, plain, put, rename, rewrite, track, write_all, written
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape, find_environment, find_marks
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.reading import read_documents
 from rubric_lint.text.scalar import resolve
+from rubric_lint.text.source import Source
 
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
@@ -45,6 +53,40 @@ class Converted:
 
     data: Any
     blockers: tuple[Unmet, ...]
+
+
+def convert_source(source: Source, settings: FileSettings) -> tuple[str, list[tuple[Document, Unmet]]]:
+    """Return the text of a file for AgentV 5, or as it is, and what is in the way or missing, with its document."""
+    documents = [document for document in read_documents(source)[0] if isinstance(document.data, dict | list)]
+    rubrics = {document.number: list(_find_rubrics(document, settings)) for document in documents}
+    own = [document for document in documents if rubrics[document.number] or is_of_agentv(document)]
+    is_lines = source.name.lower().endswith(".jsonl")
+    if is_lines and own:
+        own = documents
+    if not own:
+        return source.text, []
+    if own[0].number is not None and not is_lines:
+        told = f"{_FIVE.title} loads no file with several documents; write each to a file of its own"
+        return source.text, [(own[-1], Unmet(told, (), Part.HEAD))]
+    converted = [(document, convert(document, rubrics[document.number])) for document in own]
+    blockers = [(document, blocker) for document, each in converted for blocker in each.blockers]
+    if blockers:
+        return source.text, blockers
+    text = write_all([(document, each.data) for document, each in converted])
+    if isinstance(text, Refused):
+        return source.text, [(own[0], Unmet(text.reason, text.path, Part.VALUE))]
+    after = [each for each in read_documents(source._replace(text=text))[0] if isinstance(each.data, dict | list)]
+    unread = [(document, unmet) for document in after for unmet in find_unloaded(document, _FIVE) if not unmet.is_note]
+    if unread:
+        return source.text, unread
+    return text, [(document, gap) for document in after for gap in checks.find_gaps(document)]
+
+
+def _find_rubrics(document: Document, settings: FileSettings) -> Iterator[Rubric]:
+    """Yield the rubrics that are or may become AgentV's."""
+    for rubric in build_rubrics(document, settings):
+        if not is_foreign(rubric) or not is_read_as_it_is(document, rubric):
+            yield rubric
 
 
 def convert(document: Document, rubrics: list[Rubric]) -> Converted:
@@ -78,7 +120,7 @@ class _Conversion:
         self.assertions: list[tuple[dict[str, Any], Any]] = [
             (at_path(data, path), checks.find_task(document, path)) for path, _ in find_assertions(document)
         ]
-        self.turns = [turn for case in self.cases for turn in _mappings(case.get("turns"))]
+        self.turns = [turn for case in self.cases for turn in mappings(case.get("turns"))]
         self.has_prompts = "prompts" in self.suite
         self._variables = {
             id(case): set(case["vars"])
@@ -88,17 +130,14 @@ class _Conversion:
 
     def run(self, rubrics: list[Rubric]) -> None:
         """Convert criteria first, then the lists that hold them, then what is around."""
-        places = [
-            (rubric, [at_path(self.data, rubric.path[:end]) for end in range(len(rubric.path) + 1)])
-            for rubric in rubrics
-        ]
+        places = [(rubric, at_path(self.data, rubric.path[:-1])) for rubric in rubrics]
         criteria = [(rubric, [self._find_criterion(rubric, entry) for entry in rubric.entries]) for rubric in rubrics]
         judged = {id(case) for case in self.cases if checks.is_judged(case)}
         for rubric, owners in criteria:
             for entry, (owner, step) in zip(rubric.entries, owners, strict=True):
                 convert_criterion(rubric, entry, owner, step)
-        for rubric, parents in places:
-            self._move_rubric(rubric, parents)
+        for rubric, owner in places:
+            move_rubric(rubric, owner)
         self._convert_settings()
         for assertion, task in self.assertions:
             convert_assertion(assertion, task)
@@ -106,7 +145,7 @@ class _Conversion:
             self._convert_case(case, is_judged=id(case) in judged)
         self._drop_shared()
         for owner in (self.data, *self.turns, self.suite.get("default_test")):
-            _name_list(owner)
+            name_list(owner)
         escape_environment(self.data, self._variables)
         if self.suite and not self.has_prompts and any("input" in (case.get("vars") or {}) for case in self.cases):
             put(self.suite, CASES, "prompts", rewrite(["{{ input }}"], Style.FLOW))
@@ -114,23 +153,6 @@ class _Conversion:
     def _find_criterion(self, rubric: Rubric, entry: Criterion) -> tuple[Any, Any]:
         path = rubric.view.place(entry.path) if rubric.view else entry.path
         return (at_path(self.data, path[:-1]), path[-1]) if path else ({}, "")
-
-    def _move_rubric(self, rubric: Rubric, parents: list[Any]) -> None:
-        """Put a list of criteria where AgentV 5 reads it."""
-        path = rubric.path
-        if not path or (rubric.view and rubric.view.definition) or path[-1] in LISTS:
-            return
-        owner, value = parents[-2], parents[-1]
-        if rubric.shape is Shape.HOLISTIC and rubric.view is None:
-            for band in _mappings(value):
-                name_outcome(band)
-            value = [{"id": SCALE, "score_ranges": value}]
-            owner[path[-1]] = value
-        if path[-3:-2] and path[-3] in LISTS:
-            owner["type"] = like(owner["type"], _FIVE.kinds[owner["type"]])
-            rename(owner, {str(path[-1]): _FIVE.criteria})
-        else:
-            owner[path[-1]] = [{"type": _FIVE.kind, _FIVE.criteria: value}]
 
     def _convert_settings(self) -> None:
         """Put the settings of a run where AgentV 5 has them."""
@@ -157,39 +179,24 @@ class _Conversion:
                 wrap(suite, name, "evaluate_options", new)
 
     def _convert_case(self, case: dict[str, Any], *, is_judged: bool) -> None:
-        execution = case.get("execution")
-        lists = [name for name in LISTS if isinstance(execution, dict) and name in execution]
-        if isinstance(execution, dict) and lists and len(lists) == len(execution):
-            lift(case, "execution")
-        elif isinstance(execution, dict):
-            for name in lists:
-                case[name] = execution.pop(name)
+        lift_lists(case)
         rename(case, {old: new for old, new in OLD_FIELDS.items() if old in case and new not in case})
         if "input" in case and (whole := checks.gather_input(self.suite, case)):
             case["input"] = whole
             drop(case, "input_files")
-        given = case.get("vars")
-        for value in (
-            case.get("input"),
-            case.get("expected_output"),
-            *(given.values() if isinstance(given, dict) else ()),
-        ):
-            _quote_messages(value)
+        given = case.get("vars") or {}
+        for value in (case.get("input"), case.get("expected_output"), *given.values()):
+            quote_messages(value)
         self._escape_case(case)
         if is_judged and self.suite:
             rename(case, {"criteria": "description"})
-        _name_list(case)
+        name_list(case)
         if "rubrics" in case:
             case["rubrics"] += case.pop("assert", [])
             rename(case, {"rubrics": "assert"})
-        for name in ("input", "expected_output") if self.suite else ():
-            if name not in case:
-                continue
-            if case.get("vars"):
-                case["vars"][name] = case.pop(name)
-            else:
-                drop(case, "vars")
-                wrap(case, name, "vars")
+        if self.suite:
+            move_to_variables(case, "input")
+            move_to_variables(case, "expected_output")
 
     def _drop_shared(self) -> None:
         """Remove the input of the suite that each test now has."""
@@ -209,6 +216,22 @@ class _Conversion:
         case.update(parts)
 
 
+def move_rubric(rubric: Rubric, owner: Any) -> None:
+    """Put a list of criteria where AgentV 5 reads it."""
+    path = rubric.path
+    if not path or (rubric.view and rubric.view.definition) or path[-1] in LISTS:
+        return
+    if rubric.shape is Shape.HOLISTIC and rubric.view is None:
+        for band in mappings(owner[path[-1]]):
+            name_outcome(band)
+        owner[path[-1]] = [{"id": SCALE, "score_ranges": owner[path[-1]]}]
+    if path[-3:-2] and path[-3] in LISTS:
+        owner["type"] = like(owner["type"], _FIVE.kinds[owner["type"]])
+        rename(owner, {str(path[-1]): _FIVE.criteria})
+    else:
+        owner[path[-1]] = [{"type": _FIVE.kind, _FIVE.criteria: owner[path[-1]]}]
+
+
 def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any) -> None:
     """Give a criterion the fields of AgentV 5."""
     if rubric.shape is Shape.HOLISTIC or (rubric.view and rubric.view.definition):
@@ -219,7 +242,7 @@ def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any) -
             owner[step] = {"id": entry.id, "outcome": fields, "required": False}
         return
     name_outcome(fields)
-    for band in _mappings(fields.get("score_ranges")):
+    for band in mappings(fields.get("score_ranges")):
         name_outcome(band)
     if "score_ranges" in fields:
         convert_gate_of_bands(entry, fields)
@@ -249,33 +272,9 @@ def convert_gate_of_bands(entry: Criterion, fields: dict[str, Any]) -> None:
 
 
 def convert_assertion(assertion: dict[str, Any], task: Any) -> None:
-    """Give an assertion the type and the fields of AgentV 5."""
-    kind = str(assertion["type"])
-    _name_list(assertion)
-    known = load_tables()[1]["types"]
-    if kind == checks.COMPOSITE:
-        weights = assertion["aggregator"].get("weights", {})
-        for member in assertion["assert"]:
-            if (name := member.get("name", member.get("metric"))) in weights:
-                put(member, "type", "weight", weights[name])
-        drop(assertion, "aggregator")
-        kind = "assert-set"
-    elif kind in checks.SCRIPTS:
-        kind = "script"
-        rename(assertion, {"script": "command"} if "script" in assertion else {})
-    elif kind in checks.JUDGES:
-        kind = checks.JUDGES[kind]
-        if checks.needs_value(assertion):
-            put(assertion, "type", "value", task)
-    elif kind == checks.SKILL:
-        kind = "skill-used" if assertion.pop("should_trigger", True) else "not-skill-used"
-        rename(assertion, {"skill": "value"})
-    elif kind in checks.TRAJECTORIES and (new := checks.read_trajectory(assertion)):
-        kind, name, value = new
-        put(assertion, "mode", name, plain(value))
-        drop(assertion, "minimums", "expected", "mode")
-    elif kind not in known and kind.replace("_", "-") in known:
-        kind = kind.replace("_", "-")
+    """Give an assertion the type and the fields of AgentV 5; `task` are the `criteria` of its test."""
+    name_list(assertion)
+    kind = convert_kind(assertion, str(assertion["type"]), task)
     assertion["type"] = like(assertion["type"], kind)
     rename(assertion, {old: new for old, new in checks.LABELS.items() if old in assertion})
     required = assertion.get("required")
@@ -283,6 +282,60 @@ def convert_assertion(assertion: dict[str, Any], task: Any) -> None:
     if is_share and "min_score" not in assertion:
         put(assertion, "required", "min_score", plain(required))
         assertion["required"] = True
+
+
+def convert_kind(assertion: dict[str, Any], kind: str, task: Any) -> str:
+    """Give an assertion of AgentV 4 the fields of its successor, and return the type of that."""
+    known = load_tables()[1]["types"]
+    if kind == checks.COMPOSITE:
+        weigh_members(assertion["assert"], assertion.pop("aggregator").get("weights", {}))
+        return "assert-set"
+    if kind in checks.SCRIPTS:
+        rename(assertion, {"script": "command"})
+        return "script"
+    if kind in checks.JUDGES:
+        if checks.needs_value(assertion):
+            put(assertion, "type", "value", task)
+        return checks.JUDGES[kind]
+    if kind == checks.SKILL:
+        rename(assertion, {"skill": "value"})
+        return "skill-used" if assertion.pop("should_trigger", True) else "not-skill-used"
+    trajectory = checks.read_trajectory(assertion) if kind in checks.TRAJECTORIES else None
+    if trajectory is not None:
+        kind, name, value = trajectory
+        put(assertion, "mode", name, plain(value))
+        drop(assertion, "minimums", "expected", "mode")
+    is_old_spelling = kind not in known and kind.replace("_", "-") in known
+    return kind.replace("_", "-") if is_old_spelling else kind
+
+
+def weigh_members(members: list[dict[str, Any]], weights: dict[str, Any]) -> None:
+    """Give each member of a composite the weight that the aggregator has for its name."""
+    for member in members:
+        name = member.get("name", member.get("metric"))
+        if name in weights:
+            put(member, "type", "weight", weights[name])
+
+
+def lift_lists(case: dict[str, Any]) -> None:
+    """Put the assertions of a test's `execution` one level up."""
+    execution = case.get("execution")
+    if not isinstance(execution, dict):
+        return
+    lists = [name for name in LISTS if name in execution]
+    if lists and len(lists) == len(execution):
+        lift(case, "execution")
+    else:
+        case.update((name, execution.pop(name)) for name in lists)
+
+
+def move_to_variables(case: dict[str, Any], name: str) -> None:
+    """Put a field of a test into its variables."""
+    if name in case and case.get("vars"):
+        case["vars"][name] = case.pop(name)
+    elif name in case:
+        drop(case, "vars")
+        wrap(case, name, "vars")
 
 
 def lift(owner: dict[str, Any], name: str) -> None:
@@ -324,17 +377,19 @@ def escape_environment(value: Any, variables: dict[int, set[str]], names: frozen
             value[step] = like(child, escape(child, marks="env"))
 
 
-def _name_list(owner: Any) -> None:
+def name_list(owner: Any) -> None:
+    """Name the list of assertions of a suite, a test, a turn or a set as AgentV 5 does."""
     if isinstance(owner, dict):
         rename(owner, {name: "assert" for name in LISTS if isinstance(owner.get(name), list) and "assert" not in owner})
 
 
-def _mappings(value: Any) -> list[dict[str, Any]]:
+def mappings(value: Any) -> list[dict[str, Any]]:
+    """Return the mappings in a list; none of anything else."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _quote_messages(value: Any) -> None:
+def quote_messages(value: Any) -> None:
     """Quote the texts of messages that are numbers or booleans."""
-    for message in _mappings(value):
+    for message in mappings(value):
         if "role" in message and isinstance(message.get("content"), bool | int | float):
             message["content"] = like(message["content"], written(message["content"]))

@@ -84,7 +84,7 @@ class Layout:
         if entry.key is not None and is_merge(entry.key, entry.node):
             self.unusual = "a merge key brings in some of its fields; write them out"
         elif entry.step in self.by_step:
-            self.unusual = f"`{entry.step}` is written twice; remove one of the two"
+            self.unusual = f"`{entry.step}` is written twice; remove one"
         self.by_step[entry.step] = entry
         self.entries.append(entry)
 

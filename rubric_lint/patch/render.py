@@ -134,7 +134,8 @@ class Renderer:
             return
         here = layout.by_step.get(former) if layout is not None else None
         if heir is not None and here is not None and here.target is origin.node:
-            match.entry, match.old, match.is_kept = here, heir.values[here.step], here.is_alias
+            match.entry, match.old = here, heir.values[here.step]
+            match.is_kept = here.is_alias and isinstance(match.value, dict | list)
             return
         home = self._layouts.of(origin.parent.node)
         if home.unusual:
