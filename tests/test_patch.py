@@ -64,7 +64,8 @@ def test_refusals(said):
     assert {label: [*refusal.path] for label, refusal in refusals.items()} == {
         label: case["path"] for label, case in CASES["refused"].items()
     }
-    said("\n".join(f"{label}: {refusal.reason}" for label, refusal in refusals.items()))
+    lines = {label: refusal.document.source.position(refusal.span.start).line for label, refusal in refusals.items()}
+    said("\n".join(f"{label}, line {lines[label]}: {refusal.reason}" for label, refusal in refusals.items()))
 
 
 @pytest.mark.parametrize(

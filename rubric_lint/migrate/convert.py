@@ -74,7 +74,7 @@ def convert_source(source: Source, settings: FileSettings) -> tuple[str, list[tu
         return source.text, blockers
     text = write_all([(document, each.data) for document, each in converted])
     if isinstance(text, Refused):
-        return source.text, [(own[0], Unmet(text.reason, text.path, Part.VALUE))]
+        return source.text, [(text.document, Unmet(text.reason, text.path, Part.VALUE))]
     after = [each for each in read_documents(source._replace(text=text))[0] if isinstance(each.data, dict | list)]
     unread = [(document, unmet) for document in after for unmet in find_unloaded(document, _FIVE) if not unmet.is_note]
     if unread:

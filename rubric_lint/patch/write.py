@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -12,7 +13,7 @@ from rubric_lint.patch.plan import Plan, RefusedError, same
 from rubric_lint.patch.render import Renderer
 from rubric_lint.patch.tracked import children_of
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path, pointer
+from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Edit, Kind, Span, splice
 from rubric_lint.text.tree import AliasNode, walk_nodes
@@ -24,9 +25,20 @@ class Refused:
 
     reason: str
     path: Path
+    document: Document
 
     def __str__(self) -> str:
-        return f"{pointer(self.path) if self.path else 'the document'}: {self.reason}"
+        return f"{self.document.pointer(self.path) if self.path else 'the document'}: {self.reason}"
+
+    @property
+    def span(self) -> Span:
+        """The place in the old text, or that of what is around something new."""
+        path = self.path
+        while path:
+            with suppress(KeyError, IndexError, AttributeError):
+                return self.document.extent(path)
+            path = path[:-1]
+        return self.document.span(())
 
 
 def write(document: Document, value: Any, *, keep_comments: bool = True) -> str | Refused:
@@ -48,11 +60,7 @@ def write_all(changes: Sequence[tuple[Document, Any]], *, keep_comments: bool = 
                 return found
             edits += found
         text = splice(changes[0][0].source.text, edits)
-        try:
-            _check(text, changes, keep_comments=keep_comments)
-        except RefusedError as refused:
-            return Refused(refused.reason, refused.path)
-    return text
+        return _check(text, changes, keep_comments=keep_comments) or text
 
 
 def edits_between(document: Document, value: Any, *, keep_comments: bool = True) -> list[Edit] | Refused:
@@ -61,7 +69,7 @@ def edits_between(document: Document, value: Any, *, keep_comments: bool = True)
     They are not proved: `write` reads the new text back.
     """
     if document.kind not in (Kind.YAML, Kind.JSON):
-        return Refused(f"{document.kind} is not rewritten; change it by hand", ())
+        return Refused(f"{document.kind} is not rewritten; change it by hand", (), document)
     try:
         plan = Plan(document, value)
         if plan.is_unchanged(value):
@@ -71,7 +79,7 @@ def edits_between(document: Document, value: Any, *, keep_comments: bool = True)
         text = document.source.text
         return make_edits(text, join(text, _end_as_before(document, pieces, region)), region)
     except RefusedError as refused:
-        return Refused(refused.reason, refused.path)
+        return Refused(refused.reason, refused.path, document)
 
 
 def _end_as_before(document: Document, pieces: list[Piece], region: Span) -> list[Piece]:
@@ -138,24 +146,25 @@ def _find_path(document: Document, at: int) -> Path:
     return found
 
 
-def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments: bool) -> None:
+def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments: bool) -> Refused | None:
     """Refuse a new text that does not mean the new data, or has other comments."""
-    document, _ = changes[0]
-    before, faults = ([document], []) if document.number is None else read_documents(document.source)
-    after, new_faults = read_documents(document.source._replace(text=text))
+    first, _ = changes[0]
+    before, faults = ([first], []) if first.number is None else read_documents(first.source)
+    after, new_faults = read_documents(first.source._replace(text=text))
     if len(new_faults) != len(faults) or len(before) != len(after):
         reason = new_faults[0].message if new_faults else "the number of documents would change"
-        raise RefusedError(f"the new text could not be read: {reason}", ())
+        return Refused(f"the new text could not be read: {reason}", (), first)
     values = {changed.number: value for changed, value in changes}
     for old, new in zip(before, after, strict=True):
         expected = values.get(old.number, old.data)
         merged = {id(data) for data in new.merging.values()}
         difference = _find_difference(expected, new.data, merged, ())
         if difference is not None:
-            raise RefusedError(_explain(expected, new, difference), difference)
+            return Refused(_explain(expected, new, difference), difference, old)
     one, other = (Counter(map(each.source.slice, each.tree.comments)) for each in (before[0], after[0]))
     if other - one or (keep_comments and one != other):
-        raise RefusedError("a comment would be lost or written twice", ())
+        return Refused("a comment would be lost or written twice", (), first)
+    return None
 
 
 def _explain(expected: Any, new: Document, path: Path) -> str:
