@@ -101,7 +101,8 @@ def _check_copies(document: Document, pieces: list[Piece], region: Span, *, keep
         if count > 1 or (count == 0 and keep_comments):
             happens = "lost" if count == 0 else "written twice"
             written = document.source.slice(comment)
-            raise RefusedError(f"the comment `{written}` would be {happens}", _find_path(document, comment.start))
+            reason = f"the comment `{written}` would be {happens}; move it, or remove it"
+            raise RefusedError(reason, _find_path(document, comment.start))
     _check_anchors(document, pieces)
 
 
