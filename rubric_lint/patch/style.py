@@ -61,7 +61,8 @@ class DocumentStyle:
             return self._write_block(value, " " * (column + _INDENT))
         if column is not None and _PLAIN_TEXT.fullmatch(value) and read_plain(value) == (value, None):
             return value
-        return write_scalar(value) if value.isprintable() else _quote(value)
+        is_clear = value.isprintable() and ":" not in value  # libyaml refuses a URL between brackets
+        return write_scalar(value) if is_clear else _quote(value)
 
     def _write_block(self, value: str, indent: str) -> str:
         head = "|" if value.endswith("\n") else "|-"
