@@ -82,7 +82,7 @@ class Layout:
     def add(self, entry: Entry) -> None:
         """Add the next entry."""
         if entry.key is not None and is_merge(entry.key, entry.node):
-            self.unusual = "a merge key brings in some of its fields; write them out"
+            self.unusual = "a merge key brings in some of it; write it out"
         elif entry.step in self.by_step:
             self.unusual = f"`{entry.step}` is written twice; remove one"
         self.by_step[entry.step] = entry

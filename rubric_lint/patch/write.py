@@ -170,11 +170,11 @@ def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments:
 
 def _explain(expected: Any, new: Document, path: Path) -> str:
     """Return why the data at a path would differ."""
-    found = new.data
-    if path and new.is_merged(path):
-        return "a merge key brings it in; write it out"
+    found = new.value(path)
     for step in path:
-        expected, found = expected[step], found[step]
+        expected = expected[step]
+    if (path and new.is_merged(path)) or any(found is data for data in new.merging.values()):
+        return "a merge key brings in some of it; write it out"
     is_text = isinstance(expected, str) and isinstance(found, str)
     if is_text and expected.rstrip("\n") == found.rstrip("\n"):
         return "the line ends below this text block are part of it; begin it with `|-`, or end the file with a line end"
