@@ -8,7 +8,9 @@ from typing import Any
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_lint.edits.lines import LINE, line_end, skip_blanks, skip_blanks_back
+from rubric_lint.patch.tracked import Origin
 from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
 from rubric_lint.text.source import Span
 from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, is_merge, node_start, scalar_end
 
@@ -63,13 +65,18 @@ class Entry:
 
 @dataclass(slots=True, eq=False)
 class Layout:
-    """The entries of a collection, and their indentation. `unusual` says why they cannot be rearranged, if so."""
+    """A collection as it was read: its path, values and entries, and their indentation.
+
+    `unusual` says why the entries cannot be rearranged, if so.
+    """
 
     node: Any
     column: int
     start: int
     end: int = 0
     is_flow: bool = False
+    path: Path = ()
+    values: dict[str | int, Any] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     by_step: dict[str | int, Entry] = field(default_factory=dict)
     unusual: str = ""
@@ -103,10 +110,13 @@ class Layouts:
         self._known: dict[Any, Layout] = {}
         self._ends: dict[Any, int] = {}
 
-    def of(self, node: Any) -> Layout:
-        """Return the layout of a collection."""
+    def of(self, origin: Origin) -> Layout:
+        """Return the layout of a collection as it was read."""
+        node = origin.node
         if node not in self._known:
-            self._known[node] = self._read_block(node) if is_block(node) else self._read_flow(node)
+            layout = self._read_block(node) if is_block(node) else self._read_flow(node)
+            layout.path, layout.values = origin.path, origin.values
+            self._known[node] = layout
         return self._known[node]
 
     def indentation(self, at: int) -> int:

@@ -83,9 +83,9 @@ class Renderer:
     @property
     def style(self) -> DocumentStyle:
         """How the document is written; found out once something new is to be written."""
-        if self._style is None:
-            self._style = find_style(self._document, self._layouts)
-        return self._style
+        if self._style is None and self._plan.root is not None:
+            self._style = find_style(self._document, self._layouts, self._layouts.of(self._plan.root))
+        return self._style or DocumentStyle(is_json=False, new_line=self._new_line.text)
 
     def render(self, value: Any) -> tuple[list[Piece], Span]:
         """Return the pieces of the new text of the root, and the span of the old text that they replace."""
@@ -94,30 +94,30 @@ class Renderer:
             raise RefusedError("the document is empty; write its first value by hand", ())
         if origin is None or not isinstance(value, dict | list):
             raise RefusedError("a document that is not a mapping or a list cannot be rewritten", ())
-        layout = self._layouts.of(root)
+        layout = self._layouts.of(origin)
         heir = self._plan.claim(value, origin)
         if layout.is_flow:
             return self._flow(value, heir, layout.column, 0), Span(layout.start, layout.end)
         if heir is None or heir.node is not root:
             raise RefusedError("the whole document would be written anew; write it by hand", ())
         if value:
-            pieces = self._join_lines(self._block(value, heir, layout.column))
+            pieces = self._join_lines(self._block(value, heir, layout.column, layout.column))
         else:
             pieces = [*self._flow(value, heir, 0, 0), self._new_line]
         return pieces, Span(layout.start, layout.end)
 
     # The children of a collection.
 
-    def _match(self, value: Any, heir: Origin | None, layout: Layout | None) -> list[Match]:
+    def _match(self, value: Any, layout: Layout | None) -> list[Match]:
         """Return the new children of a collection, with the old entries that they keep or replace."""
         matches: list[Match] = []
         following = 0
         for step, child in children_of(value):
             match = Match(step, child)
             former = getattr(value, "renamed", {}).get(step, step)
-            self._find_own(match, former, heir, layout)
-            if match.entry is None and heir is not None and layout is not None:
-                self._find_replaced(match, following if layout.is_list else former, heir, layout)
+            self._find_own(match, former, layout)
+            if match.entry is None and layout is not None:
+                self._find_replaced(match, following if layout.is_list else former, layout)
             match.is_kept = match.is_kept or (match.entry is not None and self._plan.is_kept(child, match.old))
             match.donor = match.entry
             if layout is not None and (match.entry is None or match.entry.owner is not layout.node):
@@ -127,26 +127,26 @@ class Renderer:
             matches.append(match)
         return matches
 
-    def _find_own(self, match: Match, former: str | int, heir: Origin | None, layout: Layout | None) -> None:
+    def _find_own(self, match: Match, former: str | int, layout: Layout | None) -> None:
         """Find the entry from which a tracked value comes: the one in its place, if it is written in several."""
         origin = self._plan.origin(match.value)
         if origin is None or origin.parent is None:
             return
         here = layout.by_step.get(former) if layout is not None else None
-        if heir is not None and here is not None and here.target is origin.node:
-            match.entry, match.old = here, heir.values[here.step]
+        if layout is not None and here is not None and here.target is origin.node:
+            match.entry, match.old = here, layout.values[here.step]
             match.is_kept = here.is_alias and isinstance(match.value, dict | list)
             return
-        home = self._layouts.of(origin.parent.node)
+        home = self._layouts.of(origin.parent)
         if home.unusual:
             raise RefusedError(home.unusual, origin.path)
-        match.entry, match.old = home.by_step[origin.step], origin.parent.values[origin.step]
+        match.entry, match.old = home.by_step[origin.step], home.values[origin.step]
 
-    def _find_replaced(self, match: Match, former: str | int, heir: Origin, layout: Layout) -> None:
+    def _find_replaced(self, match: Match, former: str | int, layout: Layout) -> None:
         """Find the entry whose value a new one replaces, unless that value stays elsewhere."""
         entry = layout.by_step.get(former)
         if entry is not None and (entry.owner, entry.step) not in self._plan.kept:
-            match.entry, match.old = entry, heir.values[entry.step]
+            match.entry, match.old = entry, layout.values[entry.step]
 
     def _find_donor(self, value: Any, layout: Layout) -> Entry | None:
         """Find the entry of a collection in whose place a value is: one that it comes from, or that it has in it."""
@@ -166,18 +166,15 @@ class Renderer:
 
     # Blocks, line by line.
 
-    def _block(self, value: Any, heir: Origin | None, column: int, first_column: int | None = None) -> list[Lines]:
-        """Return the lines of a block collection; the comments above the first entry are indented by `first_column`."""
-        layout = self._layouts.of(heir.node) if heir is not None and is_block(heir.node) else None
-        if layout is not None and layout.unusual and heir is not None and not self._plan.is_unchanged(value):
-            raise RefusedError(layout.unusual, heir.path)
+    def _block(self, value: Any, heir: Origin | None, column: int, lead_column: int) -> list[Lines]:
+        """Return the lines of a block collection; the comments above the first entry are indented by `lead_column`."""
+        layout = self._layouts.of(heir) if heir is not None and is_block(heir.node) else None
         if layout is not None and self._plan.is_unchanged(value):
-            return [self._copy_block(layout, column, column if first_column is None else first_column)]
-        matches = self._match(value, heir, layout)
-        lines = []
-        for number, match in enumerate(matches):
-            lead_column = first_column if number == 0 and first_column is not None else column
-            lines.append(self._write_entry(match, column, lead_column))
+            return [self._copy_block(layout, column, lead_column)]
+        if layout is not None and layout.unusual:
+            raise RefusedError(layout.unusual, layout.path)
+        matches = self._match(value, layout)
+        lines = [self._write_entry(match, column, column if at else lead_column) for at, match in enumerate(matches)]
         if layout is not None:
             self._set_gaps(lines, layout)
             self._keep_comments(lines, matches, layout)
@@ -289,16 +286,16 @@ class Renderer:
             lines.body = [Piece("- "), *self._join_lines(inner, is_inline=True), *below]
             return
         indent = self.style.item_indent if isinstance(match.value, list) else self.style.field_indent
-        inner = self._block(match.value, heir, column + indent)
+        inner = self._block(match.value, heir, column + indent, column + indent)
         start = self._write_head(match, None, 0, 0)
         lines.body = [*start, comment, self._new_line, *self._join_lines(inner), *below]
 
     def _write_kept_lines(self, match: Match, head: Entry, heir: Origin, lines: Lines) -> None:
         """Write a field or item whose value was a block collection in the same place before."""
         shift = lines.column - head.column
-        layout = self._layouts.of(head.target)
+        column = self._layouts.of(heir).column + shift
         is_inline = head.value > self._layouts.line_start(head.value)
-        inner = self._block(match.value, heir, layout.column + shift, lines.lead_column if is_inline else None)
+        inner = self._block(match.value, heir, column, lines.lead_column if is_inline else column)
         below = self._copy_below(head, shift)
         if is_inline:
             lines.lead += inner[0].lead
@@ -375,7 +372,7 @@ class Renderer:
         if isinstance(match.value, dict | list):
             pieces = self._flow(match.value, heir, column, shift)
             if entry is not None and heir is not None and heir.node is entry.target and not entry.has_lines:
-                pieces.insert(0, self._copy(entry.value, self._layouts.of(heir.node).start))  # an anchor or a tag
+                pieces.insert(0, self._copy(entry.value, self._layouts.of(heir).start))  # an anchor or a tag
             return pieces
         may_have_lines = is_block and (entry is None or not self._text[slice(*entry.comment)].strip())
         quotes = old.style or "" if type(old) is ScalarNode else ""
@@ -383,13 +380,12 @@ class Renderer:
 
     def _flow(self, value: Any, heir: Origin | None, margin: int | None, shift: int) -> list[Piece]:
         """Return a collection in brackets; `margin` is the indentation of its line, None if all around is on one."""
-        is_flow = heir is not None and not is_block(heir.node)
-        layout = self._layouts.of(heir.node) if heir is not None and is_flow else None
+        layout = self._layouts.of(heir) if heir is not None and not is_block(heir.node) else None
         if layout is not None and self._plan.is_unchanged(value):
             return [self._copy(layout.start, layout.end, shift)]
-        if layout is not None and layout.unusual and heir is not None:
-            raise RefusedError(layout.unusual, heir.path)
-        matches = self._match(value, heir, layout)
+        if layout is not None and layout.unusual:
+            raise RefusedError(layout.unusual, layout.path)
+        matches = self._match(value, layout)
         if layout is not None and [match.entry for match in matches] == layout.entries:
             return self._fill(matches, layout, shift)
         return self._rebuild(value, matches, layout, margin, shift)
