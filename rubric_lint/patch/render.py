@@ -18,7 +18,7 @@ from rubric_lint.text.source import Span
 _PLAIN = r"""[^\s,\[\]{}#&*!|>'"%@`:?-][^,\[\]{}#:\r\n]*"""
 _QUOTED = r""" "[^"\\\r\n]*"|'[^'\r\n]*' """.strip()
 _FITS_BRACKETS = re.compile(rf"[\[{{*]|(?:{_PLAIN}|{_QUOTED})\Z")
-_BLANK_END = re.compile(r"[ \t]+(?=\r?\n)")
+_BLANK_END = re.compile(r"(?<![ \t])[ \t]++(?=\r?\n)")
 
 
 NOTHING = Piece("")
