@@ -5,7 +5,7 @@ from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, SequenceNode
 
-from rubric_lint.patch.tracked import Origin, TrackedDict, TrackedList, children_of, find_origin, plain, track
+from rubric_lint.patch.tracked import Origin, TrackedDict, TrackedList, children_of, find_origin, plain, style_of, track
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -63,9 +63,9 @@ class Plan:
         """Return the origin of a collection; a new one may be a change of the one in whose place it is."""
         own = self.origin(value)
         if own is not None:
-            return own if _is_alike(value, own.node) else None
-        is_free = origin is not None and origin.node not in self._claimed and _is_alike(value, origin.node)
-        if not is_free or origin is None or _has_style(value):
+            return own if is_alike(value, own.node) else None
+        is_free = origin is not None and origin.node not in self._claimed and is_alike(value, origin.node)
+        if not is_free or origin is None or style_of(value) is not None:
             return None
         self._claimed.add(origin.node)
         return origin
@@ -73,7 +73,7 @@ class Plan:
     def is_unchanged(self, value: Any) -> bool:
         """Return whether a collection is a tracked one, and nothing in it has changed."""
         origin = find_origin(value)
-        if origin is None or origin.document is not self.document or not _is_alike(value, origin.node):
+        if origin is None or origin.document is not self.document or not is_alike(value, origin.node):
             return False
         if id(value) not in self._unchanged:
             self._unchanged[id(value)] = self._equals(value, origin)
@@ -91,12 +91,13 @@ class Plan:
     def is_kept(self, value: Any, old: Any) -> bool:
         """Return whether a value is the old one, without a change, or a new one that equals it."""
         if not isinstance(value, dict | list):
-            return value is old or (not isinstance(old, dict | list) and same(value, old))
+            is_equal = value is old or (not isinstance(old, dict | list) and same(value, old))
+            return is_equal and style_of(value) is None
         if value is old:
             return self.is_unchanged(value)
-        is_new = self.origin(value) is None and not _has_style(value)
+        is_new = self.origin(value) is None and style_of(value) is None
         origin = find_origin(old)
-        return is_new and origin is not None and _is_alike(value, origin.node) and self._equals(value, origin)
+        return is_new and origin is not None and is_alike(value, origin.node) and self._equals(value, origin)
 
     def _collect(self, value: Any, path: Path, collections: list[Any]) -> None:
         """Note the places of tracked values, and the collections with changes, from the outside in."""
@@ -109,7 +110,7 @@ class Plan:
             return
         if len(path) > DEEPEST:
             raise RefusedError(f"what changes is nested more than {DEEPEST} levels deep; change it by hand", path)
-        if origin is not None and _is_alike(value, origin.node):
+        if origin is not None and is_alike(value, origin.node):
             self._claimed.add(origin.node)
         if self.is_unchanged(value):
             return
@@ -132,7 +133,7 @@ class Plan:
         if len(parents) != 1:
             return
         (parent,) = parents.values()
-        if parent.node in self._claimed or not _is_alike(value, parent.node):
+        if parent.node in self._claimed or not is_alike(value, parent.node):
             return
         self._claimed.add(parent.node)
         self._inferred[id(value)] = parent
@@ -140,11 +141,6 @@ class Plan:
             self.kept.add(parent.place)
 
 
-def _is_alike(value: Any, node: Any) -> bool:
+def is_alike(value: Any, node: Any) -> bool:
     """Return whether a collection is of the same kind as a node."""
     return type(node) is (MappingNode if isinstance(value, dict) else SequenceNode)
-
-
-def _has_style(value: Any) -> bool:
-    """Return whether a collection is to be written anew, in a style of its own."""
-    return getattr(value, "style", None) is not None

@@ -9,9 +9,9 @@ from ruamel.yaml.nodes import ScalarNode
 from rubric_lint.edits.lines import new_line
 from rubric_lint.patch.layout import Entry, Layout, Layouts, is_block
 from rubric_lint.patch.pieces import Piece, copy, shift_lines
-from rubric_lint.patch.plan import Plan, RefusedError
+from rubric_lint.patch.plan import Plan, RefusedError, is_alike
 from rubric_lint.patch.style import DocumentStyle, find_style
-from rubric_lint.patch.tracked import Origin, Style, children_of
+from rubric_lint.patch.tracked import Origin, Style, children_of, style_of
 from rubric_lint.text.document import Document
 from rubric_lint.text.source import Span
 
@@ -30,6 +30,7 @@ class Match:
 
     `old` is the value of that entry, and `is_kept` says that it stays as it is. `donor` is the entry whose place it
     takes, with the comments above; it is another one where a collection was put around an old value, or taken away.
+    `neighbor` is an old entry in the same collection, whose style a new one has.
     """
 
     step: str | int
@@ -38,6 +39,7 @@ class Match:
     old: Any = None
     donor: Entry | None = None
     is_kept: bool = False
+    neighbor: Entry | None = None
 
     @property
     def key(self) -> str | None:
@@ -111,9 +113,9 @@ class Renderer:
     def _match(self, value: Any, layout: Layout | None) -> list[Match]:
         """Return the new children of a collection, with the old entries that they keep or replace."""
         matches: list[Match] = []
-        following = 0
+        following, neighbor = 0, layout.entries[-1] if layout is not None and layout.entries else None
         for step, child in children_of(value):
-            match = Match(step, child)
+            match = Match(step, child, neighbor=neighbor)
             former = getattr(value, "renamed", {}).get(step, step)
             self._find_own(match, former, layout)
             if match.entry is None and layout is not None:
@@ -227,9 +229,15 @@ class Renderer:
         if not isinstance(match.value, dict | list) or not match.value:
             return False
         is_alias = match.is_kept and match.entry is not None and match.entry.is_alias
-        if is_alias or getattr(match.value, "style", None) == Style.FLOW:
+        if is_alias or style_of(match.value) == Style.FLOW:
             return False
-        return heir is None or is_block(heir.node) or not heir.node.value
+        if heir is not None and heir.node.value:
+            return is_block(heir.node)
+        if style_of(match.value) == Style.BLOCK:
+            return True
+        around: Any = match.neighbor.target if match.neighbor is not None else None
+        is_like_neighbor = match.key is None and is_alike(match.value, around) and bool(around.value)
+        return is_block(around) if is_like_neighbor else match.key not in self.style.flow_keys
 
     def _write_inline(self, match: Match, heir: Origin | None, column: int) -> list[Piece]:
         """Return a field or item whose value begins on its line, with the comments behind and below it."""
@@ -261,12 +269,17 @@ class Renderer:
     def _write_head(self, match: Match, head: Entry | None, end: int, shift: int) -> list[Piece]:
         """Return a key or dash: up to `end` as in the old entry, with the new key, if the key has changed."""
         if head is None:
-            return [Piece("-" if match.key is None else f"{self.style.write_key(match.key)}:")]
+            return [Piece("-" if match.key is None else f"{self._write_key(match)}:")]
         if match.key is None or match.key == head.step:
             return [self._copy(head.start, end, shift)]
         key = head.key.end_mark.index
         new = self.style.write_key(match.key, self._text[head.start : key])
         return [Piece(new), self._copy(key, end, shift)]
+
+    def _write_key(self, match: Match) -> str:
+        """Return the text of a new key, in the quotes of its neighbor."""
+        quote = self._text[match.neighbor.start] if match.neighbor is not None else ""
+        return self.style.write_key(match.key or "", quote)
 
     def _write_lines(self, match: Match, heir: Origin | None, lines: Lines) -> None:
         """Write a field or item whose value is a block collection."""
@@ -422,7 +435,7 @@ class Renderer:
     def _make_separators(self, value: Any, margin: int | None) -> tuple[str, str, str]:
         """Return the opening bracket, a comma and the closing bracket of a new collection."""
         opening, closing = "[]" if isinstance(value, list) else "{}"
-        if self.style.indent is None or margin is None or getattr(value, "style", None) == Style.FLOW:
+        if self.style.indent is None or margin is None or style_of(value) == Style.FLOW:
             return opening, self.style.comma, closing
         end = self.style.new_line + self.style.indent[:1] * margin
         return opening + end + self.style.indent, "," + end + self.style.indent, end + closing
@@ -447,7 +460,7 @@ class Renderer:
         if match.key is None:
             return value
         if entry is None or not entry.is_flow or entry.key is None:
-            return [Piece(self.style.write_key(match.key) + self.style.colon), *value]
+            return [Piece(self._write_key(match) + self.style.colon), *value]
         head = self._write_head(match, entry, entry.value, shift)
         is_bare = head[-1].text.endswith(":") and not self.style.is_json and any(piece.text for piece in value)
         return [*head, Piece(" " if is_bare else ""), *value]

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from ruamel.yaml.nodes import MappingNode, SequenceNode
 
 from rubric_lint.edits.lines import new_line
 from rubric_lint.patch.layout import Layout, Layouts, is_block
+from rubric_lint.patch.tracked import style_of
 from rubric_lint.text.document import Document
 from rubric_lint.text.scalar import read_plain, write_scalar
 from rubric_lint.text.tree import walk_nodes
@@ -27,7 +29,8 @@ class DocumentStyle:
     """How a document is written: its line ends, its indentation, and in brackets its separators.
 
     `field_indent` and `item_indent` are the columns by which a mapping and a list are indented below their key.
-    `indent` is the white space of one level between brackets, None if everything is on one line.
+    `indent` is the white space of one level between brackets, None if everything is on one line. `flow_keys` are the
+    keys whose values are in brackets.
     """
 
     is_json: bool
@@ -37,6 +40,7 @@ class DocumentStyle:
     indent: str | None = None
     colon: str = ": "
     comma: str = ", "
+    flow_keys: frozenset[str] = frozenset()
 
     def write_key(self, name: str, old: str = "") -> str:
         """Return the text of a key, in the quotes of the old one."""
@@ -53,7 +57,7 @@ class DocumentStyle:
         """
         if not isinstance(value, str):
             return _write_number(value)
-        if self.is_json or quotes == '"':
+        if self.is_json or quotes == '"' or style_of(value) is not None:
             return _quote(value)
         if quotes == "'":
             return _quote_once(value)
@@ -101,7 +105,8 @@ def find_style(document: Document, layouts: Layouts, layout: Layout) -> Document
     is_json = document.kind.is_json or (layout.is_flow and _JSON.match(text, layout.start) is not None)
     if not is_json:
         fields, items = _find_indents(document, layouts)
-        return DocumentStyle(is_json=False, new_line=end, field_indent=fields, item_indent=items)
+        flow_keys = frozenset(_find_flow_keys(document))
+        return DocumentStyle(is_json=False, new_line=end, field_indent=fields, item_indent=items, flow_keys=flow_keys)
     if not layout.entries:
         return DocumentStyle(is_json=True, new_line=end)
     opening = text[layout.start + 1 : layout.entries[0].start]
@@ -126,3 +131,14 @@ def _find_indents(document: Document, layouts: Layouts) -> tuple[int, int]:
             break
     fields = max(found.get(MappingNode, _INDENT), 1)
     return fields, max(found.get(SequenceNode, fields), 0)
+
+
+def _find_flow_keys(document: Document) -> Iterator[str]:
+    """Find the keys that have collections in brackets, and none over lines."""
+    has_lines: dict[str, bool] = {}
+    for node in walk_nodes(document.root):
+        for key, value in node.value if type(node) is MappingNode else ():
+            if type(value) in (MappingNode, SequenceNode) and value.value:
+                name = document.name_key(key)
+                has_lines[name] = has_lines.get(name, False) or is_block(value)
+    yield from (name for name, has in has_lines.items() if not has)

@@ -16,10 +16,11 @@ Value = TypeVar("Value")
 
 
 class Style(StrEnum):
-    """How a new collection is written: over several lines, or in brackets on one line."""
+    """How a value is written: a collection over lines or in brackets on one line, a string in double quotes."""
 
     BLOCK = "block"
     FLOW = "flow"
+    QUOTED = "quoted"
 
 
 class Origin:
@@ -76,10 +77,11 @@ class TrackedList(list[Any]):
 
 
 class TrackedStr(str):
-    """A string that was read from a document."""
+    """A string that was read from a document; or a new one, without an origin, that is to be written in a style."""
 
-    __slots__ = ("origin",)
-    origin: Origin
+    __slots__ = ("origin", "style")
+    origin: Origin | None
+    style: Style | None
 
 
 class TrackedInt(int):
@@ -190,11 +192,21 @@ def put(mapping: dict[str, Any], at: str | None, name: str, value: Any) -> None:
 
 
 def rewrite(value: Any, style: Style | str) -> Any:
-    """Return a copy of a collection that is written anew in a style, not as it was read; so is all that is in it."""
+    """Return a copy of a collection or string that is written anew in a style, not as it was read."""
     value = plain(value)
     if isinstance(value, dict):
         return TrackedDict(value, None, Style(style))
-    return TrackedList(value, None, Style(style)) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return TrackedList(value, None, Style(style))
+    if isinstance(value, str):
+        value = TrackedStr(value)
+        value.origin, value.style = None, Style(style)
+    return value
+
+
+def style_of(value: Any) -> Style | None:
+    """Return the style in which a value is to be written anew; None if it has none of its own."""
+    return getattr(value, "style", None)
 
 
 def plain(value: Any) -> Any:
