@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from cases import read_cases
+from random_documents import Dice
+from random_suites import SuiteWriter
 
 from rubric_lint.fix import fix
 from rubric_lint.lint.engine import DEFAULTS
@@ -55,3 +57,24 @@ def test_both_ways_give_the_same_data_or_a_known_difference(kind):
     assert list_comments(converted) == list_comments(source.text)
     again, _ = convert_source(Source(name, converted), SETTINGS)
     assert again == converted
+
+
+@pytest.mark.slow
+@pytest.mark.spread(4)
+@pytest.mark.parametrize("part", range(4))
+def test_random_suites_are_converted_both_ways(part):
+    """The edits stop at errors, and at lists in different styles; whatever they write, the other way writes."""
+    equal = 0
+    for seed in range(part, 200, 4):
+        name, text = SuiteWriter(Dice(seed)).write()
+        fixed = fix(name, text.encode(), SETTINGS)
+        converted, blockers = convert_source(fixed.result.source, SETTINGS)
+        rewritten = rewrite(name, text.encode(), "agentv-5")
+        assert not rewritten.doubt
+        if converted != fixed.result.source.text and rewritten.is_changed:
+            assert read_data(name, converted) == read_data(name, rewritten.text)
+            assert {gap.reason for _, gap in blockers} == {left.reason for left in rewritten.unmet}
+            equal += 1
+        else:
+            assert not (rewritten.is_changed and text != rewritten.text and blockers)
+    assert equal > 10

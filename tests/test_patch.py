@@ -2,13 +2,12 @@
 
 import re
 from collections import Counter
-from random import Random
 
 import pytest
 from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
-from random_documents import DocumentWriter, change, list_scalars, write_json
+from random_documents import Dice, DocumentWriter, change, list_scalars, write_json
 
 from rubric_lint import patch
 from rubric_lint.patch import Refused, edits_between, plain, track, write, write_all
@@ -18,10 +17,6 @@ from rubric_lint.text.source import Source, splice
 
 CASES = read_cases(__file__)
 SEEDS = st.integers(0, 1 << 30)
-
-
-class Dice(Random):
-    """Chance that is the same for the same seed."""
 
 
 def read(name, text):

@@ -1,6 +1,7 @@
 """Documents of random data in random styles, and random changes of tracked data."""
 
 import json
+from random import Random
 
 from rubric_lint.patch import Style, drop, like, put, rename, rewrite
 
@@ -22,6 +23,10 @@ WORDS = (
 NAMES = ("id", "outcome", "weight", "tests", "criteria", "value", "note", "a b", "0", "x-y")
 QUOTE = "'"
 PROSE = ("Names the refund window, and why", "Gives a figure (with its unit)", "Says it in one line")
+
+
+class Dice(Random):
+    """Chance that is the same for the same seed."""
 
 
 class DocumentWriter:
