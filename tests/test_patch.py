@@ -126,6 +126,14 @@ def test_edits_touch_only_what_changes():
     assert [(document.source.slice(edit.span), edit.text) for edit in edits] == [("2", "4"), ("e", "e:\n  f")]
 
 
+@pytest.mark.parametrize("deep", ["[" * 240 + "]" * 240, "\n" + "".join(" " * at + "a:\n" for at in range(1, 240))])
+def test_what_is_deep_may_stay(deep):
+    (document,) = read("a.yaml", f"a: {deep}\nb: 1\n")
+    data = track(document)
+    data["b"] = {"c": data.pop("a")}
+    assert plain(read("a.yaml", write(document, data))[0].data) == plain(data)
+
+
 def change_some(random, document):
     data = track(document)
     for _ in range(random.choice((1, 1, 2, 4))):

@@ -25,9 +25,10 @@ class Entry:
     """A field or item of a collection, and its text, as offsets in the order of the text.
 
     In a block, `first` is where the blank lines above it begin, `lead` the comments above it, `start` its key or dash;
-    `code` is where the colon or dash and the properties after it end, `value` where its value begins, which for a block
-    collection is a line, and `stop` where it ends. `comment` is the rest of the line after a value, or after the key of
-    a block collection; `below` is where the comment lines begin that are indented more, and `end` where they end.
+    `code` is where the colon or dash ends, with the `properties` of a block collection after it, `value` where its
+    value begins, which for a block collection is a line, and `stop` where it ends. `comment` is the rest of the line
+    after a value, or after the key of a block collection; `below` is where the comment lines begin that are indented
+    more, and `end` where they end.
     Between brackets there is only `start` to `stop`. Its further lines are indented as `column` is.
     """
 
@@ -41,6 +42,7 @@ class Entry:
     lead: int = 0
     start: int = 0
     code: int = 0
+    properties: Span = _NOWHERE
     comment: Span = _NOWHERE
     value: int = 0
     stop: int = 0
@@ -229,6 +231,7 @@ class Layouts:
             return
         start = node_start(text, node)
         if node.start_mark.index < start and (properties := _PROPERTIES.match(text, entry.code)):
+            entry.properties = Span(*properties.span())
             entry.code = properties.end()
         line = line_end(text, entry.code)
         is_inline = start < line.end

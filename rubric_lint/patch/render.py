@@ -287,21 +287,26 @@ class Renderer:
         if head is not None and head.has_lines and heir is not None and heir.node is head.target:
             self._write_kept_lines(match, head, heir, lines)
             return
-        entry, comment, column = match.entry, NOTHING, lines.column
+        entry, column = match.entry, lines.column
+        properties = comment = NOTHING
         if entry is not None and not entry.is_flow:
             comment = self._copy(*entry.comment)
+            is_same = heir is not None and heir.node is entry.target
+            properties = self._copy(*entry.properties) if is_same else NOTHING
         below = self._copy_below(entry, column - entry.column if entry is not None else 0)
-        if match.key is None:
-            if comment.text.strip():
-                lines.lead += [Piece(" " * lines.lead_column), self._trim(entry.comment), self._new_line]  # type: ignore[union-attr]
+        if match.key is None and entry is not None and comment.text.strip():
+            lines.lead += [Piece(" " * lines.lead_column), self._trim(entry.comment), self._new_line]
+            comment = NOTHING
+        if match.key is None and not properties.text:
             inner = self._block(match.value, heir, column + 2, lines.lead_column)
             lines.lead += inner[0].lead
             lines.body = [Piece("- "), *self._join_lines(inner, is_inline=True), *below]
             return
         indent = self.style.item_indent if isinstance(match.value, list) else self.style.field_indent
+        indent = 2 if match.key is None else indent
         inner = self._block(match.value, heir, column + indent, column + indent)
-        start = self._write_head(match, None, 0, 0)
-        lines.body = [*start, comment, self._new_line, *self._join_lines(inner), *below]
+        start = [*self._write_head(match, None, 0, 0), properties, comment, self._new_line]
+        lines.body = [*start, *self._join_lines(inner), *below]
 
     def _write_kept_lines(self, match: Match, head: Entry, heir: Origin, lines: Lines) -> None:
         """Write a field or item whose value was a block collection in the same place before."""
