@@ -40,8 +40,8 @@ class Problem(NamedTuple):
     `code` is a key of the rule's `messages`, and `values` are what that text leaves open; `{line}` there is the line of
     the first place in `related`, which the engine knows, as it does the criterion's name, which it puts before the
     message. `repair` is the one plain answer, if there is one; `choices` are other answers, of which only an author can
-    pick one. `keyword` is the keyword of the JSON Schema that is violated, if it is one; also `dependencies`, if a
-    field needs another one beside it.
+    pick one, and `obstacle` says why there is no repair where one may be expected. `keyword` is the keyword of the JSON
+    Schema that is violated, if it is one; also `dependencies`, if a field needs another one beside it.
     """
 
     code: str
@@ -53,6 +53,7 @@ class Problem(NamedTuple):
     span: Span | None = None
     choices: tuple[Repair, ...] = ()
     keyword: str = ""
+    obstacle: str = ""
 
 
 class Related(NamedTuple):

@@ -432,15 +432,19 @@ class InsertItems(Intent):
     """Insert copies of the list item at `path` after it, or `before` it.
 
     Each copy is the item with other scalars: their paths in the item, empty if it is one, and what is written there.
+    If the list is put in another order at the same time, `place` is where the copies go in that order.
     """
 
     path: Path
     copies: tuple[tuple[tuple[Path, str], ...], ...]
     before: bool = False
+    at: int | None = None
 
     @property
     def index(self) -> int:
-        """Where the copies go in the list as it is."""
+        """Where the copies go in the list as it is, or in its new order."""
+        if self.at is not None:
+            return self.at
         return int(self.path[-1]) + (not self.before)
 
     @property

@@ -1,8 +1,10 @@
 """Edit the items of a list: reorder, join, copy and move them, and write ranges in brackets."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import attrgetter
 
 from rubric_lint.edits.lines import (
     ObstacleError,
@@ -27,14 +29,14 @@ from rubric_lint.edits.lines import (
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.scalar import read_scalar
-from rubric_lint.text.source import Edit, Span
+from rubric_lint.text.source import Edit, Span, splice
 from rubric_lint.text.tree import AliasNode, walk_nodes
 
 _NEW_LINE = re.compile(r"[\r\n]")
 
 
-def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[Edit]:
-    """Return the edits that put the children of the collection at `path` in the order of `steps`.
+def find_moves(document: Document, path: Path, steps: Sequence[str | int]) -> list[tuple[Span, Span]]:
+    """Return what puts the children of the collection at `path` in the order of `steps`: places, and what goes there.
 
     Comments move with their child: those on its lines, and those directly above it in its column.
 
@@ -67,16 +69,33 @@ def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[
         spans = _with_comments(document, spans, first, last, is_list=is_list)
         for step in old[first:last]:
             _check_end(document, (*path, step), spans)
-    pieces = {step: text[slice(*span)] for step, span in zip(old[first:last], spans, strict=True)}
-    edits = [
-        Edit(span, pieces[step])
-        for span, step in zip(spans, steps[first:last], strict=True)
-        if text[slice(*span)] != pieces[step]
-    ]
-    for span, new in edits:
-        if new.startswith("#") and text[line_start(text, span.start) : span.start].strip():
+    sources = dict(zip(old[first:last], spans, strict=True))
+    moves = [(span, sources[step]) for span, step in zip(spans, steps[first:last], strict=True)]
+    for span, source in moves:
+        is_comment = span != source and text[source.start] == "#"
+        if is_comment and text[line_start(text, span.start) : span.start].strip():
             raise ObstacleError("a comment would come between a dash and its first key; sort them by hand")
-    return edits
+    return moves
+
+
+def reorder(text: str, moves: Sequence[tuple[Span, Span]], edits: Sequence[Edit]) -> list[Edit]:
+    """Return the edits that move parts of a text, and make other edits, also in what is moved."""
+    inner: dict[Span, list[Edit]] = {source: [] for _, source in moves}
+    starts = sorted(inner)
+    made = []
+    for edit in sorted(edits):
+        at = bisect_right(starts, edit.span.start, key=attrgetter("start")) - 1
+        if at >= 0 and edit.span.end <= starts[at].end:
+            source = starts[at]
+            shifted = Span(edit.span.start - source.start, edit.span.end - source.start)
+            inner[source].append(Edit(shifted, edit.text))
+        else:
+            made.append(edit)
+    for span, source in moves:
+        new = splice(text[slice(*source)], inner[source])
+        if text[slice(*span)] != new:
+            made.append(Edit(span, new))
+    return made
 
 
 def _find_moved(old: Sequence[str | int], steps: Sequence[str | int]) -> list[int]:
@@ -221,8 +240,16 @@ _COMMA = re.compile(r"\s*,\s*")
 _LINE = re.compile(r"[^\r\n]+")
 
 
-def insert_items(document: Document, path: Path, copies: Sequence[tuple[tuple[Path, str], ...]], before: bool) -> Edit:
+def insert_items(
+    document: Document,
+    path: Path,
+    copies: Sequence[tuple[tuple[Path, str], ...]],
+    before: bool,
+    at: int | None,
+) -> Edit:
     """Return the edit that puts copies of the list item at `path` after it, or before it.
+
+    If the item moves at the same time, to `at`, they are next to it, before what separates it from others.
 
     Raises:
         ObstacleError: if the item is written in a way that cannot be copied.
@@ -230,7 +257,7 @@ def insert_items(document: Document, path: Path, copies: Sequence[tuple[tuple[Pa
     item = document.span(path)
     texts = [_copy(document, path, changes) for changes in copies]
     if document.is_flow(path):
-        return put_in_flow(document, path, texts, before=before)
+        return put_in_flow(document, path, texts, before=before, is_moved=at is not None)
     text, code = document.source.text, document.tree.code
     dash = code.rfind("-", 0, item.start)
     between = _PROPERTIES.sub("", code[dash + 1 : item.start])
@@ -281,7 +308,7 @@ def quote_like(start: str, written: str, *, is_json: bool) -> str:
     return f"{quote}{written}{quote}"
 
 
-def put_in_flow(document: Document, path: Path, texts: list[str], *, before: bool) -> Edit:
+def put_in_flow(document: Document, path: Path, texts: list[str], *, before: bool, is_moved: bool = False) -> Edit:
     """Return the edit that puts texts between brackets beside the item at `path`, with the separator that is there."""
     text, code = document.source.text, document.tree.code
     index, items = int(path[-1]), len(document.value(path[:-1]))
@@ -296,7 +323,7 @@ def put_in_flow(document: Document, path: Path, texts: list[str], *, before: boo
         start = line_start(text, own.start)
         lead = text[start : own.start]
         separator = f",{new_line(document)}{lead}" if start and not lead.strip() else ", "
-    if before or index + 1 in spans:
+    if before or (index + 1 in spans and not is_moved):
         at = own.start if before else spans[index + 1].start
         return Edit(Span(at, at), "".join(f"{each}{separator}" for each in texts))
     return Edit(Span(own.end, own.end), "".join(f"{separator}{each}" for each in texts))

@@ -36,11 +36,17 @@ class FixSelection(NamedTuple):
 
     def pick(self, finding: Finding) -> Fix | None:
         """Return the fix of a finding that is to be applied."""
-        for name in self.choices if finding.choices else ():
-            for fix in finding.choices:
-                if fix.choice == name:
-                    return fix
+        if finding.choices and self.choices:
+            names = [*self.choices]
+            chosen = [fix for fix in finding.choices if names_of(fix) <= set(names)]
+            if chosen:  # of those that begin with the first name, the one that takes up most of the names
+                return min(chosen, key=lambda fix: (min(map(names.index, names_of(fix))), -len(names_of(fix))))
         return finding.fix if finding.fix and (self.unsafe or finding.fix.safe) else None
+
+
+def names_of(fix: Fix) -> set[str]:
+    """Return the names that choose a fix together, as `upper-keeps` and `add-band` do."""
+    return set(fix.choice.split(","))
 
 
 SAFE = FixSelection()
@@ -180,8 +186,8 @@ class _Name(NamedTuple):
     pointer: str
 
 
-_Change = tuple[Applied, _Name | None, DataChange]
-"""A fix, its name, which the change of a claim has not, and what it does."""
+_Change = tuple[Sequence[Applied], _Name | None, DataChange]
+"""A fix for each finding that it cures, its name, which the change of a claim has not, and what it does."""
 
 
 class _Step:
@@ -347,16 +353,18 @@ class _Search(NamedTuple):
         steps, applied = list[_Step](), list[Applied]()
         for number in range(MAX_ROUNDS):
             result = examined.result
-            left |= {(name.rule, name.pointer): name for name in excluded if name.round == number}
-            findings = [each for each in result.findings if (each.rule, each.pointer) not in left]
-            chosen = claims or [
-                (
-                    Applied(finding.rule, fix.title),
-                    _Name(number, finding.rule, finding.pointer),
-                    DataChange(finding.pointer, fix.intents, fix.edits, fix.safe),
-                )
-                for finding, fix in choose(findings, wish)
-            ]
+            groups = dict[tuple[str, str], list[Finding]]()
+            for group in _group((each for each in result.findings if _key(each) not in left), wish):
+                name = _Name(number, *_key(group[0]))
+                if name in excluded:
+                    left |= {_key(finding): name for finding in group}
+                else:
+                    groups[_key(group[0])] = group
+            chosen = list(claims)
+            for finding, fix in () if claims else choose([group[0] for group in groups.values()], wish):
+                change = DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
+                done = [Applied(each.rule, fix.title) for each in groups[_key(finding)]]
+                chosen.append((done, _Name(number, *_key(finding)), change))
             claims = ()
             if not chosen:
                 break
@@ -370,7 +378,7 @@ class _Search(NamedTuple):
             if doubts := [*find_doubts(reading, after, changes)]:
                 return _Trial(steps, examined, applied, left, doubts, is_broken=True)
             reading, known, left = after, move(known, changes), _move_all(left, changes)
-            applied += [each for each, *_ in chosen]
+            applied += [one for done, *_ in chosen for one in done]
         else:
             doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
             return _Trial(steps, examined, applied, left, doubts)
@@ -386,6 +394,10 @@ class _Search(NamedTuple):
             for finding in _list_new(first, examined.result, known, is_safe=wish == SAFE)
         ]
         return _Trial(steps, examined, applied, left, doubts)
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    return finding.rule, finding.pointer
 
 
 class _StoppedError(Exception):
@@ -478,7 +490,7 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
         intents = () if is_modeline else (ReplaceValue(("$schema",), url.strip("\"'")),)
         edits = (Edit(Span(*version.span()), CURRENT),)
         yield (
-            Applied("schema", f"follow {CURRENT}"),
+            [Applied("schema", f"follow {CURRENT}")],
             None,
             DataChange(f"/{document.number or 0}/$schema", intents, edits, safe=True),
         )
@@ -492,7 +504,7 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
     taken: list[Span] = []
     added = 0
     fixable = ((finding, fix) for finding in findings if (fix := wish.pick(finding)))
-    for finding, fix in sorted(fixable, key=lambda pair: pair[1].edits):
+    for finding, fix in sorted(fixable, key=_rank):
         is_adding = any(intent.adds_document for intent in fix.intents)
         edits = fix.edits[:-1] if is_adding and added else fix.edits  # the last one adds the document
         if all(_is_free(edit.span, taken) for edit in edits):
@@ -500,6 +512,22 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
                 taken.insert(bisect_left(taken, edit.span), edit.span)
             yield finding, renumber(fix, added) if is_adding and added else fix
             added += is_adding
+
+
+def _rank(pair: tuple[Finding, Fix]) -> tuple[int, tuple[Edit, ...]]:
+    """Put the fixes in the order of the text; of those for one scale, the one that does more comes first."""
+    fix = pair[1]
+    return 0 if fix.safe else -len(fix.intents), fix.edits
+
+
+def _group(findings: Iterable[Finding], wish: FixSelection) -> list[list[Finding]]:
+    """Return the findings that are to be fixed; those that one fix cures, as of the bands of one scale, go together."""
+    groups: dict[tuple[Edit, ...], list[Finding]] = {}
+    for finding in findings:
+        fix = wish.pick(finding)
+        if fix is not None:
+            groups.setdefault(fix.edits, []).append(finding)
+    return list(groups.values())
 
 
 def _is_free(span: Span, taken: list[Span]) -> bool:

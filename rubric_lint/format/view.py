@@ -157,7 +157,7 @@ class View:
         if not self.document.kind.is_program:
             repair = None
             choices = tuple(each for each in choices if all(isinstance(intent, MoveItems) for intent in each.intents))
-        return problem._replace(path=path, part=part, related=related, repair=repair, choices=choices)
+        return problem._replace(path=path, part=part, related=related, repair=repair, choices=choices, obstacle="")
 
     def _locate(self, path: Path, part: Part) -> tuple[Path, Part]:
         place, is_key = self._find(path)

@@ -426,7 +426,7 @@ def _make_findings(
     for rule, problem, document, rubric in found:
         if settings.enabled is not None and rule not in settings.enabled:
             continue
-        code, path, part, values, places, repair, span, choices, _ = problem
+        code, path, part, values, places, repair, span, choices, _, obstacle = problem
         span = span or document.span(path, part)
         template = BY_NAME[rule].messages[code]
         has_line = "{line}" in template
@@ -440,7 +440,7 @@ def _make_findings(
         related = tuple(
             [Related(each.message, each.span or document.span(each.path, each.part), each.source) for each in places]
         )
-        fixes: Fixes = (None, "", ())
+        fixes: Fixes = (None, obstacle, ())
         if repair is not None or choices:
             if mending is None:
                 from rubric_lint.lint.mending import Mending  # noqa: PLC0415  (clean files need no fix)
