@@ -1,10 +1,9 @@
 """Edit the items of a list: reorder, join, copy and move them, and write ranges in brackets."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
-from operator import attrgetter
 
 from rubric_lint.edits.lines import (
     ObstacleError,
@@ -81,16 +80,19 @@ def find_moves(document: Document, path: Path, steps: Sequence[str | int]) -> li
 def reorder(text: str, moves: Sequence[tuple[Span, Span]], edits: Sequence[Edit]) -> list[Edit]:
     """Return the edits that move parts of a text, and make other edits, also in what is moved."""
     inner: dict[Span, list[Edit]] = {source: [] for _, source in moves}
-    starts = sorted(inner)
+    sources = sorted(inner)
+    ends = [source.end for source in sources]
     made = []
-    for edit in sorted(edits):
-        at = bisect_right(starts, edit.span.start, key=attrgetter("start")) - 1
-        if at >= 0 and edit.span.end <= starts[at].end:
-            source = starts[at]
-            shifted = Span(edit.span.start - source.start, edit.span.end - source.start)
-            inner[source].append(Edit(shifted, edit.text))
+    for (start, end), new in sorted(edits):
+        at = bisect_left(ends, end)
+        source = sources[at] if at < len(sources) else None
+        before = text[start : source.start] if source else ""
+        if source and source.start <= start:
+            inner[source].append(Edit(Span(start - source.start, end - source.start), new))
+        elif source and start == end and not before.strip(" ") and new.startswith(before):  # a line above it
+            inner[source].append(Edit(Span(0, 0), new[len(before) :] + before))
         else:
-            made.append(edit)
+            made.append(Edit(Span(start, end), new))
     for span, source in moves:
         new = splice(text[slice(*source)], inner[source])
         if text[slice(*span)] != new:

@@ -353,17 +353,17 @@ class _Search(NamedTuple):
         steps, applied = list[_Step](), list[Applied]()
         for number in range(MAX_ROUNDS):
             result = examined.result
-            groups = dict[tuple[str, str], list[Finding]]()
-            for group in _group((each for each in result.findings if _key(each) not in left), wish):
+            groups = dict[tuple[Edit, ...], list[Finding]]()
+            for edits, group in _group((each for each in result.findings if _key(each) not in left), wish).items():
                 name = _Name(number, *_key(group[0]))
                 if name in excluded:
                     left |= {_key(finding): name for finding in group}
                 else:
-                    groups[_key(group[0])] = group
+                    groups[edits] = group
             chosen = list(claims)
             for finding, fix in () if claims else choose([group[0] for group in groups.values()], wish):
                 change = DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
-                done = [Applied(each.rule, fix.title) for each in groups[_key(finding)]]
+                done = [Applied(each.rule, fix.title) for each in groups[fix.edits]]
                 chosen.append((done, _Name(number, *_key(finding)), change))
             claims = ()
             if not chosen:
@@ -520,14 +520,14 @@ def _rank(pair: tuple[Finding, Fix]) -> tuple[int, tuple[Edit, ...]]:
     return 0 if fix.safe else -len(fix.intents), fix.edits
 
 
-def _group(findings: Iterable[Finding], wish: FixSelection) -> list[list[Finding]]:
+def _group(findings: Iterable[Finding], wish: FixSelection) -> dict[tuple[Edit, ...], list[Finding]]:
     """Return the findings that are to be fixed; those that one fix cures, as of the bands of one scale, go together."""
     groups: dict[tuple[Edit, ...], list[Finding]] = {}
     for finding in findings:
         fix = wish.pick(finding)
         if fix is not None:
             groups.setdefault(fix.edits, []).append(finding)
-    return list(groups.values())
+    return groups
 
 
 def _is_free(span: Span, taken: list[Span]) -> bool:
