@@ -69,7 +69,8 @@ class Finding(NamedTuple):
 
     `fix` is the one plain fix, `choices` are fixes of which only an author can pick one. `obstacle` says why a known
     fix cannot be made in this text. `code` names the rule and the message, as in `overlap.shared-scores`, and `values`
-    are what the message says of this place.
+    are what the message says of this place. `criterion` are the signs of its criterion, of which a fix may change one:
+    its JSON Pointer, its id and its text.
     """
 
     rule: str
@@ -82,10 +83,11 @@ class Finding(NamedTuple):
     obstacle: str = ""
     choices: tuple[Fix, ...] = ()
     code: str = ""
-    values: Mapping[str, object] = {}
+    values: Mapping[str, Any] = {}
+    criterion: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
-        return hash(self[:-1])  # `values` have no hash, and the message has them
+        return hash(self[:-2])  # `values` have no hash, and the message has them
 
 
 def list_fixes(finding: Finding) -> list[Fix]:

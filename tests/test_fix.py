@@ -9,10 +9,10 @@ import pytest
 from cases import read_cases
 from pages import read_pages
 
-from rubric_lint.edits.intents import Fix, RemoveField, RenameKey, Reorder, ReplaceValue
+from rubric_lint.edits.intents import Fix, RemoveField, ReplaceValue
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.fix import DEPRECATIONS, SAFE, choose, fix
-from rubric_lint.fix.following import DataChange, move
+from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import Doubt, find_doubt, find_doubts
 from rubric_lint.lint.engine import examine, lint
 from rubric_lint.project.settings import FileSettings
@@ -491,17 +491,3 @@ def test_a_criterion_that_is_nothing_but_a_gate_is_fixed_once_and_for_all(rest):
     assert fixed == f"rubrics:\n  - {{}}\n{rest.replace('description', 'expected_outcome')}"
     assert [finding.rule for finding in lint("suite.yaml", fixed.encode(), OURS).findings] == ["missing-id", "schema"]
     assert fixed_text(fixed) == fixed
-
-
-def test_findings_go_along_with_fields_that_are_renamed_and_items_that_change_places():
-    def moved(place, intent):
-        known = move(frozenset({("weight", place)}), [DataChange("", (intent,), (), safe=True)])
-        assert ("weight", place) in known
-        return sorted(other for _, other in known if other != place)
-
-    order = Reorder(("a", 0), (2, 0, 1))
-    places = {"/a/0/2/x": ["/a/0/0/x"], "/a/0/0": ["/a/0/1"], "/a/0": [], "/a": [], "/a/0/x": [], "/b/0/2": []}
-    assert {place: moved(place, order) for place in places} == places
-    rename = RenameKey(("a", "old"), "new")
-    places = {"/a/old": ["/a/new"], "/a/old/0": ["/a/new/0"], "/a/older": []}
-    assert {place: moved(place, rename) for place in places} == places

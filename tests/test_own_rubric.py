@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reread import COMMENT, read
 
-from rubric_lint.edits.intents import MoveItems
 from rubric_lint.finding import Severity
 from rubric_lint.fix import find_trouble, fix
-from rubric_lint.fix.following import DataChange, move
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_rubrics
@@ -319,12 +317,6 @@ def test_the_data_is_what_it_should_be_and_all_other_lines_stay(mixed):
     if "\n" in new.text[cut.start :] and not result.source.text[: cut.start].rstrip().endswith("["):
         assert {*texts[0]} - {*texts[1]} - {""} == set()  # no line in block style is written otherwise
     assert new.text.count("\r\n") == (new.text.count("\n") if "\r" in result.source.text else 0)
-
-
-def test_findings_that_move_to_where_others_were_are_all_kept():
-    known = frozenset(("coverage", f"/tests/{number}/rubrics/0") for number in range(20))
-    moved = move(known, [DataChange("", (MoveItems(("tests", 0, "rubrics"), (1,), ("tests", 0)),), (), safe=False)])
-    assert moved == {("coverage", f"/tests/{number}/rubrics/0") for number in (0, *range(2, 21))}
 
 
 def test_of_many_documents_those_that_cannot_be_split_each_have_their_own_reason():

@@ -115,10 +115,6 @@ class Intent:
         """Yield the paths of the scalars that it writes, which may be placeholders, and the scalars."""
         yield from ()
 
-    def follow(self, place: str, _above: str) -> str:
-        """Return where the value at a JSON Pointer is afterwards; `above` is the pointer of the list that changes."""
-        return place
-
 
 class _NewValue(Intent):
     """An intent that puts another value in the place of one."""
@@ -423,10 +419,6 @@ class Reorder(Intent):
         else:
             found[:] = [found[int(step)] for step in self.steps]
 
-    def follow(self, place: str, above: str) -> str:
-        index = _read_index(place, above)
-        return place if index not in self.steps else _put_index(place, above, self.steps.index(index))
-
 
 class InsertItems(Intent):
     """Insert copies of the list item at `path` after it, or `before` it.
@@ -474,10 +466,6 @@ class InsertItems(Intent):
         for number, changes in enumerate(self.copies, self.index):
             for place, text in changes:
                 yield (*self.path[:-1], number, *place), text
-
-    def follow(self, place: str, above: str) -> str:
-        index = _read_index(place, above)
-        return place if index is None or index < self.index else _put_index(place, above, index + len(self.copies))
 
 
 class MoveItems(Intent):
@@ -528,30 +516,6 @@ class MoveItems(Intent):
         if at is not None:
             holders.insert(at + 1, copy)
 
-    def reach(self, above: str) -> str:
-        """Return below which place something moves: the list of holders, the list, or all in a file of one document."""
-        if not self.holder:
-            return "" if self.number == 1 else above
-        return above.rsplit("/", len(self.path) - len(self.holder) + 1)[0]
-
-    def follow(self, place: str, above: str) -> str:
-        steps, depth = place.split("/"), above.count("/") + 1
-        holder = depth - len(self.path) + len(self.holder)  # the steps to the holder
-        index = _read_index(place, above)
-        is_moved = index in self.steps
-        if index is not None:
-            left = sum(step < index for step in self.steps)
-            steps[depth] = str(left if is_moved else index - left)
-        if self.holder:
-            at = _read_index("/".join(steps), "/".join(above.split("/")[: holder - 1]))
-            if at is not None and (is_moved or at > int(self.holder[-1])):
-                steps[holder - 1] = str(at + 1)
-        elif self.number == 1:  # of several documents each has a number
-            steps.insert(1, "1" if is_moved else "0")
-        elif is_moved:
-            steps[1] = str(self.number)
-        return "/".join(steps)
-
 
 class Replace(Intent):
     """Replace `span` with `text`, for places without a path, such as a comment."""
@@ -587,19 +551,6 @@ def _put(holder: Any, place: Path, value: Any) -> None:
     for step in place[:-1]:
         holder = holder[step]
     holder[place[-1]] = value
-
-
-def _read_index(place: str, above: str) -> int | None:
-    """Return the index of the item of the list `above` that a pointer leads through; None if it leads elsewhere."""
-    if not place.startswith(f"{above}/"):
-        return None
-    index = place[len(above) + 1 :].partition("/")[0]
-    return int(index) if index.isdecimal() else None
-
-
-def _put_index(place: str, above: str, index: int) -> str:
-    _, slash, rest = place[len(above) + 1 :].partition("/")
-    return f"{above}/{index}{slash}{rest}"
 
 
 class Repair(NamedTuple):

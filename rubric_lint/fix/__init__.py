@@ -9,9 +9,9 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
-from rubric_lint.edits.intents import Fix, ReplaceValue
+from rubric_lint.edits.intents import Fix, MoveItems, ReplaceValue, WrapText
 from rubric_lint.finding import LIST_CHOICES, Finding, Result, Severity
-from rubric_lint.fix.following import DataChange, Known, find_old, move, name_findings
+from rubric_lint.fix.following import DataChange, Identity, find_added, find_old, identify, list_renames
 from rubric_lint.fix.proof import Doubt, Reading, find_doubt, find_doubts, renumber
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
@@ -347,74 +347,91 @@ class _Search(NamedTuple):
 
     def _try(self, excluded: frozenset[_Name], claims: Sequence[_Change]) -> _Trial:
         """Apply all fixes but the excluded ones; prove the data after each round, and the findings at the end."""
-        first, wish = self.first.result, self.wish
+        first = self.first.result
         examined, reading = self.first, Reading(first.source, self.settings, self.first)
-        known, left = name_findings(first.findings), dict[tuple[str, str], _Name]()
-        steps, applied = list[_Step](), list[Applied]()
+        left, steps, applied, changes = dict[Identity, _Name](), list[_Step](), list[Applied](), list[DataChange]()
+        doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
         for number in range(MAX_ROUNDS):
-            result = examined.result
-            groups = dict[tuple[Edit, ...], list[Finding]]()
-            for edits, group in _group((each for each in result.findings if _key(each) not in left), wish).items():
-                name = _Name(number, *_key(group[0]))
-                if name in excluded:
-                    left |= {_key(finding): name for finding in group}
-                else:
-                    groups[edits] = group
-            chosen = list(claims)
-            for finding, fix in () if claims else choose([group[0] for group in groups.values()], wish):
-                change = DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
-                done = [Applied(each.rule, fix.title) for each in groups[fix.edits]]
-                chosen.append((done, _Name(number, *_key(finding)), change))
+            chosen = claims or self._choose(number, examined.result, excluded, left)
             claims = ()
             if not chosen:
+                doubts = [*self._find_added(steps, examined.result, changes)]
                 break
-            changes = [change for *_, change in chosen]
             steps.append(_Step(examined, chosen))
-            text = splice(result.source.text, steps[-1].edits)
-            examined = examine(result.source._replace(text=text), self.settings)
+            new = [change for *_, change in chosen]
+            text = splice(examined.result.source.text, steps[-1].edits)
+            examined = examine(examined.result.source._replace(text=text), self.settings)
             if examined.result.is_stopped:
                 raise _StoppedError
             after = Reading(examined.result.source, self.settings, examined)
-            if doubts := [*find_doubts(reading, after, changes)]:
-                return _Trial(steps, examined, applied, left, doubts, is_broken=True)
-            reading, known, left = after, move(known, changes), _move_all(left, changes)
+            if broken := [*find_doubts(reading, after, new)]:
+                return _Trial(steps, examined, applied, _place_all(examined.result, left), broken, is_broken=True)
+            reading = after
+            changes += new
             applied += [one for done, *_ in chosen for one in done]
-        else:
-            doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
-            return _Trial(steps, examined, applied, left, doubts)
-        length = len(examined.result.source.text)
-        doubts = [
-            Doubt(
-                _word_new(examined.result, finding),
-                tuple(
-                    steps[-1].find_old(span, length)
-                    for span in [finding.span, *(each.span for each in finding.related if each.source is None)]
-                ),
-            )
-            for finding in _list_new(first, examined.result, known, is_safe=wish == SAFE)
-        ]
-        return _Trial(steps, examined, applied, left, doubts)
+        return _Trial(steps, examined, applied, _place_all(examined.result, left), doubts)
+
+    def _choose(
+        self, number: int, result: Result, excluded: frozenset[_Name], left: dict[Identity, _Name]
+    ) -> list[_Change]:
+        """Choose the fixes of a round; add what the excluded ones would fix to those that are `left`."""
+        groups: dict[tuple[Edit, ...], list[Finding]] = {}  # the findings that one fix cures
+        for finding in result.findings:
+            fix = self.wish.pick(finding)
+            if fix is not None and not _is_left(finding, left):
+                groups.setdefault(fix.edits, []).append(finding)
+        for group in list(groups.values()):
+            name = _Name(number, group[0].rule, group[0].pointer)
+            if name in excluded:
+                left |= {one: name for finding in group for subject in identify(finding) for one in subject}
+        firsts = [group[0] for group in groups.values() if not _is_left(group[0], left)]
+        chosen: list[_Change] = []
+        for finding, fix in choose(firsts, self.wish):
+            change = DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
+            done = [Applied(each.rule, fix.title) for each in groups[fix.edits]]
+            chosen.append((done, _Name(number, finding.rule, finding.pointer), change))
+        return chosen
+
+    def _find_added(self, steps: Sequence[_Step], result: Result, changes: Sequence[DataChange]) -> Iterator[Doubt]:
+        """Find the findings that the changes bring, and where they come from in the text before the last step."""
+        length = len(result.source.text)
+        for finding in find_new(self.first.result, result, changes):
+            places = [finding.span, *(each.span for each in finding.related if each.source is None)]
+            yield Doubt(word_new(result, finding), tuple(steps[-1].find_old(span, length) for span in places))
 
 
-def _key(finding: Finding) -> tuple[str, str]:
-    return finding.rule, finding.pointer
+def _is_left(finding: Finding, left: Mapping[Identity, _Name]) -> bool:
+    return any(one in left for subject in identify(finding) for one in subject)
+
+
+def _place_all(result: Result, left: Mapping[Identity, _Name]) -> dict[tuple[str, str], _Name]:
+    """Return the places of the findings whose fixes were left out."""
+    places = {}
+    for finding in result.findings:
+        for one in (one for subject in identify(finding) for one in subject if one in left):
+            places[finding.rule, finding.pointer] = left[one]
+    return places
 
 
 class _StoppedError(Exception):
     """The time limit was reached while the fixes were proved."""
 
 
-def _move_all(left: Mapping[tuple[str, str], _Name], changes: Sequence[DataChange]) -> dict[tuple[str, str], _Name]:
-    """Return the places of fixes that were left out after the changes."""
-    names = list(left.values())
-    places = frozenset((str(number), place) for number, (_, place) in enumerate(left))
-    moved = ((number, place) for number, place in move(places, changes) if number.isdecimal())
-    return {(names[int(number)].rule, place): names[int(number)] for number, place in moved}
+def find_new(before: Result, after: Result, changes: Sequence[DataChange]) -> Iterator[Finding]:
+    """Find the new findings after some changes.
 
-
-def find_new(before: Result, after: Result, known: Known, *, is_safe: bool) -> str:
-    """Return the first finding after some fixes that is not `known`, in words; empty if there is none."""
-    return next((_word_new(after, finding) for finding in _list_new(before, after, known, is_safe=is_safe)), "")
+    A text that is put where it belongs may be warned of, as it is read now, and so may a scale in a rubric of its own,
+    as it decides a verdict now.
+    """
+    intents = [intent for change in changes for intent in change.intents]
+    is_moved = any(isinstance(intent, MoveItems) for intent in intents)
+    wraps = (intent for intent in intents if isinstance(intent, WrapText))
+    names = {*(name for _, name in list_renames(changes)), *(wrap.name for wrap in wraps)}
+    for finding in find_added(before.findings, after.findings, changes):
+        is_read_now = is_moved or not names.isdisjoint(finding.pointer.split("/"))
+        # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
+        if finding.rule != "syntax" and not (is_read_now and finding.severity is not Severity.ERROR):
+            yield finding
 
 
 def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings: FileSettings) -> str:
@@ -429,13 +446,15 @@ def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings
     if doubt := find_doubt(old, new, changes, settings):
         return doubt
     after = examine(new, settings).result
-    if doubt := find_new(result, after, move(name_findings(result.findings), changes), is_safe=not any_unsafe(chosen)):
-        return doubt
+    for finding in find_new(result, after, changes):
+        return word_new(after, finding)
     for finding, _ in chosen:
-        first = name_findings([finding])
-        names = {name for name in move(first, changes) if name[0] == finding.rule}
-        then = sum(each in names or each in first for each in _name_all(result))
-        if sum(each in names for each in _name_all(after)) >= then:
+        subjects = identify(finding, changes)
+        then, now = (
+            sum(identify(each, changes) == subjects for each in findings)
+            for findings in (result.findings, after.findings)
+        )
+        if now >= then:
             return f"{finding.rule} would still be found"
     return ""
 
@@ -445,31 +464,10 @@ def any_unsafe(chosen: Sequence[tuple[Finding, Fix]]) -> bool:
     return not all(fix.safe for _, fix in chosen)
 
 
-def _name_all(result: Result) -> list[tuple[str, str]]:
-    return [(finding.rule, finding.pointer) for finding in result.findings]
-
-
-def _list_new(before: Result, after: Result, known: Known, *, is_safe: bool) -> Iterator[Finding]:
-    """Find what is not `known` among the findings after some fixes.
-
-    An error that unsafe fixes remove may have hidden a warning.
-    """
-    cures_error = not is_safe and _count_errors(after) < _count_errors(before)
-    for finding in after.findings:
-        if cures_error and finding.severity is not Severity.ERROR:
-            continue
-        # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
-        if finding.rule != "syntax" and (finding.rule, finding.pointer) not in known:
-            yield finding
-
-
-def _word_new(after: Result, finding: Finding) -> str:
+def word_new(after: Result, finding: Finding) -> str:
+    """Describe a new finding."""
     line = after.source.position(finding.span.start).line
     return f"line {line} would be a new finding, {finding.rule}: {finding.message}"
-
-
-def _count_errors(result: Result) -> int:
-    return sum(finding.severity is Severity.ERROR for finding in result.findings)
 
 
 DEPRECATIONS = frozenset({"deprecated-description", "deprecated-required"})
@@ -518,16 +516,6 @@ def _rank(pair: tuple[Finding, Fix]) -> tuple[int, tuple[Edit, ...]]:
     """Put the fixes in the order of the text; of those for one scale, the one that does more comes first."""
     fix = pair[1]
     return 0 if fix.safe else -len(fix.intents), fix.edits
-
-
-def _group(findings: Iterable[Finding], wish: FixSelection) -> dict[tuple[Edit, ...], list[Finding]]:
-    """Return the findings that are to be fixed; those that one fix cures, as of the bands of one scale, go together."""
-    groups: dict[tuple[Edit, ...], list[Finding]] = {}
-    for finding in findings:
-        fix = wish.pick(finding)
-        if fix is not None:
-            groups.setdefault(fix.edits, []).append(finding)
-    return groups
 
 
 def _is_free(span: Span, taken: list[Span]) -> bool:

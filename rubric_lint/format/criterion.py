@@ -327,6 +327,13 @@ class Criterion(NamedTuple):
         return (self.has_own_id and _word_label(self.id)) or f"criterion {int(self.path[-1]) + 1}"
 
     @property
+    def first_text(self) -> str:
+        """The outcome, or else that of the first band or level."""
+        bands = self.scale.bands if self.scale else ()
+        texts = [self.outcome, *(band.outcome for band in bands[:1]), *(level.outcome for level in self.levels or ())]
+        return next((text for text in texts if text), "")
+
+    @property
     def outcome_path(self) -> Path:
         """The path of the outcome, or of the whole criterion if it has none or is a plain string."""
         return self.path_of(outcome_field(self.fields or {}))

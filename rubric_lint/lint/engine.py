@@ -431,7 +431,10 @@ def _make_findings(
         template = BY_NAME[rule].messages[code]
         has_line = "{line}" in template
         criterion = _find_criterion(path, rubric) if rubric is not None else None
-        name = f"{criterion.label}: " if criterion is not None and criterion.shapes[0] is not Shape.HOLISTIC else ""
+        name, signs = "", tuple[str, ...]()
+        if criterion is not None and criterion.shapes[0] is not Shape.HOLISTIC:
+            name = f"{criterion.label}: "
+            signs = (document.pointer(criterion.path), f"id {criterion.id}", f"text {criterion.first_text}")
         # Without the line: what several aliases of one text lack is one finding, and the line is another for each.
         message = template.format_map({**values, "line": ""} if has_line else values)
         key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
@@ -452,7 +455,16 @@ def _make_findings(
             message = template.format_map(values)
         severity, place = severity_of(rule, settings), document.pointer(path)
         findings[key] = Finding(
-            rule, severity, name + message, span, place, related, *fixes, code=f"{rule}.{code}", values=values
+            rule,
+            severity,
+            name + message,
+            span,
+            place,
+            related,
+            *fixes,
+            code=f"{rule}.{code}",
+            values=values,
+            criterion=signs,
         )
         may_be_echo = may_be_echo or rule == "ambiguous-scalar"
     if not may_be_echo:
