@@ -5,13 +5,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.edits.intents import Fix, MoveItems, ReplaceValue, WrapText
 from rubric_lint.finding import LIST_CHOICES, Finding, Result, Severity
-from rubric_lint.fix.following import DataChange, Identity, find_added, find_old, identify, list_renames
+from rubric_lint.fix.following import DataChange, find_added, find_old, identify, list_renames
 from rubric_lint.fix.proof import Doubt, Reading, find_doubt, find_doubts, renumber
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
@@ -186,6 +187,10 @@ class _Name(NamedTuple):
     pointer: str
 
 
+_LeftOut = dict[tuple[str, int], _Name]
+"""The findings whose fixes are left out, by their rule and offset, each with the name of the fix."""
+
+
 _Change = tuple[Sequence[Applied], _Name | None, DataChange]
 """A fix for each finding that it cures, its name, which the change of a claim has not, and what it does."""
 
@@ -349,7 +354,8 @@ class _Search(NamedTuple):
         """Apply all fixes but the excluded ones; prove the data after each round, and the findings at the end."""
         first = self.first.result
         examined, reading = self.first, Reading(first.source, self.settings, self.first)
-        left, steps, applied, changes = dict[Identity, _Name](), list[_Step](), list[Applied](), list[DataChange]()
+        left: _LeftOut = {}
+        steps, applied, changes = list[_Step](), list[Applied](), list[DataChange]()
         doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
         for number in range(MAX_ROUNDS):
             chosen = claims or self._choose(number, examined.result, excluded, left)
@@ -366,25 +372,23 @@ class _Search(NamedTuple):
             after = Reading(examined.result.source, self.settings, examined)
             if broken := [*find_doubts(reading, after, new)]:
                 return _Trial(steps, examined, applied, _place_all(examined.result, left), broken, is_broken=True)
-            reading = after
+            reading, left = after, _follow(left, steps[-1].edits)
             changes += new
             applied += [one for done, *_ in chosen for one in done]
         return _Trial(steps, examined, applied, _place_all(examined.result, left), doubts)
 
-    def _choose(
-        self, number: int, result: Result, excluded: frozenset[_Name], left: dict[Identity, _Name]
-    ) -> list[_Change]:
+    def _choose(self, number: int, result: Result, excluded: frozenset[_Name], left: _LeftOut) -> list[_Change]:
         """Choose the fixes of a round; add what the excluded ones would fix to those that are `left`."""
         groups: dict[tuple[Edit, ...], list[Finding]] = {}  # the findings that one fix cures
         for finding in result.findings:
             fix = self.wish.pick(finding)
-            if fix is not None and not _is_left(finding, left):
+            if fix is not None and (finding.rule, finding.span.start) not in left:
                 groups.setdefault(fix.edits, []).append(finding)
         for group in list(groups.values()):
             name = _Name(number, group[0].rule, group[0].pointer)
             if name in excluded:
-                left |= {one: name for finding in group for subject in identify(finding) for one in subject}
-        firsts = [group[0] for group in groups.values() if not _is_left(group[0], left)]
+                left |= {(finding.rule, finding.span.start): name for finding in group}
+        firsts = [group[0] for group in groups.values() if (group[0].rule, group[0].span.start) not in left]
         chosen: list[_Change] = []
         for finding, fix in choose(firsts, self.wish):
             change = DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
@@ -400,17 +404,20 @@ class _Search(NamedTuple):
             yield Doubt(word_new(result, finding), tuple(steps[-1].find_old(span, length) for span in places))
 
 
-def _is_left(finding: Finding, left: Mapping[Identity, _Name]) -> bool:
-    return any(one in left for subject in identify(finding) for one in subject)
+def _follow(left: _LeftOut, edits: Sequence[Edit]) -> _LeftOut:
+    """Return what was left out with its offsets after some sorted edits."""
+    ends = [edit.span.end for edit in edits]
+    shifts = [0, *accumulate(len(new) - (end - start) for (start, end), new in edits)]
+    return {(rule, at + shifts[bisect_right(ends, at)]): name for (rule, at), name in left.items()}
 
 
-def _place_all(result: Result, left: Mapping[Identity, _Name]) -> dict[tuple[str, str], _Name]:
+def _place_all(result: Result, left: _LeftOut) -> dict[tuple[str, str], _Name]:
     """Return the places of the findings whose fixes were left out."""
-    places = {}
-    for finding in result.findings:
-        for one in (one for subject in identify(finding) for one in subject if one in left):
-            places[finding.rule, finding.pointer] = left[one]
-    return places
+    return {
+        (finding.rule, finding.pointer): left[finding.rule, finding.span.start]
+        for finding in result.findings
+        if (finding.rule, finding.span.start) in left
+    }
 
 
 class _StoppedError(Exception):
