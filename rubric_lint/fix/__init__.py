@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -433,7 +434,7 @@ def find_new(before: Result, after: Result, changes: Sequence[DataChange]) -> It
     intents = [intent for change in changes for intent in change.intents]
     is_moved = any(isinstance(intent, MoveItems) for intent in intents)
     wraps = (intent for intent in intents if isinstance(intent, WrapText))
-    names = {*(name for _, name in list_renames(changes)), *(wrap.name for wrap in wraps)}
+    names = {*list_renames(changes).values(), *(wrap.name for wrap in wraps)}
     for finding in find_added(before.findings, after.findings, changes):
         is_read_now = is_moved or not names.isdisjoint(finding.pointer.split("/"))
         # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
@@ -455,13 +456,11 @@ def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings
     after = examine(new, settings).result
     for finding in find_new(result, after, changes):
         return word_new(after, finding)
+    renames = list_renames(changes)
+    then, now = (Counter(identify(one, renames) for one in found.findings) for found in (result, after))
     for finding, _ in chosen:
-        subjects = identify(finding, changes)
-        then, now = (
-            sum(identify(each, changes) == subjects for each in findings)
-            for findings in (result.findings, after.findings)
-        )
-        if now >= then:
+        subjects = identify(finding, renames)
+        if now[subjects] >= then[subjects]:
             return f"{finding.rule} would still be found"
     return ""
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rubric_lint.edits.intents import Intent, RenameKey
@@ -35,28 +35,33 @@ class Identity(NamedTuple):
     criterion: str
 
 
-def identify(finding: Finding, changes: Sequence[DataChange] = ()) -> list[list[Identity]]:
-    """Return what a finding is about, which may be several things, each with the signs of its criterion.
+Subjects = tuple[tuple[Identity, ...], ...]
+"""What a finding is about, which may be several things, each with the signs of its criterion."""
 
-    The values name fields by the names that the changes give to them. What they call another criterion, and its line,
-    may change with an id or a place.
+
+def identify(finding: Finding, renames: Mapping[str, str]) -> Subjects:
+    """Return what a finding is about.
+
+    The values name fields by their new names. What they call another criterion, and its line, may change with an id or
+    a place.
     """
     values = {name: _OTHER.sub("criterion", str(value)) for name, value in finding.values.items() if name != "line"}
     texts = [repr(sorted(values.items()))]
     if finding.rule == "split-band":  # whatever band it is in, and others that start there too
         texts = re.findall(r"\d+", values["starts"])
-    for name, new in list_renames(changes):
-        texts = [re.sub(rf"\b{re.escape(name)}\b", new, text) for text in texts]
-    return [[Identity(finding.rule, text, sign) for sign in finding.criterion or ("",)] for text in texts]
+    if renames:
+        texts = [_WORD.sub(lambda word: renames.get(word[0], word[0]), text) for text in texts]
+    return tuple(tuple(Identity(finding.rule, text, sign) for sign in finding.criterion or ("",)) for text in texts)
 
 
 _OTHER = re.compile(r"^criterion (?:`.*`|\d+)$")
+_WORD = re.compile(r"\w+")
 
 
-def list_renames(changes: Iterable[DataChange]) -> list[tuple[str, str]]:
-    """Return the keys that changes rename, each with its new name."""
+def list_renames(changes: Iterable[DataChange]) -> dict[str, str]:
+    """Return the new names of the fields that changes rename."""
     intents = (intent for change in changes for intent in change.intents if isinstance(intent, RenameKey))
-    return list(dict.fromkeys((str(intent.path[-1]), intent.name) for intent in intents))
+    return {str(intent.path[-1]): intent.name for intent in intents if intent.name.isidentifier()}
 
 
 def find_added(before: Iterable[Finding], after: Iterable[Finding], changes: Sequence[DataChange]) -> Iterator[Finding]:
@@ -65,12 +70,13 @@ def find_added(before: Iterable[Finding], after: Iterable[Finding], changes: Seq
     A finding is the same as before if one sign of its criterion is: its place, its id or its text, of which a fix may
     change another. A placeholder that a fix writes is meant to be reported until it is replaced.
     """
-    left = Counter(one for finding in before for subject in identify(finding, changes) for one in subject)
+    renames = list_renames(changes)
+    left = Counter(one for finding in before for subject in identify(finding, renames) for one in subject)
     written = {text for change in changes for intent in change.intents for text in _list_placeholders(intent)}
     for finding in after:
         if finding.rule == "placeholder" and finding.values["text"] in written:
             continue
-        subjects = identify(finding, changes)
+        subjects = identify(finding, renames)
         if not all(any(left[one] > 0 for one in subject) for subject in subjects):
             yield finding
         left.subtract(one for subject in subjects for one in subject)
