@@ -275,41 +275,39 @@ class ScalePlan:
 
     def repair(self, wanted: Iterable[int] = (), *, parts: bool = False) -> ScaleRepair:
         """Return the answers; with `parts`, those that also start a band at each of the `wanted` cuts."""
-        answers = dict[str, _SoundScale]()
         wanted = set(wanted)
-        is_open = self.lows != self.highs
-        widened = [self._widen(is_upper=is_upper) for is_upper in (True, False)]
-        has_wide_gap = any(gap.last - gap.first >= WIDEST for gap in self.gaps)
-        if widened[0] is not None and widened[0] == widened[1] and not has_wide_gap:
-            answers[""] = widened[0]
-        elif not (is_open and has_wide_gap):
-            names = (UPPER_KEEPS, LOWER_KEEPS) if is_open else (WIDEN_UPPER, WIDEN_LOWER)
-            found = dict(zip(names, widened, strict=True))
-            if widened[0] == widened[1] and all(gap.below == 0 for gap in self.gaps):
-                del found[WIDEN_LOWER]
-            elif widened[0] == widened[1]:
-                del found[WIDEN_UPPER]
-            for name in SCALE_CHOICES:
-                answer = found.get(name)
-                if answer is not None:
-                    answers[name] = answer
-        if parts:
-            answers = {name: self._shift(answer) for name, answer in answers.items()}
-        added = [self._add(starts, parts=parts) for starts in (self.lows, self.highs)]
-        if is_open:
-            answers |= {f"{UPPER_KEEPS},{ADD_BAND}": added[0], f"{LOWER_KEEPS},{ADD_BAND}": added[1]}
-        else:
-            answers[ADD_BAND] = added[0]
         repairs = []
-        for name, answer in answers.items():
-            if ADD_BAND in name and not answer.added:
-                continue
-            if wanted <= answer.starts and (repair := self._write(answer, name)):
+        for name, answer in self._find_answers(parts=parts):
+            repair = self._write(answer, name) if wanted <= answer.starts else None
+            if repair is not None:
                 repairs.append(repair)
         plain = next((repair for repair in repairs if not repair.choice), None)
         choices = tuple(repair for repair in repairs if repair.choice)
-        obstacle = "" if repairs else self._find_obstacle()
-        return ScaleRepair(plain, choices, obstacle)
+        return ScaleRepair(plain, choices, "" if repairs else self._find_obstacle())
+
+    def _find_answers(self, *, parts: bool) -> Iterator[tuple[str, _SoundScale]]:
+        """Find the nearest sound scales, each with the name that chooses it.
+
+        If one is nearest, and no band of it goes over a wide gap, it needs no choice and has no name.
+        """
+        is_open = self.lows != self.highs
+        is_wide = any(gap.last - gap.first >= WIDEST for gap in self.gaps)
+        upper, lower = (self._widen(is_upper=is_upper) for is_upper in (True, False))
+        names = {UPPER_KEEPS: upper, LOWER_KEEPS: lower} if is_open else {WIDEN_LOWER: lower, WIDEN_UPPER: upper}
+        if is_open and is_wide:  # who chooses who keeps a shared score has not chosen what a wide gap means
+            names = {}
+        elif upper == lower and not is_wide:
+            names = {"": upper}
+        elif upper == lower:
+            names = {WIDEN_UPPER if all(gap.below == 0 for gap in self.gaps) else WIDEN_LOWER: upper}
+        for name, answer in names.items():
+            if answer is not None:
+                yield name, self._shift(answer) if parts else answer
+        adding = {f"{UPPER_KEEPS},{ADD_BAND}": self.lows, f"{LOWER_KEEPS},{ADD_BAND}": self.highs}
+        for name, starts in adding.items() if is_open else [(ADD_BAND, self.lows)]:
+            answer = self._add(starts, parts=parts)
+            if answer.added:
+                yield name, answer
 
     def _find_obstacle(self) -> str:
         if len(self.written) == 1 and not self.gaps:
@@ -385,23 +383,13 @@ class ScalePlan:
 
     def _write(self, answer: _SoundScale, choice: str) -> Repair | None:
         """Return the repair that writes a sound scale; None if it changes nothing, or cannot be written."""
-        is_map, depth = self.scale.is_map, len(self.scale.path)
+        depth = len(self.scale.path)
         intents, titles = list[Intent](), list[str]()
         for one, (start, end) in zip(self.written, answer.bands, strict=True):
-            band = one.band
-            changes = {0: start} if start != band.lower else {}
-            if end != band.upper and not is_map:
-                changes[1] = end
-            if is_map and changes:
-                intents.append(RenameKey(band.path, str(start)))
-            elif changes:
-                intents += [ReplaceValue((*band.path, at), str(bound)) for at, bound in changes.items()]
-            if (start, end) == (one.low, one.high) and len(changes) == 2:  # the bounds are swapped
-                titles.append(f"write `{one.name}`")
-            elif len(changes) == 2:
-                titles.append(f"write `[{start}, {end}]` for {band.written}")
-            elif changes:
-                titles.append(f"start {band.written} at {start}" if 0 in changes else f"end {band.written} at {end}")
+            title, changes = self._write_band(one, start, end)
+            if changes:
+                titles.append(title)
+                intents += changes
         steps = tuple(one.band.path[depth] for one in self.written)
         is_sorted = steps == tuple(band.path[depth] for band in self.scale.bands)
         if not is_sorted:
@@ -416,6 +404,26 @@ class ScalePlan:
             what = "the band" if len(answer.added) == 1 else "the bands"
             titles.append(f"add {what} {names} with a placeholder as the outcome")
         return Repair(", ".join(titles), tuple(intents), safe=False, choice=choice) if intents else None
+
+    def _write_band(self, one: _Written, start: int, end: int) -> tuple[str, list[Intent]]:
+        """Return what gives a band other bounds, in words and as changes; the short form has no upper bounds."""
+        band = one.band
+        if self.scale.is_map:
+            return f"start {band.written} at {start}", [RenameKey(band.path, str(start))] if start != band.lower else []
+        changes: list[Intent] = []
+        if start != band.lower:
+            changes.append(ReplaceValue((*band.path, 0), str(start)))
+        if end != band.upper:
+            changes.append(ReplaceValue((*band.path, 1), str(end)))
+        if (start, end) == (one.low, one.high):  # the bounds are swapped
+            title = f"write `{one.name}`"
+        elif len(changes) == 2:
+            title = f"write `[{start}, {end}]` for {band.written}"
+        elif start != band.lower:
+            title = f"start {band.written} at {start}"
+        else:
+            title = f"end {band.written} at {end}"
+        return title, changes
 
     def _insert(self, answer: _SoundScale, *, is_sorted: bool) -> list[Intent] | None:
         """Return what adds bands between the others; None if there is no band with an outcome to copy."""

@@ -431,10 +431,7 @@ def _make_findings(
         template = BY_NAME[rule].messages[code]
         has_line = "{line}" in template
         criterion = _find_criterion(path, rubric) if rubric is not None else None
-        name, signs = "", tuple[str, ...]()
-        if criterion is not None and criterion.shapes[0] is not Shape.HOLISTIC:
-            name = f"{criterion.label}: "
-            signs = (document.pointer(criterion.path), f"id {criterion.id}", f"text {criterion.first_text}")
+        name = f"{criterion.label}: " if criterion is not None else ""
         # Without the line: what several aliases of one text lack is one finding, and the line is another for each.
         message = template.format_map({**values, "line": ""} if has_line else values)
         key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
@@ -464,7 +461,7 @@ def _make_findings(
             *fixes,
             code=f"{rule}.{code}",
             values=values,
-            criterion=signs,
+            criterion=_identify(document, criterion),
         )
         may_be_echo = may_be_echo or rule == "ambiguous-scalar"
     if not may_be_echo:
@@ -477,12 +474,22 @@ def _make_findings(
 
 
 def _find_criterion(path: Path, rubric: Rubric) -> Criterion | None:
-    """Find the innermost entry at the place of a problem."""
+    """Find the innermost criterion at the place of a problem; bands of a holistic rubric are none."""
     held = rubric.entries_by_place
+    found = None
     if rubric.view is None:
-        return held.get(path[: len(rubric.path) + 1])  # its entries are directly below it
-    prefixes = (path[:length] for length in range(len(path), -1, -1))
-    return next((held[prefix] for prefix in prefixes if prefix in held), None)
+        found = held.get(path[: len(rubric.path) + 1])  # its entries are directly below it
+    else:
+        prefixes = (path[:length] for length in range(len(path), -1, -1))
+        found = next((held[prefix] for prefix in prefixes if prefix in held), None)
+    return None if found is None or found.shapes[0] is Shape.HOLISTIC else found
+
+
+def _identify(document: Document, criterion: Criterion | None) -> tuple[str, ...]:
+    """Return what identifies a criterion: its place, its id and its text."""
+    if criterion is None:
+        return ()
+    return document.pointer(criterion.path), f"id {criterion.id}", f"text {criterion.first_text}"
 
 
 def _is_echo(finding: Finding, wanted: list[str]) -> bool:
