@@ -236,6 +236,7 @@ def test_a_kept_result_is_the_result(suite):
     findings = tuple(
         finding._replace(
             obstacle="",
+            criterion=(),
             fix=finding.fix and finding.fix.with_intents(()),
             choices=tuple(each.with_intents(()) for each in finding.choices),
         )

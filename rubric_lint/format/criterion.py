@@ -329,9 +329,10 @@ class Criterion(NamedTuple):
     @property
     def first_text(self) -> str:
         """The outcome, or else that of the first band or level."""
-        bands = self.scale.bands if self.scale else ()
-        texts = [self.outcome, *(band.outcome for band in bands[:1]), *(level.outcome for level in self.levels or ())]
-        return next((text for text in texts if text), "")
+        if self.outcome or not (self.scale or self.levels):
+            return self.outcome or ""
+        first = self.scale.bands[:1] if self.scale else (self.levels or ())[:1]
+        return (first[0].outcome if first else None) or ""
 
     @property
     def outcome_path(self) -> Path:

@@ -171,9 +171,9 @@ def plan_scale(rubric: Rubric, scale: Scale) -> "ScalePlan":
     lows, highs = list[int](), list[int]()
     for first, stop in pairwise([0, *sorted(breaks), len(written)]):
         run = written[first:stop]
-        places = _find_places(run, cuts, is_strict=True)
+        places = _find_places(run, is_strict=True)
         if not _is_possible(run, places):
-            places = _find_places(run, cuts, is_strict=False)
+            places = _find_places(run, is_strict=False)
         if not _is_possible(run, places):
             names = join_words([one.name for one in run])
             raise RefusedScaleError(f"the bands {names} overlap too much for each to keep a score; part them by hand")
@@ -204,16 +204,14 @@ def _find_gaps(written: Sequence[_Written], lowest: int, highest: int) -> Iterat
         yield _Gap(following, highest, len(written))
 
 
-def _find_places(run: Sequence[_Written], cuts: Sequence[int], *, is_strict: bool) -> list[list[int]]:
+def _find_places(run: Sequence[_Written], *, is_strict: bool) -> list[list[int]]:
     """Return where each band but the first of some that overlap or touch may start, if its neighbors share scores.
 
-    With `is_strict`, only one of them gives way, and a gate or a threshold between two bands decides. If one of two
-    has no other scores, it keeps them.
+    With `is_strict`, only one of two gives way; if one of them has no other scores, it keeps them.
     """
     places = []
     for lower, upper in pairwise(run):
         lowest, highest = upper.low, lower.high + 1
-        between = [cut for cut in cuts if lowest <= cut <= highest]
         if not is_strict:
             places.append(list(range(lowest, highest + 1)))
         elif lower.low == upper.low:
@@ -221,7 +219,7 @@ def _find_places(run: Sequence[_Written], cuts: Sequence[int], *, is_strict: boo
         elif lower.high == upper.high:
             places.append([lowest])
         else:
-            places.append(between or sorted({lowest, highest}))
+            places.append(sorted({lowest, highest}))
     return places
 
 
