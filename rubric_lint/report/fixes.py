@@ -42,7 +42,7 @@ def word_troubles(outcome: FixOutcome) -> Iterator[str]:
     yield from word_refusals(outcome, "left unchanged")
     for note in fixed.notes:
         yield f"{name}{write_place(fixed, note.at)}: {visible(note.message)}"
-    if not fixed.doubt:
+    if not (fixed.doubt or outcome.failure):
         for finding, reason in fixed.left(**outcome.wish._asdict()):
             line, column, _ = fixed.result.source.position(finding.span.start)
             yield f"{name}:{line}:{column}: {finding.rule} not fixed: {visible(reason)}"
@@ -72,7 +72,7 @@ def as_data(outcome: FixOutcome) -> dict[str, Any]:
                 "path": finding.pointer,
                 "start": fixed.result.source.position(finding.span.start)._asdict(),
             }
-            for finding, reason in fixed.left(**outcome.wish._asdict())
+            for finding, reason in (() if outcome.failure else fixed.left(**outcome.wish._asdict()))
         ],
         "left_out": fixed.left_out or None,
         **({"notes": notes} if notes else {}),
@@ -88,7 +88,10 @@ def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
         "files": totals.files,
         "changed": totals.changed,
         "fixes": totals.fixes.total(),
-        "left": totals.left,
+        "remaining": totals.remaining,
+        "blocked": totals.blocked,
+        "unsafe": totals.unsafe,
+        "choices": totals.open,
         "unreadable": totals.unreadable + totals.broken,
         "faults": totals.faults,
     }
