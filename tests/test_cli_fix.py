@@ -239,8 +239,15 @@ def test_json(program, suite, said):
     assert report == {
         "version": 1,
         "summary": {
-            **{"files": 3, "changed": 1, "fixes": 4, "remaining": 1, "blocked": 1, "unsafe": 0, "choices": 0},
-            **{"unreadable": 0, "faults": 0},
+            "files": 3,
+            "changed": 1,
+            "fixes": 4,
+            "remaining": 1,
+            "blocked": 1,
+            "unsafe": 0,
+            "choices": 0,
+            "unreadable": 0,
+            "faults": 0,
         },
         "files": [
             {"file": "stuck.yaml", "changed": False, "fixes": [], "left": [left], **common},
@@ -378,8 +385,9 @@ def test_what_remains_is_what_the_linter_finds_afterwards(tmp_path, args):
     root = Path(__file__).parent
     for file in [*(root / "suites").iterdir(), *(root.parent / "examples").glob("*.*")]:
         shutil.copy(file, tmp_path)
-    for page in sorted((root.parent / "rubric_lint" / "rules").glob("*.md")):
-        for number, (suffix, text) in enumerate(re.findall(r"^```(yaml|json)\n(.*?)^```", page.read_text(), re.M | re.S)):
+    block = re.compile(r"^```(yaml|json)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    for page in (root.parent / "rubric_lint" / "rules").glob("*.md"):
+        for number, (suffix, text) in enumerate(block.findall(page.read_text())):
             (tmp_path / f"{page.stem}-{number}.rubric.{suffix}").write_text(text)
     program = Program(tmp_path)
     programs = [program("--format=json", *more, *args) for more in (("--check",), ())]

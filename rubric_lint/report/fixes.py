@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rubric_lint.report.line_diff import write_unified
 from rubric_lint.report.terminal import dump, is_obeyed, shown, visible
 from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_skipped
 
@@ -120,7 +120,7 @@ def write_diff(outcome: FixOutcome, *, color: bool) -> str:
     # Programs that apply a diff treat a byte order mark as part of the first line.
     bom = fixed.before.bom.decode(fixed.before.encoding)
     before, after = (_LINE.findall(bom + text) for text in (fixed.before.text, fixed.text))
-    lines = list(unified_diff(before, after, old, new))
+    lines = list(write_unified(before, after, old, new))
     if any(map(is_obeyed, lines)):
         head = f"# {visible(outcome.name)}: not a patch: the text contains commands for CI systems, shown escaped\n"
         return head + "".join(f"| {shown(line.rstrip(_LINE_ENDS))}\n" for line in lines)
