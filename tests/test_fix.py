@@ -56,7 +56,7 @@ MARKS = {
 def test_only_the_fields_change(text, said):
     text = f"# État 🙂\n{text}"
     expected = fixed_text(text)
-    for (codec, mark), line_end in product(MARKS.items(), ("\n", "\r\n")):
+    for (codec, mark), line_end in product(MARKS.items(), ("\n", "\r\n", "\r")):
         data, wanted = (mark + each.replace("\n", line_end).encode(codec) for each in (text, expected))
         fixed = fix("suite.yaml", data, OURS)
         assert (fixed.doubt, fixed.data) == ("", wanted), (codec, line_end)
