@@ -178,9 +178,7 @@ def count_lints(monkeypatch):
 
 def test_each_refused_fix_has_its_own_reason_and_many_take_no_more_lints_than_one(monkeypatch):
     def write(count):
-        return "".join(
-            f"- {{id: b{number}, expected_outcome: Cites {number}, wieght: -2}}\n" for number in range(count)
-        )
+        return "".join(f"- {{idd: a, expected_outcome: Cites {number}}}\n" for number in range(count))
 
     counts = []
     for count in (1, 60):
@@ -189,7 +187,7 @@ def test_each_refused_fix_has_its_own_reason_and_many_take_no_more_lints_than_on
         fixed = fix("suite.yaml", (sound + write(count)).encode(), OURS, unsafe=True)
         assert fixed.text == sound.replace("description", "expected_outcome") + write(count)
         reasons = [left.reason for left in fixed.left(unsafe=True)]
-        lines = [int(re.match(r"line (\d+) would be a new finding, weight: ", reason)[1]) for reason in reasons]
+        lines = [int(re.match(r"line (\d+) would be a new finding, duplicate-id: ", reason)[1]) for reason in reasons]
         assert lines == list(range(3, count + 3))
         counts.append(len(linted))
     assert counts == [3, 3]

@@ -346,6 +346,20 @@ class RubricSchema:
     def _fast(self, definition: str) -> Any:
         return open_validator(self._whole(definition))
 
+    def is_valid_field(self, fields: Mapping[str, Any], name: str, value: Any) -> bool:
+        """Return whether one of the fields of a mapping, by the subschema that it has there, may have a value."""
+        if (validator := self._of_fields.get(id(fields[name]))) is None:
+            whole = {"allOf": [fields[name]], "definitions": self.joined["definitions"]}
+            validator = self._of_fields[id(fields[name])] = open_validator(whole)
+        try:
+            return validator.is_valid(value)
+        except ValueError:  # what JSON does not have
+            return False
+
+    @cached_property
+    def _of_fields(self) -> dict[int, Validator]:
+        return {}
+
     @cache  # noqa: B019
     def _slow(self, definition: str) -> Any:
         return python_validator()(self._whole(definition))
