@@ -348,16 +348,17 @@ class RubricSchema:
 
     def is_valid_field(self, fields: Mapping[str, Any], name: str, value: Any) -> bool:
         """Return whether one of the fields of a mapping, by the subschema that it has there, may have a value."""
-        if (validator := self._of_fields.get(id(fields[name]))) is None:
+        key = repr(fields[name])  # resolved anew each time, so an object is no key
+        if key not in self._of_fields:
             whole = {"allOf": [fields[name]], "definitions": self.joined["definitions"]}
-            validator = self._of_fields[id(fields[name])] = open_validator(whole)
+            self._of_fields[key] = open_validator(whole)
         try:
-            return validator.is_valid(value)
+            return self._of_fields[key].is_valid(value)
         except ValueError:  # what JSON does not have
             return False
 
     @cached_property
-    def _of_fields(self) -> dict[int, Validator]:
+    def _of_fields(self) -> dict[str, Validator]:
         return {}
 
     @cache  # noqa: B019

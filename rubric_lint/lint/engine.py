@@ -397,7 +397,9 @@ def _find_misspelt(
         if field not in value:
             values = {"field": shorten(name), "system": view.dialect.title, "near": field}
             repair = None
-            if [*meant.values()].count(field) == 1 and schema.is_valid_field(known, field, value[name]):
+            renamed = {field if key == name else key: item for key, item in value.items()}
+            is_sound = all(fault.path[:1] != (field,) for fault in schema.find_faults(definition, renamed))
+            if is_sound and [*meant.values()].count(field) == 1:
                 repair = rename_fields([((*path, name), field)])
             yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values, repair=repair)
 
