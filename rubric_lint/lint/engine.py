@@ -1,5 +1,6 @@
 """Lint one file: turn its bytes into findings."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -393,14 +394,15 @@ def _find_misspelt(
         return
     known = schema.fields_of(definition)
     meant = {name: near[0] for name in value if name not in known and (near := find_near(name, known))}
+    counts = Counter(meant.values())
     for name, field in meant.items():
         if field not in value:
             values = {"field": shorten(name), "system": view.dialect.title, "near": field}
             repair = None
-            renamed = {field if key == name else key: item for key, item in value.items()}
-            is_sound = all(fault.path[:1] != (field,) for fault in schema.find_faults(definition, renamed))
-            if is_sound and [*meant.values()].count(field) == 1:
-                repair = rename_fields([((*path, name), field)])
+            if counts[field] == 1:  # two may mean it, and only one can have it
+                renamed = {field if key == name else key: item for key, item in value.items()}
+                if all(fault.path[:1] != (field,) for fault in schema.find_faults(definition, renamed)):
+                    repair = rename_fields([((*path, name), field)])
             yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values, repair=repair)
 
 
