@@ -4,14 +4,15 @@
 import codecs
 import re
 from itertools import product
+from pathlib import Path
 
 import pytest
 from cases import read_cases
-from pages import read_pages
+from pages import DIALECTS, RULES, read_pages
 
 from rubric_lint.edits.intents import Fix, RemoveField, RenameKey, Reorder, ReplaceValue
-from rubric_lint.finding import Finding, Severity
-from rubric_lint.fix import DEPRECATIONS, SAFE, choose, fix
+from rubric_lint.finding import Finding, Severity, list_fixes
+from rubric_lint.fix import DEPRECATIONS, SAFE, choose, find_trouble, fix
 from rubric_lint.fix.following import DataChange, move
 from rubric_lint.fix.proof import Doubt, find_doubt, find_doubts
 from rubric_lint.lint.engine import examine, lint
@@ -503,3 +504,33 @@ def test_findings_go_along_with_fields_that_are_renamed_and_items_that_change_pl
     rename = RenameKey(("a", "old"), "new")
     places = {"/a/old": ["/a/new"], "/a/old/0": ["/a/new/0"], "/a/older": []}
     assert {place: moved(place, rename) for place in places} == places
+
+
+ROOT = Path(__file__).parent
+FILES = [
+    *(
+        (example.name, example.text)
+        for folder in (RULES, DIALECTS)
+        for page in read_pages(folder)
+        for example in page.flagged
+    ),
+    *(
+        (path.name, path.read_text("utf-8"))
+        for path in [*(ROOT / "suites").iterdir(), *(ROOT.parent / "examples").glob("*.*")]
+    ),
+]
+
+
+@pytest.mark.slow
+def test_each_fix_and_choice_that_is_offered_can_be_made_alone_and_ends_its_finding():
+    refused = []
+    offered = 0
+    for name, text in FILES:
+        result = lint(name, text.encode())
+        for finding in result.findings:
+            for repair in list_fixes(finding):
+                offered += 1
+                if reason := find_trouble(result, [(finding, repair)], FileSettings()):
+                    refused.append((name, finding.code, repair.title, reason))
+    assert refused == []
+    assert offered > 150
