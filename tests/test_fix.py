@@ -534,3 +534,23 @@ def test_each_fix_and_choice_that_is_offered_can_be_made_alone_and_ends_its_find
                     refused.append((name, finding.code, repair.title, reason))
     assert refused == []
     assert offered > 150
+
+
+DATA_FILES = [(name, text) for name, text in FILES if name.endswith((".yaml", ".yml", ".json"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+def test_fixes_are_the_same_in_each_encoding_and_with_each_line_end(unsafe):
+    """Files of the repository: all bytes are those of the first text, but for what was fixed there."""
+    different, changed = [], 0
+    for name, text in DATA_FILES:
+        expected = fix(name, text.encode(), unsafe=unsafe)
+        changed += expected.is_changed
+        for (codec, mark), end in product(MARKS.items(), ("\n", "\r\n", "\r")):
+            data, wanted = (mark + each.replace("\n", end).encode(codec) for each in (text, expected.text))
+            fixed = fix(name, data, unsafe=unsafe)
+            if (fixed.data, fixed.doubt, len(fixed.applied)) != (wanted, "", len(expected.applied)):
+                different.append((name, codec, end))
+    assert different == []
+    assert changed > 10
