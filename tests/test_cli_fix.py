@@ -377,7 +377,7 @@ def test_a_file_with_a_syntax_error_is_not_fixed(program, options):
     assert (code, err.partition(" syntax: ")[0]) == (2, "rubric-fix: a.rubric.yaml: not fixed: 2:5")
 
 
-WAYS = [(), ("--unsafe-fixes",), ("--choose=?",), ("--choose=own-rubric,add-band,placeholder,widen-lower",)]
+WAYS = [(), ("--unsafe-fixes",), ("--choose=own-rubric,add-band,placeholder,widen-lower",)]
 
 
 @pytest.mark.slow

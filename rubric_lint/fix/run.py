@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rubric_lint.finding import Finding, Severity
+from rubric_lint.finding import LIST_CHOICES, Finding, Severity
 from rubric_lint.fix import SAFE, Fixed, FixSelection, fix
 from rubric_lint.fix.silence import Silenced, silence
 from rubric_lint.lint.engine import lint
@@ -100,7 +100,8 @@ class FixTotals:
         elif finding.fix:
             self.unsafe += 1
         elif finding.choices:
-            self.open += 1
+            if LIST_CHOICES not in wish.choices:  # otherwise each is listed with its names
+                self.open += 1
         elif finding.obstacle:
             self.blocked += 1
 
