@@ -4,14 +4,15 @@
 import codecs
 import re
 from itertools import product
+from pathlib import Path
 
 import pytest
 from cases import read_cases
-from pages import read_pages
+from pages import DIALECTS, RULES, read_pages
 
 from rubric_lint.edits.intents import Fix, RemoveField, ReplaceValue
-from rubric_lint.finding import Finding, Severity
-from rubric_lint.fix import DEPRECATIONS, SAFE, choose, fix
+from rubric_lint.finding import Finding, Severity, list_fixes
+from rubric_lint.fix import DEPRECATIONS, SAFE, choose, find_trouble, fix
 from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import Doubt, find_doubt, find_doubts
 from rubric_lint.lint.engine import examine, lint
@@ -56,7 +57,7 @@ MARKS = {
 def test_only_the_fields_change(text, said):
     text = f"# État 🙂\n{text}"
     expected = fixed_text(text)
-    for (codec, mark), line_end in product(MARKS.items(), ("\n", "\r\n")):
+    for (codec, mark), line_end in product(MARKS.items(), ("\n", "\r\n", "\r")):
         data, wanted = (mark + each.replace("\n", line_end).encode(codec) for each in (text, expected))
         fixed = fix("suite.yaml", data, OURS)
         assert (fixed.doubt, fixed.data) == ("", wanted), (codec, line_end)
@@ -178,9 +179,7 @@ def count_lints(monkeypatch):
 
 def test_each_refused_fix_has_its_own_reason_and_many_take_no_more_lints_than_one(monkeypatch):
     def write(count):
-        return "".join(
-            f"- {{id: b{number}, expected_outcome: Cites {number}, wieght: -2}}\n" for number in range(count)
-        )
+        return "".join(f"- {{idd: a, expected_outcome: Cites {number}}}\n" for number in range(count))
 
     counts = []
     for count in (1, 60):
@@ -189,7 +188,7 @@ def test_each_refused_fix_has_its_own_reason_and_many_take_no_more_lints_than_on
         fixed = fix("suite.yaml", (sound + write(count)).encode(), OURS, unsafe=True)
         assert fixed.text == sound.replace("description", "expected_outcome") + write(count)
         reasons = [left.reason for left in fixed.left(unsafe=True)]
-        lines = [int(re.match(r"line (\d+) would be a new finding, weight: ", reason)[1]) for reason in reasons]
+        lines = [int(re.match(r"line (\d+) would be a new finding, duplicate-id: ", reason)[1]) for reason in reasons]
         assert lines == list(range(3, count + 3))
         counts.append(len(linted))
     assert counts == [3, 3]
@@ -491,3 +490,53 @@ def test_a_criterion_that_is_nothing_but_a_gate_is_fixed_once_and_for_all(rest):
     assert fixed == f"rubrics:\n  - {{}}\n{rest.replace('description', 'expected_outcome')}"
     assert [finding.rule for finding in lint("suite.yaml", fixed.encode(), OURS).findings] == ["missing-id", "schema"]
     assert fixed_text(fixed) == fixed
+
+
+ROOT = Path(__file__).parent
+FILES = [
+    *(
+        (example.name, example.text)
+        for folder in (RULES, DIALECTS)
+        for page in read_pages(folder)
+        for example in page.flagged
+    ),
+    *(
+        (path.name, path.read_text("utf-8"))
+        for path in [*(ROOT / "suites").iterdir(), *(ROOT.parent / "examples").glob("*.*")]
+    ),
+]
+
+
+@pytest.mark.slow
+def test_each_fix_and_choice_that_is_offered_can_be_made_alone_and_ends_its_finding():
+    refused = []
+    offered = 0
+    for name, text in FILES:
+        result = lint(name, text.encode())
+        for finding in result.findings:
+            for repair in list_fixes(finding):
+                offered += 1
+                if reason := find_trouble(result, [(finding, repair)], FileSettings()):
+                    refused.append((name, finding.code, repair.title, reason))
+    assert refused == []
+    assert offered > 150
+
+
+DATA_FILES = [(name, text) for name, text in FILES if name.endswith((".yaml", ".yml", ".json"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+def test_fixes_are_the_same_in_each_encoding_and_with_each_line_end(unsafe):
+    """Files of the repository: all bytes are those of the first text, but for what was fixed there."""
+    different, changed = [], 0
+    for name, text in DATA_FILES:
+        expected = fix(name, text.encode(), unsafe=unsafe)
+        changed += expected.is_changed
+        for (codec, mark), end in product(MARKS.items(), ("\n", "\r\n", "\r")):
+            data, wanted = (mark + each.replace("\n", end).encode(codec) for each in (text, expected.text))
+            fixed = fix(name, data, unsafe=unsafe)
+            if (fixed.data, fixed.doubt, len(fixed.applied)) != (wanted, "", len(expected.applied)):
+                different.append((name, codec, end))
+    assert different == []
+    assert changed > 10

@@ -15,12 +15,14 @@ from rubric_lint.agree.changes import compare, pair_rubrics
 from rubric_lint.agree.judged.run import RecordCache
 from rubric_lint.fix import fix
 from rubric_lint.fix.formatting import format_file
+from rubric_lint.fix.run import FixOutcome
 from rubric_lint.lint.engine import examine, lint
 from rubric_lint.lsp.answers.actions import Abilities, make_actions
 from rubric_lint.lsp.server.analysis import State, analyse
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
+from rubric_lint.report.fixes import write_diff
 from rubric_lint.run.git import ChangedLines, ChangedLinesFilter, Changes
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.source import Source
@@ -112,6 +114,19 @@ def test_twice_the_documents_are_twice_the_work_to_fix(name):
     text = '{"rubrics": [{"id": "a", "description": "Names a source"}]}\n'
     text = text if name.endswith(".jsonl") else f"---\n{text}"
     once, twice = (work(fix, name, text * count) for count in (100, 200))
+    assert twice < 2.2 * once
+
+
+@pytest.mark.parametrize(
+    "line", ["- id: c%d\n  description: Names a source\n", "- description: Names source %d\n  weight: 2\n"]
+)
+def test_twice_the_changes_are_twice_the_work_to_show(line):
+    def write(count):
+        fixed = fix("a.yaml", ("rubrics:\n" + "".join(line % number for number in range(count))).encode())
+        assert len(fixed.applied) == count
+        return FixOutcome(fixed)
+
+    once, twice = (count_calls(partial(write_diff, color=False), write(count)) for count in (100, 200))
     assert twice < 2.2 * once
 
 

@@ -224,13 +224,15 @@ async def test_an_action_is_computed_for_the_text_as_it_is_when_it_is_chosen(edi
 
 
 async def test_a_fix_in_a_long_rubric_is_proved_when_it_is_selected(editor, folder, said):
-    sound, doubtful = (f"  - {{id: a{value}, expected_outcome: Says {value}, wieght: {value}}}\n" for value in "2x")
+    sound = "  - {id: a, expected_outcome: Says it, wieght: 2}\n"
+    doubtful = "  - {idd: a, expected_outcome: Says that}\n"
     long = "".join(f"  - {{id: b{number}, expected_outcome: {'Says so ' * 90}{number}}}\n" for number in range(90))
     text = f"rubrics:\n{sound}{doubtful}{long}"
     uri = editor.open(folder / "a.yaml", text)
     sound, *_ = await editor.actions(uri, (1, 0), (1, 99), ["quickfix"])
     doubtful, *_ = await editor.actions(uri, (2, 0), (2, 99), ["quickfix"])
-    assert [each.title for each in (sound, doubtful)] == ["Rename `wieght` to `weight` (unsafe)"] * 2
+    titles = ["Rename `wieght` to `weight` (unsafe)", "Rename `idd` to `id` (unsafe)"]
+    assert [each.title for each in (sound, doubtful)] == titles
     assert (sound.edit, doubtful.edit) == (None, None)
     sound = await editor.resolve(sound)
     assert apply(text, sound) == text.replace("wieght: 2", "weight: 2")

@@ -325,5 +325,44 @@ def test_of_many_documents_those_that_cannot_be_split_each_have_their_own_reason
     fixed = fix("a.rubric.yaml", (sound + weightless + sound + weightless).encode(), choices=(OWN,))
     assert [fixed.text.count(each.removeprefix("---\n")) for each in (sound, weightless)] == [0, 2]
     assert (len(fixed.applied), fixed.text.count("---\n")) == (2, 6)
-    assert sorted(place for _, place in fixed.refused) == ["/1/rubrics/1", "/3/rubrics/1"]
-    assert len(set(fixed.refused.values())) == 2
+    mixed = [(each.pointer, each.choices) for each in fixed.result.findings if each.rule == "mixing"]
+    assert (mixed, fixed.refused) == ([("/1/rubrics/1", ()), ("/3/rubrics/1", ())], {})
+
+
+def test_a_second_rubric_of_a_case_does_not_hide_that_two_cases_share_an_id():
+    text = """\
+tests:
+- {id: a, input: x, assertions: [{type: rubrics, criteria: [{id: x, outcome: Names it}]}]}
+- id: a
+  input: x
+  assertions:
+  - type: rubrics
+    criteria:
+    - {id: b, outcome: Names that}
+    - {id: c, score_ranges: [{score_range: [0, 10], outcome: Names none}]}
+"""
+    fixed = fix("suite.yaml", text.encode(), choices=[OWN])
+    assert [applied.rule for applied in fixed.applied] == ["mixing"]
+    assert "repeated-case.second-case" in [finding.code for finding in fixed.result.findings]
+
+
+@pytest.mark.parametrize(
+    ("weights", "is_offered"),
+    [
+        ((1, 1, 1), True),
+        ((1, 1, 0), False),
+        ((0, 0, 1), False),
+        ((0, 1, 1), True),
+        ((0, 0, 0), False),
+        ((1, 1, "x"), True),
+    ],
+)
+def test_no_rubric_without_weight_is_offered(weights, is_offered):
+    fields = ["expected_outcome: Names one", "expected_outcome: Names two", BANDS]
+    entries = [
+        f"- {{id: c{n}, weight: {each}, {field}}}\n"
+        for n, (each, field) in enumerate(zip(weights, fields, strict=True))
+    ]
+    result = lint("a.rubric.yaml", f"rubrics:\n{''.join(entries)}".encode(), FileSettings(claimed=True))
+    (found,) = (each for each in result.findings if each.rule == "mixing")
+    assert [each.choice for each in found.choices] == [OWN] * is_offered

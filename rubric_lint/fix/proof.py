@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -206,13 +207,13 @@ def _comments(reading: Reading) -> list[Span]:
 
 def _edited_comments(reading: Reading, changes: Iterable[DataChange]) -> list[str]:
     """Return the comments of a text after the changes without intents, which edit comments."""
-    edits = sorted((edit for change in changes if not change.intents for edit in change.edits), reverse=True)
+    edits = sorted(edit for change in changes if not change.intents for edit in change.edits)
+    starts, ends = [edit.span.start for edit in edits], [edit.span.end for edit in edits]
     comments = []
     for start, end in _comments(reading):
         text = reading.source.text[start:end]
-        for span, new in edits:
-            if span.start < end and span.end > start:
-                text = text[: max(span.start - start, 0)] + new + text[min(span.end, end) - start :]
+        for span, new in reversed(edits[bisect_right(ends, start) : bisect_left(starts, end)]):
+            text = text[: max(span.start - start, 0)] + new + text[min(span.end, end) - start :]
         if text:
             comments.append(text)
     return comments

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rubric_lint.finding import LIST_CHOICES, Severity
+from rubric_lint.finding import LIST_CHOICES, Finding, Severity
 from rubric_lint.fix import SAFE, Fixed, FixSelection, fix
 from rubric_lint.fix.silence import Silenced, silence
+from rubric_lint.lint.engine import lint
 from rubric_lint.messages import join_words
 from rubric_lint.project.files import File, Skipped, Unreadable
 from rubric_lint.project.settings import FileSettings, SettingsFinder
@@ -25,13 +26,14 @@ from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read,
 class FixOutcome:
     """The outcome of one file: `failure` says why it was not written, `others` how many hard links keep the old text.
 
-    `wish` is what was requested.
+    `wish` is what was requested, and `remaining` counts the findings of the file as it is now.
     """
 
     fixed: Fixed
     wish: FixSelection = SAFE
     failure: str = ""
     others: int = 0
+    remaining: int = 0
 
     @property
     def name(self) -> str:
@@ -48,15 +50,18 @@ class FixOutcome:
 class FixTotals:
     """Counts over the files of a run.
 
-    `unsafe` counts the findings that only unsafe fixes change, `open` those that wait for a choice. `unreadable` files
-    could not be read or written, `broken` ones have syntax errors,
+    `remaining` counts the findings that the linter reports afterwards. Of these, `blocked` ones have a fix that cannot
+    be made, `unsafe` ones one that may change the meaning, and `open` ones wait for a choice. `unmet` counts what is in
+    the way of a target. `unreadable` files could not be read or written, `broken` ones have syntax errors,
     `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter. `suites` counts those that a
     target could have by what became of them.
     """
 
     files: int = 0
     changed: int = 0
-    left: int = 0
+    remaining: int = 0
+    blocked: int = 0
+    unmet: int = 0
     unsafe: int = 0
     open: int = 0
     unreadable: int = 0
@@ -76,19 +81,29 @@ class FixTotals:
         self.unreadable += bool(outcome.failure)
         self.broken += any(outcome.fixed.faults())
         self.changed += outcome.is_changed
-        if not outcome.fixed.doubt:
-            self.left += sum(1 for _ in outcome.fixed.left(**outcome.wish._asdict()))
-            if not outcome.wish.unsafe:
-                findings = [each for each in outcome.fixed.result.findings if not outcome.wish.pick(each)]
-                self.unsafe += sum(not each.fix.safe for each in findings if each.fix)
-                if LIST_CHOICES not in outcome.wish.choices:  # else each is listed as left
-                    self.open += sum(1 for each in findings if each.choices and not each.fix)
+        self.remaining += outcome.remaining
+        if not (outcome.fixed.doubt or outcome.failure):
+            self.unmet += len(outcome.fixed.unmet)
+            for finding in outcome.fixed.result.findings:
+                self._sort(finding, outcome.wish)
         if outcome.fixed.is_suite:
             is_kept = outcome.fixed.unmet or outcome.fixed.doubt or outcome.failure
             is_rewritten = any(applied.rule.startswith("agentv-") for applied in outcome.fixed.applied)
             self.suites["in the way" if is_kept else "converted" if is_rewritten else "current"] += 1
         if outcome.is_changed:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
+
+    def _sort(self, finding: Finding, wish: FixSelection) -> None:
+        """Count a finding by why it remains."""
+        if wish.pick(finding):
+            self.blocked += 1
+        elif finding.fix:
+            self.unsafe += 1
+        elif finding.choices:
+            if LIST_CHOICES not in wish.choices:  # otherwise each is listed with its names
+                self.open += 1
+        elif finding.obstacle:
+            self.blocked += 1
 
     def word_unreadable(self) -> list[tuple[int, str]]:
         """Return how many files could not be parsed, and not be read or written, each with a note that says so."""
@@ -98,17 +113,20 @@ class FixTotals:
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
         ]
 
-    def word(self, *, is_dry: bool) -> str:
-        """Return a summary of all files."""
+    def word(self, *, is_dry: bool, is_rewriting: bool = False) -> str:
+        """Return a summary of all files, which says nothing of findings if it was for another release."""
         kinds = ", ".join(f"{count} {rule}" for rule, count in sorted(self.fixes.items()))
         read = counted(self.files, "file")
         doubts = self.faults - self.crashes
         became = join_words([f"{count} {what}" for what, count in sorted(self.suites.items())])
+        remain = "would remain" if is_dry else "remains" if self.remaining == 1 else "remain"
         more = [
             (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
+            (self.unmet, f"{counted(self.unmet, 'place')} to change by hand first, listed above"),
+            (self.remaining * (not is_rewriting), f"{counted(self.remaining, 'finding')} {remain}"),
+            (self.blocked, f"{counted(self.blocked, 'fix', 'fixes')} blocked, listed above with the reason"),
             (self.unsafe, f"up to {word_unsafe(self.unsafe)}"),  # not proved yet
             (self.open, word_open(self.open)),
-            (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
             *word_skipped(self.skipped),
             *self.word_unreadable(),
             (doubts, f"{counted(doubts, 'file')} left unchanged because the proof of the fixes failed"),
@@ -120,7 +138,7 @@ class FixTotals:
         elif self.changed:
             verb = "Would fix" if is_dry else "Fixed"
             text = f"{verb} {counted(self.fixes.total(), 'finding')} in {self.changed} of {read}: {kinds}."
-        elif not self.rubrics + self.left + self.faults + self.unreadable + self.broken:
+        elif not self.rubrics + self.remaining + self.unmet + self.faults + self.unreadable + self.broken:
             text = f"0 rubrics found in {read}, so there was nothing to fix."
         elif self.faults + self.unreadable + self.broken:
             text = f"Nothing fixed in {read}."
@@ -192,7 +210,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             line, column, _ = fixed.result.source.position(place.span.start)
             self.progress.clear()
             self._complain(f"{name}: not {self._verb}: {line}:{column} syntax: {place.message}")
-        result = FixOutcome(fixed, self._wish)
+        result = FixOutcome(fixed, self._wish, remaining=len(fixed.result.findings))
         with holding(*STOPS):  # what is written is counted
             if self._is_dry:
                 pass
@@ -203,7 +221,8 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
                 try:
                     result = replace(result, others=replace_file(name, data, fixed.data))
                 except WriteError as fault:
-                    result = replace(result, failure=str(fault))
+                    remaining = len(lint(name, data, file.settings).findings) if isinstance(file, File) else 0
+                    result = replace(result, failure=str(fault), remaining=remaining)
             self._totals.add(result)
         self.explaining.add(name, fixed.result)
         self._report(result)

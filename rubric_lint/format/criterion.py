@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, partial
@@ -440,6 +440,11 @@ def unescape_criterion(criterion: Criterion) -> Criterion:
 _CHECKLIST = (Shape.CHECKLIST,)
 SHAPE_FIELDS = {"score_ranges": Shape.SCORE_RANGES, "levels": Shape.LEVELS, "score_range": Shape.HOLISTIC}
 """The fields that determine the shape of an entry; without any, it is a checklist item."""
+
+
+def weigh_nothing(criteria: Sequence[Criterion]) -> bool:
+    """Return whether all weights of some criteria are 0, so that they have no average."""
+    return all(criterion.weight is not None and criterion.weight == 0 for criterion in criteria)
 
 
 def _read_weight(document: Reader, weight: Any, path: Path, *, deducts: bool) -> Decimal | None:

@@ -15,7 +15,7 @@ from rubric_lint.edits.intents import (
     WrapText,
 )
 from rubric_lint.finding import Problem
-from rubric_lint.format.criterion import Criterion, Replacement, Scale
+from rubric_lint.format.criterion import Criterion, Replacement, Scale, weigh_nothing
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_lists
@@ -165,6 +165,9 @@ def move_apart(rubric: Rubric, moved: Sequence[Criterion], what: str) -> Repair 
     holder = _find_holder(rubric)
     places = [rubric.view.place(entry.path) if rubric.view else entry.path for entry in moved]
     if holder is None or any(place[:-1] != rubric.path for place in places):
+        return None
+    going = {entry.path for entry in moved}
+    if weigh_nothing(moved) or weigh_nothing([entry for entry in rubric.entries if entry.path not in going]):
         return None
     where = "beside this one" if holder else "in a document of its own"
     title = f"move {what} to a new rubric {where}, with a score of its own"

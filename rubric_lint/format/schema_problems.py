@@ -220,6 +220,8 @@ def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: st
     rivals = (key for key in fault.value if key not in schema.entry_fields and schema.suggest(key, near))
     is_plain = len(near) == 1 and len(list(islice(rivals, 2))) < 2
     repair = _rename(schema, fault.value, path, name, near[0]) if is_plain else None
+    if repair and not schema.is_valid_field(known, near[0], fault.value[name]):
+        repair = None  # it would only be another error
     return Problem("misspelt", path, Part.KEY, values, repair=repair)
 
 

@@ -1,5 +1,6 @@
 """Lint one file: turn its bytes into findings."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +24,7 @@ from rubric_lint.dialects.search.locate import (
 from rubric_lint.finding import Finding, Place, Problem, Related, Result, Severity, Unread
 from rubric_lint.format.criterion import Criterion, Shape, Thresholds
 from rubric_lint.format.recognition import FIELD, Around
+from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.rubric import Rubric, SharedEntries, apply_threshold, build_rubric
 from rubric_lint.format.schema import RubricSchema, schema_of
 from rubric_lint.format.schema_files import catalogue
@@ -391,11 +393,17 @@ def _find_misspelt(
     if not isinstance(value, dict) or schema.definitions.get(definition, {}).get("additionalProperties") is False:
         return
     known = schema.fields_of(definition)
-    for name in value:
-        near = [] if name in known else find_near(name, known)
-        if near and near[0] not in value:
-            values = {"field": shorten(name), "system": view.dialect.title, "near": near[0]}
-            yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values)
+    meant = {name: near[0] for name in value if name not in known and (near := find_near(name, known))}
+    counts = Counter(meant.values())
+    for name, field in meant.items():
+        if field not in value:
+            values = {"field": shorten(name), "system": view.dialect.title, "near": field}
+            repair = None
+            if counts[field] == 1:  # two may mean it, and only one can have it
+                renamed = {field if key == name else key: item for key, item in value.items()}
+                if all(fault.path[:1] != (field,) for fault in schema.find_faults(definition, renamed)):
+                    repair = rename_fields([((*path, name), field)])
+            yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values, repair=repair)
 
 
 def _check(document: Document, rubric: Rubric) -> Iterator[Found]:

@@ -8,13 +8,28 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.scale_repair import SCALE_CHOICES, ScaleRepair, repair_scale
 from rubric_lint.messages import list_scores, name_scores
 from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare each band with those that start at a lower score, in whatever order the bands are written."""
     for scale in rubric.flawed_scales:
-        if not _is_ascending(scale):
+        repeated = list(_find_repeated(scale))
+        yield from repeated
+        if not repeated and not _is_ascending(scale):
             yield from _compare(scale, repair_scale(rubric, scale))
+
+
+def _find_repeated(scale: Scale) -> Iterator[Problem]:
+    """Find keys of a map that are one score in two notations, such as 5 and 5.0; equal keys are another finding."""
+    first: dict[float | None, Band] = {}
+    for band in scale.bands:
+        other = first.setdefault(band.lower, band)
+        if other is not band and band.part is Part.KEY and band.lower is not None:
+            values = {"key": band.path[-1], "other": other.path[-1]}
+            yield Problem(
+                "repeated-key", band.path, band.part, values, (Place("the first one", other.path, other.part),)
+            )
 
 
 def _is_ascending(scale: Scale) -> bool:
@@ -49,9 +64,10 @@ RULE = Rule(
     "overlap",
     Severity.ERROR,
     {
+        "repeated-key": "the key `{key}` is the same score as `{other}` ({line}); remove one of the two bands",
         "shared-scores": (
             "{scores} {are} in this band {band} and in {other} ({line}); end one band before the other starts"
-        )
+        ),
     },
     check,
     fix="unsafe",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rubric_lint.finding import Place, Problem, Severity, Unread
 from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.case_names import find_names
+from rubric_lint.lint.case_names import find_names, find_repeated
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
 from rubric_lint.messages import join_words
 from rubric_lint.project.files import name_other_kind, word_other_kind
@@ -302,13 +302,13 @@ def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
         raise InvalidRubricError(*faults)
     if not rubrics:
         raise RubricError(*_word_absence(name, result.unread))
-    found: dict[str, Loaded] = {}
-    for loaded in name_rubrics(name, rubrics):
-        if first := found.get(loaded.name):
-            raise RubricError(
-                f"{loaded.start}: a second rubric is named `{loaded.name}`, after the one at {first.start}"
-            )
-        found[loaded.name] = loaded._replace(file=tuple(documents))
+    for problem, document in find_repeated(rubrics, ()):
+        place = _write_place(result.source, document.span(problem.path, problem.part).start)
+        first = _write_place(result.source, (problem.related[0].span or document.span(())).start)
+        what = f"case has the {problem.values['field']}" if problem.code == "second-case" else "rubric is named"
+        raise RubricError(f"{place}: a second {what} `{problem.values['name']}`, after the one at {first}")
+    file = tuple(documents)
+    found = {loaded.name: loaded._replace(file=file) for loaded in name_rubrics(name, rubrics)}
     for loaded in found.values():
         is_valid = loaded.rubric.schema.is_valid(loaded.document.value(loaded.rubric.path))
         if not is_valid and any(find_shape_problems(loaded.document, loaded.rubric)):
