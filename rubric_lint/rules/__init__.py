@@ -68,6 +68,7 @@ _GROUPS: dict[str, dict[str, Sign]] = {
         "idle_gate": "gate",
         "cancelling_criterion": "penalty",
         "mirrored_criterion": "penalty",
+        "contradicting_sign": "signed",
         "negated_penalty": "penalty",
     },
     "Outcomes": {

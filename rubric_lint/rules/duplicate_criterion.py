@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric, fold_outcome
-from rubric_lint.format.signs import write_out_negations
+from rubric_lint.format.wording import NEGATIONS, stem, write_out_negations
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
 
@@ -35,15 +35,15 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
     affirmed: dict[Hashable, Criterion] = {}
     negated: dict[Hashable, Criterion] = {}
-    ends = [_stem((criterion.outcome or "").rsplit(None, 1)[-1].casefold().rstrip(".,;!")) for criterion in criteria]
+    ends = [stem((criterion.outcome or "").rsplit(None, 1)[-1].casefold().rstrip(".,;!")) for criterion in criteria]
     counts = Counter(ends)  # a negation leaves the last word as it is
     for criterion, end in zip(criteria, ends, strict=True):
         if counts[end] < 2:
             continue
         folded = write_out_negations((criterion.outcome or "").casefold())
         words = [stripped for word in folded.split() if (stripped := word.rstrip(".,;!"))]
-        is_negated = sum(word in _NEGATIONS for word in words) % 2 == 1
-        gist = (tuple(_stem(word) for word in words if word not in _DROPPED), _scale(criterion))
+        is_negated = sum(word in NEGATIONS for word in words) % 2 == 1
+        gist = (tuple(stem(word) for word in words if word not in _DROPPED), _scale(criterion))
         own, others = (negated, affirmed) if is_negated else (affirmed, negated)
         own.setdefault(gist, criterion)
         opposite = others.get(gist)
@@ -74,16 +74,10 @@ def _scale(criterion: Criterion) -> Hashable:
     return takes, said, tuple((level.number, level.outcome) for level in criterion.levels or ()), apart
 
 
-_NEGATIONS = frozenset(["not", "no", "never", "without"])
 # Words that come or go with a negation: does not mention, no source, with a greeting.
-_DROPPED = _NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
+_DROPPED = NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
 _PARTS = ("no", "never", "without", "n't", "n’t")  # noqa: RUF001
 """One of these is in every outcome with a negation."""
-
-
-def _stem(word: str) -> str:
-    """Strip the ending that a verb loses after `does not`."""
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 RULE = Rule(

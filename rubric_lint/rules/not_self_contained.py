@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.signs import POINTERS
+from rubric_lint.format.wording import POINTERS
 from rubric_lint.rules.rule import Rule
 
 

@@ -1,0 +1,162 @@
+"""The words of criteria: what they grade with, how they begin, what answers do and what negates it.
+
+Rules share them, so that each reads the same forms: "Explains", "Explain", "The response should explain" and "Does the
+response explain".
+"""
+
+import re
+from functools import cache
+
+GRADES = frozenset(
+    """
+    good bad poor fair great excellent outstanding exceptional superb perfect average mediocre adequate inadequate
+    okay ok acceptable unacceptable satisfactory unsatisfactory sufficient insufficient decent weak strong terrible
+    awful best worst better worse high medium low pass passes passed passing fail fails failed failing failure success
+    successful unsuccessful borderline proficient competent novice expert exemplary ideal nice horrible amazing
+    brilliant fantastic wonderful flawless lacking subpar meh correct incorrect right wrong partial incomplete complete
+    suitable unsuitable appropriate inappropriate reasonable superior inferior marginal passable optimal suboptimal
+    helpful unhelpful useful useless clear unclear accurate inaccurate coherent incoherent thorough relevant irrelevant
+    """.split()  # noqa: SIM905 (a paragraph reads better than fifty lines)
+)
+"""Words that grade instead of describing: a judge who reads only these has to invent the standard."""
+
+GRADES_OF_SCALES = frozenset(
+    """
+    complete advanced intermediate beginner beginning developing accomplished limited basic minimal standard fine solid
+    expected met unmet done satisfied achieved none other otherwise default
+    """.split()  # noqa: SIM905
+)
+"""Grades too, except in a checklist, where they may quote the answer."""
+
+TRAITS = frozenset(
+    """
+    polite impolite friendly unfriendly concise professional unprofessional readable unreadable
+    precise imprecise consistent inconsistent comprehensive informative engaging insightful respectful
+    """.split()  # noqa: SIM905
+)
+"""Words that judge too, but alone they may be all that one answer has and another has not."""
+
+PADDING = frozenset(
+    """
+    a an the is are was it its this that very quite rather really extremely mostly somewhat fairly pretty not too so
+    below above enough completely totally entirely fully largely highly barely just nearly almost only overall
+    generally partially partly well moderately slightly possible model's assistant's
+    response responses answer answers output outputs result results quality performance work effort attempt submission
+    job score scores rating level grade mark tone structure style wording and but or
+    """.split()  # noqa: SIM905
+)
+"""Words that say nothing beside a grade."""
+
+ACTIONS = frozenset(
+    """
+    acknowledge admit advise affirm apologize apologise argue ask assess avoid calculate cite clarify classify compare
+    compute conclude confirm consider correct define demonstrate describe determine discuss distinguish emphasize
+    emphasise encourage evaluate explain express give highlight identify illustrate include indicate inform inquire
+    instruct interpret introduce invite justify mention notify prioritize prioritise propose provide reassure recognize
+    recognise recommend refer refuse remind respond say specify stress suggest summarize summarise tell translate urge
+    validate verify warn write
+    """.split()  # noqa: SIM905
+)
+"""What an answer does, as an order says it."""
+
+ACTIONS_OR_THINGS = frozenset("address check list name note offer outline point quote report request state".split())  # noqa: SIM905
+"""What an answer does, in words that name things as well, also with an -s: "notes the date", "names and notes"."""
+
+OBJECTS = frozenset(
+    """
+    the a an that whether how why what when which who it its their his her this these those them any each every all both
+    """.split()  # noqa: SIM905
+)
+"""What stands behind a verb and not behind a thing."""
+
+ADVERB = r"(?:(?:also|then|[a-z]+ly)\s+)?"
+"""A pattern of what may stand before a verb."""
+
+SUBJECT = (
+    r"(?:\d+(?:\.\d+)*[.:)]?\s+)?"
+    r"(?:(?:(?:the|this|an?)\s+(?:[\w'’]+\s+)?)?(?:responses?|answers?|model|assistant|chatbot|output|ai|agent|reply|text)\s+|it\s+)?"  # noqa: RUF001
+)
+"""A pattern of what an outcome may begin with before its verb: a number such as `1.2:`, and who does it."""
+
+QUESTION = r"(?:\d+(?:\.\d+)*[.:)]?\s+)?(?:do|does|did)\s+(?:the|this|an?)\s+(?:[\w'’-]+\s+){1,2}?"  # noqa: RUF001
+"""A pattern of what stands before the verb of a question: "Does the response"."""
+
+DUTY = r"(?:should|must|shall|ought\s+to|needs?\s+to)"
+"""A pattern of what asks an answer for something."""
+
+NOT = r"(?:\s+not\b|n['’]t\b)"  # noqa: RUF001
+"""A pattern of what forbids it, or says that it is not so, behind such a word."""
+
+FAILURE = (
+    r"(?:(?:fail|neglect|forget|refuse)(?:s|ed|ing)?\s+to|omit(?:s|ted|ting)?|lack(?:s|ed|ing)?|miss(?:es|ed|ing)?|"
+    r"(?:ignor|overlook)(?:e|es|s|ed|ing)?)"
+)
+"""A pattern of the verbs that say what an answer does not do."""
+
+NEGATION = (
+    rf"(?:(?:does|do|did|is|are|was|were|has|have|can|could|will|would|{DUTY}){NOT}|cannot|{FAILURE}|never|not|"
+    r"without|no)"
+)
+"""A pattern of what negates the words behind it."""
+
+NEGATIONS = frozenset(["not", "no", "never", "without"])
+"""Words that turn what an outcome says round."""
+
+
+def opening(form: str) -> str:
+    """Return the pattern of an outcome that begins with a form, in the group `said`, whoever is said to do it."""
+    return rf"(?i)\s*{SUBJECT}{ADVERB}(?P<said>{form})(?![\w-])"
+
+
+def third_person(verb: str) -> str:
+    """Return what an answer does in the words of a statement: "classifies" for "classify"."""
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "z")) else f"{verb}s"
+
+
+POINTERS = ("above", "below", "previous", "preceding", "ditto", "idem", "same", "level", "band", "criteri", "before")
+"""One of these is in every outcome that points to another one."""
+
+
+@cache
+def _asked() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of what a good answer does, and of what takes that back; few rubrics have penalties."""
+    evaded = (
+        r"answering|addressing|responding|engaging|discussing|mentioning|acknowledging|explaining|stating|naming|"
+        r"giving\s+(?:an?\s+|any\s+)?(?:\w+\s+)?(?:answer|reason)s?|(?:the|an?y?|this)\s+(?:question|topic|issue|request|subject|problem)"
+    )
+    form = (
+        rf"{DUTY}(?:{NOT})?(?!\s+(?:the|an?|it|they|you|this|that|these|any|he|she|there)\b|\s+have\s+\w+(?:ed|en)\b)"
+        rf"|avoid(?:s|ing)?(?!\s+(?:{evaded})\b)|refrain(?:s|ing)?\s+from(?!\s+(?:{evaded})\b)|(?<!\w\s)do{NOT}"
+    )
+    taken_back = rf"\b(?:but|yet|however|though|instead)\b(?:\W+\w+){{0,3}}?\W+{NEGATION}\b|\bbut\s+instead\b"
+    return re.compile(opening(form)), re.compile(taken_back, re.IGNORECASE)
+
+
+def find_demand(text: str) -> str:
+    """Return how an outcome begins to ask for what a good answer does, such as "Should not"; empty if it does not.
+
+    "Avoids answering" says what a bad answer does, and so does "Should ask for the age but fails to".
+    """
+    demand, taken_back = _asked()
+    found = demand.match(text)
+    return "" if found is None or taken_back.search(text, found.end()) else " ".join(found["said"].split())
+
+
+def write_out_negations(text: str) -> str:
+    """Return a text with "not" as a word of its own: "does not" for "doesn't"."""
+    return re.sub(r"n['’]t\b", " not", text).replace("cannot", "can not")  # noqa: RUF001
+
+
+def stem(word: str) -> str:
+    """Return a word without the endings that it has in one sentence and loses in the negation of it."""
+    if word.endswith(("ies", "ied")) and len(word) > 5:
+        return f"{word[:-3]}y"
+    for ending in ("ing", "es", "ed", "s"):
+        if word.endswith(ending) and len(word) > len(ending) + 3 and not word.endswith("ss"):
+            word = word[: -len(ending)]
+            break
+    if len(word) > 3:
+        word = word.rstrip("e")
+    return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
