@@ -17,7 +17,7 @@ _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
     satisfies satisfy see serious seven six some stars ten than three thumbs tier top true two undefined unknown unsure
     yes zero demonstrates displays exhibits feels follows looks maintains must reads remains shall should show shows
     sounds uses explanation summary code text reply of with few minor several many serious significant be
-    otherwise adheres adhere complies comply
+    otherwise adheres adhere complies comply follow use demonstrate display exhibit maintain
     """.split()  # noqa: SIM905
 )  # fmt: skip
 _ENDS = ".,;:!?()"

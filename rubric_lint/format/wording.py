@@ -153,8 +153,8 @@ def stem(word: str) -> str:
     """Return a word without the endings that it has in one sentence and loses in the negation of it."""
     if word.endswith(("ies", "ied")) and len(word) > 5:
         return f"{word[:-3]}y"
-    for ending in ("ing", "es", "ed", "s"):
-        if word.endswith(ending) and len(word) > len(ending) + 3 and not word.endswith("ss"):
+    for ending, least in (("ing", 6), ("es", 5), ("ed", 5), ("s", 3)):
+        if word.endswith(ending) and len(word) > least and not word.endswith("ss"):
             word = word[: -len(ending)]
             break
     if len(word) > 3:
