@@ -88,13 +88,16 @@ NOT = r"(?:\s+not\b|n['’]t\b)"  # noqa: RUF001
 """A pattern of what forbids it, or says that it is not so, behind such a word."""
 
 FAILURE = (
-    r"(?:(?:fail|neglect|forget|refuse)(?:s|ed|ing)?\s+to|omit(?:s|ted|ting)?|lack(?:s|ed|ing)?|miss(?:es|ed|ing)?|"
-    r"(?:ignor|overlook)(?:e|es|s|ed|ing)?)"
+    r"(?:(?:fail|neglect|forget)(?:s|ed|ing)?\s+to|(?:omit(?:s|ted|ting)?|lack(?:s|ed|ing)?|miss(?:es|ed|ing)?|"
+    r"overlook(?:s|ed|ing)?)(?!\s+(?:no|none|nothing)\b))"
 )
-"""A pattern of the verbs that say what an answer does not do."""
+"""A pattern of the verbs that say what an answer should do and does not."""
+
+REFUSAL = r"(?:refus(?:e|es|ed|ing)\s+to|ignor(?:e|es|ed|ing)(?!\s+(?:no|none|nothing)\b))"
+"""A pattern of the verbs that say what an answer does not do, which may be right."""
 
 NEGATION = (
-    rf"(?:(?:does|do|did|is|are|was|were|has|have|can|could|will|would|{DUTY}){NOT}|cannot|{FAILURE}|never|not|"
+    rf"(?:(?:does|do|did|is|are|was|were|has|have|can|could|will|would|{DUTY}){NOT}|cannot|{FAILURE}|{REFUSAL}|never|not|"
     r"without|no)"
 )
 """A pattern of what negates the words behind it."""
@@ -115,7 +118,22 @@ def third_person(verb: str) -> str:
     return f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "z")) else f"{verb}s"
 
 
-POINTERS = ("above", "below", "previous", "preceding", "ditto", "idem", "same", "level", "band", "criteri", "before")
+POINTERS = (
+    "above",
+    "below",
+    "previous",
+    "preceding",
+    "ditto",
+    "idem",
+    "same",
+    "level",
+    "band",
+    "criteri",
+    "before",
+    "afore",
+    "foregoing",
+    "previously",
+)
 """One of these is in every outcome that points to another one."""
 
 
@@ -142,6 +160,17 @@ def find_demand(text: str) -> str:
     demand, taken_back = _asked()
     found = demand.match(text)
     return "" if found is None or taken_back.search(text, found.end()) else " ".join(found["said"].split())
+
+
+def find_negation(text: str) -> str:
+    """Return how an outcome begins to say what an answer does not do, such as "Fails to"; empty if it does not."""
+    found = _negation().match(text)
+    return " ".join(found["said"].split()) if found else ""
+
+
+@cache
+def _negation() -> re.Pattern[str]:
+    return re.compile(opening(NEGATION))
 
 
 def write_out_negations(text: str) -> str:

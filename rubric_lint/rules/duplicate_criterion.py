@@ -27,7 +27,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             if first is criterion:
                 others.append(criterion)
             else:
-                yield _compare("counted-twice", criterion, first)
+                is_copied = _names_another_thing(criterion, first)
+                yield _compare("copied" if is_copied else "counted-twice", criterion, first)
     if any(map("\n".join(texts).__contains__, _PARTS)):
         yield from _find_opposites(others)
 
@@ -49,6 +50,17 @@ def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
         opposite = others.get(gist)
         if opposite and gist[0] and _counts_up(criterion) and _counts_up(opposite):
             yield _compare("opposites", criterion, opposite)
+
+
+def _names_another_thing(criterion: Criterion, first: Criterion) -> bool:
+    """Return whether both criteria have an id of words, and these words differ."""
+    if not (criterion.has_own_id and first.has_own_id):
+        return False
+    own, other = ("".join(filter(str.isalpha, each.id.casefold())) for each in (criterion, first))
+    return own != other and min(len(own), len(other)) >= _SHORTEST_NAME
+
+
+_SHORTEST_NAME = 3
 
 
 def _counts_up(criterion: Criterion) -> bool:
@@ -86,6 +98,10 @@ RULE = Rule(
     {
         "counted-twice": (
             "its outcome says the same as that of {other} ({line}), which then counts twice; remove one of them"
+        ),
+        "copied": (
+            "its outcome says the same as that of {other} ({line}), but their names differ, so one may be a copied "
+            "text; write what its name says, or remove one of them"
         ),
         "opposites": (
             "its outcome is the opposite of that of {other} ({line}), so no answer meets both; remove one of them"

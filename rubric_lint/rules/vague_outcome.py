@@ -132,7 +132,7 @@ RULE = Rule(
         "label": '"{text}" is a label; say what an observer sees in an answer that earns it',
         "praise": '"{text}" only praises; say what an observer sees in an answer that earns it',
         "complaint": (
-            '"{text}" judges an answer and does not describe it; say what an observer sees in an answer that loses by it'
+            '"{text}" judges and does not describe; say what an observer sees in an answer that it counts against'
         ),
     },
     check,
