@@ -24,7 +24,7 @@ _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
 _ENDS = ".,;:!?()"
 _NO_GATE = frozenset({None})
 _DIGITS = "0123456789"
-_SCORES = ("score", "point", "pt", "10", "level")
+_SCORES = ("score", "point", "pt", "10", "level", "scale", "rate")
 _FAILURES = ("fail", "neglect")
 _NEGATIONS = (" not ", "\nnot ", " no ", "\nno ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
 

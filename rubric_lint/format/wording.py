@@ -88,12 +88,12 @@ NOT = r"(?:\s+not\b|n['’]t\b)"  # noqa: RUF001
 """A pattern of what forbids it, or says that it is not so, behind such a word."""
 
 FAILURE = (
-    r"(?:(?:fail|neglect|forget)(?:s|ed|ing)?\s+to|(?:omit(?:s|ted|ting)?|lack(?:s|ed|ing)?|miss(?:es|ed|ing)?|"
-    r"overlook(?:s|ed|ing)?)(?!\s+(?:no|none|nothing)\b))"
+    r"(?:(?:fail|neglect|forget)(?:s|ed|ing)?\s+to|(?:omits?|lacks?(?!\s+of)|miss(?:es)?|overlooks?)"
+    r"(?!\s+(?:no|none|nothing)\b))"
 )
 """A pattern of the verbs that say what an answer should do and does not."""
 
-REFUSAL = r"(?:refus(?:e|es|ed|ing)\s+to|ignor(?:e|es|ed|ing)(?!\s+(?:no|none|nothing)\b))"
+REFUSAL = r"(?:refus(?:es?|ed|ing)\s+to|ignores?(?!\s+(?:no|none|nothing)\b))"
 """A pattern of the verbs that say what an answer does not do, which may be right."""
 
 NEGATION = (
@@ -164,13 +164,19 @@ def find_demand(text: str) -> str:
 
 def find_negation(text: str) -> str:
     """Return how an outcome begins to say what an answer does not do, such as "Fails to"; empty if it does not."""
-    found = _negation().match(text)
-    return " ".join(found["said"].split()) if found else ""
+    found = match_negation(text)
+    return " ".join((found["said"] or found["none"]).split()) if found else ""
+
+
+def match_negation(text: str) -> re.Match[str] | None:
+    """Match what negates a whole outcome, at its start; the group `verb` is that of "names no source"."""
+    return _negation().match(text)
 
 
 @cache
 def _negation() -> re.Pattern[str]:
-    return re.compile(opening(NEGATION))
+    none = r"(?P<none>(?P<verb>[a-z]+s)\s+no)\b(?!\s+(?:longer|more|matter)\b)"
+    return re.compile(rf"{opening(NEGATION)}|\s*{SUBJECT}{ADVERB}{none}")
 
 
 def write_out_negations(text: str) -> str:

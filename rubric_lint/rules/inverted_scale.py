@@ -95,7 +95,7 @@ def _compare(kind: str, steps: list[_Step]) -> Iterator[Problem]:
         yield Problem("falling", lowest.path, lowest.part, values, (place,))
 
 
-_FAILS = re.compile(opening(FAILURE))
+_FAILS = re.compile(opening(rf"(?=\w+s\b){FAILURE}"))
 _FAILURE = re.compile(rf"\b{FAILURE}\b", re.IGNORECASE)
 
 

@@ -8,11 +8,9 @@ from typing import NamedTuple
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.wording import ADVERB, NEGATION, NEGATIONS, SUBJECT, opening, stem, write_out_negations
+from rubric_lint.format.wording import NEGATIONS, match_negation, stem, write_out_negations
 from rubric_lint.rules.rule import Rule
 
-# A negation of what the whole outcome says: at its start, or "names no source". One further on is part of what is said.
-_NEGATED = re.compile(rf"{opening(NEGATION)}|\s*{SUBJECT}{ADVERB}(?P<verb>\w+)\s+no\b")
 _WORD = re.compile(r"[^\W_]+")
 _DROPPED = frozenset(
     "a an the any to of that this it its is are be in on for with and or does do did response answer model".split()  # noqa: SIM905
@@ -69,7 +67,7 @@ def _is_mirror(one: _Said, other: _Said) -> bool:
 def _read(criterion: Criterion) -> _Said:
     text = write_out_negations(criterion.outcome or "")
     folded = text.casefold()
-    found = _NEGATED.match(folded)
+    found = match_negation(folded)  # one further on is part of what is said
     rest = folded[found.end() :] if found else folded
     marks = frozenset(_MARKS.findall(text[len(folded) - len(rest) :] if len(text) == len(folded) else rest))
     if found and found["verb"]:

@@ -59,7 +59,7 @@ _ANYWHERE = re.compile(
 _SAID = r"(?:mentioned|described|listed|named|stated|noted|discussed|defined|specified|outlined|given)"
 _MENTIONED = re.compile(
     rf"""[^.;:!?\n]*?\b(?P<said>
-        (?:the|all|each\sof\sthe|any\sof\sthe)\s(?:(?:above|previously|before)[\s-]{_SAID}|above|aforementioned|foregoing)
+        (?<!none\sof\s)(?<!any\sof\s)the\s(?:(?:above|previously|before)[\s-]{_SAID}|above|aforementioned|foregoing)
           (?=\s(?!the\b|an?\b|and\b|or\b|is\b|are\b)[a-z])
       | {_SAID}\s(?:above|previously){_END}
     )""",
