@@ -97,8 +97,8 @@ REFUSAL = r"(?:refus(?:es?|ed|ing)\s+to|ignores?(?!\s+(?:no|none|nothing)\b))"
 """A pattern of the verbs that say what an answer does not do, which may be right."""
 
 NEGATION = (
-    rf"(?:(?:does|do|did|is|are|was|were|has|have|can|could|will|would|{DUTY}){NOT}|cannot|{FAILURE}|{REFUSAL}|never|not|"
-    r"without|no)"
+    rf"(?:(?:does|do|did|is|are|was|were|has|have|can|could|will|would|{DUTY}){NOT}|cannot|{FAILURE}|{REFUSAL}|"
+    r"never|not|no)"
 )
 """A pattern of what negates the words behind it."""
 
