@@ -45,7 +45,7 @@ FLOOR = {room: number for number, row in enumerate(reversed(FLOORS.split("\n")))
 # What a rule may know: the model and the vocabulary.
 KNOWN_TO_RULES = {
     *("edits.intents", "finding", "messages", "rules.rule", "text.path", "text.source", "text.scalar"),
-    *("format.criterion", "format.repairs", "format.rubric", "format.signs", "format.wording"),
+    *("format.criterion", "format.repairs", "format.rubric", "format.signs", "format.wording", "format.openings"),
 }
 
 MODULES = {

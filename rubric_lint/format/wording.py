@@ -5,7 +5,6 @@ response explain".
 """
 
 import re
-from functools import cache
 
 GRADES = frozenset(
     """
@@ -84,7 +83,10 @@ QUESTION = r"(?:\d+(?:\.\d+)*[.:)]?\s+)?(?:do|does|did)\s+(?:the|this|an?)\s+(?:
 DUTY = r"(?:should|must|shall|ought\s+to|needs?\s+to)"
 """A pattern of what asks an answer for something."""
 
-NOT = r"(?:\s+not\b|n['’]t\b)"  # noqa: RUF001
+CONTRACTED = r"n['’]t\b"  # noqa: RUF001 (an apostrophe of prose)
+"""A pattern of "not" at the end of a word."""
+
+NOT = rf"(?:\s+not\b|{CONTRACTED})"
 """A pattern of what forbids it, or says that it is not so, behind such a word."""
 
 FAILURE = (
@@ -106,11 +108,6 @@ NEGATIONS = frozenset(["not", "no", "never", "without"])
 """Words that turn what an outcome says round."""
 
 
-def opening(form: str) -> str:
-    """Return the pattern of an outcome that begins with a form, in the group `said`, whoever is said to do it."""
-    return rf"(?i)\s*{SUBJECT}{ADVERB}(?P<said>{form})(?![\w-])"
-
-
 def third_person(verb: str) -> str:
     """Return what an answer does in the words of a statement: "classifies" for "classify"."""
     if verb.endswith("y") and verb[-2] not in "aeiou":
@@ -118,70 +115,15 @@ def third_person(verb: str) -> str:
     return f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "z")) else f"{verb}s"
 
 
-POINTERS = (
-    "above",
-    "below",
-    "previous",
-    "preceding",
-    "ditto",
-    "idem",
-    "same",
-    "level",
-    "band",
-    "criteri",
-    "before",
-    "afore",
-    "foregoing",
-    "previously",
+POINTERS = tuple(
+    "above below previous preceding ditto idem same level band criteri before aforementioned foregoing".split()  # noqa: SIM905
 )
 """One of these is in every outcome that points to another one."""
 
 
-@cache
-def _asked() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of what a good answer does, and of what takes that back; few rubrics have penalties."""
-    evaded = (
-        r"answering|addressing|responding|engaging|discussing|mentioning|acknowledging|explaining|stating|naming|"
-        r"giving\s+(?:an?\s+|any\s+)?(?:\w+\s+)?(?:answer|reason)s?|(?:the|an?y?|this)\s+(?:question|topic|issue|request|subject|problem)"
-    )
-    form = (
-        rf"{DUTY}(?:{NOT})?(?!\s+(?:the|an?|it|they|you|this|that|these|any|he|she|there)\b|\s+have\s+\w+(?:ed|en)\b)"
-        rf"|avoid(?:s|ing)?(?!\s+(?:{evaded})\b)|refrain(?:s|ing)?\s+from(?!\s+(?:{evaded})\b)|(?<!\w\s)do{NOT}"
-    )
-    taken_back = rf"\b(?:but|yet|however|though|instead)\b(?:\W+\w+){{0,3}}?\W+{NEGATION}\b|\bbut\s+instead\b"
-    return re.compile(opening(form)), re.compile(taken_back, re.IGNORECASE)
-
-
-def find_demand(text: str) -> str:
-    """Return how an outcome begins to ask for what a good answer does, such as "Should not"; empty if it does not.
-
-    "Avoids answering" says what a bad answer does, and so does "Should ask for the age but fails to".
-    """
-    demand, taken_back = _asked()
-    found = demand.match(text)
-    return "" if found is None or taken_back.search(text, found.end()) else " ".join(found["said"].split())
-
-
-def find_negation(text: str) -> str:
-    """Return how an outcome begins to say what an answer does not do, such as "Fails to"; empty if it does not."""
-    found = match_negation(text)
-    return " ".join((found["said"] or found["none"]).split()) if found else ""
-
-
-def match_negation(text: str) -> re.Match[str] | None:
-    """Match what negates a whole outcome, at its start; the group `verb` is that of "names no source"."""
-    return _negation().match(text)
-
-
-@cache
-def _negation() -> re.Pattern[str]:
-    none = r"(?P<none>(?P<verb>[a-z]+s)\s+no)\b(?!\s+(?:longer|more|matter)\b)"
-    return re.compile(rf"{opening(NEGATION)}|\s*{SUBJECT}{ADVERB}{none}")
-
-
 def write_out_negations(text: str) -> str:
     """Return a text with "not" as a word of its own: "does not" for "doesn't"."""
-    return re.sub(r"n['’]t\b", " not", text).replace("cannot", "can not")  # noqa: RUF001
+    return re.sub(CONTRACTED, " not", text).replace("cannot", "can not")
 
 
 def stem(word: str) -> str:

@@ -7,7 +7,7 @@ from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.repairs import SPLIT, split_outcome
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.wording import NEGATIONS, NOT
+from rubric_lint.format.wording import CONTRACTED, NEGATIONS
 from rubric_lint.rules.rule import Rule
 
 # Of "any of" and "one of", an item will do: they are alternatives, which one answer is enough for.
@@ -19,7 +19,7 @@ _BUNDLE = re.compile(
       )(?:\s+of)?\s+(?:the|these)\s+(?:[\w-]+\s+){{0,2}}?following)\b(?=[^.,;]{{0,60}}(?:[:(\n]|\s-{{1,2}}\s))""",
     re.VERBOSE | re.IGNORECASE,
 )
-_NEGATED = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS))})\b|{NOT}", re.IGNORECASE)
+_NEGATED = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS))})\b|{CONTRACTED}", re.IGNORECASE)
 _ITEMS = re.compile(r"[,;]|\n|\s(?:and|or)\s|\(\d\)|\s[-*•]\s")
 _FEWEST = 2
 

@@ -9,23 +9,17 @@ from rubric_lint.rules.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Find a criterion that counts against an answer for an outcome that another counts for it."""
+    """Find a criterion that takes points for an outcome that another gives points for."""
     seen: dict[tuple[str, bool], Criterion] = {}
     for criterion in rubric.criteria:
-        if criterion.outcome is None or not criterion.weight:
+        if criterion.outcome is None or not criterion.weight or criterion.is_negated:
             continue
-        text = fold_outcome(criterion.outcome)
-        seen.setdefault((text, criterion.is_penalty), criterion)
-        other = seen.get((text, not criterion.is_penalty))
-        if other is None:
-            continue
-        place = Place("the other one", other.outcome_path)
-        if criterion.is_negated or other.is_negated:
-            values = {"other": other.label}
-            yield Problem("turned", criterion.outcome_path, values=values, related=(place,))
-        else:
-            weights = {"weight": criterion.weight, "other": other.label, "other_weight": other.weight}
-            yield Problem("opposite-signs", criterion.outcome_path, values=weights, related=(place,))
+        text, takes = fold_outcome(criterion.outcome), criterion.weight < 0
+        seen.setdefault((text, takes), criterion)
+        if other := seen.get((text, not takes)):
+            place = Place("the other one", other.outcome_path)
+            values = {"weight": criterion.weight, "other": other.label, "other_weight": other.weight}
+            yield Problem("opposite-signs", criterion.outcome_path, values=values, related=(place,))
 
 
 RULE = Rule(
@@ -35,11 +29,7 @@ RULE = Rule(
         "opposite-signs": (
             "its weight is {weight}, and {other} ({line}) has the same outcome with the weight {other_weight}, so one "
             "takes what the other gives; remove one of them"
-        ),
-        "turned": (
-            "it has the same outcome as {other} ({line}), and one of the two is earned by not meeting it, so no answer "
-            "earns both; remove one of them"
-        ),
+        )
     },
     check,
 )

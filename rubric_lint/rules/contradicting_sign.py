@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import Shape
+from rubric_lint.format.openings import find_demand, opening
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.wording import find_demand, opening
 from rubric_lint.rules.rule import Rule
 
 _FAILS = re.compile(opening(r"(?:fail|neglect)s?\s+to"))

@@ -29,8 +29,20 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             else:
                 is_copied = _names_another_thing(criterion, first)
                 yield _compare("copied" if is_copied else "counted-twice", criterion, first)
+        yield from _find_turned(criteria, texts)
     if any(map("\n".join(texts).__contains__, _PARTS)):
         yield from _find_opposites(others)
+
+
+def _find_turned(criteria: list[Criterion], texts: list[str]) -> Iterator[Problem]:
+    """Find one outcome in two criteria, of which one is earned by not meeting it."""
+    seen: dict[tuple[str, bool], Criterion] = {}
+    for criterion, text in zip(criteria, texts, strict=True):
+        if criterion.weight and criterion.weight > 0:
+            seen.setdefault((text, criterion.is_negated), criterion)
+            opposite = seen.get((text, not criterion.is_negated))
+            if opposite:
+                yield _compare("turned", criterion, opposite)
 
 
 def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
@@ -82,8 +94,7 @@ def _scale(criterion: Criterion) -> Hashable:
     bands = criterion.scale.bands if criterion.scale else ()
     said = tuple((band.lower, band.upper, band.outcome) for band in bands)
     apart = criterion.asked.apart if criterion.asked else ""
-    takes = criterion.weight is not None and criterion.weight < 0  # the rule `cancelling-criterion` compares these
-    return takes, said, tuple((level.number, level.outcome) for level in criterion.levels or ()), apart
+    return criterion.is_penalty, said, tuple((level.number, level.outcome) for level in criterion.levels or ()), apart
 
 
 # Words that come or go with a negation: does not mention, no source, with a greeting.
@@ -102,6 +113,10 @@ RULE = Rule(
         "copied": (
             "its outcome says the same as that of {other} ({line}), but their names differ, so one may be a copied "
             "text; write what its name says, or remove one of them"
+        ),
+        "turned": (
+            "its outcome is that of {other} ({line}), and one of the two is earned by not meeting it, so no answer "
+            "earns both; remove one of them"
         ),
         "opposites": (
             "its outcome is the opposite of that of {other} ({line}), so no answer meets both; remove one of them"

@@ -7,8 +7,9 @@ from decimal import Decimal
 from functools import cached_property
 
 from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.format.openings import find_negation, opening
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.wording import FAILURE, find_negation, opening
+from rubric_lint.format.wording import FAILURE
 from rubric_lint.messages import shorten
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part, Path

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
+from rubric_lint.format.openings import match_negation
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.wording import NEGATIONS, match_negation, stem, write_out_negations
+from rubric_lint.format.wording import NEGATIONS, stem, write_out_negations
 from rubric_lint.rules.rule import Rule
 
 _WORD = re.compile(r"[^\W_]+")
