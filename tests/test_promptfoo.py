@@ -87,16 +87,18 @@ def test_what_promptfoo_takes_in_silence_is_found(assertion, expected):
     assert findings(f"{HEAD}    assert: [{assertion}]\n") == expected
 
 
-def test_equal_texts_are_two_criteria_if_another_model_judges_or_the_type_differs():
+def test_equal_texts_are_two_criteria_if_another_model_judges_and_a_contradiction_if_one_is_turned_around():
     text = """\
     assert:
       - {type: llm-rubric, value: Says why, provider: a}
       - {type: llm-rubric, value: Says why, provider: b}
       - {type: not-llm-rubric, value: Says why, provider: b}
 """
-    assert findings(HEAD + text) == []
+    turned = "duplicate-criterion /tests/0/assert/2/value"
+    assert findings(HEAD + text) == [turned]
     assert findings(HEAD + text.replace("provider: b", "provider: a")) == [
-        "duplicate-criterion /tests/0/assert/1/value"
+        "duplicate-criterion /tests/0/assert/1/value",
+        turned,
     ]
 
 

@@ -322,6 +322,11 @@ class Criterion(NamedTuple):
         return (asked := self.asked) is not None and asked.is_negated
 
     @property
+    def is_penalty(self) -> bool:
+        """Whether an answer loses by meeting the criterion."""
+        return self.is_negated or (self.weight is not None and self.weight < 0)
+
+    @property
     def label(self) -> str:
         """The name for messages: the id if it is written, else the position in the list."""
         return (self.has_own_id and _word_label(self.id)) or f"criterion {int(self.path[-1]) + 1}"

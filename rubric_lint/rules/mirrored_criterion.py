@@ -7,21 +7,16 @@ from typing import NamedTuple
 
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
+from rubric_lint.format.openings import match_negation
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.signs import SUBJECT, write_out_negations
+from rubric_lint.format.wording import NEGATIONS, stem, write_out_negations
 from rubric_lint.rules.rule import Rule
 
-# A negation of what the whole outcome says: at its start, or "names no source". One further on is part of what is said.
-_NEGATED = re.compile(
-    rf"\s*{SUBJECT}(?:\w+ly\s+)?(?:"
-    r"(?:(?:does|do|did|is|are|has|should|must|can|will|would)\s+not|not|never|no|without|fail(?:s|ed|ing)?\s+to|"
-    r"neglects?\s+to|omits?|omitting|lacks?|misses|forgets?\s+to|refuses?\s+to)\b|(?P<verb>\w+)\s+no\b)"
-)
 _WORD = re.compile(r"[^\W_]+")
 _DROPPED = frozenset(
     "a an the any to of that this it its is are be in on for with and or does do did response answer model".split()  # noqa: SIM905
 )
-_MARKS = re.compile(r"\d+|(?<=\s)[A-Z]\b|\b(?:not|no|never|without)\b")
+_MARKS = re.compile(rf"\d+|(?<=\s)[A-Z]\b|\b(?:{'|'.join(sorted(NEGATIONS))})\b")
 """What makes two outcomes different where their other words are the same: digits, single letters, negations."""
 _ALIKE = 0.6
 """The share of the words of two outcomes, negations left out, that both have to have."""
@@ -73,21 +68,13 @@ def _is_mirror(one: _Said, other: _Said) -> bool:
 def _read(criterion: Criterion) -> _Said:
     text = write_out_negations(criterion.outcome or "")
     folded = text.casefold()
-    found = _NEGATED.match(folded)
+    found = match_negation(folded)  # one further on is part of what is said
     rest = folded[found.end() :] if found else folded
     marks = frozenset(_MARKS.findall(text[len(folded) - len(rest) :] if len(text) == len(folded) else rest))
     if found and found["verb"]:
         rest = f"{found['verb']} {rest}"
-    stems = [_stem(word) for word in _WORD.findall(rest) if word not in _DROPPED]
+    stems = [stem(word) for word in _WORD.findall(rest) if word not in _DROPPED]
     return _Said(frozenset(stems), next(iter(stems), ""), marks, bool(found) != criterion.is_negated)
-
-
-def _stem(word: str) -> str:
-    """Strip the endings that a verb has in one sentence and loses in its negation."""
-    for ending in ("ing", "es", "ed", "s"):
-        if word.endswith(ending) and len(word) > len(ending) + 3:
-            return word[: -len(ending)]
-    return word.rstrip("e") if len(word) > 3 else word
 
 
 RULE = Rule(

@@ -51,7 +51,9 @@ _HOLD = frozenset(
 )
 """The rules that hold in any format."""
 
-_HOLD_FOR_ANSWERS = _HOLD | frozenset({"negated-penalty", "two-actions", "bundled-list"})
+_HOLD_FOR_ANSWERS = _HOLD | frozenset(
+    {"contradicting-sign", "negated-penalty", "two-actions", "two-claims", "bundled-list"}
+)
 """The rules that hold as well where the file says that criteria are met or not."""
 
 
