@@ -39,7 +39,6 @@ def init(given: Given) -> None:
     """
     from rubric_lint.format.starter import start  # noqa: PLC0415  (reads YAML)
     from rubric_lint.project.files import name_other_kind  # noqa: PLC0415
-    from rubric_lint.project.repository import name_schema  # noqa: PLC0415
 
     name = given.file or ("example.suite.yaml" if given.suite else "example.rubric.yaml")
     choose = "choose a name that ends in .yaml or .json"
@@ -47,8 +46,7 @@ def init(given: Given) -> None:
         raise click.UsageError(f"{name} would not be checked, as it is {kind}; {choose}")
     if (written := kind_of(name)) not in (Kind.YAML, Kind.JSON):
         raise click.UsageError(f"{name} would be read as {written}, which init does not write; {choose}")
-    schema = name_schema("suite" if given.suite else "rubric", name)
-    text = start(given.shape, schema, suite=given.suite, as_json=name.lower().endswith(".json"))
+    text = start(given.shape, suite=given.suite, as_json=name.lower().endswith(".json"))
     if name == "-":
         click.echo(text, nl=False)
         return
