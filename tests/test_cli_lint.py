@@ -193,6 +193,15 @@ def test_explain_prints_the_page_or_lists_all_rules():
     assert [each["name"] for each in json.loads(call("explain", "overlap", "--format", "json")[0])] == ["overlap"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_explain_fits_the_terminal(columns, said):
+    page = call_on_terminal("explain", "overlap", columns=columns).partition("## Flagged")[0]
+    table = call_on_terminal("explain", columns=columns)
+    assert max(map(len, [*page.splitlines(), *table.splitlines()])) <= columns
+    said(page, "\n".join(table.splitlines()[:8]))
+
+
 def test_the_version_is_one_line():
     output, errors, code = call("--version")
     assert (errors, code) == ("", 0)

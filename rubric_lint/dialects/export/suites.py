@@ -125,8 +125,6 @@ def _write_rubric(writing: Writing) -> str:
     return newest("suite").modeline + to_yaml(suite)
 
 
-
-
 def _write_case(writing: Writing, case: _Case) -> Iterator[tuple[str, Any]]:
     """Write a case: its own rubric, and an evaluator for each further one and for each other assertion.
 
