@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from rubric_lint.arguments import MANY, require_items, takes
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import Rubric
 
@@ -275,6 +276,7 @@ class ScoringRubric:
 _FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 
 
+@takes(samples=MANY)
 def combine_samples(samples: Sequence[Scored]) -> Scored:
     """Return the median of several results of one rubric for one answer; at least one of them has its verdict.
 
@@ -285,6 +287,7 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
     Raises:
         ValueError: if there are no results, or they are of different rubrics.
     """
+    require_items("samples", samples, Scored)
     if len({sample.rubric.hash for sample in samples}) != 1:
         raise ValueError("results of different rubrics have no median" if samples else "no results to combine")
     if len(samples) == 1:
