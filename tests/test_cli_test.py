@@ -292,6 +292,7 @@ def test_anchors_and_merge_keys_are_read():
 def test_a_folder_without_tests_is_an_error():
     Path("refund.rubric-test.yaml").unlink()
     assert run()[::2] == (2, f"rubric-test: {NO_TESTS}\n")
+    assert run("--force-exclude")[::2] == (0, "")
 
 
 def test_a_hook_may_name_only_excluded_files(said):

@@ -267,7 +267,7 @@ Rules
     require-rubrics  Exit with 1 if no rubrics are found, a named file has none, or one is not checked.
     select NAMES* reads=read_names completes=complete_name  Use only these rules (comma-separated names).
 Files
-    force-exclude  Apply `exclude` even to paths given on the command line (for pre-commit).
+    force-exclude  For hooks: apply `exclude` to named paths too, and accept paths without rubrics or tests.
     no-cache  Neither read nor write the cache; see `cache --help`.
     show-files  List the files that would be read, and what is skipped and why.
     stdin-filename NAME  File name to use for stdin (selects format and settings).

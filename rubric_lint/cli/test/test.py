@@ -274,13 +274,12 @@ def run_tests(given: Given) -> int:
 
 
 def _judge_summary(summary: "Summary", fail_on: str, *, may_be_empty: bool) -> Exit:
-    """Return the exit code; `may_be_empty` if it is right that the settings exclude all files."""
+    """Return the exit code; `may_be_empty` if a hook runs, also where there are no tests."""
     if summary.faults:
         return Exit.FAULT
     if summary.unreadable:
         return Exit.USAGE
-    excluded = summary.excluded_files + summary.excluded_folders
-    if not summary.tests and not summary.findings and not (may_be_empty and excluded):
+    if not (summary.tests or summary.findings or may_be_empty):
         complain(NO_TESTS)
         return Exit.USAGE
     failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
