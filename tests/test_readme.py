@@ -11,6 +11,7 @@ from dialect_samples import SAMPLES
 
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.lint.engine import lint
+from rubric_lint.rules import RULES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -28,6 +29,11 @@ def test_a_link_leads_to_a_file(link):
 @pytest.mark.parametrize("block", re.findall(r"```yaml\n([^`]*rubrics:.*?)```", README, re.DOTALL))
 def test_a_rubric_in_the_readme_has_no_fault(block):
     assert () == lint("readme.yaml", block.encode()).findings
+
+
+def test_the_number_of_rules_is_right():
+    told = int(re.search(r"More than (\d+) \[rules\]", README)[1])
+    assert told < len(RULES) <= told + 10
 
 
 # The table of formats

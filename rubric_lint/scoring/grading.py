@@ -41,7 +41,7 @@ def read_line(fail_on: str) -> Verdict:
 
 
 class Grade(NamedTuple):
-    """The worth of one answer to one criterion: normalised to 0..1, and in the integer points of its rubric.
+    """The worth of one answer to one criterion: normalized to 0..1, and in the integer points of its rubric.
 
     `outcome` is the outcome of the band or level, or of a checklist criterion.
     """
@@ -205,7 +205,7 @@ class JudgeOutput:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ScoringRubric:
-    """A rubric prepared for scoring: weights and normalised scores are whole numbers of points.
+    """A rubric prepared for scoring: weights and normalized scores are whole numbers of points.
 
     `name` is the name that records use, `hash` the canonical hash of its meaning, `model` the rubric as it was linted,
     `full` the points of the best answer; `pass_from` and `borderline_from` are the lowest points with those verdicts.
