@@ -115,6 +115,12 @@ def test_a_path_that_cannot_be_read_hides_no_other(said):
     assert [line.split(": ")[1] for line in errors.splitlines()] == ["nope.yaml", "sub/link.yaml"]
 
 
+def test_a_hook_hears_of_what_is_nearly_a_rubric_and_of_no_other_file(said):
+    Path("other.yaml").write_text("a: 1\n", "utf-8")
+    Path("near.yaml").write_text("rubrics: [Is right, Is polite]\n", "utf-8")
+    said(call("--force-exclude", "other.yaml", "near.yaml"), call("--force-exclude", "--require-rubrics", "other.yaml"))
+
+
 def test_nothing_to_lint_is_said_and_a_link_to_nowhere_that_is_found_is_counted_and_no_fault(said):
     Path("empty").mkdir()
     Path("sub").mkdir()
@@ -191,6 +197,15 @@ def test_explain_prints_the_page_or_lists_all_rules():
         (dict(rule.choices), {name: getattr(rule, name) for name in fields}) for rule in RULES
     ]
     assert [each["name"] for each in json.loads(call("explain", "overlap", "--format", "json")[0])] == ["overlap"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_explain_fits_the_terminal(columns, said):
+    page = call_on_terminal("explain", "overlap", columns=columns).partition("## Flagged")[0]
+    table = call_on_terminal("explain", columns=columns)
+    assert max(map(len, [*page.splitlines(), *table.splitlines()])) <= columns
+    said(page, "\n".join(table.splitlines()[:8]))
 
 
 def test_the_version_is_one_line():

@@ -292,6 +292,7 @@ def test_anchors_and_merge_keys_are_read():
 def test_a_folder_without_tests_is_an_error():
     Path("refund.rubric-test.yaml").unlink()
     assert run()[::2] == (2, f"rubric-test: {NO_TESTS}\n")
+    assert run("--force-exclude")[::2] == (0, "")
 
 
 def test_a_hook_may_name_only_excluded_files(said):
@@ -545,7 +546,7 @@ def test_init_writes_tests_of_recorded_outputs_that_pass_and_reach_each_band(sai
     code, _, err = run("init", "refund.rubric.yaml", "all.jsonl")
     assert (code, err) == (0, f"Wrote 3 tests to {TESTS}. Run them:\n  rubric-lint test {TESTS}\n")
     schema, *lines = Path(TESTS).read_text("utf-8").splitlines()
-    assert schema == f"# yaml-language-server: $schema={newest('rubric-test').path.as_uri()}"
+    assert f"{schema}\n" == newest("rubric-test").modeline
     assert lines[:4] == ["rubric: refund.rubric.yaml", "outputs: all.jsonl", "tests:", "  - id: a"]
     said(run("--coverage")[:2])
 

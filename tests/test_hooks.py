@@ -187,8 +187,16 @@ def test_try_repo(manager, hooks):
     git("add", "--all")
     code, text = run(manager, "try-repo", str(hooks), "rubric-lint", "--all-files")
     counts = f"{ONE._replace(files=3, files_with_rubrics=2, rubrics=2, criteria=2)}\n"
-    counts += "rubric-lint: .pre-commit-config.yaml: no rubrics found: no field of a known format found\n"
     assert (1, LINT_FAILED + FINDING.format("a.yaml") + counts) == (code, text[text.index(LINT_FAILED) :])
+
+
+@pytest.mark.parametrize("hook", ["rubric-lint", "rubric-fix", "rubric-format", "rubric-test"])
+def test_they_say_nothing_of_the_files_of_others(manager, hooks, hook):
+    for name, text in (("a.yaml", "a: 1\n"), ("b.json", "{}\n"), ("c.py", "print(1)\n"), ("d.toml", "a = 1\n")):
+        write(name, text)
+    git("add", "--all")
+    code, text = run(manager, "try-repo", str(hooks), hook, "--all-files", "--verbose")
+    assert (code, re.findall(r"\b[a-d]\.(?:yaml|json|py|toml)\b", text)) == (0, [])
 
 
 def test_a_commit_is_refused_fixed_and_accepted(manager):

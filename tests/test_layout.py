@@ -36,6 +36,7 @@ FLOORS = """
     shapes
     rules
     format
+    arguments
     finding messages
     edits
     text version

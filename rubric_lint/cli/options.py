@@ -108,8 +108,8 @@ Requests
     concurrency 1..1000 default=8  Most parallel requests; fewer after a refusal.
     id ID name=key  The answer's id, on which the shuffled order depends.
     max-attempts 1..10 default=3  Attempts to get a valid output.
-    max-cost AMOUNT reads=score.judge_options:read_amount  Begin no answer that may make this run cost more than AMOUNT,
-        by --prices.
+    max-cost AMOUNT reads=score.judge_options:read_amount  Stop before this run could cost more than AMOUNT, by
+        --prices.
     max-requests 0..  Begin no answer that needs more than N requests in this run.
     model:order NAME reads=score.prompt:read_model  The model, on which the shuffled order depends.
     per-criterion  Ask for one criterion per request.
@@ -192,12 +192,12 @@ Input
         [default: refuse with --extract whole, else numbers and booleans only]
     header-row 1..  Row, or line of CSV, of the header.
     ignore-column COLUMN* name=ignored  Leave out a column. Can be repeated.
-    labels FILE*  Labels of people for the same answers. Can be repeated.
-    labels:done FILE* name=labels  Labels that there are: these answers are not drawn again. Can be repeated.
-    map FIELD=COLUMN* name=mapping reads=score.options:read_mapping  The column or field of the files that has FIELD,
-        such as output=response. Can be repeated.
-    map:answers FIELD=COLUMN* name=fields reads=score.judge_options:read_fields  The field of the answers that has FIELD
-        (id, answer, question, reference, rubric), such as answer=/response/text. Can be repeated.
+    labels FILE*  Human labels for the same answers. Can be repeated.
+    labels:done FILE* name=labels  Existing labels; those answers are skipped. Can be repeated.
+    map FIELD=COLUMN* name=mapping reads=score.options:read_mapping  Read FIELD from this column or field, such as
+        output=response. Can be repeated.
+    map:answers FIELD=COLUMN* name=fields reads=score.judge_options:read_fields  Read FIELD of the answers (id, answer,
+        question, reference, rubric) from this field, such as answer=/response/text. Can be repeated.
     map:import FIELD=COLUMN* name=mapped  Read a column as a field (such as weight), a level (level 4) or scores (score
         0-3). Can be repeated.
     outputs FILE  Judge outputs; report whose verdict changes.
@@ -267,7 +267,7 @@ Rules
     require-rubrics  Exit with 1 if no rubrics are found, a named file has none, or one is not checked.
     select NAMES* reads=read_names completes=complete_name  Use only these rules (comma-separated names).
 Files
-    force-exclude  Apply `exclude` even to paths given on the command line (for pre-commit).
+    force-exclude  For hooks: apply `exclude` to named paths too, and accept paths without rubrics or tests.
     no-cache  Neither read nor write the cache; see `cache --help`.
     show-files  List the files that would be read, and what is skipped and why.
     stdin-filename NAME  File name to use for stdin (selects format and settings).

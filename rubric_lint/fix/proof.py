@@ -156,7 +156,7 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
         rubrics = [rubric for each in (place, *copies) for rubric in after.rubrics[each]] if moves else []
         found = [_describe_rubric(rubric, rubric.entries) for rubric in rubrics]
         if any(each not in found for each in wanted):
-            yield Doubt("some criteria would not be recognised as those of a rubric any more")
+            yield Doubt("some criteria would not be recognized as those of a rubric any more")
 
 
 def _find_places(document: Document, path: Path) -> tuple[Span, ...]:

@@ -280,7 +280,7 @@ class _Rewriting:
         other = next((each for each in rubrics if each[1].dialect not in self.target.dialects), None)
         if other is None:
             return None
-        told = f"it would not be recognised as a suite for {self.target.title}"
+        told = f"it would not be recognized as a suite for {self.target.title}"
         return Trouble(told, other[0].span(other[1].path, Part.VALUE).start)
 
     def _find_misreading(self, source: Source, meant: list["_Meant"]) -> Trouble | None:

@@ -82,11 +82,12 @@ class Skipped:
             self.reasons[name] = reason
 
     def exclude(self, name: str, *, is_folder: bool) -> None:
-        """Count a file or folder that the settings exclude; folders that no search enters are not counted."""
-        if is_folder and os.path.basename(name) in SKIPPED_FOLDERS:
-            self.note(name + os.sep, "skipped by default")
+        """Count a file or folder that the settings exclude; of the folders of tools, those that one can see."""
+        base = os.path.basename(name)
+        by_default = is_folder and base in SKIPPED_FOLDERS
+        self.note(name + os.sep * is_folder, "skipped by default" if by_default else "excluded by the settings")
+        if by_default and base.startswith("."):
             return
-        self.note(name + os.sep * is_folder, "excluded by the settings")
         if is_folder:
             self.folders += 1
         else:
@@ -355,11 +356,11 @@ class _Search:
 
     def _is_left_out(self, name: str, parent: _Folder, settings: Settings, *, is_folder: bool) -> bool:
         path = parent.path + name.removeprefix(parent.prefix)
-        if settings.exclude.judge(path, is_folder=is_folder):
-            self._skipped.exclude(name, is_folder=is_folder)
-            return True
         if is_ignored(path, parent.ignores, is_folder=is_folder):
             self._skipped.note(name + os.sep * is_folder, "ignored by Git")
+            return True
+        if settings.exclude.judge(path, is_folder=is_folder):
+            self._skipped.exclude(name, is_folder=is_folder)
             return True
         return False
 

@@ -133,7 +133,7 @@ def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
     yield cut(visible(f"{about.file}:{about.line}: {about.rubric}"), room)
     if found.outcomes and found.proved_on >= LEAST:
         judges = list_names(about.review.judges, 2)
-        told = f"{found.written_from} answers to write from, {found.proved_on} others to prove on, judged by {judges}"
+        told = f"training set {found.written_from}, held-out set {found.proved_on}, judged by {judges}"
         yield from wrap(visible(told), room)
     yield ""
     is_good = all(each.offered for each in found.outcomes)

@@ -152,6 +152,35 @@ def wrap(text: str, room: int, indent: str = "", *, taken: int = 0) -> Iterator[
     yield line
 
 
+def reflow(page: str, room: int) -> str:
+    """Return a page of Markdown with its paragraphs and list items broken at `room` cells, and the rest as it is."""
+    lines: list[str] = []
+    prose: list[str] = []
+    is_code = False
+    for line in page.splitlines():
+        is_fence = line.startswith("```")
+        continues = bool(line) and not is_code and not is_fence and not line.startswith(("#", "|", "- "))
+        if prose and not continues:
+            lines += _fill(prose, room)
+            prose = []
+        if continues or (line.startswith("- ") and not is_code):
+            prose.append(line.strip())
+        else:
+            lines.append(line)
+        if is_fence:
+            is_code = not is_code
+    return "\n".join([*lines, *_fill(prose, room)]) + "\n"
+
+
+def _fill(prose: list[str], room: int) -> list[str]:
+    import textwrap  # noqa: PLC0415  (few runs need it)
+
+    indent = "  " if prose and prose[0].startswith("- ") else ""
+    return textwrap.wrap(
+        " ".join(prose), max(room, 1), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
 def draw(columns: Sequence[Column], room: int) -> Iterator[str]:
     """Draw a table; the first column has the names of the rows. Columns without any cell are left out."""
     columns = [column for column in columns if any(column.cells)]

@@ -6,6 +6,7 @@ Neither package is imported, nor is it needed to import this module.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rubric_lint.arguments import NONE, takes
 from rubric_lint.rewards.options import OnInvalid, Options, RewardCounts, RewardError, Worth
 
 if TYPE_CHECKING:
@@ -113,6 +114,18 @@ def verifiers_reward(
     return VerifiersReward(rubrics, judge, outputs, options, view)
 
 
+@takes(
+    model=str,
+    base_url=(str, NONE),
+    api_key_env=(str, NONE),
+    temperature=(float, NONE),
+    max_tokens=(int, NONE),
+    extra_body=(Mapping, NONE),
+    timeout=float,
+    retries=int,
+    rpm=(float, NONE),
+    tpm=(float, NONE),
+)
 def endpoint_judge(
     model: str,
     *,
@@ -137,7 +150,7 @@ def endpoint_judge(
     Raises:
         ImportError: without the extra.
         RewardError: if the variable with the key is not set.
-        ValueError: if `response_format` has another value, or `base_url` is not an HTTP address.
+        ValueError: if `response_format` has another value, `base_url` is not an HTTP address, or a number is too small.
     """
     import openai  # noqa: F401, PLC0415  (missing, it is an error now, not at the first completion)
 
@@ -146,6 +159,11 @@ def endpoint_judge(
 
     if response_format not in RESPONSE_FORMATS:
         raise ValueError(f"response_format is {response_format!r}; expected one of {', '.join(RESPONSE_FORMATS)}")
+    least = {"temperature": temperature, "retries": retries}
+    above = {"max_tokens": max_tokens, "timeout": timeout, "rpm": rpm, "tpm": tpm}
+    for name, number in (*least.items(), *above.items()):
+        if number is not None and (number < 0 or (name in above and not number)):
+            raise ValueError(f"{name} is {number!r}; expected a number {'above' if name in above else 'of at least'} 0")
     if base_url and not is_url(base_url):  # the address may contain a key
         raise ValueError("base_url must have the form http://HOST:PORT/PATH or https://HOST/PATH")
     call = Call(

@@ -36,7 +36,7 @@ _KEPT = 20_000
 _OUTDATED = 30 * 24 * 3600
 """The seconds to keep the results of a build that is no longer used."""
 
-_LIBRARIES = ("ruamel", "jsonschema", "referencing")
+_LIBRARIES = ("ruamel", "jsonschema")
 """The prefixes of the libraries that affect results."""
 
 

@@ -46,6 +46,7 @@ class FileRun(ABC, Generic[Outcome]):
         self.crashes = 0
         self.skipped = Skipped()
         self.named: frozenset[str] = frozenset()
+        self.by_hook = False
         self.explaining = Unchecked(())
         self._find = find
         self._read = read
@@ -95,6 +96,7 @@ class FileRun(ABC, Generic[Outcome]):
         """
         with self.progress.reporting_interrupt(self.word):
             paths, stdin = split_stdin(paths, stdin_name, finder)
+            self.by_hook = finder.overrides.force_exclude
             self.named = frozenset([*map(tidy, paths), *(file.name for file in stdin)])
             gc.freeze()  # objects loaded so far stay, so no collection needs to visit them
             found = self.progress.count(filter(self.wants, self._find(paths, finder, self.skipped)))
@@ -199,7 +201,7 @@ class LintRun(FileRun[Result]):
 
     def process(self, stdin: list[File], found: Iterable[Found]) -> Iterator[tuple[Found, FileOutcome]]:
         """Lint stdin here, and the files with as many processes as are worth it."""
-        self.explaining = Unchecked(self.named)
+        self.explaining = Unchecked(self.named, by_hook=self.by_hook)
         return chain(self.process_in_turn(stdin), self._lint(found))
 
     def wants(self, file: Found) -> bool:

@@ -269,11 +269,13 @@ class NearMisses:
 class Unchecked:
     """Collect what was not checked in a run.
 
-    `named` are the files that the user named; each one without rubrics is explained. `bare` counts those.
+    `named` are the files that the user named; each one without rubrics is explained, unless `by_hook` says that a hook
+    named them all. `bare` counts those.
     """
 
-    def __init__(self, named: Iterable[str]) -> None:
+    def __init__(self, named: Iterable[str], *, by_hook: bool = False) -> None:
         self._named = frozenset(named)
+        self._by_hook = by_hook
         self._explained: list[tuple[tuple[bool, int], str]] = []
         self._near = NearMisses()
         self.bare = 0
@@ -282,7 +284,7 @@ class Unchecked:
         """Add the result of a file; `reason` says why it has no rubrics, if known."""
         is_bare = name in self._named and not (result.rubrics or result.tests)
         self.bare += is_bare
-        if not is_bare or result.findings:
+        if not is_bare or result.findings or (self._by_hook and not reason):
             self._near.add(name, result.unread)
             return
         near = NearMisses()

@@ -10,6 +10,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rubric_lint.arguments import takes
 from rubric_lint.finding import Place, Problem, Severity, Unread
 from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
@@ -234,6 +235,7 @@ class Loaded(NamedTuple):
             raise RubricError(f"{self.place(self.rubric.path)}: the rubric {fault}") from None
 
 
+@takes(name=str, data=(str, bytes), settings=FileSettings)
 def load_rubrics(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:
     """Return the rubrics of a file by name: `case-id`, or `case-id/evaluator-name` if a case has several.
 

@@ -19,7 +19,7 @@ _VERDICTS = {str(verdict): verdict for verdict in Verdict}
 
 
 class OtherGrade(NamedTuple):
-    """An answer to a criterion, its normalised score, and whether it meets the gate."""
+    """An answer to a criterion, its normalized score, and whether it meets the gate."""
 
     answer: AnswerValue
     score: Fraction

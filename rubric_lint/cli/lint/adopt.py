@@ -222,10 +222,10 @@ def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
         own = dict.fromkeys(str(path[-1]) for _, path in paths if path[:-2] in inside)
         at = split_pointer(each.table["criteria"])
         beside = dict.fromkeys(pointer(generalize(path, at)) for _, path in paths if path[:-2] not in inside)
-        for where, names in (("of the criteria", own), ("beside them", beside)):
+        for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", beside)):
             if names:
                 listed = join_words([f"`{visible(name)}`" for name in names])
-                yield f"{given.input.label}: not used {where}: {listed}"
+                yield f"{given.input.label}: {where}: {listed}"
         worded = each.criteria[0][1].fields.get("words", ())  # which are asked about below
         if asked := [name for name in each.asked if name not in worded]:
             yield f"{given.input.label}: {_ask(asked)}"

@@ -206,7 +206,7 @@ def _say_most(left: Sequence[Answer], trials: Sequence[_Trials], given: Given, a
     parts += [f"{counted(proposals, 'proposal')} for {criteria} to write and to prove"] if proposals else []
     if parts:
         most = requests + sum(each.written for each in trials)
-        click.echo(f"at most {most:,} requests if each output is valid: {' and '.join(parts)}", err=True)
+        click.echo(f"about {most:,} requests, as invalid outputs are retried: {' and '.join(parts)}", err=True)
         if prices := load_prices(given.prices):
             click.echo(visible(estimate_cost(asked, access.calls[:models], plan, prices)), err=True)
 

@@ -260,7 +260,7 @@ def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_
             parts.append(f"{tally.stable} with the same verdict in all {models * samples} outputs")
             parts.append(f"at most {votes} per answer{alone}")
         elif samples > 1:
-            parts.append(f"{tally.stable} with the same verdict in all samples, which are one independent vote")
+            parts.append(f"{counted(tally.stable, 'answer')} got one verdict in all samples")
     if tally.cached:
         parts.append(f"{counted(tally.cached, 'reply', 'replies')} from the cache (--no-cache asks again)")
     if any(tokens := tally.tokens):

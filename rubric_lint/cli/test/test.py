@@ -17,7 +17,6 @@ from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded,
 from rubric_lint.cli.score.judge_options import find_access, make_plan
 from rubric_lint.messages import UserError, join_words, list_names, visible
 from rubric_lint.project.files import File, Skipped, Unreadable, find, tidy
-from rubric_lint.project.repository import name_schema
 from rubric_lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.report import REPORTERS, counted
 from rubric_lint.run.console import Progress, complain
@@ -62,9 +61,8 @@ def init(given: Given) -> int:
     if isinstance(tested, str):
         raise UserError(tested)
     reference = _relate(path, target) + (f"#{name}" if name else "")
-    schema = name_schema("rubric-test", target)
     if given.outputs is None:
-        start = start_outline(tested, reference, schema)
+        start = start_outline(tested, reference)
     else:
         recorded = _read(given.outputs, tested)
         if not recorded:
@@ -74,7 +72,7 @@ def init(given: Given) -> int:
         # The name of the test file may say where its outputs are.
         is_told = is_test_file(target) and os.path.realpath(locate_outputs(target)) == os.path.realpath(given.outputs)
         outputs = None if is_told else _relate(given.outputs, target)
-        start = start_from_outputs(tested, recorded, reference, outputs, schema)
+        start = start_from_outputs(tested, recorded, reference, outputs)
     if target == "-":
         click.echo(start.text, nl=False)
     else:
@@ -276,13 +274,12 @@ def run_tests(given: Given) -> int:
 
 
 def _judge_summary(summary: "Summary", fail_on: str, *, may_be_empty: bool) -> Exit:
-    """Return the exit code; `may_be_empty` if it is right that the settings exclude all files."""
+    """Return the exit code; `may_be_empty` if a hook runs, also where there are no tests."""
     if summary.faults:
         return Exit.FAULT
     if summary.unreadable:
         return Exit.USAGE
-    excluded = summary.excluded_files + summary.excluded_folders
-    if not summary.tests and not summary.findings and not (may_be_empty and excluded):
+    if not (summary.tests or summary.findings or may_be_empty):
         complain(NO_TESTS)
         return Exit.USAGE
     failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}

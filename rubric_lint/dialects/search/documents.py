@@ -64,7 +64,7 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
-        _, tables = read_blocks(source)
+        tables = read_blocks(source).tables
         is_named = "rubric" in _base_of(name) or any("rubric" in each.heading.lower() for each in tables)
         if not (is_named or len(find_steps(source.text)) > 2) or not _FOR_JUDGES.search(name):
             return ()
