@@ -36,6 +36,7 @@ FLOORS = """
     shapes
     rules
     format
+    suggest
     finding messages
     edits
     text version

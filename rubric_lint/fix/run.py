@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,15 @@ from rubric_lint.project.writing import STOPS, WriteError, holding, replace_file
 from rubric_lint.run.batch import Found
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import FileRun
-from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_open, word_skipped, word_unsafe
+from rubric_lint.run.summary import (
+    counted,
+    suggest_fix,
+    word_hard_links,
+    word_nothing_read,
+    word_open,
+    word_skipped,
+    word_unsafe,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ class FixTotals:
     `unsafe` counts the findings that only unsafe fixes change, `open` those that wait for a choice. `unreadable` files
     could not be read or written, `broken` ones have syntax errors,
     `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter. `suites` counts those that a
-    target could have by what became of them.
+    target could have by what became of them. `command` is the command that fixes these files.
     """
 
     files: int = 0
@@ -67,6 +75,7 @@ class FixTotals:
     fixes: Counter[str] = field(default_factory=Counter)
     suites: Counter[str] = field(default_factory=Counter)
     skipped: Skipped = field(default_factory=Skipped)
+    command: str = ""
 
     def add(self, outcome: FixOutcome) -> None:
         """Count one file."""
@@ -106,8 +115,8 @@ class FixTotals:
         became = join_words([f"{count} {what}" for what, count in sorted(self.suites.items())])
         more = [
             (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
-            (self.unsafe, f"up to {word_unsafe(self.unsafe)}"),  # not proved yet
-            (self.open, word_open(self.open)),
+            (self.unsafe, f"up to {word_unsafe(self.unsafe, self.command)}"),  # not proved yet
+            (self.open, word_open(self.open, self.command)),
             (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
             *word_skipped(self.skipped),
             *self.word_unreadable(),
@@ -160,13 +169,14 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         self._verb = verb
         self._totals = FixTotals(skipped=self.skipped)
 
-    def fix_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
+    def fix_all(self, paths: Collection[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
         """Fix all files at `paths`.
 
         Raises:
             SettingsError: if the settings for stdin are invalid.
         """
         self.go(paths, stdin_name, finder)
+        self._totals.command = suggest_fix(paths, stdin_name, finder)
         self._totals.unreadable += len(self.unreadable)
         self._totals.faults += self.crashes
         self._totals.crashes = self.crashes

@@ -11,6 +11,7 @@ from rubric_lint.report.machine import count_all
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, dump, visible, width
 from rubric_lint.run.summary import Summary, counted, word_nothing_read
 from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRubric
+from rubric_lint.suggest import suggest
 
 VERSION = 1
 _LEAST = 20
@@ -141,10 +142,7 @@ class ShowText:
             place = self._look.paint("place", f"{file}:{places[0].line}:{places[0].column}")
             yield from self._look.wrap(f"{place}: not read: {visible(reason)}{more}")
         if faults := self._count(shown.errors, shown.warnings):
-            import shlex  # noqa: PLC0415  (only files with findings need it)
-
-            name = "-" if shown.file == "<stdin>" else shlex.quote(file)
-            yield from self._look.wrap(f"{start} {faults}; for details, run: rubric-lint {name}")
+            yield from self._look.wrap(f"{start} {faults}; for details, run `{suggest('check', shown.file)}`")
         for release in shown.releases:
             told = "reads it whole"
             if release.unread:

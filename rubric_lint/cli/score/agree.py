@@ -34,6 +34,7 @@ from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.report.terminal import Style
 from rubric_lint.run.console import Progress, complain
+from rubric_lint.suggest import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -321,4 +322,5 @@ def labels(given: Given) -> None:
         else "all answers"
     )
     click.echo(f"Wrote {visible(given.output)}: {chosen}. Fill it in, then run:", err=True)
-    click.echo(f"  rubric-lint agree {visible(given.rubric)} RESULTS --labels {visible(given.output)}", err=True)
+    files, labels = (given.rubric, given.answers), [*given.labels, given.output]
+    click.echo(f"  {suggest('assess', *files, results=given.results, labels=labels, **given.settings)}", err=True)
