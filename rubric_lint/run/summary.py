@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from rubric_lint.finding import Result, Severity, Unread
 from rubric_lint.messages import join_words, list_names
-from rubric_lint.suggest import blank, suggest
+from rubric_lint.suggest import blank, fill, suggest
 
 if TYPE_CHECKING:
     from rubric_lint.project.files import Skipped
@@ -236,7 +236,7 @@ _MOST = 10
 """How many lines of one kind are shown; the rest are counted."""
 
 UNKNOWN = "no field of a known format found"
-TESTS = "it holds rubric tests, which `rubric-lint test` runs"
+TESTS = "it holds rubric tests, which `rubric-lint test FILE` runs"
 EMPTY = "it is empty"
 """Reasons why a file without near misses has no rubrics."""
 
@@ -306,7 +306,7 @@ class Unchecked:
         near = NearMisses()
         near.add(name, result.unread)
         lines = [(each.unread.rank, f"{each.place}: no rubrics found: {each.reason}") for each in near]
-        self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {reason or UNKNOWN}")]
+        self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {fill(reason or UNKNOWN, name)}")]
 
     def word(self) -> Iterator[str]:
         """Yield the messages on named files without rubrics, then on near misses; the likeliest rubrics come first."""
@@ -315,7 +315,8 @@ class Unchecked:
         near = list(self._near)
         yield from _shorten([f"{each.place}: not checked: {each.reason}" for each in near], "reason", "reasons")
         if len(near) > _MOST or any(each.more for each in near):
-            yield "`rubric-lint show` lists all that was not checked"
+            named = sorted(self._named) if len(self._named) <= _MOST_PATHS else ["FILES"]
+            yield f"`{suggest('show', *named)}` lists all that was not checked"
 
 
 def _shorten(lines: list[str], one: str, many: str) -> Iterator[str]:
