@@ -379,9 +379,9 @@ def repeat_command(context: click.Context, *files: str, without: Collection[str]
         else:
             options[max(param.opts, key=len).removeprefix("--")] = True if value is True else words
     program, *command = context.command_path.split()
-    part = program.removeprefix("rubric-")
-    words = command if part == "lint" else [part, *command]
-    return suggest(" ".join(words), *(files or given), **{**options, **more})
+    # A program without a command runs the one with its name.
+    called = " ".join(command) or program.removeprefix("rubric-")
+    return suggest(called, *(files or given), **{**options, **more})
 
 
 def command(

@@ -325,7 +325,7 @@ def _name_new(stem: str, ending: str, taken: Collection[str] = ()) -> str:
 def _ask_again(given: Given) -> Step:
     """Return the step for invalid outputs; with other options than before, `judge` needs a new file of results."""
     text = "Have the answers judged into a new file, with --per-criterion, a larger --max-tokens, or another model"
-    options = {"map": given.mapping, **given.settings, "output": _name_new("again", ".jsonl")}
+    options = {"map": given.mapping, **given.settings, "output": _name_new("again", ".jsonl"), **given.endpoint}
     command = suggest("judge", given.rubric, given.answers, **options, model="MODEL", per_criterion=True)
     return _judge(f"{text}; asking again the same way will not help.", command, given)
 
@@ -335,7 +335,8 @@ def _judge_all(text: str, found: Assessment, given: Given) -> Step:
     options = _repeat(found, given)
     if given.results:
         options["results"] = _name_new("judged", ".jsonl")
-    command = suggest("assess", given.rubric, given.answers, **options, labels=given.labels, model="MODEL")
+    options |= {"labels": given.labels, **given.endpoint}
+    command = suggest("assess", given.rubric, given.answers, **options, model="MODEL")
     return _judge(text, given.again or command, given)
 
 
@@ -363,10 +364,13 @@ def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
     """Return the step to label answers; the command draws them from answers that it can read."""
     text = f"Let people label {counted(count, what)} drawn at random"
     if _lack_texts(found, given):
-        return Step(f"{text}. `{given.answers}` has no text in `answer`: `rubric-lint labels` needs a file with them.")
+        return Step(f"{text}. `{given.answers}` has no text in `answer`: `labels` needs a file with them.")
     if given.fault_of_labels:
-        return Step(f"{text}. `rubric-lint labels` cannot read the answers yet: {given.fault_of_labels}.")
-    labels = given.labels if Reason.FEW_LABELS in found.reasons else ()  # others are of no use, or not random
+        return Step(f"{text}. `labels` cannot read the answers yet: {given.fault_of_labels}.")
+    # Others are of no use, or not random. Labels that are left out, too, may leave no answer to draw.
+    left_out = sum(each.count for each in found.review.left_out)
+    are_known = Reason.FEW_LABELS in found.reasons and left_out < found.review.answers - found.review.labelled
+    labels = given.labels if are_known else ()
     options = {"results": given.results, "labels": labels, "sample": str(count), "output": _name_sheet(given)}
     command = suggest("labels", given.rubric, given.answers, **options, **given.settings)
     rare = ""

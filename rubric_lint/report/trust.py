@@ -59,8 +59,8 @@ class Given(NamedTuple):
     Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
     `unread` is what is wrong with files of records and belongs to no record. `fault_of_judge` and `fault_of_labels` say
     why a model cannot judge the answers, and why `labels` cannot draw from them. `refused` says for which names records
-    belong to no rubric. `settings` and `mapping` are options that suggested commands repeat, and `again` is the command
-    of this run, if it has a model judge.
+    belong to no rubric. `settings`, `mapping` and `endpoint` are options that suggested commands repeat, and `again` is
+    the command of this run, if it has a model judge.
     """
 
     rubric: str
@@ -77,6 +77,7 @@ class Given(NamedTuple):
     refused: Sequence[str] = ()
     settings: Mapping[str, Value] = MappingProxyType({})
     mapping: Sequence[str] = ()
+    endpoint: Mapping[str, Value] = MappingProxyType({})
     again: str = ""
 
 

@@ -334,8 +334,10 @@ def run_assess(given: Given) -> int:
         refused=linted.refused,
         settings=given.settings,
         mapping=context.meta.get(GIVEN, {}).get("fields", ()),
-        again=repeat_command(context) if given.models and not holds_secrets(context) else "",
     )
+    if given.models and not holds_secrets(context):
+        endpoint = {"base_url": given.base_url, "api_key_env": [name for name in given.api_key_env if "=" not in name]}
+        basis = basis._replace(endpoint=endpoint, again=repeat_command(context))
     if not linted.has_errors:
         faults = (_find_fault(given, linted, is_to_judge=is_to_judge) for is_to_judge in (True, False))
         basis = basis._replace(fault_of_judge=next(faults), fault_of_labels=next(faults))

@@ -82,7 +82,7 @@ def judge(given: Given) -> int:
         if given.output.lower().endswith(_NOT_LINES):
             raise click.UsageError(
                 f"--output: {given.output}: results are JSON Lines; name a file that ends in .jsonl, and turn it into "
-                "another format with `rubric-lint score -o`"
+                "another format with `score -o`"
             )
     if given.again and given.answers == STDIN:
         raise click.UsageError("--again replaces results in the file that it reads; name that file")

@@ -323,7 +323,7 @@ def assess_outputs(given: Given) -> "Assessed | str":
     if STDIN in outputs:
         return "the outputs came from stdin, which can be read only once"
     if _count_bytes(outputs) > _MOST_ASSESSED:
-        return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; run rubric-lint assess"
+        return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; `assess` takes them"
     try:
         linted = Linted(given.rubric, given.finder())
         found = linted.assess(outputs, given.labels, Asked(line=read_line(given.fail_on)))

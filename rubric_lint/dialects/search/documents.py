@@ -70,7 +70,7 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
         if not (is_named or len(find_steps(source.text)) > 2) or not _FOR_JUDGES.search(name):
             return ()
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"
-        reason = f"`rubric-lint import` finds no rubric in this document: {refusal.message.partition(';')[0]}; {advice}"
+        reason = f"`import` finds no rubric in this document: {refusal.message.partition(';')[0]}; {advice}"
         line, column = map(int, refusal.place.full.rsplit(":", 2)[1:])
         return (Unread(reason, line, column, is_known=False, signs=1),)
     command = suggest("import", name, output=name_successor(name))
