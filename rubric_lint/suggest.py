@@ -39,7 +39,7 @@ def name_file(file: str) -> str:
 _OPEN = re.compile(r"`rubric-lint [^`]*\bFILE\b[^`]*`")
 
 
-def fill(text: str, file: str) -> str:
+def name_in(text: str, file: str) -> str:
     """Put a file into the commands of a text, in the place of FILE; stdin has no name, so its reader gives one."""
     name = _quote(file)
     if "FILE" not in text or name == "-":
@@ -47,7 +47,7 @@ def fill(text: str, file: str) -> str:
     return _OPEN.sub(lambda command: command[0].replace("FILE", name), text)
 
 
-def blank(text: str, file: str) -> str:
+def unname_in(text: str, file: str) -> str:
     """Return a text with FILE in the place of the file in its commands, so that it is the same for all files."""
     name = _quote(file)
     return re.sub("`rubric-lint [^`]*`", lambda command: command[0].replace(name, "FILE"), text)

@@ -18,7 +18,7 @@ from rubric_lint.project.gitignore import Patterns, is_ignored, read_ignores, re
 from rubric_lint.project.opening import LIMIT, RefusedError, explain_os_error, read_file, read_head
 from rubric_lint.project.repository import find_root
 from rubric_lint.project.settings import SKIPPED_FOLDERS, FileSettings, Settings, SettingsError, SettingsFinder
-from rubric_lint.suggest import fill
+from rubric_lint.suggest import name_in
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 _OTHER_KINDS = {
@@ -58,7 +58,7 @@ def name_other_kind(name: str) -> str:
 
 def word_other_kind(name: str, kind: str) -> str:
     """Say that a file of another kind is not read, and what to do."""
-    return f"{name}: not read, as it is {kind}; {fill(_ADVICE.get(kind, _READ), name)}"
+    return f"{name}: not read, as it is {kind}; {name_in(_ADVICE.get(kind, _READ), name)}"
 
 
 @dataclass

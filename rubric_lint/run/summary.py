@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from rubric_lint.finding import Result, Severity, Unread
 from rubric_lint.messages import join_words, list_names
-from rubric_lint.suggest import blank, fill, suggest
+from rubric_lint.suggest import name_in, suggest, unname_in
 
 if TYPE_CHECKING:
     from rubric_lint.project.files import Skipped
@@ -271,7 +271,7 @@ class NearMisses:
     def add(self, file: str, unread: Iterable[Unread]) -> None:
         """Add the near misses of a file."""
         for each in unread:
-            key = blank(each.reason, file), each.is_known
+            key = unname_in(each.reason, file), each.is_known
             known = self._noted.get(key)
             if known is None:
                 self._noted[key] = Noted(file, each)
@@ -306,7 +306,7 @@ class Unchecked:
         near = NearMisses()
         near.add(name, result.unread)
         lines = [(each.unread.rank, f"{each.place}: no rubrics found: {each.reason}") for each in near]
-        self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {fill(reason or UNKNOWN, name)}")]
+        self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {name_in(reason or UNKNOWN, name)}")]
 
     def word(self) -> Iterator[str]:
         """Yield the messages on named files without rubrics, then on near misses; the likeliest rubrics come first."""

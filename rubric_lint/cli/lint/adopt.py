@@ -24,7 +24,7 @@ from rubric_lint.shapes.infer import Inferred, can_describe, find_likeliest, gen
 from rubric_lint.shapes.reading import find_shapes
 from rubric_lint.shapes.shape import Shape, find_contradictions
 from rubric_lint.show.source import show
-from rubric_lint.suggest import fill
+from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, part_of, pointer, split_pointer
 from rubric_lint.text.reading import read_documents
@@ -68,9 +68,9 @@ def describe_format(given: Given) -> int:
     finder = given.finder()
     files = [_read(file, given.stdin_filename, finder) for file in dict.fromkeys(given.files)]
     if given.check:
-        lacks = [f"{each.input.label}: {fill(fault, each.input.path)}" for each in files for fault in _find_lacks(each)]
-        for lack in lacks:
-            complain(lack)
+        lacks = [(each.input, fault) for each in files for fault in _find_lacks(each)]
+        for file, fault in lacks:
+            complain(f"{file.label}: {name_in(fault, file.path)}")
         return Exit.FOUND if lacks else Exit.CLEAN
     is_again = bool(given.scale) and all(each.settings.shapes for each in files)
     for each in (each for each in files if each.title and not is_again):

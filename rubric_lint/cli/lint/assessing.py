@@ -336,7 +336,9 @@ def run_assess(given: Given) -> int:
         mapping=context.meta.get(GIVEN, {}).get("fields", ()),
     )
     if given.models and not holds_secrets(context):
-        endpoint = {"base_url": given.base_url, "api_key_env": [name for name in given.api_key_env if "=" not in name]}
+        is_given = context.get_parameter_source("base_url") is click.core.ParameterSource.COMMANDLINE
+        keys = [name for name in given.api_key_env if "=" not in name]  # others are for models of this run
+        endpoint = {"base_url": given.base_url if is_given else None, "api_key_env": keys}
         basis = basis._replace(endpoint=endpoint, again=repeat_command(context))
     if not linted.has_errors:
         faults = (_find_fault(given, linted, is_to_judge=is_to_judge) for is_to_judge in (True, False))
