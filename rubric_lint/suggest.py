@@ -49,8 +49,8 @@ def name_in(text: str, file: str) -> str:
 
 def unname_in(text: str, file: str) -> str:
     """Return a text with FILE in the place of the file in its commands, so that it is the same for all files."""
-    name = _quote(file)
-    return re.sub("`rubric-lint [^`]*`", lambda command: command[0].replace(name, "FILE"), text)
+    name = re.compile(rf"(?<=[ ]){re.escape(_quote(file))}(?=[ `])")
+    return re.sub("`rubric-lint [^`]*`", lambda command: name.sub("FILE", command[0]), text)
 
 
 def _quote(file: str) -> str:

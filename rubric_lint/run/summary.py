@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from rubric_lint.finding import Result, Severity, Unread
 from rubric_lint.messages import join_words, list_names
-from rubric_lint.suggest import name_in, suggest, unname_in
+from rubric_lint.suggest import suggest, unname_in
 
 if TYPE_CHECKING:
     from rubric_lint.project.files import Skipped
@@ -306,7 +306,7 @@ class Unchecked:
         near = NearMisses()
         near.add(name, result.unread)
         lines = [(each.unread.rank, f"{each.place}: no rubrics found: {each.reason}") for each in near]
-        self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {name_in(reason or UNKNOWN, name)}")]
+        self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {reason or UNKNOWN}")]
 
     def word(self) -> Iterator[str]:
         """Yield the messages on named files without rubrics, then on near misses; the likeliest rubrics come first."""

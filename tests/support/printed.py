@@ -2,11 +2,17 @@
 
 import re
 
-_INLINE = re.compile(r"`(rubric-(?:lint|fix|score|test)(?: [^`]*)?)`")
-_OWN_LINE = re.compile(r"^(?:.*?: +| *)(rubric-(?:lint|fix|score|test) \S.*)$", re.MULTILINE)
+_COMMAND = r"rubric-(?:lint|fix|score|test)"
+_INLINE = re.compile(rf"`({_COMMAND} [^`]+)`")
+_OWN_LINE = re.compile(rf"^(?:Next: |To ask again: | +)({_COMMAND} .*)$", re.MULTILINE)
+
+
+def list_inline(text):
+    """The commands in backticks, without the ends of lines that prose has inside them."""
+    return [" ".join(found.split()) for found in _INLINE.findall(text)]
 
 
 def list_commands(text):
-    """The commands that a text prints in backticks or at the end of a line, in their order, each once."""
+    """The commands that a program prints in backticks or on a line of their own, in their order, each once."""
     found = [(match.start(1), match[1]) for pattern in (_INLINE, _OWN_LINE) for match in pattern.finditer(text)]
     return list(dict.fromkeys(command for _, command in sorted(found)))

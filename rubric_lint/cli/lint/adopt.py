@@ -69,8 +69,8 @@ def describe_format(given: Given) -> int:
     files = [_read(file, given.stdin_filename, finder) for file in dict.fromkeys(given.files)]
     if given.check:
         lacks = [(each.input, fault) for each in files for fault in _find_lacks(each)]
-        for file, fault in lacks:
-            complain(f"{file.label}: {name_in(fault, file.path)}")
+        for given_file, fault in lacks:
+            complain(f"{given_file.label}: {name_in(fault, given_file.path)}")
         return Exit.FOUND if lacks else Exit.CLEAN
     is_again = bool(given.scale) and all(each.settings.shapes for each in files)
     for each in (each for each in files if each.title and not is_again):
