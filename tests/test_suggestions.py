@@ -2,7 +2,9 @@
 
 import ast
 import contextlib
+import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -21,6 +23,7 @@ from chat_server import Response, completion, serving
 from printed import list_commands, list_inline
 
 from rubric_lint import suggest
+from rubric_lint.lsp.answers.commands import RUN_TESTS, plan
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "rubric_lint"
@@ -29,8 +32,32 @@ TABLES = read_cases(__file__)
 BUILDERS = {"suggest", "suggest_fix", "repeat_command", "name_in"}
 """The functions that build what is suggested."""
 
+WORDINGS = "Treats the refund well enough", "Names the refund period of 30 days"
+"""What a judge reads differently each time, and what it does not."""
+
+
+def reword(asked):
+    """Judge at random where the wording is vague, and propose the clear one."""
+    system = asked.body["messages"][0]["content"]
+    if system.startswith("You reword"):
+        return completion(json.dumps({"outcome": WORDINGS[1], "parts": []}))
+    drawn = random.Random(f"{asked.answer}{asked.before}")  # noqa: S311
+    is_met = "period=1" in asked.answer
+    if WORDINGS[0] in system:
+        is_met ^= drawn.random() < 0.25
+    return completion(json.dumps({"checks": [{"id": "period", "reasoning": "so", "satisfied": is_met}]}))
+
+
+def score_bands(asked):
+    """Give scores within the bands of a rubric."""
+    score = 9 if "period=1" in asked.answer else 2
+    return completion(json.dumps({"checks": [{"id": "period", "reasoning": "so", "score": score}]}))
+
+
 WRONG = completion('{"checks": []}')
 MODELS = {
+    "rewording": reword,
+    "scores": score_bands,
     "well": played.play(played.judge_well),
     "leniently": played.play(played.judge_leniently),
     "invalid": lambda _: WRONG,
@@ -136,6 +163,9 @@ def test_what_is_missing_is_installed_as_the_package_declares_it():
     assert {extra: [requirement] for extra, (_, requirement) in suggest.EXTRAS.items()} == declared
 
 
+_ON_PAGES = re.compile(r"(?:<code[^>]*>|^)(rubric-lint [^<\n]*)", re.MULTILINE)
+
+
 class Situation:
     """A folder with the files of a case, and what its programs print."""
 
@@ -149,6 +179,8 @@ class Situation:
             path.write_text(TABLES["TEXTS"].get(text, text), "utf-8")
         if "played" in given:
             self.play(**given["played"])
+        if "judged" in given:
+            self.judge(**given["judged"])
 
     def play(self, count, judge="", labels=0, answer="answer", samples=2, **more):
         """Write answers, what a judge says of them, and labels of the first of them."""
@@ -162,13 +194,40 @@ class Situation:
         for name, text in texts.items():
             (self.folder / name).write_text(text, "utf-8")
 
+    def judge(self, count, judge="same", people=("same",), lacks=(), blank=0, languages=("en",), recorded=0, twice=0):
+        """Write answers of which two in five are bad, and what a judge and people say: the `same`, or `all` are good.
+
+        People leave out the criteria that it `lacks`, and the last one in `blank` labels; they label some answers
+        `twice`. Of some answers, the outputs are `recorded` in another file, and no others.
+        """
+        judged, labels = [], []
+        for number in range(count):
+            says = {"same": dict.fromkeys(played.CRITERIA, number % 5 > 1), "all": dict.fromkeys(played.CRITERIA, True)}
+            about = {"answer": f"Text {played.spell(number)}", "language": languages[number % len(languages)]}
+            output = played.to_output(says[judge])
+            judged.append({"id": f"a{number}", **about, "output": output, "judge": {"model": "m"}})
+            for rater, how in zip(("ann", "bob"), people, strict=False):
+                label = {name: met for name, met in says[how].items() if name not in lacks}
+                if number < blank:
+                    del label[played.CRITERIA[-1]]
+                labels.append({"id": f"a{number}", "rater": rater, "chosen": "random", **label})
+                if number < twice:
+                    labels.append({**labels[-1], "polite": not label["polite"]})
+        files = {"answers.jsonl": judged, "labels.jsonl": labels}
+        if recorded:
+            files["recorded.jsonl"] = judged[:recorded]
+            files["answers.jsonl"] = [{"id": each["id"], "answer": each["answer"]} for each in judged]
+        for name, records in files.items():
+            (self.folder / name).write_text("".join(f"{json.dumps(each)}\n" for each in records), "utf-8")
+        (self.folder / "refund.rubric.yaml").write_text(played.RUBRIC, "utf-8")
+
     def run(self, line, folder):
         """Run a command line in a folder; return its exit code and all that it wrote, on pages too."""
         stdin = TABLES["TEXTS"].get(self.given.get("stdin"), "")
         done = commands.run(*shlex.split(line), cwd=folder, env=self.environment, stdin=stdin)
-        pages = [unescape(page.read_text("utf-8")) for page in folder.glob("*.html")]
-        found = [each for page in pages for each in re.findall(r"<code[^>]*>(rubric-lint [^<]*)</code>", page)]
-        return done.returncode, "\n".join([done.stdout, done.stderr, *found])
+        pages = [unescape(page.read_text("utf-8")) for page in (*folder.glob("*.html"), *folder.glob("page.md"))]
+        found = [each for page in pages for each in _ON_PAGES.findall(page)]
+        return done.returncode, "\n".join([done.stdout, done.stderr, *(f"  {each}" for each in found)])
 
     def follow(self, line, chat):
         """Run a command, and then in a copy of its folder all that it prints; yield each with its exit code."""
@@ -206,7 +265,12 @@ def recording(reached):
 
 
 ELSEWHERE = {"hover.py"}
-"""Where a suggestion is built for editors, whose commands other tests run."""
+"""Where `explain` is suggested for the rule of a finding, in an editor."""
+
+
+def find_tests():
+    """What an editor says where no file tests a rubric."""
+    return plan(RUN_TESTS, "no such folder/a.rubric.yaml", "a")
 
 
 @pytest.mark.slow
@@ -226,6 +290,7 @@ def test_every_command_that_is_printed_runs(tmp_path, said):
                         lines.append(f"  {code}: {printed}")
                         if code not in {0, 1, 4}:
                             refused.append(f"{name}: $ {line}\n  {printed}\n  {code}: {wrote[-400:]}")
+        refused += [line for line in list_commands(find_tests()) if parse(line)]
     assert refused == [], "\n".join(refused)
     said(*lines)
     unreached = [
