@@ -367,7 +367,7 @@ def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
     with serving(SCORED) as server:
         code, out, err = judge(server)
-    assert (code, out, "pip install 'rubric-lint[judge]'" in err) == (2, "", True)
+    assert (code, out, "pip install 'openai>=2'" in err) == (2, "", True)
     assert not (folder / "answers.judged.jsonl").exists()
 
 

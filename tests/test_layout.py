@@ -37,6 +37,7 @@ FLOORS = """
     rules
     format
     arguments
+    suggest
     finding messages
     edits
     text version

@@ -20,6 +20,7 @@ from rubric_lint.finding import LIST_CHOICES
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.report import REPORTERS
 from rubric_lint.run.console import Progress, complain
+from rubric_lint.suggest import Value, suggest
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
@@ -336,6 +337,9 @@ JUDGING = (
 _READ = ("answers", "compare", "file", "files", "labels", "new", "old", "outputs", "results", "rubric")
 """The arguments and options that name files to read."""
 
+GIVEN = f"{__name__}.given"
+"""In the `meta` of a context: the values of options as they were given, by their names, before they are read."""
+
 READ_NOW = f"{__name__}.read_now"
 """What holds in `meta` of a context the option whose value is being read."""
 
@@ -349,11 +353,35 @@ _CLASHES = """
 class Given(SimpleNamespace):
     """The values of the arguments and options of a call, by their names."""
 
+    @property
+    def settings(self) -> dict[str, Value]:
+        """The options that choose the settings, for commands that are suggested."""
+        return {"config": self.config, "isolated": self.isolated}
+
     def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
         """Return a finder for the settings of files; raise SettingsError if the named settings file cannot be used."""
         from rubric_lint.project.settings import SettingsFinder  # noqa: PLC0415  (not needed by --help)
 
         return SettingsFinder(overrides, file=self.config, isolated=self.isolated)
+
+
+def repeat_command(context: click.Context, *files: str, without: Collection[str] = (), **more: Value) -> str:
+    """Return the command line of a run, to run again: for other `files`, `without` some options, and with `more`."""
+    given, options = list[str](), dict[str, Value]()
+    for param in context.command.get_params(context):
+        name = str(param.name)
+        if name in without or context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        value = context.meta.get(GIVEN, {}).get(name, context.params[name])
+        words = [*map(str, value)] if isinstance(value, tuple) else [str(value)]
+        if isinstance(param, click.Argument):
+            given += words
+        else:
+            options[max(param.opts, key=len).removeprefix("--")] = True if value is True else words
+    program, *command = context.command_path.split()
+    # A program without a command runs the one with its name.
+    called = " ".join(command) or program.removeprefix("rubric-")
+    return suggest(called, *(files or given), **{**options, **more})
 
 
 def command(
@@ -463,6 +491,7 @@ def _load(place: str) -> Callable[..., Any]:
         if value is None:
             return None
         ctx.meta[READ_NOW] = param
+        ctx.meta.setdefault(GIVEN, {})[param.name] = value
         return getattr(import_module(f"rubric_lint.cli.{module or 'options'}"), function)(value)
 
     return call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,15 @@ from rubric_lint.project.writing import STOPS, WriteError, holding, replace_file
 from rubric_lint.run.batch import Found
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import FileRun
-from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_open, word_skipped, word_unsafe
+from rubric_lint.run.summary import (
+    counted,
+    suggest_fix,
+    word_hard_links,
+    word_nothing_read,
+    word_open,
+    word_skipped,
+    word_unsafe,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ class FixTotals:
     be made, `unsafe` ones one that may change the meaning, and `open` ones wait for a choice. `unmet` counts what is in
     the way of a target. `unreadable` files could not be read or written, `broken` ones have syntax errors,
     `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter. `suites` counts those that a
-    target could have by what became of them.
+    target could have by what became of them. `command` is the command that fixes these files.
     """
 
     files: int = 0
@@ -72,6 +80,7 @@ class FixTotals:
     fixes: Counter[str] = field(default_factory=Counter)
     suites: Counter[str] = field(default_factory=Counter)
     skipped: Skipped = field(default_factory=Skipped)
+    command: str = ""
 
     def add(self, outcome: FixOutcome) -> None:
         """Count one file."""
@@ -125,8 +134,8 @@ class FixTotals:
             (self.unmet, f"{counted(self.unmet, 'place')} to change by hand first, listed above"),
             (self.remaining * (not is_rewriting), f"{counted(self.remaining, 'finding')} {remain}"),
             (self.blocked, f"{counted(self.blocked, 'fix', 'fixes')} blocked, listed above with the reason"),
-            (self.unsafe, f"up to {word_unsafe(self.unsafe)}"),  # not proved yet
-            (self.open, word_open(self.open)),
+            (self.unsafe, f"up to {word_unsafe(self.unsafe, self.command)}"),  # not proved yet
+            (self.open, word_open(self.open, self.command)),
             *word_skipped(self.skipped),
             *self.word_unreadable(),
             (doubts, f"{counted(doubts, 'file')} left unchanged because the proof of the fixes failed"),
@@ -178,13 +187,14 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         self._verb = verb
         self._totals = FixTotals(skipped=self.skipped)
 
-    def fix_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
+    def fix_all(self, paths: Collection[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
         """Fix all files at `paths`.
 
         Raises:
             SettingsError: if the settings for stdin are invalid.
         """
         self.go(paths, stdin_name, finder)
+        self._totals.command = suggest_fix(paths, stdin_name, finder)
         self._totals.unreadable += len(self.unreadable)
         self._totals.faults += self.crashes
         self._totals.crashes = self.crashes

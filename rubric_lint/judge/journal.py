@@ -158,7 +158,7 @@ class Journal:
                     yield _identify(line)
                 except ValueError:
                     if line.endswith(b"\n") or len(line) == LIMIT or not _is_torn(line):
-                        message = f"line {number} is not a result of a judge run; name another file with --output"
+                        message = f"line {number} is not a result of a judge run; name another file"
                         raise JournalError(message) from None
                     torn = line
         if torn:

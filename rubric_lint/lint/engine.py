@@ -32,6 +32,7 @@ from rubric_lint.format.signs import find_signs
 from rubric_lint.messages import find_near, join_words, shorten
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES, checks_for
+from rubric_lint.suggest import name_in
 from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -164,7 +165,8 @@ def examine(
         model = rubric.entries.first if isinstance(rubric.entries, SharedEntries) else rubric
         has_criteria_only = len(model.criteria) == len(model.entries)
         criteria += len(model.entries) if has_criteria_only or model.shape is not Shape.HOLISTIC else 1
-    result = Result(source, tuple(findings), len(rubrics), criteria, ignored, tuple(held.unread), clock.is_over)
+    unread = tuple(each._replace(reason=name_in(each.reason, source.name)) for each in held.unread)
+    result = Result(source, tuple(findings), len(rubrics), criteria, ignored, unread, clock.is_over)
     if settings.is_test_file:
         from rubric_lint.lint.rubric_tests import count_tests  # noqa: PLC0415  (most files hold no tests)
 

@@ -18,6 +18,7 @@ from rubric_lint.project.gitignore import Patterns, is_ignored, read_ignores, re
 from rubric_lint.project.opening import LIMIT, RefusedError, explain_os_error, read_file, read_head
 from rubric_lint.project.repository import find_root
 from rubric_lint.project.settings import SKIPPED_FOLDERS, FileSettings, Settings, SettingsError, SettingsFinder
+from rubric_lint.suggest import name_in
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 _OTHER_KINDS = {
@@ -44,7 +45,7 @@ _OTHER_KINDS = {
 }
 """Kinds of files that are not read, by suffix."""
 
-_TABLE = "`rubric-lint import` makes a rubric file of a table"
+_TABLE = "`rubric-lint import FILE` makes a rubric file of a table"
 _ADVICE = {"CSV": _TABLE, "TSV": _TABLE, "an Excel workbook": _TABLE, "a notebook": "save its code as .py"}
 _READ = "rubric-lint reads YAML, JSON, JSON Lines, TOML and Python"
 
@@ -57,7 +58,7 @@ def name_other_kind(name: str) -> str:
 
 def word_other_kind(name: str, kind: str) -> str:
     """Say that a file of another kind is not read, and what to do."""
-    return f"{name}: not read, as it is {kind}; {_ADVICE.get(kind, _READ)}"
+    return f"{name}: not read, as it is {kind}; {name_in(_ADVICE.get(kind, _READ), name)}"
 
 
 @dataclass

@@ -14,6 +14,7 @@ from rubric_lint.messages import join_words, list_names, shorten, to_data, visib
 from rubric_lint.report.fixes import write_diff
 from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.run.summary import counted
+from rubric_lint.suggest import suggest
 
 VERSION = 1
 """The version of the JSON report."""
@@ -24,13 +25,17 @@ _LONGEST = 160
 
 
 class Page(NamedTuple):
-    """What came of the rubrics of a file, what it cost, and whether it was written or stopped."""
+    """What came of the rubrics of a file, what it cost, and whether it was written or stopped.
+
+    `again` is the command that goes on with a run that was stopped, or else writes what is offered.
+    """
 
     several: Sequence[Improvement]
     spending: Spending
     prices: Prices | None
     is_written: bool
     is_stopped: bool
+    again: str = ""
 
     @property
     def could_say(self) -> bool:
@@ -66,7 +71,7 @@ _LEFT = {
         "no other wording is tried: only {detail} answers had valid outputs, and the next one would have as few; "
         "another --model may do better"
     ),
-    Left.FIX_FIRST: "fix {detail} first, which no wording fixes: rubric-lint check says how, and fix does what it can",
+    Left.FIX_FIRST: "fix {detail} first, which no wording fixes: `{check}` says how",
     Left.NOT_WRITABLE: "no other wording can be written: {detail}",
     Left.LIMIT: "not tried, or not all of it: stopped at {detail}",
     Left.NO_REPLY: "not tried, or not all of it: {detail}",
@@ -118,12 +123,14 @@ def as_text(page: Page, look: Style, write: Write) -> None:
             write(line if line.endswith("\n") else f"{line}\n")
     cost = list(word_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
     lines = ["", *wrap(visible("; ".join([counted(page.spending.requests, "request"), *cost])), room)]
+    again = [f"  {page.again}"] if page.again else []
     if page.is_stopped:
-        lines += wrap("Stopped; nothing was written. Run the same command to go on.", room)
+        lines += [*wrap("Stopped; nothing was written. Run the same command to go on.", room), *again]
     elif page.is_written:
         lines += wrap("Written. Outputs recorded before are of the old wording: judge again, and record tests.", room)
     elif any(each.offered for found in page.several for each in found.outcomes):
         lines += wrap("Nothing was written. Next: the same command with --write; replies come from the cache.", room)
+        lines += again
     for line in lines:
         write(f"{line}\n")
 
@@ -147,10 +154,10 @@ def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
         yield from wrap(f"{what} without an answer cannot be judged again", room, "  ")
     for outcome in found.outcomes:
         yield ""
-        yield from _write_outcome(outcome, look, room)
+        yield from _write_outcome(outcome, about.file, look, room)
 
 
-def _write_outcome(outcome: Outcome, look: Style, room: int) -> Iterator[str]:
+def _write_outcome(outcome: Outcome, file: str, look: Style, room: int) -> Iterator[str]:
     each = outcome.assessed
     yield from wrap(visible(f"line {each.line}: {each.id}"), room)
     for finding in each.findings:
@@ -165,7 +172,7 @@ def _write_outcome(outcome: Outcome, look: Style, room: int) -> Iterator[str]:
         yield from _write_evidence(offered.decided, outcome, room)
         yield write_diff(FixOutcome(offered.fixed, SAFE), color=bool(look.color))
     elif outcome.left:
-        detail = _LEFT[outcome.left].format(detail=outcome.detail)
+        detail = _LEFT[outcome.left].format(detail=outcome.detail, check=suggest("check", file))
         yield from wrap(visible(f"nothing offered: {detail}"), room, "  ")
     else:
         yield "  nothing offered"

@@ -21,6 +21,7 @@ from rubric_lint.report.text import Concise, Written
 from rubric_lint.rules import BY_NAME
 from rubric_lint.run import fingerprint
 from rubric_lint.run.summary import Failure, NearMisses, counted, word_severities
+from rubric_lint.suggest import suggest
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
@@ -537,8 +538,9 @@ def _word_fix(source: Source, fix: Fix) -> str:
     edits = "; ".join(told)
     size = sum(edit.span.end - edit.span.start + len(edit.text) for edit in fix.edits)
     if size > LONGEST:
-        option = "" if fix.safe else f" --choose {fix.choice}" if fix.choice else " --unsafe-fixes"
-        edits = f"{size} characters of edits; `rubric-lint fix{option}` makes them, --format json shows them"
+        is_unsafe = not (fix.safe or fix.choice)
+        command = suggest("fix", source.name, unsafe_fixes=is_unsafe, choose=fix.choice or None)
+        edits = f"{size} characters of edits; `{command}` makes them, --format json shows them"
     return f"{kind}: {visible(fix.title)}: {edits}"
 
 

@@ -3,6 +3,7 @@
 Figures are never cut: names are shortened, and whole columns left out.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -140,10 +141,17 @@ def shorten_name(name: str, room: int = _LONGEST) -> str:
     return shown if width(shown) <= room else head(shown, room - 1) + "…"
 
 
+_COMMAND = re.compile("`rubric-[^`]*`")
+
+
 def wrap(text: str, room: int, indent: str = "", *, taken: int = 0) -> Iterator[str]:
-    """Break prose between words; lines after the first are indented further. `taken` cells before it are in use."""
+    """Break prose between words; lines after the first are indented further. `taken` cells before it are in use.
+
+    A command in backticks stays on one line, so that it can be copied.
+    """
     line = indent
-    for word in text.split(" "):
+    for word in _COMMAND.sub(lambda found: found[0].replace(" ", "\0"), text).split(" "):
+        word = word.replace("\0", " ")  # noqa: PLW2901
         if (taken or line.strip()) and taken + width(line) + 1 + width(word) > room:
             yield line
             line, taken = f"{indent}  {word}", 0

@@ -148,11 +148,10 @@ def frame(source: Source, finding: Finding, style: Style) -> Iterator[str]:
                     line = ("^" if mark.primary else "-") * max(width(marked), 1)
                     yield from look.mark(indent, line, visible(mark.label), role)
     if finding.fix:
-        kind, option = ("fix", "") if finding.fix.safe else ("unsafe fix", " --unsafe-fixes")
-        yield from look.note(f"= {kind}: {visible(finding.fix.title)} (rubric-lint fix{option})")
+        kind = "fix" if finding.fix.safe else "unsafe fix"
+        yield from look.note(f"= {kind}: {visible(finding.fix.title)}")
     if finding.choices:
-        commands = ("rubric-lint fix --choose", *["--choose"] * len(finding.choices))
-        answers = [f"{visible(each.title)} ({name} {each.choice})" for each, name in zip(finding.choices, commands)]  # noqa: B905
+        answers = [f"{visible(each.title)} (--choose {each.choice})" for each in finding.choices]
         yield from look.note(f"= choose: {join_words(answers, 'or')}")
 
 

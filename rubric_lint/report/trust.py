@@ -1,7 +1,8 @@
 """Say in plain words whether a rubric and its judge can be trusted, what that rests on, and what is not known."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.agree.assess import (
@@ -40,6 +41,7 @@ from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, join_words, list_names
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import Verdict, stops
+from rubric_lint.suggest import Value
 
 _FEW = 30
 """The fewest answers from which no word of caution is added: fewer test no rule on samples."""
@@ -57,7 +59,8 @@ class Given(NamedTuple):
     Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
     `unread` is what is wrong with files of records and belongs to no record. `fault_of_judge` and `fault_of_labels` say
     why a model cannot judge the answers, and why `labels` cannot draw from them. `refused` says for which names records
-    belong to no rubric.
+    belong to no rubric. `settings`, `mapping` and `endpoint` are options that suggested commands repeat, and `again` is
+    the command of this run, if it has a model judge.
     """
 
     rubric: str
@@ -72,6 +75,10 @@ class Given(NamedTuple):
     fault_of_judge: str = ""
     fault_of_labels: str = ""
     refused: Sequence[str] = ()
+    settings: Mapping[str, Value] = MappingProxyType({})
+    mapping: Sequence[str] = ()
+    endpoint: Mapping[str, Value] = MappingProxyType({})
+    again: str = ""
 
 
 _REASONS = OF_LABELS | {

@@ -3,7 +3,7 @@
 import gc
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -13,7 +13,7 @@ from rubric_lint.project.files import File, Skipped, Unreadable, find, read, spl
 from rubric_lint.project.settings import FileSettings, Overrides, SettingsError, SettingsFinder
 from rubric_lint.run.batch import FileOutcome, Found, lint_bytes, lint_files
 from rubric_lint.run.console import Progress, complain, report_crash
-from rubric_lint.run.summary import EMPTY, Failure, Reporter, Summary, Unchecked, counted
+from rubric_lint.run.summary import EMPTY, Failure, Reporter, Summary, Unchecked, counted, suggest_fix
 
 Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[Found]]
 Lint = Callable[[Iterable[Found]], Iterator[tuple[Found, FileOutcome]]]
@@ -174,7 +174,7 @@ class LintRun(FileRun[Result]):
         self._summary = Summary()
         self._is_stdin_empty = False
 
-    def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
+    def lint_all(self, paths: Collection[str], stdin_name: str, finder: SettingsFinder) -> Summary:
         """Lint everything at `paths`; `stdin_name` is the file name of stdin.
 
         Raises:
@@ -183,7 +183,7 @@ class LintRun(FileRun[Result]):
         self.go(paths, stdin_name, finder)
         others = Summary(unreadable=len(self.unreadable), faults=self.crashes, **dict[str, Any](self._skipped))
         summary = self._summary.plus(others).plus(Summary.left_out(self.skipped))
-        return summary._replace(**self._find_idle(finder.overrides))
+        return summary._replace(fix=suggest_fix(paths, stdin_name, finder), **self._find_idle(finder.overrides))
 
     def word(self) -> str:
         """Return what an interrupted run has found."""

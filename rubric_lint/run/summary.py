@@ -1,28 +1,43 @@
 """Count the results of a run and describe them in a sentence."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from rubric_lint.finding import Result, Severity, Unread
 from rubric_lint.messages import join_words, list_names
+from rubric_lint.suggest import suggest, unname_in
 
 if TYPE_CHECKING:
     from rubric_lint.project.files import Skipped
+    from rubric_lint.project.settings import SettingsFinder
 
 
 def _fixes(count: int) -> str:
     return counted(count, "fix", "fixes")
 
 
-def word_unsafe(count: int) -> str:
-    """Say how to make so many fixes that may change the meaning."""
-    return f"{_fixes(count)} may change the meaning: rubric-lint fix --unsafe-fixes"
+_MOST_PATHS = 3
+"""The most paths that a suggested command names."""
 
 
-def word_open(count: int) -> str:
-    """Say how to make so many fixes of which only the author can choose one."""
-    return f"{_fixes(count)} {'needs' if count == 1 else 'need'} your choice: rubric-lint fix --choose"
+def suggest_fix(paths: Collection[str], stdin_name: str, finder: "SettingsFinder") -> str:
+    """Return the command that fixes the files of a run; its reader names them again if they are many."""
+    named = () if [*paths] == ["."] else paths if len(paths) <= _MOST_PATHS else ["FILES"]
+    rules = {"select": finder.overrides.select or frozenset(), "ignore": finder.overrides.ignore}
+    chosen = {name: ",".join(sorted(values)) or None for name, values in rules.items()}
+    stdin = stdin_name if "-" in paths and stdin_name != "<stdin>" else None
+    return suggest("fix", *named, **chosen, stdin_filename=stdin, **finder.options)
+
+
+def word_unsafe(count: int, command: str) -> str:
+    """Say how to make so many fixes that may change the meaning; `command` makes the safe ones."""
+    return f"{_fixes(count)} may change the meaning: `{command} --unsafe-fixes`"
+
+
+def word_open(count: int, command: str) -> str:
+    """Say how to see so many fixes of which only the author can choose one; `command` makes the safe ones."""
+    return f"{_fixes(count)} {'needs' if count == 1 else 'need'} your choice: `{command} --choose`"
 
 
 class Summary(NamedTuple):
@@ -34,7 +49,8 @@ class Summary(NamedTuple):
     settings exclude. `unread` counts rubrics that are recognized but not checked, or only in part, `near_misses` what
     may be rubrics but may belong to other tools. `selected` names the rules of --select, `idle` those that did not run,
     and `partly_idle` those that ran on some files only. `tests` counts rubric tests; `passed` and `failed` those that
-    were run. `review` has what else `rubric-test` or `--judged` computed, by name, as JSON.
+    were run. `review` has what else `rubric-test` or `--judged` computed, by name, as JSON. `fix` is the command that
+    fixes these files.
     """
 
     files: int = 0
@@ -68,6 +84,7 @@ class Summary(NamedTuple):
     review: tuple[tuple[str, Any], ...] = ()
     hints: int = 0
     choices: int = 0
+    fix: str = ""
 
     @property
     def findings(self) -> int:
@@ -127,10 +144,11 @@ class Summary(NamedTuple):
     def word_notes(self) -> str:
         """Return the line on anything fixable, hidden or skipped, after a line break; empty if there is nothing."""
         be = "is" if self.safe_fixes == 1 else "are"
+        fix = self.fix or suggest("fix")
         more = [
-            (self.safe_fixes, f"{_fixes(self.safe_fixes)} {be} safe: rubric-lint fix"),
-            (self.unsafe_fixes, word_unsafe(self.unsafe_fixes)),
-            (self.choices, word_open(self.choices)),
+            (self.safe_fixes, f"{_fixes(self.safe_fixes)} {be} safe: `{fix}`"),
+            (self.unsafe_fixes, word_unsafe(self.unsafe_fixes, fix)),
+            (self.choices, word_open(self.choices, fix)),
             (self.ignored, f"{counted(self.ignored, 'finding')} ignored"),
             (self.known, f"{counted(self.known, 'finding')} hidden by the baseline"),
             (self.untouched, f"{counted(self.untouched, 'finding')} on unchanged lines hidden"),
@@ -218,7 +236,7 @@ _MOST = 10
 """How many lines of one kind are shown; the rest are counted."""
 
 UNKNOWN = "no field of a known format found"
-TESTS = "it holds rubric tests, which `rubric-lint test` runs"
+TESTS = "it holds rubric tests, which `rubric-lint test FILE` runs"
 EMPTY = "it is empty"
 """Reasons why a file without near misses has no rubrics."""
 
@@ -253,7 +271,7 @@ class NearMisses:
     def add(self, file: str, unread: Iterable[Unread]) -> None:
         """Add the near misses of a file."""
         for each in unread:
-            key = each.reason, each.is_known
+            key = unname_in(each.reason, file), each.is_known
             known = self._noted.get(key)
             if known is None:
                 self._noted[key] = Noted(file, each)
@@ -299,7 +317,8 @@ class Unchecked:
         near = list(self._near)
         yield from _shorten([f"{each.place}: not checked: {each.reason}" for each in near], "reason", "reasons")
         if len(near) > _MOST or any(each.more for each in near):
-            yield "`rubric-lint show` lists all that was not checked"
+            named = sorted(self._named) if len(self._named) <= _MOST_PATHS else ["FILES"]
+            yield f"`{suggest('show', *named)}` lists all that was not checked"
 
 
 def _shorten(lines: list[str], one: str, many: str) -> Iterator[str]:

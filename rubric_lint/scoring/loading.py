@@ -22,6 +22,7 @@ from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.meaning import hash_meaning
+from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, part_of
 from rubric_lint.text.source import Position, Source, Span, as_bytes
@@ -222,13 +223,15 @@ class Loaded(NamedTuple):
         Raises:
             RubricError: if it cannot be scored.
         """
-        view = self.rubric.view
+        view, file = self.rubric.view, self.document.source.name
         doubts = view.doubts if view else self.rubric.doubts
         if doubts:
             place, reason = doubts[0]
+            reason = name_in(reason, file)
             raise RubricError(f"{self.place_of_field(place)}: the rubric cannot be scored: {reason}")
         if view and view.unscorable:
-            raise RubricError(f"{self.start}: the rubric cannot be scored: {view.unscorable}")
+            reason = name_in(view.unscorable, file)
+            raise RubricError(f"{self.start}: the rubric cannot be scored: {reason}")
         try:
             return prepare(self.rubric, self.name)
         except UnscorableError as fault:

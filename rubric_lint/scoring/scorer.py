@@ -330,7 +330,7 @@ def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *,
     Raises:
         OutputError: naming both.
     """
-    of_samples = "a table keeps no samples, so if it had several, name the file that `rubric-lint judge` wrote"
+    of_samples = "a table keeps no samples, so if it had several, name the file that `judge` wrote"
     advice = of_samples if is_result else "remove the wrong one"
     is_judged = fold_column(flat.columns.verdict or "") == "verdict"  # a `label` is of a person
     if is_judged and flat.verdict not in {None, known.verdict}:

@@ -37,6 +37,7 @@ from rubric_lint.scoring.loading import (
 from rubric_lint.scoring.meaning import read_task
 from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRelease, ShownRubric
 from rubric_lint.show.examples import make_examples
+from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
@@ -62,7 +63,7 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
     unread = _find_unread(result, is_empty=not shown)
     reason = ""
     if not (shown or unread or result.findings):
-        reason = EMPTY if not data.strip() else TESTS if result.tests else UNKNOWN
+        reason = EMPTY if not data.strip() else name_in(TESTS, name) if result.tests else UNKNOWN
     errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
     return Shown(
         file=name,

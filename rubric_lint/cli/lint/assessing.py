@@ -33,10 +33,11 @@ from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import LeftOut, bare_text
 from rubric_lint.agree.units import About, describe
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import Given
+from rubric_lint.cli.options import GIVEN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
+from rubric_lint.cli.score.judging import holds_secrets
 from rubric_lint.cli.score.options import check_field, check_label_scale, check_people, check_runs, require_existing
 from rubric_lint.judge.answers import AnswersError, Fields, check_answers
 from rubric_lint.judge.journal import encode
@@ -328,7 +329,17 @@ def run_assess(given: Given) -> int:
         _check_assessed(found, given)
     files = given.rubric, given.answers, recorded, labels
     basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
-    basis = basis._replace(refused=linted.refused)
+    context = click.get_current_context()
+    basis = basis._replace(
+        refused=linted.refused,
+        settings=given.settings,
+        mapping=context.meta.get(GIVEN, {}).get("fields", ()),
+    )
+    if given.models and not holds_secrets(context):
+        is_given = context.get_parameter_source("base_url") is click.core.ParameterSource.COMMANDLINE
+        keys = [name for name in given.api_key_env if "=" not in name]  # others are for models of this run
+        endpoint = {"base_url": given.base_url if is_given else None, "api_key_env": keys}
+        basis = basis._replace(endpoint=endpoint, again=repeat_command(context))
     if not linted.has_errors:
         faults = (_find_fault(given, linted, is_to_judge=is_to_judge) for is_to_judge in (True, False))
         basis = basis._replace(fault_of_judge=next(faults), fault_of_labels=next(faults))
@@ -345,13 +356,11 @@ def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
     """Return why another command cannot read the answers, to have them judged or to draw from them; empty if it can."""
     if given.answers == STDIN:
         return "standard input is read only once; save them in a file"
-    if is_to_judge and given.fields != Fields():
-        return "repeat --map"
     try:
         with open_stream(given.answers) as stream:
             chunks = iter(lambda: stream.read(CHUNK), b"")
             if is_to_judge:
-                check_answers(chunks, linted.prepare())
+                check_answers(chunks, linted.prepare(), given.fields)
             else:
                 check_answers(chunks, linted.prepare(), taken=frozenset(), may_repeat=True)
     except AnswersError as wrong:

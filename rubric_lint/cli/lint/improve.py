@@ -16,11 +16,11 @@ import click
 from rubric_lint.agree.assess import Asked, Assessment, Standing
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.lint.assessing import Linted
-from rubric_lint.cli.options import STDIN, Given
+from rubric_lint.cli.options import STDIN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
 from rubric_lint.cli.score.judge_options import SEED, Access, AnswersFile, find_access, hold, make_plan
-from rubric_lint.cli.score.judging import estimate_cost, load_prices, open_store, run_judge
+from rubric_lint.cli.score.judging import estimate_cost, holds_secrets, load_prices, open_store, run_judge
 from rubric_lint.cli.score.options import require_existing
 from rubric_lint.improve.proposals import Base, find_own
 from rubric_lint.improve.run import NEEDED, EndedError, Held, Improver, Left
@@ -40,6 +40,7 @@ from rubric_lint.run.console import Progress
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import load_examined
+from rubric_lint.suggest import suggest
 from rubric_lint.testing.recorder import find_case
 from rubric_lint.testing.running import Needed
 
@@ -54,7 +55,8 @@ def propose(given: Given) -> int:
     require_existing(given.labels)
     linted = Linted(given.rubric, given.finder())
     if linted.has_errors:
-        raise UserError(f"{given.rubric}: has errors; fix them first: rubric-lint check {given.rubric}")
+        command = suggest("check", given.rubric, **given.settings)
+        raise UserError(f"{given.rubric}: has errors; fix them first: `{command}`")
     source = linted.examined.result.source
     if source.to_bytes(source.text) != read(File(given.rubric, linted.file.settings._replace(claimed=True))):
         raise UserError(f"{given.rubric}: its bytes cannot be reproduced exactly, so nothing could be written")
@@ -82,6 +84,14 @@ def propose(given: Given) -> int:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
         asking = _Asking(given, (work.access, access.part(writer, writer + 1)), work, store)
         return _improve(given, linted, found, _read_answers(str(output), rubrics), asking)
+
+
+def _word_again(*, is_stopped: bool) -> str:
+    """Return the command that goes on with a run that was stopped, or else writes what is offered."""
+    context = click.get_current_context()
+    if holds_secrets(context):
+        return ""
+    return repeat_command(context) if is_stopped else repeat_command(context, write=True)
 
 
 def _improve(
@@ -139,6 +149,7 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
         asking.limit.prices,
         is_written=is_written,
         is_stopped=is_stopped,
+        again=_word_again(is_stopped=is_stopped),
     )
     with open_report(given.output, Progress(sys.stderr), style) as write:
         improvement.FORMATS[given.form](page, style, write)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import signal
 import sys
 import textwrap
@@ -12,13 +11,14 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
-from rubric_lint.cli.commands import COMMANDS, Exit, Group, end_at_once
+from rubric_lint.cli.commands import Exit, Group, end_at_once
 from rubric_lint.cli.options import Choice, Given, command, complete_name, read_name
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content, make_style
 from rubric_lint.messages import visible
 from rubric_lint.report.terminal import Style, reflow
 from rubric_lint.run.cache import FOLDER, cache_folder, clear
 from rubric_lint.run.console import complain
+from rubric_lint.suggest import suggest, word_need
 from rubric_lint.text.source import Kind, kind_of
 
 
@@ -63,10 +63,7 @@ def init(given: Given) -> None:
     except OSError as error:
         raise click.UsageError(f"cannot write {name}: {error.strerror}") from error
     click.echo(f"Wrote {visible(name)}. Replace its criteria with your own, then check the file:", err=True)
-    is_plain = not name.startswith("-") and name not in COMMANDS
-    line = f"rubric-lint {shlex.quote(name if is_plain else f'./{name}')}"
-    # A shell would not take escapes for the characters that cannot be shown.
-    click.echo(f"  {line}" if visible(line) == line else "  rubric-lint .", err=True)
+    click.echo(f"  {suggest('check', name)}", err=True)
 
 
 @command(
@@ -282,7 +279,7 @@ def lsp(_given: Given) -> int:
     try:
         import pygls.lsp.server  # noqa: F401, PLC0415  (a third of a second)
     except ImportError:
-        complain("the language server needs the pygls package; install it with: pip install 'rubric-lint[lsp]'")
+        complain(f"the language server {word_need('lsp')}")
         return Exit.USAGE
     from rubric_lint.lsp.features import Server  # noqa: PLC0415
 
@@ -312,7 +309,7 @@ def mcp(given: Given) -> int:
     try:
         import mcp.server.stdio  # noqa: F401, PLC0415  (a second)
     except ImportError:
-        complain("the MCP server needs the mcp package, version 2; install it with: pip install 'rubric-lint[mcp]'")
+        complain(f"the MCP server {word_need('mcp')}")
         return Exit.USAGE
     from rubric_lint.mcp.roots import Roots  # noqa: PLC0415
     from rubric_lint.mcp.server import serve  # noqa: PLC0415

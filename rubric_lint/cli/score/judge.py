@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import sys
 from contextlib import ExitStack
 from io import BytesIO
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import JUDGING, STDIN, Given, command, require_file_name
+from rubric_lint.cli.options import JUDGING, STDIN, Given, command, repeat_command, require_file_name
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import load
 from rubric_lint.messages import Causes, UserError, join_words, list_names
@@ -22,6 +21,7 @@ from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.summary import counted
+from rubric_lint.suggest import suggest, word_need
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,7 +82,7 @@ def judge(given: Given) -> int:
         if given.output.lower().endswith(_NOT_LINES):
             raise click.UsageError(
                 f"--output: {given.output}: results are JSON Lines; name a file that ends in .jsonl, and turn it into "
-                "another format with `rubric-lint score -o`"
+                "another format with `score -o`"
             )
     if given.again and given.answers == STDIN:
         raise click.UsageError("--again replaces results in the file that it reads; name that file")
@@ -91,8 +91,7 @@ def judge(given: Given) -> int:
     code = judge_answers(work, batch)
     if code == Exit.USAGE:
         return code
-    words = ["--config", given.config] if given.config else ["--isolated"] * given.isolated
-    _report_scores(output, rubrics, [given.rubric, *words])
+    _report_scores(output, rubrics, given)
     return code
 
 
@@ -226,7 +225,7 @@ def _prepare(
     except AnswersError as wrong:
         raise UserError(*(f"{'stdin' if answers == STDIN else answers}: {fault}" for fault in wrong.faults)) from None
     except ImportError:
-        raise UserError("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'") from None
+        raise UserError(f"judging {word_need('judge')}") from None
     except StaleError as wrong:
         what, advice = ("resume", f"name another file with {work.option}")
         if work.is_again:
@@ -244,8 +243,8 @@ def _prepare(
     return source, panel, journal, total - earlier.judged
 
 
-def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: list[str]) -> None:
-    """Print what the results score, and the command that shows more; `words` name the rubric and its settings."""
+def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], given: Given) -> None:
+    """Print what the results score, and the commands that ask again for invalid ones and show more."""
     from rubric_lint.report.scores import count_errors  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
 
@@ -259,10 +258,24 @@ def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: li
     if scoring.totals.outputs:
         click.echo(f"{visible(name)}: {scoring.totals}", err=True)
         if causes.counts:
-            again = shlex.join(["rubric-lint", "judge", *words, name, "--again"])
-            click.echo(visible(f"invalid: {causes.word()}; `{again}` with the same options asks again"), err=True)
-        command = shlex.join(["rubric-lint", "score", *words, name, "--format", "table"])
-        click.echo(f"Next: {visible(command)}", err=True)
+            click.echo(visible(f"invalid: {causes.word()}"), err=True)
+            click.echo(f"To ask again: {_suggest_again(given, name)}", err=True)
+        command = suggest("score", given.rubric, name, format="table", **given.settings)
+        click.echo(f"Next: {command}", err=True)
+
+
+def _suggest_again(given: Given, results: str) -> str:
+    """Return the command that asks again for the invalid results of this run."""
+    from rubric_lint.cli.score.judging import holds_secrets  # noqa: PLC0415
+
+    context = click.get_current_context()
+    if holds_secrets(context):
+        return "the same command with the results in the place of the answers, without --output and with --again"
+    requests = str(given.batch_requests.with_stem("again")) if given.batch_requests else None
+    # Results have our names of fields. A batch has been read.
+    left_out = ("output", "fields", "batch_requests", "batch_results", "again")
+    options = {"batch-requests": requests or ("again.jsonl" if given.batch_results else None), "again": True}
+    return repeat_command(context, given.rubric, results, without=left_out, **options)
 
 
 def _report_requests(source: AnswersFile, journal: Journal, work: Work, left: int) -> None:
@@ -287,10 +300,8 @@ def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
             f"{visible(str(output))} already has {earlier.judged} of {total} answers; judging the rest", err=True
         )
     if earlier.invalid:
-        complain(
-            f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output; only "
-            "--again asks for it again"
-        )
+        have = "has an invalid output, which is" if earlier.invalid == 1 else "have an invalid output, which are"
+        complain(f"{output}: {earlier.invalid} of these {have} not asked for again")
     if others := earlier.others:
         ids = join_words([*others[:3], f"{len(others) - 3} more"] if len(others) > 4 else others)
         complain(f"{output}: also has results of answers that are not in this run (kept): {ids}")

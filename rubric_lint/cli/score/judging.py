@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import shlex
 import sys
 import time
 from collections import Counter
@@ -14,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.options import repeat_command
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, holds_secret
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan, list_requests
@@ -289,8 +288,8 @@ def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, limit: Limi
         context = click.get_current_context()
         given = " with the same answers" if context.params.get("answers") == "-" else ""
         complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
-        if command := _same_command(context):
-            click.echo(f"  {visible(command)}", err=True)
+        if not holds_secrets(context):
+            click.echo(f"  {repeat_command(context)}", err=True)
     elif tally.is_limited and limit.cost is not None and (uncounted := tally.spending.uncounted):
         replies = f"{counted(uncounted, 'reply', 'replies')} without token counts"
         complain(
@@ -303,27 +302,12 @@ def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, limit: Limi
         complain(advice)
 
 
-def _same_command(context: click.Context) -> str:
-    """Return the command line, ready to run again, or an empty string if it may contain secrets."""
-    models = context.params["models"]
-    if any(map(holds_secret, (context.params["base_url"], *(model.url for model in models)))):
-        return ""
-    if any(context.params.get(name) for name in ("headers", "secret_headers", "extra_body")):  # values that may be keys
-        return ""
-    words = context.command_path.split(" ")
-    for param in context.command.get_params(context):
-        if context.get_parameter_source(param.name or "") is not ParameterSource.COMMANDLINE:
-            continue
-        given = context.params[param.name or ""]
-        if param.name == "models":
-            given = tuple(model.given for model in models)
-        for value in map(str, given if isinstance(given, tuple) else (given,)):
-            if isinstance(param, click.Option):
-                name = max(param.opts, key=len)
-                words += [name] if param.is_flag else [name, value]
-            else:
-                words.append(value if value == "-" or not value.startswith("-") else f"./{value}")
-    return shlex.join(words)
+def holds_secrets(context: click.Context) -> bool:
+    """Return whether the command line of a run may hold secrets, so that it is not printed."""
+    if any(map(holds_secret, (context.params["base_url"], *(model.url for model in context.params["models"])))):
+        return True
+    # Their values may be keys.
+    return any(context.params.get(name) for name in ("headers", "secret_headers", "extra_body"))
 
 
 _MOST_NAMED = 20

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from rubric_lint.project.files import File, Skipped, Unreadable, find, tidy
 from rubric_lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.report import REPORTERS, counted
 from rubric_lint.run.console import Progress, complain
+from rubric_lint.suggest import suggest, word_need
 
 if TYPE_CHECKING:
     from rubric_lint.run.batch import FileOutcome
@@ -81,9 +81,8 @@ def init(given: Given) -> int:
                 stream.write(start.text)
         except WriteError as fault:
             raise click.UsageError(f"cannot write {target}: {fault}") from None
-        line = f"rubric-lint test {shlex.quote(target)}"
         click.echo(f"Wrote {counted(start.tests, 'test')} to {visible(target)}. Run them:", err=True)
-        click.echo(f"  {line}" if visible(line) == line else "  rubric-lint test .", err=True)
+        click.echo(f"  {suggest('test', target, **given.settings)}", err=True)
     if start.missing:
         shown = [*start.missing[:_MOST_MISSING]]
         more = len(start.missing) - len(shown)
@@ -161,7 +160,7 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
         try:
             panel = access.connect(given.rpm, given.tpm, plan.concurrency)
         except ImportError:
-            complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
+            complain(f"judging {word_need('judge')}")
             code = Exit.USAGE
             continue
         code = max(code, run_judge(panel, results, results.list_answers(), len(needed), plan, has_verdicts=False))
@@ -202,7 +201,9 @@ _CLASHES = "\n".join(
     ]
 )
 
-NO_TESTS = "no rubric tests found; their files are named NAME.rubric-test.yaml. `rubric-lint test init` writes one"
+NO_TESTS = (
+    "no rubric tests found; their files are named NAME.rubric-test.yaml. `rubric-lint test init RUBRIC` writes one"
+)
 
 
 @command(

@@ -193,7 +193,7 @@ def find_in_program(document: Document) -> Iterator[tuple[Path, str]]:
             name = shorten(str(next((step for step in reversed(found.path) if isinstance(step, str)), "")))
             reason = (
                 f"`{name}` holds criteria with weights, levels or gates, and home-made rubrics are read from YAML, "
-                "JSON and TOML only; if a judge reads them, write them to such a file and run `rubric-lint adopt` on it"
+                "JSON and TOML only; if a judge reads them, write them to such a file and run `adopt` on it"
             )
             yield found.path, reason
 

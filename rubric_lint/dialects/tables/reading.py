@@ -111,7 +111,7 @@ def _identify(path: str, data: bytes, whole: Place) -> str:
     if not kind:
         hint = "; say what it is with --stdin-filename" if path.startswith("<") else ""
         if path.lower().endswith(SUFFIXES):
-            raise UnreadableError(whole, "is YAML or JSON, which needs no import; use `rubric-lint convert`")
+            raise UnreadableError(whole, "is YAML or JSON, which needs no import; `convert` writes other formats")
         expected = join_words([*KINDS], "or")
         raise UnreadableError(whole, f"is not a file with tables; expected a name that ends in {expected}{hint}")
     if kind == "Excel" and not found:
