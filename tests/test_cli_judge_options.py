@@ -475,9 +475,10 @@ def used(output):
         (("--max-cost", "0"), [10], 0),
         (("--max-cost", "0.01"), [10], 0),  # what is sent costs more
         (("--max-cost", "1000", "--prices", "zip.toml"), [10], 0),
-        (("--max-cost", "1000"), [None], 1),
-        (("--max-cost", "10", "--concurrency", "1"), [10, 10, 4000], 4),
-        (("--max-cost", "10", "--max-tokens", "4000"), [10, 10, 4000], 4),
+        (("--max-cost", "1000"), [None], 20),  # counted at the most that they can cost
+        (("--max-cost", "30", "--concurrency", "1"), [None], 3),
+        (("--max-cost", "10", "--concurrency", "1"), [10, 10, 4000], 3),
+        (("--max-cost", "10", "--max-tokens", "4000"), [10, 10, 4000], 3),
         (("--max-cost", "4", "--max-tokens", "4000"), [10], 0),
     ],
 )
