@@ -29,9 +29,15 @@ httpx = importlib.import_module(inspect.getmro(openai.DefaultAsyncHttpxClient)[-
 
 RUBRICS = load_rubrics(
     "a.rubric.yaml",
-    b"rubrics:\n  - {score_range: [0, 4], expected_outcome: Wrong.}\n  - {score_range: [5, 10], expected_outcome: Right.}\n",
+    b"""\
+rubrics:
+  - {score_range: [0, 4], expected_outcome: Wrong.}
+  - {score_range: [5, 10], expected_outcome: Right.}
+""",
 )
-PRICES = Prices({"one": Price(Decimal(10), Decimal(20), Decimal(100)), "two": Price(Decimal(1), Decimal(0), Decimal(7))})
+PRICES = Prices(
+    {"one": Price(Decimal(10), Decimal(20), Decimal(100)), "two": Price(Decimal(1), Decimal(0), Decimal(7))}
+)
 READ = 700
 """The input tokens that are billed."""
 
@@ -86,6 +92,8 @@ SERVERS = {
     "no connection": (FREE, httpx.ConnectError("refused")),
 }
 
+TOO_LONG = {"a reply that is too long": (BILLED, (200, {**BODY, **usage(READ, 40_000)}, {}))}
+
 
 class Bank:
     """A model server that sends what its name says, and knows what it billed."""
@@ -97,7 +105,7 @@ class Bank:
 
     async def __call__(self, request):
         body = json.loads(request.content)
-        is_billed, reply = SERVERS[self.replies[next(self.numbers) % len(self.replies)]]
+        is_billed, reply = (SERVERS | TOO_LONG)[self.replies[next(self.numbers) % len(self.replies)]]
         is_connected = not isinstance(reply, httpx.ConnectError)
         self.sent += is_connected
         if is_billed:
@@ -126,8 +134,9 @@ def judge(bank, limit, *, models=("one",), answers=8, plan=None, **call):
         await real_sleep(0)
 
     real_sleep, asyncio.sleep = asyncio.sleep, wait
-    real_client, asking.make_client = asking.make_client, lambda _: openai.DefaultAsyncHttpxClient(
-        transport=httpx.MockTransport(bank), follow_redirects=False
+    real_client, asking.make_client = (
+        asking.make_client,
+        lambda _: openai.DefaultAsyncHttpxClient(transport=httpx.MockTransport(bank), follow_redirects=False),
     )
 
     async def run():
@@ -136,7 +145,9 @@ def judge(bank, limit, *, models=("one",), answers=8, plan=None, **call):
         run = JudgeRun(panel, Kept(), plan or Plan(), lambda *what: told.append(what))
         async with panel:
             try:
-                lines = (json.dumps({"id": f"a{number}", "answer": "So."}).encode() + b"\n" for number in range(answers))
+                lines = (
+                    json.dumps({"id": f"a{number}", "answer": "So."}).encode() + b"\n" for number in range(answers)
+                )
                 await run.judge(read_answers(lines, RUBRICS))
             except StoppedError as stop:
                 told.append(str(stop))
@@ -196,3 +207,27 @@ def test_no_mix_of_replies_exceeds_a_limit(replies, requests, cost, longest, max
     limit = Limit(requests, None if cost is None else Decimal(cost) / 1000, PRICES)
     account, _, _ = judge(bank, limit, models=models, plan=plan, max_tokens=max_tokens, retries=retries)
     check(bank, account)
+
+
+def test_an_endpoint_that_bills_more_than_it_may_write_ends_the_run_at_once(said):
+    for limit, more in [(LIMITS[1], {"max_tokens": 100}), (LIMITS[1], {}), (Limit(9), {"max_tokens": 100})]:
+        bank = Bank([*TOO_LONG], 600)
+        account, tally, _ = judge(bank, limit, **more)
+        sent = 1 if limit.cost is not None else 8  # without a limit of the cost, the first request does not go alone
+        assert (bank.sent, tally.judged, tally.is_limited) == (sent, sent, limit.cost is not None)
+        assert account.excess == (bank.billed - limit.cost if limit.cost else 0)
+        said(account.fault)
+
+
+def test_the_rest_of_a_limit_limits_the_length_of_a_reply():
+    for cost, sent in [("0.05", 1), ("0.01", 0)]:
+        bank = Bank(["a valid output"], 600)
+        account, tally, _ = judge(bank, Limit(None, Decimal(cost), PRICES), answers=1)
+        check(bank, account)
+        assert (bank.sent, tally.judged, bool(account.too_low)) == (sent, sent, not sent)
+
+
+def test_an_answer_that_the_limits_do_not_allow_whole_is_not_begun():
+    bank = Bank(["a valid output"], 600)
+    account, tally, _ = judge(bank, Limit(8), plan=Plan(samples=3))
+    assert (bank.sent, tally.judged, account.stop, account.too_low) == (6, 2, "--max-requests 8", "")

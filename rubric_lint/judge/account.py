@@ -85,6 +85,7 @@ class Account:
         self._lock = threading.RLock()
         self._open: list[Reservation] = []
         self._promised, self._amount = 0, Fraction(0)
+        self._asked: set[str] = set()
         self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -122,6 +123,8 @@ class Account:
     async def reserve(self, needs: Sequence[Need]) -> "Reservation":
         """Reserve what requests may use, until it is closed; wait while others may give back what is missing.
 
+        Under a limit of the cost, the first requests to a model go alone: it may bill more than it was asked for.
+
         Raises:
             LimitError: if the limits do not allow it.
         """
@@ -129,7 +132,8 @@ class Account:
             with self._lock:
                 self._require_no_fault()
                 most_output = self._find_output(needs)
-                if most_output is not None:
+                is_first = self.limit.cost is not None and any(need.model not in self._asked for need in needs)
+                if most_output is not None and not (is_first and self._open):
                     amount = sum((self._find_amount(need, most_output) for need in needs), Fraction(0))
                     reservation = Reservation(self, len(needs), amount, most_output)
                     self._open.append(reservation)
@@ -150,22 +154,23 @@ class Account:
             raise ValueError(f"no price for `{need.model}`, so a limit of the cost cannot be kept")
         return Fraction(most)
 
-    def _find_output(self, needs: Sequence[Need]) -> int | None:
+    def _find_output(self, needs: Sequence[Need], own: "Reservation | None" = None) -> int | None:
         """Return how many output tokens replies may have for which nothing else says it; None if there is no room.
 
-        Where the limit of the cost leaves less than `MOST_OUTPUT`, they are as many as it leaves, but no fewer than
-        the longest reply so far had.
+        Where the limit of the cost leaves less than `MOST_OUTPUT` and nobody else can give anything back, they are as
+        many as it leaves, but no fewer than the longest reply so far had. `own` is used up before the rest.
         """
-        one = sum((self._find_amount(need, 1) for need in needs), Fraction(0))
-        if not self._has_room(len(needs), one):
+        requests, amount, ceiling = (
+            (own.requests, own.amount, own.most_output) if own else (0, Fraction(0), MOST_OUTPUT)
+        )
+        requests = max(len(needs) - requests, 0)
+        none = sum((self._find_amount(need, 0) for need in needs), Fraction(0))
+        every = sum((self._find_amount(need, ceiling) for need in needs), Fraction(0))
+        if self._has_room(requests, every - amount):
+            return ceiling
+        if every == none or not self._has_room(requests, none - amount) or any(each is not own for each in self._open):
             return None
-        every = sum((self._find_amount(need, MOST_OUTPUT) for need in needs), Fraction(0))
-        if self._has_room(len(needs), every):
-            return MOST_OUTPUT
-        if self._open or every == one:
-            return None
-        by_token = (every - one) / (MOST_OUTPUT - 1)
-        most_output = 1 + int((self._find_rest() - one) / by_token)
+        most_output = int((self._find_rest() + amount - none) * ceiling / (every - none))
         longest = max(self.spending.find_most_output(need.model) for need in needs)
         return most_output if most_output >= (longest or _LEAST_OUTPUT) else None
 
@@ -198,15 +203,15 @@ class Account:
             with self._lock:
                 reservation.is_waiting = False
                 self._require_no_fault()
-                amount = self._find_amount(need, reservation.most_output)
-                own_request, own_amount = min(reservation.requests, 1), min(reservation.amount, amount)
-                more = 1 - own_request, amount - own_amount
-                if self._has_room(*more):
-                    self._promise(*more)
+                most_output = self._find_output([need], reservation)
+                if most_output is not None:
+                    amount = self._find_amount(need, most_output)
+                    own_request, own_amount = min(reservation.requests, 1), min(reservation.amount, amount)
                     reservation.requests -= own_request
                     reservation.amount -= own_amount
+                    self._promise(1 - own_request, amount - own_amount)
                     is_limited = need.output is None and self.limit.cost is not None
-                    return Charge(self, need, amount, reservation.most_output if is_limited else None)
+                    return Charge(self, need, amount, most_output if is_limited else None)
                 # If all wait for what others have, none would get it.
                 if all(other.is_waiting for other in self._open if other is not reservation):
                     raise self._refuse()
@@ -247,6 +252,7 @@ class Account:
 
     def _count(self, charge: "Charge") -> None:
         need, tokens = charge.need, charge.tokens
+        self._asked.add(need.model)
         is_known = tokens.input is not None and tokens.output is not None
         most = self.find_most(need, charge.most_output or MOST_OUTPUT)
         for spending in self._meters:

@@ -296,14 +296,16 @@ def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, account: Ac
         complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
     elif tally.is_limited and account.fault:
         over = f" ({account.limit} is exceeded by {write_amount(account.excess)})" if account.excess else ""
-        complain(f"stopped: {account.fault}{over}; the results so far are saved. No limit can be kept with this model")
+        complain(
+            f"stopped: {account.fault}{over}; the results so far are saved. Only --max-requests can limit this model"
+        )
     elif tally.is_limited and account.too_low:
         complain(f"stopped at {account.limit}; the results so far are saved. {account.too_low}")
     elif tally.is_limited:
         answers = "the answer that is left" if left == 1 else f"the {left:,} answers that are left"
         complain(
-            f"stopped at {account.limit}; the results so far are saved. Run the same command{given} to judge {answers}, "
-            f"with {account.limit} for that run"
+            f"stopped at {account.limit}; the results so far are saved. Run the same command{given} to ask for "
+            f"{answers}, with {account.limit} for that run"
         )
     elif tally.unanswered and advice:
         complain(advice)
