@@ -147,8 +147,7 @@ def endpoint_judge(
         ImportError: without the extra.
         OSError: if `prices` cannot be read.
         RewardError: if the variable with the key is not set.
-        ValueError: if `response_format` has another value, `base_url` is not an HTTP address, or `prices` has no price
-            for `model`, which `max_cost` needs.
+        ValueError: for another `response_format`, a `base_url` that is not HTTP, or `max_cost` without a price of `model`.
     """
     import openai  # noqa: F401, PLC0415  (missing, it is an error now, not at the first completion)
 
