@@ -147,7 +147,7 @@ def endpoint_judge(
         ImportError: without the extra.
         OSError: if `prices` cannot be read.
         RewardError: if the variable with the key is not set.
-        ValueError: for another `response_format`, a `base_url` that is not HTTP, or `max_cost` without a price of `model`.
+        ValueError: for another `response_format`, a `base_url` that is not HTTP, or `max_cost` without a price.
     """
     import openai  # noqa: F401, PLC0415  (missing, it is an error now, not at the first completion)
 
