@@ -75,6 +75,7 @@ _LEFT = {
 
 _REFUSALS = {
     Refusal.SAME: "says what the criterion says already",
+    Refusal.REPEATED: "says what an earlier proposal says, which was judged",
     Refusal.INVALID: "not a reply of the form asked for: {detail}",
     Refusal.OTHER_FIELDS: "changes more than texts: {detail}",
     Refusal.LINT: "the linter finds {detail}",
