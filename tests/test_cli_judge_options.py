@@ -515,6 +515,18 @@ def test_what_is_paid_in_vain_counts_against_the_limits(folder, name, said):
         )
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [(), ("--max-tokens", "300"), ("--extra-body", '{"max_tokens": 300}')])
+def test_requests_at_once_do_not_exceed_the_limit_of_the_cost(folder, given):
+    write_answers(folder, 40)
+    (folder / "prices.toml").write_text(PRICES, encoding="utf-8")
+    with serving(lambda asked: used(asked.body["max_tokens"])._replace(delay=0.02)) as server:
+        code, _, err = judge(server, "--prices", "prices.toml", "--max-cost", "12", *given)
+    billed = sum(100 + asked.body["max_tokens"] for asked in server.asked) / 1000
+    assert (code, 6 < billed <= 12, f"cost {billed:g}" in err) == (1, True, True)
+    assert (server.most_at_once > 1) == bool(given)
+
+
 @pytest.mark.parametrize("options", TABLES["a limit that cannot be"], ids=" ".join)
 def test_a_limit_that_cannot_be_kept_is_refused(options, said):
     with serving(SCORED) as server:
