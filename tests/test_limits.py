@@ -181,9 +181,12 @@ def check(bank, account):
 LIMITS = [Limit(7, None, PRICES), Limit(None, Decimal("0.3"), PRICES), Limit(5, Decimal(2), PRICES)]
 
 
-@pytest.mark.parametrize("limit", LIMITS, ids=str)
-@pytest.mark.parametrize("name", SERVERS)
-def test_no_server_makes_a_run_exceed_its_limit(name, limit):
+CASES = [pytest.param(limit, name, id=f"{name}, {limit}") for name in SERVERS for limit in LIMITS if name != "429"]
+ENDLESS = pytest.param(LIMITS[1], "429", id="429 without end", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("limit", "name"), [*CASES, ENDLESS, (LIMITS[0], "429")])
+def test_no_server_makes_a_run_exceed_its_limit(limit, name):
     bank = Bank([name], 600)
     account, _, _ = judge(bank, limit, plan=Plan(concurrency=4), retries=2)
     check(bank, account)
