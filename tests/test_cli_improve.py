@@ -188,6 +188,14 @@ def test_a_wording_that_measures_no_better_is_rejected_with_its_figures(noise, r
 
 
 @pytest.mark.slow
+def test_a_wording_that_is_proposed_again_is_not_judged_again():
+    prepare(80)
+    code, report, _, asked = mend([BETTER, {"outcome": f" {GOOD} "}], "--no-cache", noise={GOOD: 0.25})
+    repeated = ["rule-still-fires", "repeats-a-proposal", "repeats-a-proposal"]
+    assert (code, codes(criterion(report)), asked) == (1, repeated, 160 + 80 + 3)
+
+
+@pytest.mark.slow
 def test_a_wording_that_judges_something_else_is_rejected():
     prepare(80)
 

@@ -409,7 +409,7 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
     if stop is not signal.SIGKILL:
         assert waits.startswith("rubric-score: interrupted: waiting up to 30 s for 3 replies; ")
         counts, _, command = err.splitlines()
-        assert counts == "23 of 40 answers judged; 17 not yet asked; 2,300 input tokens, 230 output tokens"
+        assert counts == "23 of 40 answers judged; 17 not yet judged; 2,300 input tokens, 230 output tokens"
         assert command.endswith(f"--base-url {server.url} --output results.jsonl --concurrency 3")
     already, judged, *_ = "".join(out).splitlines()
     assert already.startswith(f"results.jsonl already has {kept} of 40 answers; ")
@@ -497,7 +497,7 @@ def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
         _, told = second.communicate(text, timeout=60)
     if stop is signal.SIGINT:
         lines = [line for line in err.splitlines() if ": interrupted: waiting up to 30 s for " not in line]
-        assert lines[0].startswith(f"{kept} of 40 answers judged; {40 - kept} not yet asked; ")
+        assert lines[0].startswith(f"{kept} of 40 answers judged; {40 - kept} not yet judged; ")
         assert "the same answers" in lines[1]
         assert lines[2].startswith("  rubric-score judge a.rubric.yaml - --model judge-1 ")
     assert told.splitlines()[0] == f"results.jsonl already has {kept} of 40 answers; judging the rest"

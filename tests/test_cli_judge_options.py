@@ -475,9 +475,9 @@ def used(output):
         (("--max-cost", "0"), [10], 0),
         (("--max-cost", "0.01"), [10], 0),  # what is sent costs more
         (("--max-cost", "1000", "--prices", "zip.toml"), [10], 0),
-        (("--max-cost", "1000"), [None], 1),
-        (("--max-cost", "10", "--concurrency", "1"), [10, 10, 4000], 4),
-        (("--max-cost", "10", "--max-tokens", "4000"), [10, 10, 4000], 4),
+        (("--max-cost", "30", "--concurrency", "1"), [None], 3),  # counted at the most that they can cost
+        (("--max-cost", "10", "--concurrency", "1"), [10, 10, 4000], 3),
+        (("--max-cost", "10", "--max-tokens", "4000"), [10, 10, 4000], 3),
         (("--max-cost", "4", "--max-tokens", "4000"), [10], 0),
     ],
 )
@@ -490,6 +490,41 @@ def test_no_answer_is_begun_that_may_cost_too_much_or_an_unknown_sum(folder, opt
         code, _, err = judge(server, "--prices", "prices.toml", *options)
     assert (code, len(server.asked)) == (2 if "zip.toml" in options else 1, asked)
     said(without_scores(err))
+
+
+PAID_IN_VAIN = {
+    "no choices": Response({**used(500).body, "choices": []}),
+    "an error": Response({"error": {"message": "Oops."}, "usage": used(500).body["usage"]}, 500),
+    "an empty reply": Response({**completion("").body, "usage": used(500).body["usage"]}),
+    "too many tokens": used(9000),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAID_IN_VAIN)
+def test_what_is_paid_in_vain_counts_against_the_limits(folder, name, said):
+    write_answers(folder, 20)
+    (folder / "prices.toml").write_text(PRICES.replace("input = 1000", "input = 100"), encoding="utf-8")
+    with serving(PAID_IN_VAIN[name]) as server:
+        limits = ("--prices", "prices.toml", "--max-cost", "3", "--retries", "1", "--concurrency", "1")
+        code, _, err = judge(server, *limits)
+        said(code, len(server.asked), without_scores(err))
+        before = len(server.asked)
+        said(
+            judge(server, "--max-requests", "5", "--retries", "4", "--concurrency", "1")[2], len(server.asked) - before
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [(), ("--max-tokens", "300"), ("--extra-body", '{"max_tokens": 300}')])
+def test_requests_at_once_do_not_exceed_the_limit_of_the_cost(folder, given):
+    write_answers(folder, 40)
+    (folder / "prices.toml").write_text(PRICES, encoding="utf-8")
+    with serving(lambda asked: used(asked.body["max_tokens"])._replace(delay=0.02)) as server:
+        code, _, err = judge(server, "--prices", "prices.toml", "--max-cost", "12", *given)
+    billed = sum(100 + asked.body["max_tokens"] for asked in server.asked) / 1000
+    assert (code, 6 < billed <= 12, f"cost {billed:g}" in err) == (1, True, True)
+    assert (server.most_at_once > 1) == bool(given)
 
 
 @pytest.mark.parametrize("options", TABLES["a limit that cannot be"], ids=" ".join)

@@ -467,6 +467,20 @@ def test_record_asks_for_what_is_missing_and_after_an_edit_only_for_that(said):
         assert [kept["criteria"] for kept in each["judge"]["kept"]] == [["c0", "c1", "c2", "c4"]]
 
 
+def test_a_limit_ends_the_recording_and_the_same_command_goes_on(said):
+    write("refund.rubric.yaml", FIVE)
+    write(
+        "refund.rubric-test.yaml",
+        HEAD + "".join(f"  - {{id: t{n}, answer: Day {n}., expect: {{verdict: pass}}}}\n" for n in range(4)),
+    )
+    Path("refund.judged.jsonl").unlink()
+    with serving(reply) as chat:
+        call = ("--record", "--model", "m", "--base-url", chat.url, "--max-requests", "3")
+        for asked in (3, 4):
+            said(run(*call)[2])
+            assert len(chat.asked) == asked
+
+
 def test_record_sends_what_the_options_say():
     write("refund.rubric.yaml", FIVE)
     write("refund.rubric-test.yaml", HEAD + "  - {id: t0, answer: Day 0., expect: {verdict: pass}}\n")

@@ -109,9 +109,9 @@ Requests
     concurrency 1..1000 default=8  Most parallel requests; fewer after a refusal.
     id ID name=key  The answer's id, on which the shuffled order depends.
     max-attempts 1..10 default=3  Attempts to get a valid output.
-    max-cost AMOUNT reads=score.judge_options:read_amount  Stop before this run could cost more than AMOUNT, by
-        --prices.
-    max-requests 0..  Begin no answer that needs more than N requests in this run.
+    max-cost AMOUNT reads=score.judge_options:read_amount  Spend at most AMOUNT in this run, by --prices. Without
+        --max-tokens, a reply then has at most 8192 tokens.
+    max-requests 0..  Send at most N requests in this run, retries included.
     model:order NAME reads=score.prompt:read_model  The model, on which the shuffled order depends.
     per-criterion  Ask for one criterion per request.
     probe [N] alone=20 reads=read_count  Judge worse variants of N answers too.  [N: 20]

@@ -56,6 +56,7 @@ class Refusal(StrEnum):
     """Why a proposal is rejected before anything is judged."""
 
     SAME = "same-text"
+    REPEATED = "repeats-a-proposal"
     INVALID = "invalid-reply"
     OTHER_FIELDS = "changes-other-fields"
     LINT = "linter-finding"

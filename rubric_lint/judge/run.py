@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Never, Protocol, Self
 
 from rubric_lint.format.criterion import Shape
+from rubric_lint.judge.account import Account, LimitError, Reservation
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Asked, Asker, Plan, Sample, correct, list_needs
 from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
 from rubric_lint.judge.journal import make_fingerprint
 from rubric_lint.judge.prompt import Message, divide, join_outputs, output_schema, write_prompt
-from rubric_lint.judge.spending import NO_LIMIT, Limit, Need, Spending
+from rubric_lint.judge.spending import Spending
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.reply import Reply, Tokens, is_other_model
@@ -30,12 +31,15 @@ from rubric_lint.scoring.totals import ReadingTotals
 class Panel:
     """One model or several, which all judge every answer; use it as an asynchronous context manager.
 
-    `names` has a name for each of `endpoints`, which no other has; `paces` are theirs, each once. `is_live` is False
-    for the results of a batch.
+    `names` has a name for each of `endpoints`, which no other has; `paces` are theirs, each once. All requests are sent
+    through `account`. `is_live` is False for the results of a batch.
     """
 
-    def __init__(self, endpoints: Sequence[Asker], *, is_live: bool = True) -> None:
+    def __init__(self, endpoints: Sequence[Asker], account: Account | None = None, *, is_live: bool = True) -> None:
         self.endpoints = tuple(endpoints)
+        self.account = account or Account()
+        for endpoint in endpoints:
+            endpoint.account = self.account
         self.is_live = is_live
         self.names = name_models((endpoint.call.model, endpoint.name) for endpoint in endpoints)
         self.paces = {id(endpoint.pace): endpoint.pace for endpoint in endpoints}.values()
@@ -190,15 +194,13 @@ class JudgeTally:
 
     `votes` is the most independent votes that an answer can have, `cached` how many requests needed no endpoint.
     `others` counts replies of another model than the one asked, by both names, `reading` what was passed over in the
-    replies. `is_limited`: a limit of the run kept
-    an answer from being judged.
+    replies, `spending` what the requests used. `is_limited`: a limit kept an answer from being judged.
     """
 
     judged: int = 0
     invalid: int = 0
     unanswered: int = 0
     skipped: int = 0
-    tokens: Tokens = field(default_factory=Tokens)
     stable: int = 0
     votes: int = 1
     cached: int = 0
@@ -225,7 +227,7 @@ class Results(Protocol):
 class JudgeRun:
     """Judge answers; after each, call `watch` with the id as JSON and the error (None: a valid output).
 
-    An answer whose requests would exceed the `limit` is not asked for; `spending` is that of earlier runs under it.
+    No answer is begun whose requests may exceed the limits of the panel's account.
     """
 
     def __init__(
@@ -235,19 +237,13 @@ class JudgeRun:
         plan: Plan,
         watch: Callable[[str, str | None], object],
         store: ReplyStore | None = None,
-        *,
-        limit: Limit = NO_LIMIT,
-        spending: Spending | None = None,
     ) -> None:
-        self.tally = JudgeTally(spending=spending or Spending())
+        self.tally = JudgeTally(spending=panel.account.meter())
         self.panel = panel
         self._journal = journal
         self._plan = plan
         self._watch = watch
         self._lost_in_a_row = 0
-        self._limit = limit
-        self._promised: list[Need] = []
-        self._room = asyncio.Condition()
         self._store = store
 
     async def judge(self, answers: Iterable[Answer]) -> None:
@@ -276,23 +272,22 @@ class JudgeRun:
                 yield answer
 
     async def _work(self, waiting: Iterator[Answer]) -> None:
+        calls = [endpoint.call for endpoint in self.panel.endpoints]
         for answer in waiting:
-            calls = [endpoint.call for endpoint in self.panel.endpoints]
-            promised = list_needs(answer, calls, self._plan) if self._limit.is_set else []
-            if not await self._admit(promised):
-                self.tally.is_limited = True
-                return
+            account = self.panel.account
+            needs = list_needs(answer, calls, self._plan) if account.limit.is_set else []
             try:
-                taken = await self._judge_one(answer)
+                with await account.reserve(needs) as reserved:
+                    taken = await self._judge_one(answer, reserved)
+            except LimitError as limit:
+                self.tally.is_limited = True
+                if limit.reason:
+                    self.tally.unanswered += 1
+                    self._watch(answer.key, f"not judged: {limit.reason}; no other try ({limit})")
+                return
             except UnansweredError as fault:
                 self._take_loss(answer, fault)
                 continue
-            finally:
-                if self._limit.is_set:
-                    async with self._room:
-                        for need in promised:
-                            self._promised.remove(need)
-                        self._room.notify_all()
             self._lost_in_a_row = 0
             record = make_record(answer, self.panel, self._plan, taken)
             self._journal.append(record)
@@ -314,26 +309,6 @@ class JudgeRun:
             if is_last:
                 _stop("" if self.panel.is_single else model)
 
-    async def _admit(self, needs: Sequence[Need]) -> bool:
-        """Return whether requests may be sent; wait while those of other answers may leave room for them.
-
-        Before the first reply of each model nobody knows what a request costs, so the first answer goes alone.
-        """
-        if not self._limit.is_set:
-            return True
-        limit, used = self._limit, self.tally.spending
-
-        def has_room() -> bool:
-            is_known = limit.cost is None or all(used.knows(need.model) for need in needs)
-            return is_known and limit.allows(used, [*self._promised, *needs])
-
-        async with self._room:
-            await self._room.wait_for(lambda: has_room() or not self._promised)
-            if not limit.allows(used, needs):
-                return False
-            self._promised += needs
-        return True
-
     def _take_loss(self, answer: Answer, fault: UnansweredError) -> None:
         self.tally.unanswered += 1
         # An answer that is too long would stop every later run at the same place.
@@ -344,7 +319,7 @@ class JudgeRun:
         if self._lost_in_a_row >= _IN_A_ROW and self.panel.is_live:
             raise StoppedError(f"{_IN_A_ROW} answers in a row got no reply")
 
-    async def _judge_one(self, answer: Answer) -> Samples:
+    async def _judge_one(self, answer: Answer, reserved: Reservation) -> Samples:
         """Ask each model for its samples, one by one, so that `concurrency` limits all requests.
 
         The first invalid sample makes the answer invalid, so nothing more is asked.
@@ -353,7 +328,7 @@ class JudgeRun:
         for endpoint, name, samples in zip(self.panel.endpoints, self.panel.names, taken, strict=True):
             for number in range(1, self._plan.samples + 1):
                 try:
-                    samples.append(await self._sample(endpoint, answer, number))
+                    samples.append(await self._sample(endpoint, answer, number, reserved))
                 except UnansweredError as fault:
                     fault.model = "" if self.panel.is_single else name
                     raise
@@ -361,7 +336,7 @@ class JudgeRun:
                     return taken
         return taken
 
-    async def _sample(self, endpoint: Asker, answer: Answer, number: int) -> Sample:
+    async def _sample(self, endpoint: Asker, answer: Answer, number: int, reserved: Reservation) -> Sample:
         """Ask a model for its output with this number, from 1; raise UnansweredError when a request got no reply.
 
         The first request whose output stays invalid makes the sample invalid, and the others are not made.
@@ -369,7 +344,7 @@ class JudgeRun:
         order = self._plan.order(answer, endpoint.call.model, number)
         asked: list[Asked] = []
         for part in divide(answer.rubric, order, per_criterion=self._plan.per_criterion):
-            asked.append(await self._ask(endpoint, answer, part, number))
+            asked.append(await self._ask(endpoint, answer, part, number, reserved))
             if asked[-1].output is None:
                 is_part = len(part.criteria) < len(answer.rubric.criteria)
                 where = f"criterion `{part.criteria[0].id}`: " if is_part else ""
@@ -377,7 +352,9 @@ class JudgeRun:
         outputs = ((each.rubric, each.output) for each in asked if each.output)
         return Sample(join_outputs(answer.rubric, outputs), tuple(asked), order)
 
-    async def _ask(self, endpoint: Asker, answer: Answer, rubric: ScoringRubric, number: int) -> Asked:
+    async def _ask(
+        self, endpoint: Asker, answer: Answer, rubric: ScoringRubric, number: int, reserved: Reservation
+    ) -> Asked:
         prompt = write_prompt(rubric, answer.case)
         schema = output_schema(rubric)
         store, model = self._store, endpoint.call.model
@@ -393,7 +370,7 @@ class JudgeRun:
         fault = ""
         while True:
             try:
-                exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
+                exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number), reserved))
             except UnansweredError as refusal:
                 if not exchanges:
                     raise
@@ -424,8 +401,4 @@ class JudgeRun:
         replied = exchange.reply.model
         if replied and is_other_model(model, replied):
             self.tally.others[model, replied] += 1
-        if exchange.is_cached:
-            self.tally.cached += 1
-            return
-        self.tally.tokens = self.tally.tokens.plus(exchange.reply.tokens)
-        self.tally.spending.add(model, exchange.reply)
+        self.tally.cached += exchange.is_cached

@@ -52,6 +52,10 @@ _OVERLOADS = frozenset({
 """The codes and types of errors that ask all requests to wait."""
 
 
+_MOST_TOKENS = 1_000_000_000
+"""The highest count of tokens that can be one."""
+
+
 class Tokens(NamedTuple):
     """The tokens of a request, None if unknown; `input` includes `cached`."""
 
@@ -81,10 +85,7 @@ def read_reply(body: str) -> Reply:
     Raises:
         UnreadableError: when it is not a chat completion.
     """
-    try:
-        completion = json.loads(body.removeprefix("\ufeff"), object_pairs_hook=refuse_duplicates)
-    except (ValueError, RecursionError):
-        completion = None
+    completion = _decode(body)
     match completion:
         case {"choices": [{"error": {} as error}, *_]} if error:  # as some gateways report a broken provider
             raise _report(error)
@@ -93,24 +94,48 @@ def read_reply(body: str) -> Reply:
                 raise UnreadableError(f"the response has {len(others) + 1} different choices, and one was asked for")
             if message.get("role") in _OTHERS:
                 raise UnreadableError(f"the response has a message of the role `{message['role']}`, not of the model")
-            model, usage = completion.get("model"), completion.get("usage")
-            cached = (
-                _count(usage, "prompt_tokens_details", "cached_tokens"),
-                _count(usage, "prompt_cache_hit_tokens"),
-                _count(usage, "cache_read_input_tokens"),
-            )
-            tokens = Tokens(
-                _count(usage, "prompt_tokens"),
-                _count(usage, "completion_tokens"),
-                next((count for count in cached if count is not None), None),
-                _count(usage, "completion_tokens_details", "reasoning_tokens"),
-            )
             fault = _find_fault(message, choice.get("finish_reason"))
-            named = model if isinstance(model, str) and model else None
-            return Reply("".join(_parts(message.get("content"), "text")), fault, tokens, named)
+            return Reply("".join(_parts(message.get("content"), "text")), fault, *_read_usage(completion))
         case {"error": error}:  # with status 200, as some gateways send it
             raise _report(error)
     raise UnreadableError(f"the response is not a chat completion: {body.strip() or 'it is empty'}")
+
+
+def _decode(body: str) -> Any:
+    """Return the JSON of a body, None if it is none."""
+    try:
+        return json.loads(body.removeprefix("\ufeff"), object_pairs_hook=refuse_duplicates)
+    except (ValueError, RecursionError):
+        return None
+
+
+class Usage(NamedTuple):
+    """What a response says that it used, also one without a usable reply; `model` wrote it."""
+
+    tokens: Tokens = Tokens()
+    model: str | None = None
+
+
+def read_usage(body: str) -> Usage:
+    """Return the usage in the body of a response of any kind, as far as it says it."""
+    found = _decode(body)
+    return _read_usage(found) if isinstance(found, dict) else Usage()
+
+
+def _read_usage(response: Mapping[str, Any]) -> Usage:
+    model, usage = response.get("model"), response.get("usage")
+    cached = (
+        _count(usage, "prompt_tokens_details", "cached_tokens"),
+        _count(usage, "prompt_cache_hit_tokens"),
+        _count(usage, "cache_read_input_tokens"),
+    )
+    tokens = Tokens(
+        _count(usage, "prompt_tokens"),
+        _count(usage, "completion_tokens"),
+        next((count for count in cached if count is not None), None),
+        _count(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+    return Usage(tokens, model if isinstance(model, str) and model else None)
 
 
 def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -197,7 +222,7 @@ def _has_reasoning(message: Mapping[str, Any]) -> bool:
 def _count(usage: Any, *path: str) -> int | None:
     for field in path:
         usage = usage.get(field) if isinstance(usage, dict) else None
-    return usage if type(usage) is int and usage >= 0 else None
+    return usage if type(usage) is int and 0 <= usage <= _MOST_TOKENS else None
 
 
 def find_fault(result: Mapping[str, Any]) -> str:

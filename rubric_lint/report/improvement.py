@@ -9,7 +9,7 @@ from rubric_lint.fix.run import FixOutcome
 from rubric_lint.improve.proposals import MODEL, Refusal
 from rubric_lint.improve.run import NEEDED, Improvement, Left, Outcome, Tried
 from rubric_lint.improve.trial import ASIDE, LEAST, Decided, Gain, Reason
-from rubric_lint.judge.spending import Prices, Spending, word_cost
+from rubric_lint.judge.spending import Prices, Spending, word_cost, word_requests, write_amount
 from rubric_lint.messages import join_words, list_names, shorten, to_data, visible, visible_json
 from rubric_lint.report.fixes import write_diff
 from rubric_lint.report.terminal import Style, Write, cut, wrap
@@ -80,6 +80,7 @@ _LEFT = {
 
 _REFUSALS = {
     Refusal.SAME: "says what the criterion says already",
+    Refusal.REPEATED: "says what an earlier proposal says, which was judged",
     Refusal.INVALID: "not a reply of the form asked for: {detail}",
     Refusal.OTHER_FIELDS: "changes more than texts: {detail}",
     Refusal.LINT: "the linter finds {detail}",
@@ -122,7 +123,7 @@ def as_text(page: Page, look: Style, write: Write) -> None:
         for line in _write_rubric(found, look, room):
             write(line if line.endswith("\n") else f"{line}\n")
     cost = list(word_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
-    lines = ["", *wrap(visible("; ".join([counted(page.spending.requests, "request"), *cost])), room)]
+    lines = ["", *wrap(visible("; ".join([word_requests(page.spending), *cost])), room)]
     again = [f"  {page.again}"] if page.again else []
     if page.is_stopped:
         lines += [*wrap("Stopped; nothing was written. Run the same command to go on.", room), *again]
@@ -208,7 +209,8 @@ def _write_evidence(decided: Decided, outcome: Outcome, room: int) -> Iterator[s
 
 def as_json(page: Page, _look: Style, write: Write) -> None:
     """Write the JSON report."""
-    cost = str(page.spending.find_cost(page.prices).amount) if page.prices else None
+    cost = page.spending.find_cost(page.prices) if page.prices else None
+    most = cost.find_most() if cost else None
     report = {
         "version": VERSION,
         "rubrics": [
@@ -227,7 +229,9 @@ def as_json(page: Page, _look: Style, write: Write) -> None:
             for found in page.several
         ],
         "requests": page.spending.requests,
-        "cost": cost,
+        "without_usable_reply": page.spending.unusable,
+        "cost": None if cost is None else write_amount(cost.amount),
+        "cost_at_most": None if most is None else write_amount(most),
         "written": page.is_written,
         "stopped": page.is_stopped,
     }

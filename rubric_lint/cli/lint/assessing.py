@@ -35,13 +35,12 @@ from rubric_lint.agree.units import About, describe
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import GIVEN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
-from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
+from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
 from rubric_lint.cli.score.judging import holds_secrets
 from rubric_lint.cli.score.options import check_field, check_label_scale, check_people, check_runs, require_existing
 from rubric_lint.judge.answers import AnswersError, Fields, check_answers
 from rubric_lint.judge.journal import encode
-from rubric_lint.judge.spending import Spending
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
 from rubric_lint.outputs.blocks import CHUNK
@@ -399,8 +398,8 @@ def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str
     """Judge the answers, and variants of some; return the exit code, the file of results, and what variants show."""
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
     access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": SEED})
-    limit, spending = read_limit(given, access), Spending()
-    work = Work(given, output, linted.prepare(), access, plan, limit, spending=spending, option="--results")
+    account = open_account(given, access)
+    work = Work(given, output, linted.prepare(), access, plan, account, option="--results")
     if given.probe:
         most = given.probe * len(work.rubrics) * len(PROBES) * plan.samples * len(access.calls)
         click.echo(f"up to {most:,} more requests for --probe, after the answers are judged", err=True)

@@ -18,18 +18,17 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.lint.assessing import Linted
 from rubric_lint.cli.options import STDIN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
-from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
+from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, Access, AnswersFile, find_access, hold, make_plan
 from rubric_lint.cli.score.judging import estimate_cost, holds_secrets, load_prices, open_store, run_judge
 from rubric_lint.cli.score.options import require_existing
 from rubric_lint.improve.proposals import Base, find_own
 from rubric_lint.improve.run import NEEDED, EndedError, Held, Improver, Left
 from rubric_lint.improve.trial import ASIDE
+from rubric_lint.judge.account import LimitError
 from rubric_lint.judge.answers import Answer, AnswersError, Fields
-from rubric_lint.judge.asking import list_needs
 from rubric_lint.judge.endpoint import Place, UnansweredError
 from rubric_lint.judge.prompt import Message
-from rubric_lint.judge.spending import Need, Spending, guess_tokens
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.lint.engine import Examined
 from rubric_lint.messages import UserError, visible
@@ -65,7 +64,7 @@ def propose(given: Given) -> int:
     judges = len(given.models)
     is_own = not given.writers or given.writers[0] in given.models
     access = find_access((*given.models, *(() if is_own else given.writers)), vars(given))
-    limit = read_limit(given, access)
+    account = open_account(given, access)
     writer = given.models.index(given.writers[0]) if is_own and given.writers else 0 if is_own else judges
     answers = _read_answers(given.answers, rubrics, given.fields)
     judged = {each.key for each in _read_answers(str(output), rubrics)} if output.exists() else set()
@@ -75,7 +74,7 @@ def propose(given: Given) -> int:
         _Trials(held[each.name], given.tries, given.tries) for each in rubrics.values() for _ in each.criteria
     ]
     _say_most(left, all_mended, given, access)
-    work = Work(given, output, rubrics, access.part(0, judges), plan, limit, spending=Spending())
+    work = Work(given, output, rubrics, access.part(0, judges), plan, account)
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
     recorded = (str(output),) if output.stat().st_size else ()
@@ -143,10 +142,11 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
             replace_file(given.rubric, before.to_bytes(before.text), before.to_bytes(after.text))
         except WriteError as fault:
             raise UserError(f"{given.rubric}: {fault}") from None
+    account = asking.account
     page = improvement.Page(
         [each.found for each in done],
-        asking.spending,
-        asking.limit.prices,
+        account.spending,
+        account.limit.prices,
         is_written=is_written,
         is_stopped=is_stopped,
         again=_word_again(is_stopped=is_stopped),
@@ -239,24 +239,20 @@ class _Asking:
 
     def __init__(self, given: Given, access: tuple[Access, Access], work: Work, store: ReplyStore | None) -> None:
         self.access, self._writer = access
-        self.limit, self._plan, self._store = work.limit, work.plan, store
-        self.spending = work.spending or Spending()
-        self._pace = given.rpm, given.tpm, given.concurrency
+        self.account, self._plan, self._store = work.account, work.plan, store
+        self._pace = given.rpm, given.tpm, given.concurrency, work.account
 
     def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
         """Return the records of answers; see `Asker`."""
         click.echo(visible(f"{what}: judging {counted(len(answers), 'answer')}"), err=True)
         records = _Records()
         panel, n = self.access.connect(*self._pace), len(answers)
-        limit, spending = self.limit, self.spending
-        code = run_judge(
-            panel, records, iter(answers), n, self._plan, store=self._store, limit=limit, spending=spending
-        )
+        self.account.stop = ""
+        code = run_judge(panel, records, iter(answers), n, self._plan, store=self._store)
         if code == Exit.USAGE:
             raise EndedError(Left.NO_REPLY, "the endpoint gives no replies")
-        needed = list_needs(answers[0], self.access.calls, self._plan)
-        if len(records.all) < len(answers) and not self.limit.allows(self.spending, needed):
-            raise EndedError(Left.LIMIT, str(self.limit))
+        if self.account.stop:
+            raise EndedError(Left.LIMIT, self.account.stop)
         return records.all
 
     def write(self, messages: tuple[Message, ...], schema: Mapping[str, Any], number: int) -> str:
@@ -265,9 +261,6 @@ class _Asking:
         key = make_key(call, call.make_body(messages, schema, number), number)
         if self._store and (kept := self._store.get(key)):
             return kept.reply.text
-        need = Need(call.model, guess_tokens(text for _, text in messages), call.max_tokens)
-        if not self.limit.allows(self.spending, [need]):
-            raise EndedError(Left.LIMIT, str(self.limit))
 
         async def complete() -> Any:
             async with self._writer.connect(*self._pace) as panel:
@@ -275,9 +268,10 @@ class _Asking:
 
         try:
             exchange = asyncio.run(complete())
+        except LimitError as limit:
+            raise EndedError(Left.LIMIT, str(limit)) from None
         except UnansweredError as fault:
             raise EndedError(Left.NO_REPLY, str(fault)) from None
-        self.spending.add(call.model, exchange.reply)
         if self._store and not exchange.reply.fault:
             self._store.put(key, exchange)
         return str(exchange.reply.text)

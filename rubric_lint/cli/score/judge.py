@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rubric_lint.cli.score.judge_options import Access
+    from rubric_lint.judge.account import Account
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.journal import Earlier, Journal
     from rubric_lint.judge.run import Panel
-    from rubric_lint.judge.spending import Limit, Spending
     from rubric_lint.scoring.grading import ScoringRubric
 
 _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
@@ -72,9 +72,9 @@ def judge(given: Given) -> int:
     access = find_access(given.models, vars(given), sends=batch is None)
     if batch:
         check_batch(batch, access.calls)
-    limit = read_limit(given, access)
-    if batch and limit.is_set:
-        raise click.UsageError(f"{limit}: a batch is not limited; its size is what is written")
+    account = open_account(given, access)
+    if batch and account.limit.is_set:
+        raise click.UsageError(f"{account.limit}: a batch is not limited; its size is what is written")
     rubrics = load(given.rubric, given)
     plan = make_plan(vars(given), reading=Reading.of(given.extract, given.extra_fields))
     if given.output is not None:
@@ -87,7 +87,7 @@ def judge(given: Given) -> int:
     if given.again and given.answers == STDIN:
         raise click.UsageError("--again replaces results in the file that it reads; name that file")
     output = Path(given.answers) if given.again else name_results(given.answers, given.output)
-    work = Work(given, output, rubrics, access, plan, limit, is_again=given.again)
+    work = Work(given, output, rubrics, access, plan, account, is_again=given.again)
     code = judge_answers(work, batch)
     if code == Exit.USAGE:
         return code
@@ -100,11 +100,10 @@ _NOT_LINES = (".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".zst", ".md", ".html"
 
 
 class Work(NamedTuple):
-    """What a run judges and how: what is given, the file of results, and what its requests may cost.
+    """What a run judges and how: what is given, the file of results, and the account of its requests.
 
     If it `is_again`, the answers are that file too, and only its invalid outputs are asked for. `made` are answers in
-    JSON Lines to judge instead of those that are given, `spending` is that of earlier runs under the same limit, and
-    `option` names the file of results.
+    JSON Lines to judge instead of those that are given, and `option` names the file of results.
     """
 
     given: Given
@@ -112,10 +111,9 @@ class Work(NamedTuple):
     rubrics: Mapping[str, ScoringRubric]
     access: Access
     plan: Plan
-    limit: Limit
+    account: Account
     is_again: bool = False
     made: bytes | None = None
-    spending: Spending | None = None
     option: str = "--output"
 
     def open_answers(self, opened: ExitStack) -> AnswersFile:
@@ -127,14 +125,14 @@ class Work(NamedTuple):
         return AnswersFile(opened.enter_context(hold(self.given.answers)), self.rubrics, self.given.fields)
 
 
-def read_limit(given: Given, access: Access) -> Limit:
-    """Return what a run may spend, and by which prices.
+def open_account(given: Given, access: Access) -> Account:
+    """Return the account of a run, with what it may spend and by which prices.
 
     Raises:
         click.UsageError: if the prices cannot be read, or a limit of the cost lacks that of a model.
     """
     from rubric_lint.cli.score.judging import load_prices  # noqa: PLC0415
-    from rubric_lint.judge.spending import Limit  # noqa: PLC0415
+    from rubric_lint.judge.account import Account, Limit  # noqa: PLC0415
 
     limit = Limit(given.max_requests, given.max_cost, load_prices(given.prices))
     if limit.cost is not None and limit.prices:
@@ -144,7 +142,7 @@ def read_limit(given: Given, access: Access) -> Limit:
                 f"--prices: {given.prices}: no price for {join_words([f'`{name}`' for name in missing])}, so "
                 f"--max-cost cannot be kept; add [models.{json.dumps(missing[0])}] with `input` and `output`"
             )
-    return limit
+    return Account(limit)
 
 
 def judge_answers(work: Work, batch: Batch | None = None) -> int:
@@ -178,15 +176,13 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
             elif work.is_again:
                 results.replace({})
             if isinstance(panel, Batch):
-                code = BatchWork(panel, source, journal, work.access.calls, plan).run(left, work.limit.prices)
+                code = BatchWork(panel, source, journal, work.access.calls, plan).run(left, work.account.limit.prices)
             elif left or not work.is_again:
                 _report_requests(source, journal, work, left)
                 store = (
                     opened.enter_context(open_store(work.given.cache_dir)) if left and not work.given.no_cache else None
                 )
-                code = run_judge(
-                    panel, journal, source.read(), left, plan, store=store, limit=work.limit, spending=work.spending
-                )
+                code = run_judge(panel, journal, source.read(), left, plan, store=store)
     except (JournalError, WriteError) as wrong:
         raise UserError(f"{work.output}: {wrong}") from None
     if work.is_again and before:
@@ -212,13 +208,13 @@ def _prepare(
             lines = b"".join(line for key, line in journal.read() if key in journal.invalid)
             source = AnswersFile(BytesIO(lines), work.rubrics, Fields())
             total = source.check(taken=frozenset()) if lines else 0
-            panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency)
+            panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency, work.account)
         else:
             source = work.open_answers(opened)
             # To compare an existing results file with the answers, they are read a second time.
             reading.total = source.count_bytes() * (2 if output.exists() else 1)
             total = source.check(reading)
-            panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency)
+            panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency, work.account)
             journal = opened.enter_context(Journal(output))
         earlier = check_journal(source.read(reading), journal, work.access.calls, work.plan)
         journal.invalid.difference_update(earlier.others)  # they are not of this run
@@ -287,10 +283,11 @@ def _report_requests(source: AnswersFile, journal: Journal, work: Work, left: in
     requests = models * sum(work.plan.count_requests(len(each.rubric.criteria)) for each in waiting)
     answers = "1 answer" if left == 1 else f"{left:,} answers"
     click.echo(f"{requests:,} requests ({how}) for {answers}, and more if outputs are invalid", err=True)
-    if work.limit.prices and work.limit.is_set:
+    limit = work.account.limit
+    if limit.prices and limit.is_set:
         from rubric_lint.cli.score.judging import estimate_cost  # noqa: PLC0415
 
-        click.echo(visible(estimate_cost(waiting, work.access.calls, work.plan, work.limit.prices)), err=True)
+        click.echo(visible(estimate_cost(waiting, work.access.calls, work.plan, limit.prices)), err=True)
 
 
 def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:

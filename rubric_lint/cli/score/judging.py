@@ -17,6 +17,7 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import repeat_command
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, holds_secret
+from rubric_lint.judge.account import Account, Limit
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan, list_requests
 from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, write_batch
@@ -25,18 +26,18 @@ from rubric_lint.judge.journal import Journal
 from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, Results, StoppedError
 from rubric_lint.judge.spending import (
     CHARACTERS,
-    NO_LIMIT,
-    Limit,
     Prices,
     PricesError,
     Spending,
     guess_tokens,
     read_prices,
     word_cost,
+    word_requests,
+    write_amount,
 )
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.messages import join_words
-from rubric_lint.outputs.reply import Reply, Tokens
+from rubric_lint.outputs.reply import Tokens
 from rubric_lint.project.writing import WriteError
 from rubric_lint.report.terminal import visible
 from rubric_lint.run.cache import JUDGED, cache_folder
@@ -112,7 +113,7 @@ def estimate_cost(answers: Iterable[Answer], calls: Sequence[Call], plan: Plan, 
     for answer in answers:
         for request in list_requests(answer, calls, plan):
             tokens = guess_tokens(text for _, text in request.messages)
-            spending.add(request.call.model, Reply("", None, Tokens(tokens, 0), None))
+            spending.add(request.call.model, Tokens(tokens, 0), None)
     cost, *others = word_cost(spending.find_cost(prices), prices.currency)
     about = f"what is sent will {cost} or so, at {CHARACTERS} characters a token; the replies come on top"
     return "; ".join([about, *others])
@@ -138,14 +139,12 @@ def run_judge(
     *,
     has_verdicts: bool = True,
     store: ReplyStore | None = None,
-    limit: Limit = NO_LIMIT,
-    spending: Spending | None = None,
     advice: str = "run the same command again to judge the answers without a reply",
 ) -> Exit:
     """Judge the answers, `left` of which are not in the journal, and return the exit code.
 
     Without `has_verdicts`, the outputs may be of some criteria only, so that their verdicts say nothing. `advice` says
-    what to do about answers without a reply. `spending` is that of earlier runs under the same limit.
+    what to do about answers without a reply.
     """
     stopped = ""
     progress = Progress(sys.stderr, "judging", "answers", left)
@@ -166,7 +165,7 @@ def run_judge(
         )
 
     panel.watch_pauses(warn)
-    run = JudgeRun(panel, journal, plan, watch, store, limit=limit, spending=spending)
+    run = JudgeRun(panel, journal, plan, watch, store)
     try:
         asyncio.run(_judge(run, answers, progress))
     except StoppedError as fault:
@@ -181,8 +180,8 @@ def run_judge(
     _report_forms(panel)
     _tell_other_models(run.tally.others)
     _tell_what_was_not_read(run.tally.reading)
-    _report(run, plan, left, limit.prices, has_verdicts=has_verdicts)
-    _say_how_to_resume(stopped, run.tally, advice, limit)
+    _report(run, plan, left, has_verdicts=has_verdicts)
+    _say_how_to_resume(stopped, run.tally, advice, panel.account, left - run.tally.judged)
     if stopped == "interrupted":
         raise click.Abort
     if stopped:
@@ -244,13 +243,13 @@ def _tell_other_models(others: Counter[tuple[str, str]]) -> None:
     complain(f"warning: {replies} came from another model than was asked: {join_words(named)}")
 
 
-def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_verdicts: bool) -> None:
-    tally = run.tally
+def _report(run: JudgeRun, plan: Plan, left: int, *, has_verdicts: bool) -> None:
+    tally, limit, spending = run.tally, run.panel.account.limit, run.tally.spending
     parts = [f"{tally.judged} of {left} answers judged"]
     parts += [f"{tally.invalid} with an invalid output"] if tally.invalid else []
     parts += [f"{tally.unanswered} without a reply"] if tally.unanswered else []
     waiting = left - tally.judged - tally.unanswered
-    parts += [f"{waiting} not yet asked"] if waiting else []
+    parts += [f"{waiting} not yet judged"] if waiting else []
     if has_verdicts and tally.valid:
         models, samples = len(run.panel.endpoints), plan.samples
         if models > 1:
@@ -262,12 +261,15 @@ def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_
             parts.append(f"{counted(tally.stable, 'answer')} got one verdict in all samples")
     if tally.cached:
         parts.append(f"{counted(tally.cached, 'reply', 'replies')} from the cache (--no-cache asks again)")
-    if any(tokens := tally.tokens):
+    if spending.requests and (limit.is_set or limit.prices or spending.unusable):
+        parts.append(word_requests(spending))
+    tokens = spending.tokens
+    if any(tokens):
         cached = f" ({tokens.cached:,} cached)" if tokens.cached else ""
         counts = [f"{tokens.input:,} input tokens{cached}"] if tokens.input is not None else []
         counts += [f"{tokens.output:,} output tokens"] if tokens.output is not None else []
         parts.append(", ".join(counts))
-    parts += word_cost(tally.spending.find_cost(prices), prices.currency) if prices else []
+    parts += word_cost(spending.find_cost(limit.prices), limit.prices.currency) if limit.prices else []
     paused = sum(pace.paused for pace in run.panel.paces)
     parts += [f"paused {_write_seconds(paused)} for the rate limit"] if paused else []
     click.echo(visible("; ".join(parts)), err=True)
@@ -282,24 +284,33 @@ def _tell_what_was_not_read(reading: ReadingTotals) -> None:
         click.echo(visible(line), err=True)
 
 
-def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, limit: Limit) -> None:
-    """Print how to judge the remaining answers; `stopped` is why the run stopped, empty if it did not."""
+def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, account: Account, left: int) -> None:
+    """Print what the same command would do; `stopped` is why the run stopped, empty if it did not.
+
+    `left` is the number of answers that have no result.
+    """
+    context = click.get_current_context()
+    given = " with the same answers" if context.params.get("answers") == "-" else ""
     if stopped:
-        context = click.get_current_context()
-        given = " with the same answers" if context.params.get("answers") == "-" else ""
         complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
-        if not holds_secrets(context):
-            click.echo(f"  {repeat_command(context)}", err=True)
-    elif tally.is_limited and limit.cost is not None and (uncounted := tally.spending.uncounted):
-        replies = f"{counted(uncounted, 'reply', 'replies')} without token counts"
+    elif tally.is_limited and account.fault:
+        over = f" ({account.limit} is exceeded by {write_amount(account.excess)})" if account.excess else ""
         complain(
-            f"stopped: {replies}, so what was spent is unknown and --max-cost cannot be kept; the results so far are "
-            "saved. Use --max-requests instead to judge the other answers"
+            f"stopped: {account.fault}{over}; the results so far are saved. Only --max-requests can limit this model"
         )
+    elif tally.is_limited and account.too_low:
+        complain(f"stopped at {account.limit}; the results so far are saved. {account.too_low}")
     elif tally.is_limited:
-        complain(f"stopped at {limit}; the results so far are saved. Raise the limit to judge the other answers")
+        answers = "the answer that is left" if left == 1 else f"the {left:,} answers that are left"
+        complain(
+            f"stopped at {account.limit}; the results so far are saved. Run the same command{given} to ask for "
+            f"{answers}, with {account.limit} for that run"
+        )
     elif tally.unanswered and advice:
         complain(advice)
+    has_command = stopped or (tally.is_limited and not account.fault and not account.too_low)
+    if has_command and not holds_secrets(context):
+        click.echo(f"  {visible(repeat_command(context))}", err=True)
 
 
 def holds_secrets(context: click.Context) -> bool:
@@ -351,11 +362,11 @@ class BatchWork:
             complain(fault)
         if (more := len(results.unreadable) - _MOST_NAMED) > 0:
             complain(f"{counted(more, 'more line')} that cannot be read")
-        panel = Panel([BatchAsker(call, results) for call in self._calls], is_live=False)
+        account = Account(Limit(prices=prices))
+        panel = Panel([BatchAsker(call, results) for call in self._calls], account, is_live=False)
         advice = "the answers without a result are still to be judged; --batch-requests writes only those"
         advice = "" if self._batch.requests else advice
-        limit = Limit(prices=prices)
-        code = run_judge(panel, self, self._source.read(), left, self._plan, limit=limit, advice=advice)
+        code = run_judge(panel, self, self._source.read(), left, self._plan, advice=advice)
         every = (each for answer in self._source.read() for each in list_requests(answer, self._calls, self._plan))
         foreign = results.list_foreign(every)
         differ = "because the answers, the rubric, the model or an option differ"

@@ -143,7 +143,10 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     if not tasks:
         click.echo("Nothing to record: every test has a recorded output that counts, or cannot be judged.", err=True)
         return Exit.CLEAN
+    from rubric_lint.cli.score.judge import open_account  # noqa: PLC0415
+
     access, plan = find_access(given.models, vars(given)), make_plan(vars(given))
+    account = open_account(given, access)
     names = name_models((call.model, call.endpoint) for call in access.calls)
     tasks = [
         (path, tested, [recorder.widen(need, tested, names, plan.samples) for need in needed])
@@ -158,7 +161,7 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     for path, tested, needed in tasks:
         results = recorder.Recorder(path, tested, needed)
         try:
-            panel = access.connect(given.rpm, given.tpm, plan.concurrency)
+            panel = access.connect(given.rpm, given.tpm, plan.concurrency, account)
         except ImportError:
             complain(f"judging {word_need('judge')}")
             code = Exit.USAGE
@@ -194,8 +197,9 @@ _CLASHES = "\n".join(
     [
         *(
             f"--{name} needs --record; without it no model is asked"
-            for name in f"model samples shuffle {JUDGING}".split()
+            for name in f"model samples shuffle {JUDGING} max-requests max-cost prices".split()
         ),
+        "--max-cost needs --prices; it has the prices of the models",
         "--record needs --model; it names the model that judges",
         "--watch excludes --record; record separately",
     ]
@@ -209,7 +213,7 @@ NO_TESTS = (
 @command(
     "paths*",
     "coverage mutate catch-rate record model fail-on format:findings output:report quiet"
-    f" | watch color samples {JUDGING} shuffle force-exclude config isolated version",
+    f" | watch color samples {JUDGING} max-requests max-cost prices shuffle force-exclude config isolated version",
     examples={
         "rubric-lint test": "Run all tests in the current folder and below",
         "rubric-lint test --coverage --mutate examples/": "Also report what the tests miss",
