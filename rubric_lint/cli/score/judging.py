@@ -313,9 +313,10 @@ def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, account: Ac
         )
     elif tally.unanswered and advice:
         complain(advice)
-    has_command = stopped or (tally.is_limited and not account.fault and not account.too_low)
-    if has_command and (command := _same_command(context)):
-        click.echo(f"  {visible(command)}", err=True)
+    if stopped or (tally.is_limited and not account.fault and not account.too_low):
+        command = _same_command(context)
+        if command:
+            click.echo(f"  {visible(command)}", err=True)
 
 
 def _same_command(context: click.Context) -> str:
