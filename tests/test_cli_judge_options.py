@@ -439,13 +439,12 @@ def test_the_instructions_come_first_and_are_the_same_for_all_answers():
     assert RUBRIC.splitlines()[2].split("expected_outcome: ")[1].rstrip("}") in prompts[0][0]["content"]
 
 
-def test_a_limit_of_requests_ends_the_run_and_a_higher_one_goes_on(folder):
+def test_a_limit_of_requests_ends_the_run_and_the_same_command_goes_on(folder):
     write_answers(folder, 10)
     with serving(SCORED) as server:
-        code, _, err = judge(server, "--samples", "2", "--max-requests", "9")
-        assert (code, len(server.asked), "stopped at --max-requests 9; " in err) == (1, 8, True)
-        assert judge(server, "--samples", "2", "--max-requests", "12")[0] == 0
-        assert len(server.asked) == 20
+        for expected in [(1, 8, True), (1, 16, True), (0, 20, False)]:
+            code, _, err = judge(server, "--samples", "2", "--max-requests", "9")
+            assert (code, len(server.asked), "stopped at --max-requests 9; " in err) == expected
 
 
 def test_a_limit_of_the_cost_ends_the_run_and_the_cost_of_what_is_sent_is_said_before(folder):
@@ -513,6 +512,16 @@ def test_what_is_paid_in_vain_counts_against_the_limits(folder, name, said):
         said(
             judge(server, "--max-requests", "5", "--retries", "4", "--concurrency", "1")[2], len(server.asked) - before
         )
+
+
+def test_a_bill_above_the_limit_is_reported_also_if_nothing_is_left_to_ask(folder, said):
+    write_answers(folder, 1)
+    (folder / "prices.toml").write_text(PRICES, encoding="utf-8")
+    with serving(used(9000)) as server:
+        limits = ("--prices", "prices.toml", "--max-cost", "3", "--max-requests", "5")
+        code, _, err = judge(server, *limits)
+    assert code == 1
+    said(without_scores(err))
 
 
 @pytest.mark.slow

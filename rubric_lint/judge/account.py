@@ -257,17 +257,23 @@ class Account:
         most = self.find_most(need, charge.most_output or MOST_OUTPUT)
         for spending in self._meters:
             spending.requests += 1
-            spending.unusable += not charge.is_usable
+            if not charge.is_usable:
+                spending.unusable += 1
             if is_known or not charge.is_refused:
                 spending.add(need.model, tokens, charge.answered, most)
         if not is_known:
             return
         allowed = need.output if charge.most_output is None else charge.most_output
-        if allowed is not None and (tokens.output or 0) > allowed:
+        written = tokens.output or 0
+        if self.limit.cost is None:  # some endpoints limit the reply without the reasoning before it
+            written -= tokens.reasoning or 0
+        if allowed is not None and written > allowed:
             self.fault = (
-                f"a reply of `{need.model}` has {tokens.output:,} output tokens, and at most {allowed:,} were asked for"
+                f"a reply of `{need.model}` has {written:,} output tokens, and at most {allowed:,} were asked for"
             )
-        elif (billed := self._find_billed(charge)) > charge.amount:
+            return
+        billed = self._find_billed(charge)
+        if billed > charge.amount:
             cost, most_cost = write_amount(billed), write_amount(most or Decimal(0))
             self.fault = f"a reply of `{need.model}` cost {cost}, and at most {most_cost} was to be expected"
 

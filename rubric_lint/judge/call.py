@@ -83,8 +83,9 @@ class Call:
     @property
     def max_tokens_field(self) -> str:
         """The field of a body that limits the output tokens."""
+        usual, new = MAX_TOKENS
         host = urlsplit(self.endpoint).hostname or ""
-        return MAX_TOKENS[host.endswith(_NAMES_MAX_COMPLETION_TOKENS)]
+        return new if host.endswith(_NAMES_MAX_COMPLETION_TOKENS) else usual
 
     @property
     def most_output(self) -> int | None:

@@ -186,7 +186,7 @@ def run_judge(
         raise click.Abort
     if stopped:
         return Exit.USAGE
-    is_incomplete = run.tally.invalid or run.tally.unanswered or run.tally.is_limited
+    is_incomplete = run.tally.invalid or run.tally.unanswered or run.tally.is_limited or panel.account.fault
     return Exit.FOUND if is_incomplete else Exit.CLEAN
 
 
@@ -293,10 +293,14 @@ def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, account: Ac
     given = " with the same answers" if context.params.get("answers") == "-" else ""
     if stopped:
         complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
-    elif tally.is_limited and account.fault:
-        over = f" ({account.limit} is exceeded by {write_amount(account.excess)})" if account.excess else ""
+    elif account.fault:
+        stop = "stopped: " if tally.is_limited else ""
+        over = ""
+        if account.excess:
+            over = f" ({Limit(cost=account.limit.cost)} is exceeded by {write_amount(account.excess)})"
         complain(
-            f"stopped: {account.fault}{over}; the results so far are saved. Only --max-requests can limit this model"
+            f"{stop}{account.fault}{over}; the results so far are saved. This model does not keep to a limit of "
+            "tokens: use --max-requests alone"
         )
     elif tally.is_limited and account.too_low:
         complain(f"stopped at {account.limit}; the results so far are saved. {account.too_low}")
