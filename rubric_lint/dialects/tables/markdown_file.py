@@ -203,7 +203,7 @@ def _hide(source: Source, tokens: Iterable["Token"]) -> Iterator[Edit]:
             yield Edit(span, _COMMENT.sub(blank, block) if token.type == "html_block" else blank(block))
 
 
-_DELIMITER = re.compile(r"(?m)^[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[ \t:|-]*$")
+_DELIMITER = re.compile(r"(?m)^[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+\|[ \t:|-]*+$")
 """The line below the header of a table."""
 
 _MARKERS = re.compile(r"(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)]))*[ \t]*")
