@@ -279,6 +279,17 @@ PAIRS = [
     ((5, "States the daily dose"), (-5, "Fails to state the daily dose"), "mirrored-criterion"),
     ((5, "States the daily dose"), (-2, "Does not state the daily dose of it"), "mirrored-criterion"),
     ((5, "Doesn't blame the customer"), (-5, "Blames the customer"), "mirrored-criterion"),
+    (
+        (5, "Tells guests to leave in cases of smoke"),
+        (-5, "Fails to tell guests to leave in case of smoke"),
+        "mirrored-criterion",
+    ),
+    ((5, "Name the price of the ticket"), (-5, "Omits the price of the ticket"), "mirrored-criterion"),
+    (
+        (5, "Identifies the class of the ticket"),
+        (-5, "Does not identify the classes of the ticket"),
+        "mirrored-criterion",
+    ),
     ((5, "Names a source for each number"), (-5, "Gives numbers without a source"), ""),
     ((5, "States the daily dose"), (-5, "States a daily dose above 3 g"), ""),
     ((5, "States the daily dose"), (5, "Fails to state the daily dose"), ""),

@@ -17,17 +17,17 @@ _EVADED = (
     r"giving\s+(?:(?:an?|any)\s+)?(?:\w+\s+)?(?:answer|reason)|"
     r"(?:the|an?|any|this)\s+(?:question|topic|issue|request|subject|problem)\b)"
 )
-_DEMAND = re.compile(
-    opening(rf"{DUTY}{NOT}?(?!{_CONDITION})|(?:avoid(?:s|ing)?|refrain(?:s|ing)?\s+from)(?!{_EVADED})|(?<!\w\s)do{NOT}")
+# Strings, which are compiled when they are needed: few rubrics have penalties.
+_DEMAND = opening(
+    rf"{DUTY}{NOT}?(?!{_CONDITION})|(?:avoid(?:s|ing)?|refrain(?:s|ing)?\s+from)(?!{_EVADED})|(?<!\w\s)do{NOT}"
 )
-_TAKEN_BACK = re.compile(
-    rf"\b(?:but|yet|however|though|instead)\b(?:[\s,]{{1,3}}\w+){{0,3}}?[\s,]{{1,3}}(?:instead|{NEGATION})\b",
-    re.IGNORECASE,
+_TAKEN_BACK = (
+    rf"(?i)\b(?:but|yet|however|though|instead)\b(?:[\s,]{{1,3}}\w+){{0,3}}?[\s,]{{1,3}}(?:instead|{NEGATION})\b"
 )
 _NONE = (
     r"(?P<none>(?!(?:misses|lacks|omits|overlooks|ignores)\b)(?P<verb>[a-z]+s)\s+no)\b(?!\s+(?:longer|more|matter)\b)"
 )
-_NEGATION = re.compile(rf"{opening(NEGATION)}|\s*{SUBJECT}{ADVERB}{_NONE}")
+_NEGATION = rf"{opening(NEGATION)}|\s*{SUBJECT}{ADVERB}{_NONE}"
 
 
 def find_demand(text: str) -> str:
@@ -35,8 +35,10 @@ def find_demand(text: str) -> str:
 
     It does not if it takes that back: "Should ask for the age but fails to".
     """
-    found = _DEMAND.match(text)
-    return "" if found is None or _TAKEN_BACK.search(text, found.end()) else " ".join(found["said"].split())
+    found = re.match(_DEMAND, text)
+    if found is None or re.search(_TAKEN_BACK, text[found.end() :]):
+        return ""
+    return " ".join(found["said"].split())
 
 
 def find_negation(text: str) -> str:
@@ -47,4 +49,4 @@ def find_negation(text: str) -> str:
 
 def match_negation(text: str) -> re.Match[str] | None:
     """Match what negates a whole outcome, at its start; the group `verb` is that of "names no source"."""
-    return _NEGATION.match(text)
+    return re.match(_NEGATION, text)

@@ -1,10 +1,21 @@
 """Find the signs of what rules look for, so that a rule runs only where it may find something."""
 
+import re
 from functools import lru_cache
 from itertools import chain
 
 from rubric_lint.format.rubric import LONGEST_LABEL, Rubric, fold_id, may_be_placeholder
-from rubric_lint.format.wording import GRADES, GRADES_OF_SCALES, PADDING, POINTERS, TRAITS
+from rubric_lint.format.wording import (
+    ADVERB,
+    FAILURES,
+    GRADES,
+    GRADES_OF_SCALES,
+    ORDERED,
+    PADDING,
+    POINTERS,
+    STATED,
+    TRAITS,
+)
 
 Sign = str
 """What a rubric may show, as `find_signs` names it; each shows `any`."""
@@ -22,10 +33,12 @@ _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
     """.split()  # noqa: SIM905
 )  # fmt: skip
 _ENDS = ".,;:!?()"
+# What rules look for behind "and": what an answer does, and a second "that".
+_BEHIND_AND = re.compile(rf"\sand\s+{ADVERB}([a-z]+)")
+_JOINED = ORDERED | STATED | {"that"}
 _NO_GATE = frozenset({None})
 _DIGITS = "0123456789"
 _SCORES = ("score", "point", "pt", "10", "level", "scale", "rate")
-_FAILURES = ("fail", "neglect")
 _NEGATIONS = (" not ", "\nnot ", " no ", "\nno ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
 
 
@@ -59,7 +72,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
     shown: dict[Sign, bool] = {
         "any": True,
         "ambiguous": bool(rubric.ambiguous),
-        "conjunction": any(" and " in text for text in own),
+        "conjunction": has(" and ") and not _JOINED.isdisjoint(_BEHIND_AND.findall("\n".join(own))),
         "flawed scale": False in [scale.is_whole for scale in scales],
         "gate": has_view or not _NO_GATE.issuperset([criterion.gate for criterion in criteria]),
         "graded": has_levels or not all(map(of_labels.isdisjoint, begins[2:])),
@@ -86,7 +99,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         "odd weight": has_penalty or None in weights or 0 in weights,
         "old field": bool(rubric.outdated) or (rubric.implicit_required and bool(rubric.replacements)),
         "one band": 1 in [len(scale.bands) for scale in scales],
-        "signed": has_penalty or has_view or any(map(has, _FAILURES)),
+        "signed": has_penalty or has_view or any(map(has, FAILURES[:2])),
         "penalty": has_penalty or (has_view and any(criterion.is_negated for criterion in criteria)),
         "placeholder": "" in distinct or any(map(may_be_placeholder, distinct)),
         "pointer": has_view or any(map(has, POINTERS)),

@@ -5,6 +5,7 @@ response explain".
 """
 
 import re
+from functools import lru_cache
 
 GRADES = frozenset(
     """
@@ -61,6 +62,20 @@ ACTIONS = frozenset(
 ACTIONS_OR_THINGS = frozenset("address check list name note offer outline point quote report request state".split())  # noqa: SIM905
 """What an answer does, in words that name things as well, also with an -s: "notes the date", "names and notes"."""
 
+
+def third_person(verb: str) -> str:
+    """Return what an answer does in the words of a statement: "classifies" for "classify"."""
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "z")) else f"{verb}s"
+
+
+ORDERED = ACTIONS | ACTIONS_OR_THINGS
+"""What an answer does, as an order says it: "Explain"."""
+
+STATED = frozenset(map(third_person, ORDERED))
+"""What an answer does, as a statement says it: "Explains"."""
+
 OBJECTS = frozenset(
     """
     the a an that whether how why what when which who it its their his her this these those them any each every all both
@@ -95,6 +110,9 @@ FAILURE = (
 )
 """A pattern of the verbs that say what an answer should do and does not."""
 
+FAILURES = ("fail", "neglect", "forget", "omit", "lack", "miss", "overlook")
+"""One of these is in every such verb."""
+
 REFUSAL = r"(?:refus(?:es?|ed|ing)\s+to|ignores?(?!\s+(?:no|none|nothing)\b))"
 """A pattern of the verbs that say what an answer does not do, which may be right."""
 
@@ -108,13 +126,6 @@ NEGATIONS = frozenset(["not", "no", "never", "without"])
 """Words that turn what an outcome says round."""
 
 
-def third_person(verb: str) -> str:
-    """Return what an answer does in the words of a statement: "classifies" for "classify"."""
-    if verb.endswith("y") and verb[-2] not in "aeiou":
-        return f"{verb[:-1]}ies"
-    return f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "z")) else f"{verb}s"
-
-
 POINTERS = tuple(
     "above below previous preceding ditto idem same level band criteri before aforementioned foregoing".split()  # noqa: SIM905
 )
@@ -126,6 +137,7 @@ def write_out_negations(text: str) -> str:
     return re.sub(CONTRACTED, " not", text).replace("cannot", "can not")
 
 
+@lru_cache(maxsize=1 << 12)
 def stem(word: str) -> str:
     """Return a word without the endings that it has in one sentence and loses in the negation of it."""
     if word.endswith(("ies", "ied")) and len(word) > 5:

@@ -9,7 +9,7 @@ from functools import cached_property
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.openings import find_negation, opening
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.wording import FAILURE
+from rubric_lint.format.wording import FAILURE, FAILURES
 from rubric_lint.messages import shorten
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part, Path
@@ -55,7 +55,7 @@ class _Step:
     def grade(self) -> str:
         """The words that grade it; empty if there are none."""
         words = self.name or _first(self.outcome)
-        return words if _fold(words) in _RANKS else ""
+        return words if words and _fold(words) in _RANKS else ""
 
     @property
     def words(self) -> str:
@@ -73,7 +73,9 @@ def _find_fall(steps: list[_Step]) -> tuple[_Step, _Step] | None:
     ranks = [_RANKS[_fold(step.grade)] for step in graded]
     if len(ranks) > 1 and ranks == sorted(ranks, reverse=True) and ranks[0] - ranks[-1] > 1:
         lowest, highest = graded[0], graded[-1]
-    elif len(ranks) < 2 <= len(steps) and _FAILS.match(steps[-1].outcome) and not _is_failure(steps[0].outcome):
+    elif (
+        len(ranks) < 2 <= len(steps) and _begins_with_failure(steps[-1].outcome) and not _has_failure(steps[0].outcome)
+    ):
         lowest, highest = steps[0], steps[-1]
     else:
         return None
@@ -96,13 +98,17 @@ def _compare(kind: str, steps: list[_Step]) -> Iterator[Problem]:
         yield Problem("falling", lowest.path, lowest.part, values, (place,))
 
 
-_FAILS = re.compile(opening(rf"(?=\w+s\b){FAILURE}"))
-_FAILURE = re.compile(rf"\b{FAILURE}\b", re.IGNORECASE)
+# Strings, which are compiled when they are needed: few scales end in a failure.
+_FAILS = opening(rf"(?=\w+s\b){FAILURE}")
+_FAILURE = rf"(?i)\b{FAILURE}\b"
 
 
-def _is_failure(outcome: str) -> bool:
-    """Return whether an outcome speaks of a failure, at least in part."""
-    return _FAILURE.search(outcome) is not None or find_negation(outcome) != ""
+def _begins_with_failure(outcome: str) -> bool:
+    return any(map(outcome.casefold().__contains__, FAILURES)) and re.match(_FAILS, outcome) is not None
+
+
+def _has_failure(outcome: str) -> bool:
+    return re.search(_FAILURE, outcome) is not None or find_negation(outcome) != ""
 
 
 # Ranks from 1 to 5 of words that are good or bad whatever is judged; `high` and `many` are not, as in many errors.

@@ -9,19 +9,18 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.format.repairs import SPLIT, split_outcome
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.wording import (
-    ACTIONS,
     ACTIONS_OR_THINGS,
     ADVERB,
     DUTY,
     OBJECTS,
+    ORDERED,
     QUESTION,
+    STATED,
     SUBJECT,
     third_person,
 )
 from rubric_lint.rules.rule import Rule
 
-_STATED = frozenset(map(third_person, ACTIONS | ACTIONS_OR_THINGS))
-_ORDERED = ACTIONS | ACTIONS_OR_THINGS
 _THINGS_TOO = ACTIONS_OR_THINGS | frozenset(map(third_person, ACTIONS_OR_THINGS)) | {"correct", "express", "stress"}
 _FIRST = re.compile(
     rf"\s*(?:(?P<question>{QUESTION})|{SUBJECT}(?P<duty>{DUTY}\s+)?){ADVERB}(?P<verb>[a-z]+)\s+(?P<next>[\w'’]*)",  # noqa: RUF001
@@ -80,15 +79,15 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 def _find_form(first: re.Match[str]) -> frozenset[str] | None:
     """Return the verbs in the form in which an outcome begins, as statements or orders; None for other outcomes."""
     verb = first["verb"].lower()
-    if verb in _STATED and not first["question"] and not first["duty"]:
-        return _STATED
-    return _ORDERED if verb in _ORDERED and _is_verb(verb, first["next"]) else None
+    if verb in STATED and not first["question"] and not first["duty"]:
+        return STATED
+    return ORDERED if verb in ORDERED and _is_verb(verb, first["next"]) else None
 
 
 def _find_second(text: str, first: re.Match[str], verbs: frozenset[str]) -> re.Match[str] | None:
     """Return what asks for a second thing; two verbs side by side have one object, and are one thing."""
     start = first.end("verb")
-    ending = (_END if verbs is _STATED else _END_OF_ORDER).search(text, start)
+    ending = (_END if verbs is STATED else _END_OF_ORDER).search(text, start)
     end = ending.start() if ending else len(text)
     for second in _SECOND.finditer(text, start):
         if second.end("verb") > end and not (ending and _follows_clause(text[start : ending.start()], ending, second)):
@@ -103,7 +102,7 @@ def _follows_clause(before: str, ending: re.Match[str], second: re.Match[str]) -
     """Return whether a verb is joined to the first one over a clause, which has its own: as "that ... is ..."."""
     clause = second.string[ending.end() : second.start()]
     is_object = f"{before}{ending[0]}".strip().isalpha()  # the clause begins right behind the first verb
-    if second["verb"] in _ORDERED:
+    if second["verb"] in ORDERED:
         return is_object and bool(_OF_ONE.search(clause)) and not _END_OF_ORDER.search(clause)
     return is_object and second["verb"] in _TO_READERS and bool(_STATE.search(clause)) and not _END.search(clause)
 
