@@ -192,12 +192,13 @@ def test_a_corrupt_cache_is_ignored_and_made_anew(damage):
     assert path.read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_left_in_the_cache_is_removed_by_the_next_one(folder):
     run("a.yaml")
     left = results().with_name(".a.0123456789abcdef.rubric-lint")
     left.write_bytes(b"half")
     (folder / "a.yaml").write_text(FAULTY + "# changed\n")
-    run("a.yaml")
+    run("a.yaml", package=ROOT)
     assert [path for path in left.parent.iterdir() if path != results()] == []
 
 
