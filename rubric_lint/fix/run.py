@@ -133,7 +133,7 @@ class FixTotals:
             (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
             (self.unmet, f"{counted(self.unmet, 'place')} to change by hand first, listed above"),
             (self.remaining * (not is_rewriting), f"{counted(self.remaining, 'finding')} {remain}"),
-            (self.blocked, f"{counted(self.blocked, 'fix', 'fixes')} blocked, listed above with the reason"),
+            (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
             (self.unsafe, f"up to {word_unsafe(self.unsafe, self.command)}"),  # not proved yet
             (self.open, word_open(self.open, self.command)),
             *word_skipped(self.skipped),
