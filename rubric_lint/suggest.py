@@ -36,21 +36,22 @@ def name_file(file: str) -> str:
     return f"./{file}" if file.startswith("-") else file
 
 
-_OPEN = re.compile(r"`rubric-lint [^`]*\bFILE\b[^`]*`")
+_COMMAND = re.compile("`rubric-lint [^`]*`")
 
 
 def name_in(text: str, file: str) -> str:
     """Put a file into the commands of a text, in the place of FILE; stdin has no name, so its reader gives one."""
     name = _quote(file)
-    if "FILE" not in text or name == "-":
-        return text
-    return _OPEN.sub(lambda command: command[0].replace("FILE", name), text)
+    return text if name == "-" else _swap(text, "FILE", name)
 
 
 def unname_in(text: str, file: str) -> str:
     """Return a text with FILE in the place of the file in its commands, so that it is the same for all files."""
-    name = re.compile(rf"(?<=[ ]){re.escape(_quote(file))}(?=[ `])")
-    return re.sub("`rubric-lint [^`]*`", lambda command: name.sub("FILE", command[0]), text)
+    return _swap(text, _quote(file), "FILE")
+
+
+def _swap(text: str, old: str, new: str) -> str:
+    return _COMMAND.sub(lambda found: found[0].replace(f" {old} ", f" {new} ").replace(f" {old}`", f" {new}`"), text)
 
 
 def _quote(file: str) -> str:

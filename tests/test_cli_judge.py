@@ -70,12 +70,12 @@ def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options, said)
     with serving(behave) as server:
         given = ["--model", "judge-1", "--base-url", server.url, *options]
         done = commands.run("rubric-score", "judge", "a.rubric.yaml", "answers.jsonl", *given)
-    *_, scores, causes, following = done.stderr.splitlines()
+    *_, scores, causes, again, following = done.stderr.splitlines()
     name = options[1] if options[1:] else "answers.judged.jsonl"
-    said(scores, causes)
+    said(scores, causes, again)
     first, command = following.split(": ", 1)
     program, *words = shlex.split(command)
-    assert (first, program, words[0], words[-3:]) == ("Next", "rubric-lint", "score", [name, "--format", "table"])
+    assert (first, program, words[:5]) == ("Next", "rubric-lint", ["score", "a.rubric.yaml", name, "--format", "table"])
     words = words[1:]
     code, out, _ = run(*words)
     assert (code, "1 pass, 0 borderline, 1 fail" in out) == (1, True)

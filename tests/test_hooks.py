@@ -47,7 +47,7 @@ error overlap: criterion `a`: {SHARED}
 |                       ------ also covers 5
 5 |       - {{{{score_range: [5, 10], expected_outcome: States the result}}}}
 |                       ^^^^^^^
-= choose: end [0, 5] at 4 (rubric-lint fix --choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
+= choose: end [0, 5] at 4 (--choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
 """
 ONE = Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=1, errors=1, choices=1)
 FOUND_ONE = f"{ONE}\n"

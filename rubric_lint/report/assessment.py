@@ -47,6 +47,9 @@ _WIDEST = 80
 _MOST = 6
 """The most lines of one kind on the first screen; the details have them all."""
 
+_USUAL_SAMPLES = 2
+"""The outputs for each answer that `assess` has a model give."""
+
 _USUAL_SAMPLE = 60
 """The labels to start with: the fewest with which every rule that compares judge and people can decide."""
 
@@ -182,7 +185,9 @@ def _list_asked(asked: Asked, given: Given) -> dict[str, Value]:
         options["fail_on"] = asked.line
     if asked.runs != usual.runs:
         options["runs"] = str(asked.runs)
-    return {**options, "label_scale": _list_label_scales(asked), **given.settings}
+    if asked.label_scales:
+        options["label_scale"] = _list_label_scales(asked)
+    return {**options, **given.settings}
 
 
 def _list_label_scales(asked: Asked) -> list[str]:
@@ -335,6 +340,8 @@ def _judge_all(text: str, found: Assessment, given: Given) -> Step:
     options = _repeat(found, given)
     if given.results:
         options["results"] = _name_new("judged", ".jsonl")
+    if found.asked.runs > _USUAL_SAMPLES:
+        options["samples"] = str(found.asked.runs)
     options |= {"labels": given.labels, **given.endpoint}
     command = suggest("assess", given.rubric, given.answers, **options, model="MODEL")
     return _judge(text, given.again or command, given)

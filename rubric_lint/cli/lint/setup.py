@@ -63,7 +63,7 @@ def init(given: Given) -> None:
     except OSError as error:
         raise click.UsageError(f"cannot write {name}: {error.strerror}") from error
     click.echo(f"Wrote {visible(name)}. Replace its criteria with your own, then check the file:", err=True)
-    click.echo(f"  {suggest('check', name)}", err=True)
+    click.echo(f"  {suggest('check', name if visible(name) == name else '.')}", err=True)
 
 
 @command(

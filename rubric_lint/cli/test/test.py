@@ -82,7 +82,7 @@ def init(given: Given) -> int:
         except WriteError as fault:
             raise click.UsageError(f"cannot write {target}: {fault}") from None
         click.echo(f"Wrote {counted(start.tests, 'test')} to {visible(target)}. Run them:", err=True)
-        click.echo(f"  {suggest('test', target, **given.settings)}", err=True)
+        click.echo(f"  {suggest('test', target if visible(target) == target else '.', **given.settings)}", err=True)
     if start.missing:
         shown = [*start.missing[:_MOST_MISSING]]
         more = len(start.missing) - len(shown)
