@@ -337,7 +337,7 @@ METRIC = (
         ("untitled:Untitled-3", "json", '{"rubrics": [{"expected_outcome": "", "id": "a"}]}', [("empty-outcome", 0)]),
         ("untitled:a.jsonl", "jsonl", '{"rubrics": []}\n', [(None, 0)]),
         ("vscode-vfs://github/a/b.rubric.yaml", "yaml", "rubrics: []\n", [("schema", 0)]),
-        ("untitled:Untitled-4", "python", METRIC, [("overlap", 0)]),
+        ("untitled:Untitled-4", "python", METRIC, [("overlap", 0), ("split-band", 0)]),
         ("untitled:Untitled-5", "python", "print 'no rubric, and no Python 3'\n", []),
         ("untitled:Untitled-6", "toml", '[[criterion]]\ndescription = " "\n', [("empty-outcome", 1)]),
         ("untitled:Untitled-2", "plaintext", OVERLAP, [("overlap", 5)]),
