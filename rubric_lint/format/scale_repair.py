@@ -298,9 +298,11 @@ class ScalePlan:
             names = {"": upper}
         elif upper == lower:
             names = {WIDEN_UPPER if all(gap.below == 0 for gap in self.gaps) else WIDEN_LOWER: upper}
-        for name, answer in names.items():
-            if answer is not None:
-                yield name, self._shift(answer) if parts else answer
+        found = [(name, answer) for name, answer in names.items() if answer is not None]
+        for name, answer in found:
+            yield name, self._shift(answer) if parts else answer
+        if is_open and found and not parts:  # the gaps go the same way
+            return
         adding = {f"{UPPER_KEEPS},{ADD_BAND}": self.lows, f"{LOWER_KEEPS},{ADD_BAND}": self.highs}
         for name, starts in adding.items() if is_open else [(ADD_BAND, self.lows)]:
             answer = self._add(starts, parts=parts)
