@@ -167,7 +167,7 @@ def test_bands_move_with_their_comments_and_new_bounds_and_new_bands_come_betwee
 rubrics:
   - id: a
     score_ranges:
-      - score_range: [10, 8]  # best
+      - score_range: [10, 9]  # best
         expected_outcome: Names fact 0
       # half
       - score_range: [2, 4]
@@ -185,9 +185,9 @@ rubrics:
       # half
       - score_range: [3, 4]
         expected_outcome: Names fact 1  # of it
-      - score_range: [5, 7]
-        expected_outcome: TODO - say what earns scores 5 to 7
-      - score_range: [8, 10]  # best
+      - score_range: [5, 8]
+        expected_outcome: TODO - say what earns scores 5 to 8
+      - score_range: [9, 10]  # best
         expected_outcome: Names fact 0
 {CALM}"""
     )

@@ -517,6 +517,28 @@ class MoveItems(Intent):
             holders.insert(at + 1, copy)
 
 
+class Arrange(Intent):
+    """Say that a fix arranges all bands of the scale at `path`, which only one fix may do at a time.
+
+    Of several, one that `also_parts` comes first: it also starts bands at gates and thresholds.
+    """
+
+    path: Path
+    also_parts: bool = False
+
+    def check(self, _sharing: "Sharing") -> None:
+        pass
+
+    def is_sure(self, _sharing: "Sharing") -> bool:
+        return True
+
+    def find(self, document: "Document") -> None:
+        pass
+
+    def change(self, found: None) -> None:
+        pass
+
+
 class Replace(Intent):
     """Replace `span` with `text`, for places without a path, such as a comment."""
 
