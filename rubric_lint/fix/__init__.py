@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.edits.intents import Arrange, Fix, MoveItems, ReplaceValue, WrapText
@@ -381,20 +381,25 @@ class _Search(NamedTuple):
 
     def _choose(self, number: int, result: Result, excluded: frozenset[_Name], left: _LeftOut) -> list[_Change]:
         """Choose the fixes of a round; add what the excluded ones would fix to those that are `left`."""
-        groups: dict[tuple[Edit, ...], list[Finding]] = {}  # the findings that one fix cures
+        groups: dict[Any, list[tuple[Finding, Fix]]] = {}  # by scale or edits: one fix cures all findings of a scale
         for finding in result.findings:
             fix = self.wish.pick(finding)
             if fix is not None and (finding.rule, finding.span.start) not in left:
-                groups.setdefault(fix.edits, []).append(finding)
-        for group in list(groups.values()):
-            name = _Name(number, group[0].rule, group[0].pointer)
+                key = frozenset(_find_arranged(finding, fix)) or fix.edits
+                groups.setdefault(key, []).append((finding, fix))
+        candidates = {}
+        for pairs in groups.values():
+            first, _ = min(pairs, key=_rank)
+            name = _Name(number, first.rule, first.pointer)
             if name in excluded:
-                left |= {(finding.rule, finding.span.start): name for finding in group}
-        firsts = [group[0] for group in groups.values() if (group[0].rule, group[0].span.start) not in left]
+                left |= {(finding.rule, finding.span.start): name for finding, _ in pairs}
+            else:
+                candidates[id(first)] = first, pairs
         chosen: list[_Change] = []
-        for finding, fix in choose(firsts, self.wish):
+        for finding, fix in choose([first for first, _ in candidates.values()], self.wish):
+            _, pairs = candidates[id(finding)]
             change = DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
-            done = [Applied(each.rule, fix.title) for each in groups[fix.edits]]
+            done = [Applied(each.rule, fix.title) for each, _ in pairs]
             chosen.append((done, _Name(number, finding.rule, finding.pointer), change))
         return chosen
 
