@@ -1,4 +1,4 @@
-"""Define the intents of repairs: what each does to the data, for the proof, and to the places of findings.
+"""Define the intents of repairs: what each does to the data, for the proof.
 
 What they do to the text is in `rubric_lint.edits.making`: rules state repairs in every run, and few runs make one.
 """
