@@ -83,7 +83,7 @@ class Finding(NamedTuple):
     obstacle: str = ""
     choices: tuple[Fix, ...] = ()
     code: str = ""
-    values: Mapping[str, Any] = {}
+    values: Mapping[str, object] = {}
     criterion: tuple[str, ...] = ()
 
     def __hash__(self) -> int:

@@ -87,15 +87,6 @@ def test_of_three_criteria_with_one_id_each_gets_its_own():
 
 
 @pytest.mark.parametrize(
-    "ranges", [((0, 3), (6, 8), (6, 10)), ((0, 3), (2, 3), (6, 10))], ids=["two begin behind it", "two end before it"]
-)
-def test_a_gap_next_to_two_bands_has_no_choice(ranges):
-    bands = (f"      - {{score_range: [{low}, {high}], expected_outcome: Is {low}}}\n" for low, high in ranges)
-    found = lint("a.yaml", f"{HEAD}{''.join(bands)}".encode(), OURS).findings
-    assert [(each.fix, each.choices) for each in found if each.rule == "coverage"] == [(None, ())]
-
-
-@pytest.mark.parametrize(
     ("at", "place", "name"),
     [
         ((), ("expected_outcome",), "criterion"),

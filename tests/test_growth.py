@@ -139,6 +139,31 @@ def test_twice_the_records_are_twice_the_work_to_rewrite_for_agentv_5():
     assert work(run, "a.jsonl", twice) < 2.2 * work(run, "a.jsonl", once)
 
 
+OVERLAPPING = """\
+  - id: r{0}
+    score_ranges:
+      - {{score_range: [3, 6], expected_outcome: Names part {0}}}
+      - {{score_range: [3, 0], expected_outcome: Names no part of {0}}}
+      - {{score_range: [6, 10], expected_outcome: Names {0} as a whole}}
+"""
+BAND = "      - {{score_range: [{0}, {1}], expected_outcome: Names fact {2}}}\n"
+
+
+@pytest.mark.slow
+def test_twice_the_bands_are_twice_the_work_to_repair():
+    run = partial(fix, unsafe=True, choices=["upper-keeps"])
+    scales = ["rubrics:\n" + "".join(map(OVERLAPPING.format, range(count))) for count in (50, 100)]
+    assert len(run("a.yaml", scales[0].encode()).applied) == 100
+    one = [
+        "rubrics:\n  - id: a\n    score_ranges:\n"
+        + "".join(BAND.format(number % 9, number % 9 + 2, number) for number in range(count))
+        for count in (200, 400)
+    ]
+    assert not run("a.yaml", one[0].encode()).applied
+    for once, twice in (scales, one):
+        assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
+
+
 UNSORTED = """\
   - rubrics:
       - weight: 2

@@ -315,7 +315,7 @@ def test_a_file_with_nothing_but_near_misses_is_a_skipped_test():
 def test_github_annotations_take_no_columns_over_several_lines(said):
     text = "rubrics:\n  - id: a\n    score_ranges:\n      - score_range: [0, 5]\n        expected_outcome: x y\n"
     text += "      - score_range: [5, 10]\n        expected_outcome: Good\n"
-    first, second, *_ = render("github", lint("a,b: 100%.yaml", text.encode())).splitlines()
+    first, _, second, *_ = render("github", lint("a,b: 100%.yaml", text.encode())).splitlines()
     said(first)
     assert second.startswith("::warning file=a%2Cb%3A 100%25.yaml,line=7,endLine=7,col=27,endColumn=31,title=")
     several = render("github", Result(Source("x.yaml", "a\nb"), (finding("m", "a\nb"),)), quiet=True)

@@ -1,4 +1,4 @@
-"""Define the intents of repairs: what each does to the data, for the proof, and to the places of findings.
+"""Define the intents of repairs: what each does to the data, for the proof.
 
 What they do to the text is in `rubric_lint.edits.making`: rules state repairs in every run, and few runs make one.
 """
@@ -515,6 +515,28 @@ class MoveItems(Intent):
         at = next((index for index, each in enumerate(holders) if each is holder), None)
         if at is not None:
             holders.insert(at + 1, copy)
+
+
+class Arrange(Intent):
+    """Say that a fix arranges all bands of the scale at `path`, which only one fix may do at a time.
+
+    Of several, one that `also_parts` comes first: it also starts bands at gates and thresholds.
+    """
+
+    path: Path
+    also_parts: bool = False
+
+    def check(self, _sharing: "Sharing") -> None:
+        pass
+
+    def is_sure(self, _sharing: "Sharing") -> bool:
+        return True
+
+    def find(self, document: "Document") -> None:
+        pass
+
+    def change(self, found: None) -> None:
+        pass
 
 
 class Replace(Intent):

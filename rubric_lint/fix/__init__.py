@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
-from rubric_lint.edits.intents import Fix, MoveItems, ReplaceValue, WrapText
+from rubric_lint.edits.intents import Arrange, Fix, MoveItems, ReplaceValue, WrapText
 from rubric_lint.finding import LIST_CHOICES, Finding, Result, Severity
 from rubric_lint.fix.following import DataChange, find_added, find_old, identify, list_renames
 from rubric_lint.fix.proof import Doubt, Reading, find_doubt, find_doubts, renumber
@@ -20,6 +20,7 @@ from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
 from rubric_lint.messages import join_words
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
+from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Edit, Source, Span, splice
 
@@ -380,20 +381,25 @@ class _Search(NamedTuple):
 
     def _choose(self, number: int, result: Result, excluded: frozenset[_Name], left: _LeftOut) -> list[_Change]:
         """Choose the fixes of a round; add what the excluded ones would fix to those that are `left`."""
-        groups: dict[tuple[Edit, ...], list[Finding]] = {}  # the findings that one fix cures
+        groups: dict[Any, list[tuple[Finding, Fix]]] = {}  # by scale or edits: one fix cures all findings of a scale
         for finding in result.findings:
             fix = self.wish.pick(finding)
             if fix is not None and (finding.rule, finding.span.start) not in left:
-                groups.setdefault(fix.edits, []).append(finding)
-        for group in list(groups.values()):
-            name = _Name(number, group[0].rule, group[0].pointer)
+                key = frozenset(_find_arranged(finding, fix)) or fix.edits
+                groups.setdefault(key, []).append((finding, fix))
+        candidates = {}
+        for pairs in groups.values():
+            first, _ = min(pairs, key=_rank)
+            name = _Name(number, first.rule, first.pointer)
             if name in excluded:
-                left |= {(finding.rule, finding.span.start): name for finding in group}
-        firsts = [group[0] for group in groups.values() if (group[0].rule, group[0].span.start) not in left]
+                left |= {(finding.rule, finding.span.start): name for finding, _ in pairs}
+            else:
+                candidates[id(first)] = first, pairs
         chosen: list[_Change] = []
-        for finding, fix in choose(firsts, self.wish):
+        for finding, fix in choose([first for first, _ in candidates.values()], self.wish):
+            _, pairs = candidates[id(finding)]
             change = DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
-            done = [Applied(each.rule, fix.title) for each in groups[fix.edits]]
+            done = [Applied(each.rule, fix.title) for each, _ in pairs]
             chosen.append((done, _Name(number, finding.rule, finding.pointer), change))
         return chosen
 
@@ -506,22 +512,31 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
     Each may add a document to the end of the file, after those that the others before it add.
     """
     taken: list[Span] = []
+    arranged = set[tuple[str, Path]]()
     added = 0
     fixable = ((finding, fix) for finding in findings if (fix := wish.pick(finding)))
     for finding, fix in sorted(fixable, key=_rank):
         is_adding = any(intent.adds_document for intent in fix.intents)
         edits = fix.edits[:-1] if is_adding and added else fix.edits  # the last one adds the document
-        if all(_is_free(edit.span, taken) for edit in edits):
+        scales = _find_arranged(finding, fix)
+        if arranged.isdisjoint(scales) and all(_is_free(edit.span, taken) for edit in edits):
+            arranged |= scales
             for edit in edits:
                 taken.insert(bisect_left(taken, edit.span), edit.span)
             yield finding, renumber(fix, added) if is_adding and added else fix
             added += is_adding
 
 
-def _rank(pair: tuple[Finding, Fix]) -> tuple[int, tuple[Edit, ...]]:
-    """Put the fixes in the order of the text; of those for one scale, the one that does more comes first."""
+def _find_arranged(finding: Finding, fix: Fix) -> set[tuple[str, Path]]:
+    """Return the scale that a fix arranges, with the first step of its pointer: of several documents, the number."""
+    number = finding.pointer.split("/")[1:2]
+    return {("".join(number), intent.path) for intent in fix.intents if isinstance(intent, Arrange)}
+
+
+def _rank(pair: tuple[Finding, Fix]) -> tuple[bool, tuple[Edit, ...]]:
+    """Put fixes in the order of the text; those of a scale that start bands at gates and thresholds too come first."""
     fix = pair[1]
-    return 0 if fix.safe else -len(fix.intents), fix.edits
+    return not any(isinstance(intent, Arrange) and intent.also_parts for intent in fix.intents), fix.edits
 
 
 def _is_free(span: Span, taken: list[Span]) -> bool:

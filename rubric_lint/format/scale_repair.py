@@ -13,6 +13,7 @@ from math import ceil
 
 from rubric_lint.edits.intents import (
     AddField,
+    Arrange,
     InsertField,
     InsertItems,
     Intent,
@@ -276,7 +277,7 @@ class ScalePlan:
         wanted = set(wanted)
         repairs = []
         for name, answer in self._find_answers(parts=parts):
-            repair = self._write(answer, name) if wanted <= answer.starts else None
+            repair = self._write(answer, name, parts=parts) if wanted <= answer.starts else None
             if repair is not None:
                 repairs.append(repair)
         plain = next((repair for repair in repairs if not repair.choice), None)
@@ -298,9 +299,11 @@ class ScalePlan:
             names = {"": upper}
         elif upper == lower:
             names = {WIDEN_UPPER if all(gap.below == 0 for gap in self.gaps) else WIDEN_LOWER: upper}
-        for name, answer in names.items():
-            if answer is not None:
-                yield name, self._shift(answer) if parts else answer
+        found = [(name, answer) for name, answer in names.items() if answer is not None]
+        for name, answer in found:
+            yield name, self._shift(answer) if parts else answer
+        if is_open and found and not parts:  # the gaps go the same way
+            return
         adding = {f"{UPPER_KEEPS},{ADD_BAND}": self.lows, f"{LOWER_KEEPS},{ADD_BAND}": self.highs}
         for name, starts in adding.items() if is_open else [(ADD_BAND, self.lows)]:
             answer = self._add(starts, parts=parts)
@@ -379,7 +382,7 @@ class ScalePlan:
             pieces += [(first, stop - 1) for first, stop in pairwise([start, *inside, end + 1])]
         return _SoundScale(tuple(bands), tuple(pieces))
 
-    def _write(self, answer: _SoundScale, choice: str) -> Repair | None:
+    def _write(self, answer: _SoundScale, choice: str, *, parts: bool) -> Repair | None:
         """Return the repair that writes a sound scale; None if it changes nothing, or cannot be written."""
         depth = len(self.scale.path)
         intents, titles = list[Intent](), list[str]()
@@ -401,7 +404,10 @@ class ScalePlan:
             names = join_words([f"[{start}, {end}]" for start, end in answer.added])
             what = "the band" if len(answer.added) == 1 else "the bands"
             titles.append(f"add {what} {names} with a placeholder as the outcome")
-        return Repair(", ".join(titles), tuple(intents), safe=False, choice=choice) if intents else None
+        if not intents:
+            return None
+        arranging = Arrange(self.scale.path, parts)
+        return Repair(", ".join(titles), (arranging, *intents), safe=False, choice=choice)
 
     def _write_band(self, one: _Written, start: int, end: int) -> tuple[str, list[Intent]]:
         """Return what gives a band other bounds, in words and as changes; the short form has no upper bounds."""
