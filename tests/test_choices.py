@@ -208,11 +208,15 @@ def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch, said):
 
 
 REFUSED = """\
-rubrics:
-  - Names it
-  - Says it
-  - score_range: [0, 4]
-    expected_outcome: Names none
+tests:
+- id: one
+  evaluators:
+  - name: grade
+    name: grade
+    rubrics:
+    - {id: a, expected_outcome: Names one}
+    - {id: b, expected_outcome: Names two}
+    - {id: c, score_ranges: {0: Names none, 6: Names one}}
 """
 
 

@@ -156,10 +156,6 @@ REFUSED = {
         "a.yaml",
         SUITE + "        then:\n          rubrics: [{id: d, expected_outcome: Names it}]\n",
     ),
-    "bands with a gap, by the proof": (
-        "a.yaml",
-        SUITE.replace("id: c", "score_range: [0, 4]").replace(BANDS, "expected_outcome: Names it"),
-    ),
     "an error beside the criteria, by the proof": (
         "a.yaml",
         SUITE.replace("name: grade", "name: grade\n        name: grade"),
@@ -366,3 +362,23 @@ def test_no_rubric_without_weight_is_offered(weights, is_offered):
     result = lint("a.rubric.yaml", f"rubrics:\n{''.join(entries)}".encode(), FileSettings(claimed=True))
     (found,) = (each for each in result.findings if each.rule == "mixing")
     assert [each.choice for each in found.choices] == [OWN] * is_offered
+
+
+@pytest.mark.parametrize(
+    ("ranges", "is_offered"),
+    [
+        (("[0, 5]", "[6, 10]"), True),
+        (("[0, 5]", "[7, 10]"), False),
+        (("[0, 6]", "[6, 10]"), False),
+        (("[0, 10]",), True),
+    ],
+)
+def test_bands_are_offered_a_rubric_of_their_own_only_if_they_have_each_score_once(ranges, is_offered):
+    bands = "".join(f"- {{score_range: {each}, expected_outcome: Names {at}}}\n" for at, each in enumerate(ranges))
+    text = f"rubrics:\n- {{id: a, expected_outcome: Names it}}\n- {{id: b, expected_outcome: Names that}}\n{bands}"
+    result = lint("a.rubric.yaml", text.encode(), FileSettings(claimed=True))
+    (found,) = (each for each in result.findings if each.rule == "mixing")
+    assert [each.choice for each in found.choices] == [OWN] * is_offered
+    assert [find_trouble(result, [(found, each)], FileSettings(claimed=True)) for each in found.choices] == [
+        ""
+    ] * is_offered
