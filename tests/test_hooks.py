@@ -50,7 +50,7 @@ error overlap: criterion `a`: {SHARED}
 = choose: end [0, 5] at 4 (--choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
 """
 ONE = Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=1, errors=1, choices=1)
-FOUND_ONE = f"{ONE}\n"
+FOUND_ONE = f"{ONE._replace(fix='rubric-lint fix suite.yaml')}\n"
 FIXED = """\
 {0}: fixed 1 finding
 1 x rename `description` to `expected_outcome` (deprecated-description)
@@ -186,7 +186,8 @@ def test_try_repo(manager, hooks):
     write("b.yaml", GOOD)
     git("add", "--all")
     code, text = run(manager, "try-repo", str(hooks), "rubric-lint", "--all-files")
-    counts = f"{ONE._replace(files=3, files_with_rubrics=2, rubrics=2, criteria=2)}\n"
+    files = {"files": 3, "files_with_rubrics": 2, "fix": "rubric-lint fix .pre-commit-config.yaml a.yaml b.yaml"}
+    counts = f"{ONE._replace(rubrics=2, criteria=2, **files)}\n"
     assert (1, LINT_FAILED + FINDING.format("a.yaml") + counts) == (code, text[text.index(LINT_FAILED) :])
 
 
