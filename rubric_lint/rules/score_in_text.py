@@ -70,7 +70,8 @@ _OTHER_SCALE = rf"""(?ix)(?:^|[.:;!?)]\s|\n|,\s(?=on\s))\s{{0,9}}(?:(?:[-*•]|p
     (?!\.?\d|[\w%/])"""  # noqa: RUF001
 
 
-_OTHER_SCORE = rf"(?im){_BEGIN}(?P<said>(?:give|assign|award)\s(?:it\s)?an?\s(?:score|rating|grade)\sof\s(?P<number>{_NUMBER}))(?![\w%/])"
+_TO_JUDGES = r"(?:give|assign|award)\s(?:it\s)?an?\s(?:score|rating|grade)\sof"
+_OTHER_SCORE = rf"(?im){_BEGIN}(?P<said>{_TO_JUDGES}\s(?P<number>{_NUMBER}))(?![\w%/])"
 
 
 def _find_other_scale(text: str, highest: int) -> str:
