@@ -70,6 +70,21 @@ _OTHER_SCALE = rf"""(?ix)(?:^|[.:;!?)]\s|\n|,\s(?=on\s))\s{{0,9}}(?:(?:[-*•]|p
     (?!\.?\d|[\w%/])"""  # noqa: RUF001
 
 
+_TO_JUDGES = r"(?:give|assign|award)\s(?:it\s)?an?\s(?:score|rating|grade)\sof"
+_OTHER_SCORE = rf"(?im){_BEGIN}(?P<said>{_TO_JUDGES}\s(?P<number>{_NUMBER}))(?![\w%/])"
+
+
+def _find_other_scale(text: str, highest: int) -> str:
+    """Return what asks the judge for a score that is not on a scale up to `highest`; empty if nothing does."""
+    if _DIGIT.search(text) is None:
+        return ""
+    scale = re.search(_OTHER_SCALE, text)
+    if scale and int(scale["highest"]) != highest:
+        return scale["said"]
+    scores = re.finditer(_OTHER_SCORE, text)
+    return next((score["said"] for score in scores if Decimal(score["number"]) > max(highest, 1)), "")
+
+
 def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
     """Find outcomes that ask for a score on another scale than the one that their judge is asked for."""
     view = rubric.view
@@ -78,10 +93,10 @@ def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
         asked = entry.asked or (view.dialect.asked if view else _ask(entry))
         if asked is None:
             continue
-        said = asked.said and f"a score from {asked.said}"
-        found = re.search(_OTHER_SCALE, text) if not said and _DIGIT.search(text) else None
-        if found and int(found["highest"]) != asked.highest:
-            said = f'"{" ".join(found["said"].split())}"'
+        said = f"a score from {asked.said}" if asked.said else ""
+        other = "" if said else _find_other_scale(text, asked.highest)
+        if other:
+            said = f'"{" ".join(other.split())}"'
         if said:
             values = {"said": said, "system": view.dialect.title if view else "rubric-lint", "asked": asked.words}
             yield Problem("other-scale", entry.outcome_path, values=values)
