@@ -40,16 +40,17 @@ class FixSelection(NamedTuple):
     def pick(self, finding: Finding) -> Fix | None:
         """Return the fix of a finding that is to be applied."""
         if finding.choices and self.choices:
-            names = [*self.choices]
-            chosen = [fix for fix in finding.choices if names_of(fix) <= set(names)]
+            wanted = self.choices
+            chosen = [fix for fix in finding.choices if fix.choice in wanted or {*fix.choice.split(",")} <= {*wanted}]
+            if len(chosen) == 1:
+                return chosen[0]
             if chosen:  # of those that begin with the first name, the one that takes up most of the names
-                return min(chosen, key=lambda fix: (min(map(names.index, names_of(fix))), -len(names_of(fix))))
+                return min(chosen, key=self._rank)
         return finding.fix if finding.fix and (self.unsafe or finding.fix.safe) else None
 
-
-def names_of(fix: Fix) -> set[str]:
-    """Return the names that choose a fix together, as `upper-keeps` and `add-band` do."""
-    return set(fix.choice.split(","))
+    def _rank(self, fix: Fix) -> tuple[int, int]:
+        names = fix.choice.split(",")  # two go together, as in `upper-keeps,add-band`
+        return min(self.choices.index(name) for name in names), -len(names)
 
 
 SAFE = FixSelection()
@@ -385,7 +386,7 @@ class _Search(NamedTuple):
         for finding in result.findings:
             fix = self.wish.pick(finding)
             if fix is not None and (finding.rule, finding.span.start) not in left:
-                key = frozenset(_find_arranged(finding, fix)) or fix.edits
+                key = _find_arranged(finding, fix) or fix.edits
                 groups.setdefault(key, []).append((finding, fix))
         candidates = {}
         for pairs in groups.values():
@@ -518,25 +519,26 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
     for finding, fix in sorted(fixable, key=_rank):
         is_adding = any(intent.adds_document for intent in fix.intents)
         edits = fix.edits[:-1] if is_adding and added else fix.edits  # the last one adds the document
-        scales = _find_arranged(finding, fix)
-        if arranged.isdisjoint(scales) and all(_is_free(edit.span, taken) for edit in edits):
-            arranged |= scales
+        scale = _find_arranged(finding, fix)
+        if scale not in arranged and all(_is_free(edit.span, taken) for edit in edits):
+            arranged |= {scale} if scale else set()
             for edit in edits:
                 taken.insert(bisect_left(taken, edit.span), edit.span)
             yield finding, renumber(fix, added) if is_adding and added else fix
             added += is_adding
 
 
-def _find_arranged(finding: Finding, fix: Fix) -> set[tuple[str, Path]]:
+def _find_arranged(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
     """Return the scale that a fix arranges, with the first step of its pointer: of several documents, the number."""
-    number = finding.pointer.split("/")[1:2]
-    return {("".join(number), intent.path) for intent in fix.intents if isinstance(intent, Arrange)}
+    first = fix.intents[0] if fix.intents else None
+    return (finding.pointer.split("/", 2)[1], first.path) if isinstance(first, Arrange) else None
 
 
 def _rank(pair: tuple[Finding, Fix]) -> tuple[bool, tuple[Edit, ...]]:
     """Put fixes in the order of the text; those of a scale that start bands at gates and thresholds too come first."""
     fix = pair[1]
-    return not any(isinstance(intent, Arrange) and intent.also_parts for intent in fix.intents), fix.edits
+    first = fix.intents[0] if fix.intents else None
+    return not (isinstance(first, Arrange) and first.also_parts), fix.edits
 
 
 def _is_free(span: Span, taken: list[Span]) -> bool:
