@@ -128,11 +128,14 @@ class FixTotals:
         read = counted(self.files, "file")
         doubts = self.faults - self.crashes
         became = join_words([f"{count} {what}" for what, count in sorted(self.suites.items())])
-        remain = "would remain" if is_dry else "remains" if self.remaining == 1 else "remain"
+        remaining = 0 if is_rewriting else self.remaining
+        remain = "remains" if remaining == 1 else "remain"
+        if is_dry:
+            remain = "would remain"
         more = [
             (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
             (self.unmet, f"{counted(self.unmet, 'place')} to change by hand first, listed above"),
-            (self.remaining * (not is_rewriting), f"{counted(self.remaining, 'finding')} {remain}"),
+            (remaining, f"{counted(remaining, 'finding')} {remain}"),
             (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
             (self.unsafe, f"up to {word_unsafe(self.unsafe, self.command)}"),  # not proved yet
             (self.open, word_open(self.open, self.command)),
