@@ -250,6 +250,10 @@ def _choose_highest(run: Sequence[_Written], places: Sequence[list[int]]) -> lis
     return [run[0].low, *reversed(starts)]
 
 
+_MOST_STEPS = 2
+"""The most changes of a scale that a title lists; of more it says what the bands become."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScalePlan:
     """The bands of a scale in ascending order, the gaps between them, and the nearest arrangements without overlap.
@@ -401,13 +405,16 @@ class ScalePlan:
             if adding is None:
                 return None
             intents += adding
-            names = join_words([f"[{start}, {end}]" for start, end in answer.added])
             what = "the band" if len(answer.added) == 1 else "the bands"
-            titles.append(f"add {what} {names} with a placeholder as the outcome")
+            titles.append(f"add {what} {_name_bands(answer.added)} with a placeholder as the outcome")
         if not intents:
             return None
-        arranging = Arrange(self.scale.path, parts)
-        return Repair(", ".join(titles), (arranging, *intents), safe=False, choice=choice)
+        title = ", ".join(titles)
+        if len(titles) > _MOST_STEPS:
+            title = f"make the bands {_name_bands(sorted((*answer.bands, *answer.added)))}"
+            if answer.added:
+                title += f", with a placeholder as the outcome of {_name_bands(answer.added)}"
+        return Repair(title, (Arrange(self.scale.path, parts), *intents), safe=False, choice=choice)
 
     def _write_band(self, one: _Written, start: int, end: int) -> tuple[str, list[Intent]]:
         """Return what gives a band other bounds, in words and as changes; the short form has no upper bounds."""
@@ -457,6 +464,10 @@ class ScalePlan:
             place = None if is_sorted else number
             intents.append(InsertItems(like.path[:-1], copies, before=like is following, at=place))
         return intents
+
+
+def _name_bands(bands: Iterable[tuple[int, int]]) -> str:
+    return join_words([f"[{start}, {end}]" for start, end in bands])
 
 
 def _copy(band: Band, scores: range) -> tuple[tuple[Path, str], ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubric_lint.report.line_diff import write_unified
-from rubric_lint.report.terminal import dump, is_obeyed, shown, visible
+from rubric_lint.report.terminal import dump, is_obeyed, refer, shown, visible
 from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_skipped
 
 if TYPE_CHECKING:
@@ -43,9 +43,11 @@ def word_troubles(outcome: FixOutcome) -> Iterator[str]:
     for note in fixed.notes:
         yield f"{name}{write_place(fixed, note.at)}: {visible(note.message)}"
     if not (fixed.doubt or outcome.failure):
+        seen = dict[str, str]()
         for finding, reason in fixed.left(**outcome.wish._asdict()):
             line, column, _ = fixed.result.source.position(finding.span.start)
-            yield f"{name}:{line}:{column}: {finding.rule} not fixed: {visible(reason)}"
+            why = refer(visible(reason), f"the same reason as at {line}:{column}", seen)
+            yield f"{name}:{line}:{column}: {finding.rule} not fixed: {why}"
 
 
 def write_place(fixed: Fixed, at: int | None) -> str:

@@ -160,6 +160,20 @@ def wrap(text: str, room: int, indent: str = "", *, taken: int = 0) -> Iterator[
     yield line
 
 
+_LONGEST_TWICE = 100
+"""The most characters of an explanation that is written again for another finding."""
+
+
+def refer(text: str, reference: str, seen: dict[str, str]) -> str:
+    """Return a text, or if it is long and was `seen`, the reference to where it stands; remember it otherwise."""
+    if len(text) <= _LONGEST_TWICE:
+        return text
+    if text in seen:
+        return seen[text]
+    seen[text] = reference
+    return text
+
+
 def reflow(page: str, room: int) -> str:
     """Return a page of Markdown with its paragraphs and list items broken at `room` cells, and the rest as it is."""
     lines: list[str] = []
