@@ -49,7 +49,9 @@ def find_deprecated(
     else:
         code, title = "replaced", f"write `{name}: {new_text}`"
         intents = (RenameKey(place, name), ReplaceValue(place, new_text))
-    values = {"field": field, "value": old_text, "name": name, "new": new_text}
+    values = {"field": field, "name": name}
+    if code != "renamed":  # whatever the text of a renamed field is, the finding is the same
+        values |= {"value": old_text, "new": new_text}
     yield Problem(code, place, Part.KEY, values, (), Repair(title, intents, safe=True))
 
 
