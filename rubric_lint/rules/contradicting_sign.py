@@ -19,10 +19,14 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if not text or criterion.shapes != (Shape.CHECKLIST,):
             continue
         if criterion.is_penalty:
-            if said := find_demand(text):
+            said = find_demand(text)
+            if said:
                 yield Problem("penalty", criterion.outcome_path, values={"said": said})
-        elif criterion.weight and (found := _FAILS.match(text)):
-            yield Problem("points", criterion.outcome_path, values={"said": " ".join(found["said"].split())})
+            continue
+        found = _FAILS.match(text) if criterion.weight else None
+        if found:
+            code = "points" if rubric.view else "own-points"  # in our own format no criterion takes points
+            yield Problem(code, criterion.outcome_path, values={"said": " ".join(found["said"].split())})
 
 
 RULE = Rule(
@@ -36,6 +40,10 @@ RULE = Rule(
         "points": (
             'it counts for an answer, but "{said}" says what a bad answer does, which meets it and gains; let it count '
             "against an answer, or say what a good answer does"
+        ),
+        "own-points": (
+            'it counts for an answer, but "{said}" says what a bad answer does, which meets it and gains; say what a '
+            "good answer does"
         ),
     },
     check,
