@@ -530,7 +530,7 @@ def test_a_judge_that_does_not_reply_where_people_fail_the_answer_is_not_trusted
         code, report, _ = run(*LABELS, "--model", f"m@{chat.url}")
     assert (code, report["reasons"], report["unscored"]) == (4, ["few-labels"], 6)
     assert [each["command"] for each in report["next"]][:1] == [
-        "rubric-lint assess refund.rubric.yaml answers.jsonl --labels labels.jsonl --model MODEL"
+        f"rubric-lint assess refund.rubric.yaml answers.jsonl --labels labels.jsonl --model m@{chat.url} --format json"
     ]
 
 

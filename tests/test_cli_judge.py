@@ -499,7 +499,7 @@ def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
         lines = [line for line in err.splitlines() if ": interrupted: waiting up to 30 s for " not in line]
         assert lines[0].startswith(f"{kept} of 40 answers judged; {40 - kept} not yet judged; ")
         assert "the same answers" in lines[1]
-        assert lines[2].startswith("  rubric-score judge a.rubric.yaml - --model judge-1 ")
+        assert lines[2].startswith("  rubric-lint judge a.rubric.yaml - --model judge-1 ")
     assert told.splitlines()[0] == f"results.jsonl already has {kept} of 40 answers; judging the rest"
     assert ids(results) == sorted(f"a{number}" for number in range(40))
     assert sum(Counter(asked.answer for asked in server.asked).values()) <= 40 + 3

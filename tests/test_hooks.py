@@ -38,6 +38,7 @@ rubrics:
     score_ranges:
       - {score_range: [0, 5], expected_outcome: States no result}
       - {score_range: [5, 10], expected_outcome: States the result}
+  - {id: b, score_ranges: {0: Names no source, 5: Names a source}}
 """
 SHARED = message("overlap.shared-scores", scores="score 5", are="is", band="[5, 10]", other="[0, 5]", line="line 4")
 FINDING = f"""\
@@ -49,7 +50,7 @@ error overlap: criterion `a`: {SHARED}
 |                       ^^^^^^^
 = choose: end [0, 5] at 4 (--choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
 """
-ONE = Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=1, errors=1, choices=1)
+ONE = Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=2, errors=1, choices=1)
 FOUND_ONE = f"{ONE._replace(fix='rubric-lint fix suite.yaml')}\n"
 FIXED = """\
 {0}: fixed 1 finding
@@ -187,7 +188,7 @@ def test_try_repo(manager, hooks):
     git("add", "--all")
     code, text = run(manager, "try-repo", str(hooks), "rubric-lint", "--all-files")
     files = {"files": 3, "files_with_rubrics": 2, "fix": "rubric-lint fix .pre-commit-config.yaml a.yaml b.yaml"}
-    counts = f"{ONE._replace(rubrics=2, criteria=2, **files)}\n"
+    counts = f"{ONE._replace(rubrics=2, criteria=3, **files)}\n"
     assert (1, LINT_FAILED + FINDING.format("a.yaml") + counts) == (code, text[text.index(LINT_FAILED) :])
 
 

@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 try:  # as `random` does: hashlib loads OpenSSL, which takes longer than all hashing here
@@ -157,6 +156,7 @@ class Cache:
         if not self._fresh or not self._path:
             return
         import json  # noqa: PLC0415  (often nothing is new)
+        from pathlib import Path  # noqa: PLC0415
 
         from rubric_lint.project.writing import create_beside  # noqa: PLC0415
 
