@@ -6,7 +6,7 @@ import ruamel.yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.text.scalar import LONGEST_WORD, SPECIAL_STARTS, find_ambiguity, resolve
+from rubric_lint.text.scalar import LONGEST_WORD, SPECIAL_STARTS, find_ambiguity, resolve, write_scalar
 
 AMBIGUOUS = [
     "yes",
@@ -91,3 +91,12 @@ def test_a_reader_of_yaml_1_1_agrees_wherever_nothing_is_said(text):
 def test_the_first_character_and_the_length_are_enough_to_rule_more_than_a_string_out(text):
     is_string = text[:1] not in SPECIAL_STARTS or (len(text) > LONGEST_WORD and text > ":")
     assert not is_string or (find_ambiguity(text) is None and resolve(text) == text)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [("a #b", '"a #b"'), ("a#b c#", "a#b c#"), ("a -b", "a -b"), ("yes", '"yes"'), ("https://x.org", "https://x.org")],
+)
+def test_a_string_is_plain_only_if_every_reader_reads_it_whole(text, written):
+    assert write_scalar(text) == written
+    assert ruamel.yaml.YAML(typ="safe").load(f"- {written} # c") == [text]

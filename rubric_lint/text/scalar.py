@@ -90,7 +90,7 @@ def read_plain(text: str) -> tuple[str | int | float | bool | None, Ambiguity | 
     return _read_short(text) if len(text) <= _LONGEST else (resolve(text), None)
 
 
-_SURE = re.compile(r"[\w./](?:[\w./#-]|:(?=/))*(?: [\w./#-]+)*")
+_SURE = re.compile(r"[\w./](?:[\w./#-]|:(?=/))*(?: [\w./-][\w./#-]*)*")
 
 
 def write_scalar(text: str) -> str:
