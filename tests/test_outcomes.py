@@ -374,6 +374,15 @@ def test_points_for_a_failure_contradict_their_sign(text, code):
     assert codes((2, "Is signed"), (1, text)) == ([(code, "/1/requirement")] if code else [])
 
 
+def test_a_negated_penalty_that_mirrors_another_criterion_is_only_a_mirror():
+    dose, mirror = (5, "States the daily dose"), (-3, "Does not state the daily dose")
+    assert codes(dose, mirror) == [("mirrored-criterion.negation", "/1/requirement")]
+    assert codes(dose, mirror, (-1, "Omits the price")) == [
+        ("mirrored-criterion.negation", "/1/requirement"),
+        ("negated-penalty.negated", "/2/requirement"),
+    ]
+
+
 def test_penalties_that_are_negated_get_one_hint_for_a_rubric(said):
     items = [(5, "Is signed"), (-1, "Omits the price"), (-1, "Blames the guest"), (-1, "Lacks a date")]
     found = lint(
