@@ -398,6 +398,31 @@ def test_penalties_that_are_negated_get_one_hint_for_a_rubric(said):
     said([finding.message for finding in found])
 
 
+NEGATED = ("Is signed", "Omits the price", "Blames the guest", "Lacks a date", "Fails to greet", "Lacks it", "Omits it")
+
+
+@pytest.mark.parametrize(
+    ("ignored", "expected"),
+    [
+        ((), ["negated-penalty.several"]),
+        ((1,), []),
+        ((3,), ["negated-penalty.several"]),
+        ((1, 3, 4, 5, 6), []),
+    ],
+)
+def test_a_comment_on_any_of_the_penalties_that_share_a_hint_is_in_use(ignored, expected):
+    rows = [f"{{name: c{at}, weight: {-1 if at else 5}, requirement: {text}}}" for at, text in enumerate(NEGATED)]
+    marks = ["  # rubric-lint: ignore[negated-penalty]" * (at in ignored) for at in range(len(rows))]
+    text = "".join(f"- {row}{mark}\n" for row, mark in zip(rows, marks, strict=True))
+    assert [finding.code for finding in lint("a.yaml", text.encode()).findings] == expected
+
+
+def test_a_comment_is_unused_where_no_penalty_is_negated():
+    text = "- {name: a, weight: -1, requirement: Blames the guest}  # rubric-lint: ignore[negated-penalty]\n"
+    signed = "- {name: b, weight: 1, requirement: Is signed}\n"
+    assert [finding.code for finding in lint("a.yaml", f"{signed}{text}".encode()).findings] == ["unused-ignore.idle"]
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [

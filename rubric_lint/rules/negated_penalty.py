@@ -45,4 +45,5 @@ RULE = Rule(
         ),
     },
     check,
+    once=True,
 )
