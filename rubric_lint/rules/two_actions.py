@@ -49,7 +49,7 @@ _ALONE = frozenset({"apologizes", "apologises", "apologize", "apologise", "respo
 
 _STEPS = frozenset(
     """
-    calculate classify compare compute confirm consider correct define determine evaluate highlight interpret notify
+    calculate classify compare compute confirm correct define determine evaluate highlight interpret notify
     refuse respond summarize summarise translate validate verify write
     """.split()  # noqa: SIM905
 )
@@ -57,9 +57,9 @@ _STEPS = frozenset(
 
 _WITHOUT_NOUN = re.compile(
     rf"(?:\A|\b(?:{'|'.join(sorted(OBJECTS))}|no|some|of|for|to|in|on|at|by|from|with|about|between)|['’]s)\s+"  # noqa: RUF001
-    r"[a-z]*(?:[^\Ws]|ss)\Z"
+    r"(?:[a-z/-]{1,20},\s){0,4}[a-z/-]*(?:[^\Ws]|ss)\Z|\bread\Z"
 )
-"""One word in the singular, behind an article or a preposition, that may need the noun behind "and": "the read"."""
+"""A word in the singular, or a list of some, behind an article or a preposition: it may need the noun behind "and"."""
 
 _LONGEST_PHRASE = 60
 """How far before "and" such a word and its article are looked for."""
@@ -138,9 +138,10 @@ def _is_part_of_noun(before: str, second: re.Match[str]) -> bool:
     verb, following = second["verb"], second["next"].lower()
     if following == "of":
         return verb not in ("tell", "tells", "warn", "warns")
-    is_bare = following not in _OPENS_OBJECT and not following.endswith("ly") and following.isalpha()
-    is_next = second[0].split() == ["and", verb, second["next"]]  # no comma or adverb begins a clause
-    return is_next and is_bare and verb in _STEPS and _WITHOUT_NOUN.search(before.lower()) is not None
+    if verb not in _STEPS or following in _OPENS_OBJECT or following.endswith("ly") or not following.isalpha():
+        return False
+    begins_clause = not second["rest"].startswith(verb) or (second[0][0] == "," and "," not in before)
+    return not begins_clause and _WITHOUT_NOUN.search(before.lower()) is not None
 
 
 def _is_verb(word: str, following: str) -> bool:
