@@ -260,7 +260,7 @@ def test_one_band_for_all_scores(ranges, is_found):
 
 
 @pytest.mark.parametrize(
-    ("rule", "faulty", "sound"), [("two-actions", 18, 33), ("bundled-list", 5, 13)], ids=["two-actions", "bundled-list"]
+    ("rule", "faulty", "sound"), [("two-actions", 60, 74), ("bundled-list", 5, 13)], ids=["two-actions", "bundled-list"]
 )
 def test_a_yes_or_no_criterion_that_asks_for_several_things_is_found(rule, faulty, sound):
     name = rule.replace("-", "_")
@@ -374,6 +374,15 @@ def test_points_for_a_failure_contradict_their_sign(text, code):
     assert codes((2, "Is signed"), (1, text)) == ([(code, "/1/requirement")] if code else [])
 
 
+def test_a_negated_penalty_that_mirrors_another_criterion_is_only_a_mirror():
+    dose, mirror = (5, "States the daily dose"), (-3, "Does not state the daily dose")
+    assert codes(dose, mirror) == [("mirrored-criterion.negation", "/1/requirement")]
+    assert codes(dose, mirror, (-1, "Omits the price")) == [
+        ("mirrored-criterion.negation", "/1/requirement"),
+        ("negated-penalty.negated", "/2/requirement"),
+    ]
+
+
 def test_penalties_that_are_negated_get_one_hint_for_a_rubric(said):
     items = [(5, "Is signed"), (-1, "Omits the price"), (-1, "Blames the guest"), (-1, "Lacks a date")]
     found = lint(
@@ -387,6 +396,31 @@ def test_penalties_that_are_negated_get_one_hint_for_a_rubric(said):
     ]
     assert [finding.related[0].span.start > finding.span.start for finding in found] == [True]
     said([finding.message for finding in found])
+
+
+NEGATED = ("Is signed", "Omits the price", "Blames the guest", "Lacks a date", "Fails to greet", "Lacks it", "Omits it")
+
+
+@pytest.mark.parametrize(
+    ("ignored", "expected"),
+    [
+        ((), ["negated-penalty.several"]),
+        ((1,), []),
+        ((3,), ["negated-penalty.several"]),
+        ((1, 3, 4, 5, 6), []),
+    ],
+)
+def test_a_comment_on_any_of_the_penalties_that_share_a_hint_is_in_use(ignored, expected):
+    rows = [f"{{name: c{at}, weight: {-1 if at else 5}, requirement: {text}}}" for at, text in enumerate(NEGATED)]
+    marks = ["  # rubric-lint: ignore[negated-penalty]" * (at in ignored) for at in range(len(rows))]
+    text = "".join(f"- {row}{mark}\n" for row, mark in zip(rows, marks, strict=True))
+    assert [finding.code for finding in lint("a.yaml", text.encode()).findings] == expected
+
+
+def test_a_comment_is_unused_where_no_penalty_is_negated():
+    text = "- {name: a, weight: -1, requirement: Blames the guest}  # rubric-lint: ignore[negated-penalty]\n"
+    signed = "- {name: b, weight: 1, requirement: Is signed}\n"
+    assert [finding.code for finding in lint("a.yaml", f"{signed}{text}".encode()).findings] == ["unused-ignore.idle"]
 
 
 @pytest.mark.parametrize(

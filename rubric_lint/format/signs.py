@@ -29,7 +29,7 @@ _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
     yes zero demonstrates displays exhibits feels follows looks maintains must reads remains shall should show shows
     sounds uses explanation summary code text reply of with few minor several many serious significant be
     otherwise adheres adhere complies comply follow use demonstrate display exhibit maintain
-    lacks omits neglects misses forgets overlooks
+    neglects forgets
     """.split()  # noqa: SIM905
 )  # fmt: skip
 _ENDS = ".,;:!?()"

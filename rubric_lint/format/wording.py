@@ -104,14 +104,14 @@ CONTRACTED = r"n['’]t\b"  # noqa: RUF001 (an apostrophe of prose)
 NOT = rf"(?:\s+not\b|{CONTRACTED})"
 """A pattern of what forbids it, or says that it is not so, behind such a word."""
 
-FAILURE = (
-    r"(?:(?:fail|neglect|forget)(?:s|ed|ing)?\s+to|(?:omits?|lacks?(?!\s+of)|miss(?:es)?|overlooks?)"
-    r"(?!\s+(?:no|none|nothing)\b))"
-)
+FAILING = r"(?:fail|neglect|forget)(?:s|ed|ing)?\s+to"
 """A pattern of the verbs that say what an answer should do and does not."""
 
-FAILURES = ("fail", "neglect", "forget", "omit", "lack", "miss", "overlook")
-"""One of these is in every such verb."""
+FAILURE = rf"(?:{FAILING}|(?:omits?|lacks?(?!\s+of)|miss(?:es)?|overlooks?)(?!\s+(?:no|none|nothing)\b))"
+"""A pattern of those, and of the verbs that say what an answer lacks, which may be right: "Omits the password"."""
+
+FAILURES = ("fail", "neglect", "forget")
+"""One of these is in every verb that `FAILING` matches."""
 
 REFUSAL = r"(?:refus(?:es?|ed|ing)\s+to|ignores?(?!\s+(?:no|none|nothing)\b))"
 """A pattern of the verbs that say what an answer does not do, which may be right."""

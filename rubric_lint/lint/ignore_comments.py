@@ -160,7 +160,7 @@ class _Silencing:
 def find_unused(
     source: Source,
     ignores: Iterable[Ignore],
-    silenced: Container[tuple[Ignore, str]],
+    silenced: set[tuple[Ignore, str]],
     in_use: Container[str],
     severity: Severity,
     *,
@@ -173,13 +173,13 @@ def find_unused(
     lines: dict[str, list[int]] = {}
     for finding in sorted(kept, key=lambda finding: finding.span.start):
         lines.setdefault(finding.rule, []).append(source.position(finding.span.start).line)
+    once = {name for name in (*lines, *(name for _, name in silenced)) if BY_NAME[name].once}
     for ignore in ignores:
         if ignore.fault:
             yield _report("invalid", {"reason": ignore.fault}, severity, ignore.comment)
         names = {name.text for name in reversed(ignore.names)}
         idle = {name for name in names if name in BY_NAME and name in in_use and (ignore, name) not in silenced}
-        if "unused-ignore" in names:
-            idle = set()
+        idle = set() if "unused-ignore" in names else idle - once
         fix = _make_fix(source, ignore, idle) if idle and not kind_of(source.name).is_program else None
         for name in {name.text: name for name in reversed(ignore.names)}.values():  # each once, at its first place
             if name.text in idle:

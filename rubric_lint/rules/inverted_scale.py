@@ -9,7 +9,7 @@ from functools import cached_property
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.openings import find_negation, opening
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.wording import FAILURE, FAILURES
+from rubric_lint.format.wording import FAILING, FAILURE, FAILURES
 from rubric_lint.messages import shorten
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part, Path
@@ -99,7 +99,7 @@ def _compare(kind: str, steps: list[_Step]) -> Iterator[Problem]:
 
 
 # Strings, which are compiled when they are needed: few scales end in a failure.
-_FAILS = opening(rf"(?=\w+s\b){FAILURE}")
+_FAILS = opening(rf"(?=\w+s\b){FAILING}")
 _FAILURE = rf"(?i)\b{FAILURE}\b"
 
 
@@ -166,7 +166,7 @@ RULE = Rule(
     {
         "falling": (
             '{lowest} says "{word}" and {highest} ({line}) says "{other_word}", but a higher {kind} is better; turn '
-            "the numbers round"
+            "the numbers around"
         ),
         "falling-choices": (
             'the first choice scores 0 and the last one 1, but they are "{first}" and "{last}"; write them from worst '

@@ -25,7 +25,15 @@ _COMMON = 40
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Compare each penalty with the criteria that give points."""
+    """Report each penalty for missing what another criterion gives points for."""
+    for penalty, criterion in find_mirrors(rubric):
+        place = Place("the other one", criterion.outcome_path)
+        values = {"weight": penalty.weight, "other": criterion.label, "other_weight": criterion.weight}
+        yield Problem("negation", penalty.outcome_path, values=values, related=(place,))
+
+
+def find_mirrors(rubric: Rubric) -> Iterator[tuple[Criterion, Criterion]]:
+    """Find the penalties that mirror a criterion that gives points, each with the first such criterion."""
     gives = [each for each in rubric.criteria if each.outcome and each.weight and each.weight > 0]
     takes = [each for each in rubric.criteria if each.outcome and each.weight and each.weight < 0]
     said = {id(each): _read(each) for each in (*gives, *takes)}
@@ -41,9 +49,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 near.update((id(each), each) for each in with_word[word])
         for criterion in near.values():
             if _is_mirror(own, said[id(criterion)]):
-                place = Place("the other one", criterion.outcome_path)
-                values = {"weight": penalty.weight, "other": criterion.label, "other_weight": criterion.weight}
-                yield Problem("negation", penalty.outcome_path, values=values, related=(place,))
+                yield penalty, criterion
                 break
 
 

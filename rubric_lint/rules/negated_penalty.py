@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.openings import find_demand, find_negation
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.mirrored_criterion import find_mirrors
 from rubric_lint.rules.rule import Rule
 
 _SHOWN = 3
@@ -19,6 +20,9 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if criterion.is_penalty and text and not find_demand(text):  # of which `contradicting-sign` says more
             said = find_negation(text)
             found += [(criterion, said)] if said else []
+    if found:  # which is dear to compare
+        mirrors = {id(penalty) for penalty, _ in find_mirrors(rubric)}  # `mirrored-criterion` says more of them
+        found = [(criterion, said) for criterion, said in found if id(criterion) not in mirrors]
     if not found:
         return
     (first, said), *others = found
@@ -41,4 +45,5 @@ RULE = Rule(
         ),
     },
     check,
+    once=True,
 )

@@ -47,6 +47,30 @@ _TO_READERS = frozenset(
 _ALONE = frozenset({"apologizes", "apologises", "apologize", "apologise", "respond", "responds", "refuse", "refuses"})
 """Verbs that need no object."""
 
+_STEPS = frozenset(
+    """
+    calculate classify compare compute confirm correct define determine evaluate highlight interpret notify
+    refuse respond summarize summarise translate validate verify write
+    """.split()  # noqa: SIM905
+)
+"""Verbs that also stand before a noun, as the names of what programs do: "the read and write path"."""
+
+_WITHOUT_NOUN = re.compile(
+    rf"(?:\A|\b(?:{'|'.join(sorted(OBJECTS))}|no|some|of|for|to|in|on|at|by|from|with|about|between)|['’]s)\s+"  # noqa: RUF001
+    r"(?:[a-z/-]{1,20},\s){0,4}[a-z/-]*(?:[^\Ws]|ss)\Z|\bread\Z"
+)
+"""A word in the singular, or a list of some, behind an article or a preposition: it may need the noun behind "and"."""
+
+_LONGEST_PHRASE = 60
+"""How far before "and" such a word and its article are looked for."""
+
+_OPENS_OBJECT = OBJECTS | frozenset(
+    """
+    about against another as at by for from how if in more my no on one only our some three to two with your
+    """.split()  # noqa: SIM905
+)
+"""What stands behind a verb and not between a verb and its noun, as in "the read and write path"."""
+
 _POINTS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|these|those|such|same|so|both|either|each|"
     r"former|latter|one|ones|there|accordingly|therefore|thereby|too|instead|otherwise)\b",
@@ -93,7 +117,9 @@ def _find_second(text: str, first: re.Match[str], verbs: frozenset[str]) -> re.M
         if second.end("verb") > end and not (ending and _follows_clause(text[start : ending.start()], ending, second)):
             break
         shares_object = second.start() == start and first["verb"].lower() not in _ALONE
-        if second["verb"] in verbs and _is_verb(second["verb"], second["next"]) and not shares_object:
+        is_verb = second["verb"] in verbs and _is_verb(second["verb"], second["next"])
+        before = text[max(start, second.start() - _LONGEST_PHRASE) : second.start()]
+        if is_verb and not shares_object and not _is_part_of_noun(before, second):
             return second
     return None
 
@@ -105,6 +131,17 @@ def _follows_clause(before: str, ending: re.Match[str], second: re.Match[str]) -
     if second["verb"] in ORDERED:
         return is_object and bool(_OF_ONE.search(clause)) and not _END_OF_ORDER.search(clause)
     return is_object and second["verb"] in _TO_READERS and bool(_STATE.search(clause)) and not _END.search(clause)
+
+
+def _is_part_of_noun(before: str, second: re.Match[str]) -> bool:
+    """Return whether what looks like a second verb belongs to a noun: "the read and write path", "the writes of"."""
+    verb, following = second["verb"], second["next"].lower()
+    if following == "of":
+        return verb not in ("tell", "tells", "warn", "warns")
+    if verb not in _STEPS or following in _OPENS_OBJECT or following.endswith("ly") or not following.isalpha():
+        return False
+    begins_clause = not second["rest"].startswith(verb) or (second[0][0] == "," and "," not in before)
+    return not begins_clause and _WITHOUT_NOUN.search(before.lower()) is not None
 
 
 def _is_verb(word: str, following: str) -> bool:
