@@ -197,7 +197,9 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             SettingsError: if the settings for stdin are invalid.
         """
         self.go(paths, stdin_name, finder)
-        self._totals.again = self.again
+        lists = LIST_CHOICES in self._wish.choices
+        wish = {"unsafe_fixes": self._wish.unsafe, "choose": lists or self._wish.choices}
+        self._totals.again = self.again._replace(wish=wish) if self._is_dry or "-" in paths else self.again
         self._totals.unreadable += len(self.unreadable)
         self._totals.faults += self.crashes
         self._totals.crashes = self.crashes

@@ -25,7 +25,8 @@ _MOST_PATHS = 3
 class Again(NamedTuple):
     """What a run read, for the commands that it suggests: its paths, and what else chooses files and findings.
 
-    `fixable` are the files that have fixes to suggest.
+    `fixable` are the files that have fixes to suggest. `wish` are the fixes that a run made without writing files: the
+    next one begins again.
     """
 
     paths: Collection[str] = (".",)
@@ -33,6 +34,7 @@ class Again(NamedTuple):
     overrides: "Overrides | None" = None
     settings: Mapping[str, Value] = MappingProxyType({})
     fixable: Collection[str] = ()
+    wish: Mapping[str, Value] = MappingProxyType({})
 
     def word_fix(self, **how: Value) -> str:
         """Return the command that fixes the files, or only those with fixes where the paths are many."""
@@ -43,7 +45,7 @@ class Again(NamedTuple):
         if self.overrides:
             chosen = {"select": self.overrides.select or (), "ignore": self.overrides.ignore}
             rules = {name: ",".join(sorted(names)) or None for name, names in chosen.items()}
-        return word_command("fix", files, **rules, stdin_filename=stdin, **self._options, **how)
+        return word_command("fix", files, **rules, stdin_filename=stdin, **self._options, **{**self.wish, **how})
 
     def word_files(self) -> str:
         """Return the command that lists what is read and what is left out."""
