@@ -264,6 +264,17 @@ def test_bad_input_says_what_is_missing_and_computes_nothing(kind, text, codes, 
     said(told, [line for line in out.splitlines() if line.startswith(("Coverage", "Mutation"))])
 
 
+@pytest.mark.parametrize("tested", ["'accuracy-0-2'", "'7'", "none"], ids=["similar", "string", "none"])
+def test_the_recorded_id_of_another_test_is_not_suggested(tested, said):
+    other = WRONG.replace("id: wrong", f"id: {tested}")
+    missing = [RIGHT.replace("id: right", f"id: {name}") for name in ("accuracy-10", "7")]
+    write(TESTS, HEAD + other + "".join(missing))
+    record(**{"accuracy-0-2": output(2), "7": output(10)})
+    codes, told = findings()
+    assert sorted(codes)[-2:] == ["6 unrecorded-test.missing", "9 unrecorded-test.missing"]
+    said(told)
+
+
 @pytest.mark.parametrize(("own", "recorded"), [("7", "7"), ("'7'", 7)], ids=["number", "string"])
 def test_an_id_of_another_type_is_recognized(own, recorded, said):
     write(TESTS, HEAD + f"  - {{id: {own}, expect: {{verdict: pass}}}}\n")

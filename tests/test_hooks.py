@@ -13,7 +13,7 @@ import pytest
 from found import message
 from once import make_once
 
-from rubric_lint.run.summary import Summary
+from rubric_lint.run.summary import Again, Summary
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES, kind_of
 
 ROOT = Path(__file__).parent.parent
@@ -51,7 +51,7 @@ error overlap: criterion `a`: {SHARED}
 = choose: end [0, 5] at 4 (--choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
 """
 ONE = Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=2, errors=1, choices=1)
-FOUND_ONE = f"{ONE._replace(fix='rubric-lint fix suite.yaml')}\n"
+FOUND_ONE = f"{ONE._replace(again=Again(('suite.yaml',)))}\n"
 FIXED = """\
 {0}: fixed 1 finding
 1 x rename `description` to `expected_outcome` (deprecated-description)

@@ -20,8 +20,8 @@ from rubric_lint.run.batch import Found
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import FileRun
 from rubric_lint.run.summary import (
+    Again,
     counted,
-    suggest_fix,
     word_hard_links,
     word_nothing_read,
     word_open,
@@ -62,7 +62,7 @@ class FixTotals:
     be made, `unsafe` ones one that may change the meaning, and `open` ones wait for a choice. `unmet` counts what is in
     the way of a target. `unreadable` files could not be read or written, `broken` ones have syntax errors,
     `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter. `suites` counts those that a
-    target could have by what became of them. `command` is the command that fixes these files.
+    target could have by what became of them. `again` is what the run read.
     """
 
     files: int = 0
@@ -80,7 +80,7 @@ class FixTotals:
     fixes: Counter[str] = field(default_factory=Counter)
     suites: Counter[str] = field(default_factory=Counter)
     skipped: Skipped = field(default_factory=Skipped)
-    command: str = ""
+    again: Again = field(default_factory=Again)
 
     def add(self, outcome: FixOutcome) -> None:
         """Count one file."""
@@ -137,8 +137,8 @@ class FixTotals:
             (self.unmet, f"{counted(self.unmet, 'place')} to change by hand first, listed above"),
             (remaining, f"{counted(remaining, 'finding')} {remain}"),
             (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
-            (self.unsafe, f"up to {word_unsafe(self.unsafe, self.command)}"),  # not proved yet
-            (self.open, word_open(self.open, self.command)),
+            (self.unsafe, f"up to {word_unsafe(self.unsafe, self.again)}"),  # not proved yet
+            (self.open, word_open(self.open, self.again)),
             *word_skipped(self.skipped),
             *self.word_unreadable(),
             (doubts, f"{counted(doubts, 'file')} left unchanged because the proof of the fixes failed"),
@@ -146,7 +146,7 @@ class FixTotals:
         ]
         notes = "; ".join(note for count, note in more if count)
         if not self.files:
-            text = word_nothing_read("read", has_notes=bool(notes))
+            text = word_nothing_read("read", self.again, has_notes=bool(notes))
         elif self.changed:
             verb = "Would fix" if is_dry else "Fixed"
             text = f"{verb} {counted(self.fixes.total(), 'finding')} in {self.changed} of {read}: {kinds}."
@@ -197,7 +197,9 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             SettingsError: if the settings for stdin are invalid.
         """
         self.go(paths, stdin_name, finder)
-        self._totals.command = suggest_fix(paths, stdin_name, finder)
+        lists = LIST_CHOICES in self._wish.choices
+        wish = {"unsafe_fixes": self._wish.unsafe, "choose": lists or self._wish.choices}
+        self._totals.again = self.again._replace(wish=wish) if self._is_dry or "-" in paths else self.again
         self._totals.unreadable += len(self.unreadable)
         self._totals.faults += self.crashes
         self._totals.crashes = self.crashes
@@ -236,7 +238,10 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
                 except WriteError as fault:
                     remaining = len(lint(name, data, file.settings).findings) if isinstance(file, File) else 0
                     result = replace(result, failure=str(fault), remaining=remaining)
+            waiting = self._totals.unsafe + self._totals.open
             self._totals.add(result)
+            if self._totals.unsafe + self._totals.open > waiting:
+                self.note_fixable(file)
         self.explaining.add(name, fixed.result)
         self._report(result)
 
@@ -257,6 +262,7 @@ class SilenceTotals:
     severities_left: set[Severity] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     skipped: Skipped = field(default_factory=Skipped)
+    again: Again = field(default_factory=Again)
 
     def word(self) -> str:
         """Return a summary of all files, and a second line with what was left or skipped."""
@@ -270,7 +276,7 @@ class SilenceTotals:
             done = f"Silenced {counted(self.findings, 'finding')} by {counted(self.comments, 'comment')}"
             text = f"{done} in {self.changed} of {counted(self.files, 'file')}."
         elif not self.files:
-            text = word_nothing_read("read", has_notes=bool(notes))
+            text = word_nothing_read("read", self.again, has_notes=bool(notes))
         elif not (self.left or self.refused or self.crashes):
             text = f"No findings to silence in {counted(self.files, 'file')}."
         else:
@@ -290,6 +296,7 @@ class SilenceRun(FileRun[tuple[bytes, Silenced]]):
     def silence_all(self, paths: Iterable[str], finder: SettingsFinder) -> SilenceTotals:
         """Silence everything at `paths`."""
         self.go(paths, "", finder)
+        self._totals.again = self.again
         self._totals.crashes = self.crashes
         return self._totals
 

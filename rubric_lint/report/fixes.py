@@ -194,7 +194,7 @@ def word_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
     notes = "; ".join(note for count, note in more if count)
     left_alone = refused + totals.unreadable + totals.broken + totals.crashes
     if not totals.files:
-        text = word_nothing_read("read", has_notes=bool(notes))
+        text = word_nothing_read("read", totals.again, has_notes=bool(notes))
     elif totals.changed:
         text = f"{'Would format' if is_dry else 'Formatted'} {totals.changed} of {read}."
     elif left_alone or foreign:

@@ -185,7 +185,7 @@ def word_summary(summary: Summary) -> str:
     found = f"{counts} in {where}." if summary.rubrics else f"0 rubrics found in {where}."
     # The report lists what is not read, and findings belong to rubric-lint.
     notes = summary._replace(ignored=0, unread=0, near_misses=0).word_notes()
-    return (found if summary.files else word_nothing_read("read", has_notes=bool(notes))) + notes
+    return (found if summary.files else word_nothing_read("read", summary.again, has_notes=bool(notes))) + notes
 
 
 _MOST_DIGITS = 18

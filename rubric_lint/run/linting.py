@@ -13,7 +13,7 @@ from rubric_lint.project.files import File, Skipped, Unreadable, find, read, spl
 from rubric_lint.project.settings import FileSettings, Overrides, SettingsError, SettingsFinder
 from rubric_lint.run.batch import FileOutcome, Found, lint_bytes, lint_files
 from rubric_lint.run.console import Progress, complain, report_crash
-from rubric_lint.run.summary import EMPTY, Failure, Reporter, Summary, Unchecked, counted, suggest_fix
+from rubric_lint.run.summary import EMPTY, Again, Failure, Reporter, Summary, Unchecked, counted
 
 Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[Found]]
 Lint = Callable[[Iterable[Found]], Iterator[tuple[Found, FileOutcome]]]
@@ -46,6 +46,8 @@ class FileRun(ABC, Generic[Outcome]):
         self.crashes = 0
         self.skipped = Skipped()
         self.named: frozenset[str] = frozenset()
+        self.again = Again()
+        self.fixable: list[str] = []
         self.by_hook = False
         self.explaining = Unchecked(())
         self._find = find
@@ -94,6 +96,8 @@ class FileRun(ABC, Generic[Outcome]):
             SettingsError: if the settings for stdin are invalid.
             click.Abort: on Ctrl+C, after a message that says what was done.
         """
+        paths = tuple(paths)
+        self.again = Again(paths, stdin_name, finder.overrides, finder.options, self.fixable)
         with self.progress.reporting_interrupt(self.word):
             paths, stdin = split_stdin(paths, stdin_name, finder)
             self.by_hook = finder.overrides.force_exclude
@@ -117,6 +121,11 @@ class FileRun(ABC, Generic[Outcome]):
                     self.crash(file.name if isinstance(file, File) else file.path, fault)
         for line in self.skipped.word_other_kinds():
             complain(line)
+
+    def note_fixable(self, file: Found) -> None:
+        """Remember a file that has fixes to suggest."""
+        if isinstance(file, File):
+            self.fixable.append("-" if file.is_stdin else file.name)
 
     def refuse(self, what: Unreadable) -> None:
         """Report a file that cannot be read or written."""
@@ -183,7 +192,7 @@ class LintRun(FileRun[Result]):
         self.go(paths, stdin_name, finder)
         others = Summary(unreadable=len(self.unreadable), faults=self.crashes, **dict[str, Any](self._skipped))
         summary = self._summary.plus(others).plus(Summary.left_out(self.skipped))
-        return summary._replace(fix=suggest_fix(paths, stdin_name, finder), **self._find_idle(finder.overrides))
+        return summary._replace(again=self.again, **self._find_idle(finder.overrides))
 
     def word(self) -> str:
         """Return what an interrupted run has found."""
@@ -226,6 +235,8 @@ class LintRun(FileRun[Result]):
                 outcome = left
         self._reporter.add(outcome)
         counts = Summary.of(outcome)
+        if counts.safe_fixes + counts.unsafe_fixes + counts.choices:
+            self.note_fixable(file)
         self._summary = self._summary.plus(counts.plus(Summary(**left_out)) if any(left_out.values()) else counts)
 
     def refuse(self, what: Unreadable) -> None:

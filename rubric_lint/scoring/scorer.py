@@ -538,7 +538,9 @@ class Scorer:
             except OutputError as fault:
                 path = f"/outputs/{number - 1}{fault.path}"
                 by = f" (by `{models[number - 1]}`)" if number <= len(models) else ""
-                raise OutputError(f"output {number} of {len(outputs)}{by}: {fault.message}", path) from None
+                # A judge whose first output is invalid is not asked for more.
+                which = f"output {number} of {len(outputs)}{by}: " if len(outputs) > 1 or by else ""
+                raise OutputError(f"{which}{fault.message}", path) from None
         if not _find_fault(record):
             refuse_missing_votes(panel, len(given), "/outputs")
         result = combine_samples(given)

@@ -267,7 +267,7 @@ class ShowRun(FileRun[Shown]):
         """
         self.go(paths, stdin_name, finder)
         others = Summary(unreadable=len(self.unreadable), faults=self.crashes)
-        return self._summary.plus(others).plus(Summary.left_out(self.skipped))
+        return self._summary.plus(others).plus(Summary.left_out(self.skipped))._replace(again=self.again)
 
     def word(self) -> str:
         """Return how much an interrupted run has described."""

@@ -230,8 +230,15 @@ def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
         is_sure = signs.is_named or found.is_told or found.has_prose
         return found.is_scored and has_text and is_sure and (is_told or has_two)
     is_list = len(found.items) > 1 or is_told  # the scale of a single one shows that it is scored
-    is_plain = found.is_scored and has_text and is_list and not signs.is_common
+    is_common = signs.is_common and not _has_deductions(found)
+    is_plain = found.is_scored and has_text and is_list and not is_common
     return is_plain or (is_own and bool(found.path))
+
+
+def _has_deductions(found: Criteria) -> bool:
+    """Return whether the weights are whole and some are below 0: points come and go, coefficients have fractions."""
+    weights = [item["weight"] for item in found.entries if "weight" in item]
+    return all(type(weight) is int for weight in weights) and any(weight < 0 for weight in weights)
 
 
 def _word(found: Criteria, signs: Signs) -> tuple[str, tuple[Step, ...]]:
