@@ -540,3 +540,27 @@ def test_requests_at_once_do_not_exceed_the_limit_of_the_cost(folder, given):
 def test_a_limit_that_cannot_be_kept_is_refused(options, said):
     with serving(SCORED) as server:
         said(judge(server, *options))
+
+
+def test_a_limit_that_no_answer_can_be_finished_within_is_to_be_raised(folder, said):
+    write_answers(folder, 1)
+    with serving(completion("I would say 8.")) as server:
+        cut_off = judge(server, "--max-requests", "2")
+        finished = judge(server, "--max-requests", "2", "--max-attempts", "2")
+    assert (cut_off[0], finished[0], len(server.asked), ids(folder / "answers.judged.jsonl")) == (1, 1, 4, ["a0"])
+    said(cut_off[2])
+
+
+def test_a_limit_that_leaves_too_few_tokens_for_a_reply_is_to_be_raised(folder, said):
+    write_answers(folder, 1)
+    (folder / "prices.toml").write_text(FREE_INPUT, encoding="utf-8")
+    cut = completion('{"reasoning": "R')
+    cut.body["choices"][0]["finish_reason"] = "length"
+    cut.body["usage"] = {"prompt_tokens": 100, "completion_tokens": 30}
+    with serving(cut) as server:
+        code, _, err = judge(server, "--prices", "prices.toml", "--max-cost", "0.03")
+    assert (code, len(server.asked), server.asked[0].body["max_tokens"]) == (1, 1, 30)
+    said(err)
+
+
+FREE_INPUT = "[models.judge-1]\ninput = 0\noutput = 1000\n"

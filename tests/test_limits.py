@@ -93,6 +93,7 @@ SERVERS = {
     "no connection": (FREE, httpx.ConnectError("refused")),
 }
 
+
 def thinking(**more):
     return {**BODY, "usage": {"prompt_tokens": READ, "completion_tokens": 100, **more}}
 
@@ -105,6 +106,8 @@ TOO_LONG = {
     "reasoning in the total alone": (BILLED, (200, thinking(**REASONING, total_tokens=READ + 39_100), {})),
 }
 
+CUT = {"a reply that is cut off": (BILLED, (200, {**BODY, "choices": [{**CHOICE, "finish_reason": "length"}]}, {}))}
+
 
 class Bank:
     """A model server that sends what its name says, and knows what it billed."""
@@ -116,7 +119,7 @@ class Bank:
 
     async def __call__(self, request):
         body = json.loads(request.content)
-        is_billed, reply = (SERVERS | TOO_LONG)[self.replies[next(self.numbers) % len(self.replies)]]
+        is_billed, reply = (SERVERS | TOO_LONG | CUT)[self.replies[next(self.numbers) % len(self.replies)]]
         is_connected = not isinstance(reply, httpx.ConnectError)
         self.sent += is_connected
         if is_billed:
@@ -267,3 +270,21 @@ def test_an_answer_that_the_limits_do_not_allow_whole_is_not_begun():
     bank = Bank(["a valid output"], 600)
     account, tally, _ = judge(bank, Limit(8), plan=Plan(samples=3))
     assert (bank.sent, tally.judged, account.stop, account.too_low) == (6, 2, "--max-requests 8", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "counts"),
+    [
+        ("an invalid output", Limit(2), (2, 1, 0)),
+        ("an invalid output", Limit(3, Decimal(2), PRICES), (3, 1, 0)),
+        ("a reply that is cut off", Limit(None, Decimal("0.05"), PRICES), (1, 1, 0)),
+        ("500", Limit(2), (2, 0, 1)),
+    ],
+)
+def test_an_answer_whose_attempts_a_limit_cuts_off_gets_the_reason(name, limit, counts, said):
+    bank = Bank([name], 600)
+    plan = Plan(max_attempts=10, concurrency=1)
+    _, tally, told = judge(bank, limit, answers=2, plan=plan)
+    assert (bank.sent, tally.unfinished, tally.unanswered) == counts
+    assert (tally.is_stuck, tally.judged, len(told)) == (tally.unfinished == 1, 0, 1)
+    said(told[0][1])

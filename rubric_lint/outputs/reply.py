@@ -26,6 +26,9 @@ class UnreadableError(Exception):
         self.is_overload = is_overload
 
 
+CUT_OFF = "the output was cut off at the token limit"
+"""How the fault of a reply begins that has as many tokens as it may have, but no end."""
+
 _CUT = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
 _ENDS = {
     **dict.fromkeys(
@@ -209,7 +212,7 @@ def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
     reason = finish_reason.lower() if isinstance(finish_reason, str) else ""
     if reason in _CUT:
         inside = " inside the model's reasoning" if is_blank and _has_reasoning(message) else ""
-        return f"the output was cut off at the token limit{inside}"
+        return f"{CUT_OFF}{inside}"
     if reason in _ENDS:
         return _ENDS[reason]
     return _explain_blank(message) if is_blank else None
