@@ -33,6 +33,13 @@ class LimitError(Exception):
     reason = ""
     is_invalid = False
 
+    def follow(self, replies: int, fault: str) -> None:
+        """Note that the request was to correct the last of some replies, which has a fault; there may be none."""
+        if replies:
+            lost = f"; the correction failed: {self.reason}" if self.reason else ""
+            self.reason = f"invalid after {counted(replies, 'attempt')}: {fault}{lost}"
+            self.is_invalid = True
+
 
 class Limit(NamedTuple):
     """The most requests of a run, and its highest cost by a table of prices; None for no limit, or no prices."""

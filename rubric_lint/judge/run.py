@@ -391,10 +391,7 @@ class JudgeRun:
                 fault = f"{fault}; the correction {lost}: {refusal}"
                 return Asked(rubric, tuple(exchanges), None, fault, is_last=refusal.lasting)
             except LimitError as limit:
-                if exchanges:
-                    lost = f"; the correction failed: {limit.reason}" if limit.reason else ""
-                    limit.reason = f"invalid after {counted(len(exchanges), 'attempt')}: {fault}{lost}"
-                    limit.is_invalid = True
+                limit.follow(len(exchanges), fault)
                 raise
             reply = exchanges[-1].reply
             self._count(model, exchanges[-1])
