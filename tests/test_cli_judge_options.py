@@ -564,3 +564,14 @@ def test_a_limit_that_leaves_too_few_tokens_for_a_reply_is_to_be_raised(folder, 
 
 
 FREE_INPUT = "[models.judge-1]\ninput = 0\noutput = 1000\n"
+
+
+def test_with_a_limit_each_answer_is_asked_for_again_before_any_is_a_second_time(folder):
+    write_answers(folder, 4)
+    options = ("--max-attempts", "1", "--concurrency", "1")
+    with serving(completion("I would say 8.")) as server:
+        judge(server, *options)
+        given = ["--model", "judge-1", "--base-url", server.url, *options, "--again", "--max-requests", "2"]
+        for _ in range(3):
+            run("judge", "a.rubric.yaml", "answers.judged.jsonl", *given, OPENAI_API_KEY=KEY)
+    assert [asked.answer for asked in server.asked[4:]] == [f"Answer {number}." for number in (0, 1, 2, 3, 0, 1)]
