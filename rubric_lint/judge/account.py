@@ -70,6 +70,14 @@ class Limit(NamedTuple):
 NO_LIMIT = Limit()
 
 
+class Ending(NamedTuple):
+    """How a limit ended a run: what to say of it, how many answers are left, and whether the same command goes on."""
+
+    words: str
+    left: int
+    goes_on: bool
+
+
 class Need(NamedTuple):
     """What a request may use: as many input tokens as its body has bytes, and `output` tokens (None: not set)."""
 
@@ -88,8 +96,8 @@ class Account:
 
     `spending` is what was used. `stop` says why the latest request was not sent, empty if each was; `too_low` what to
     do if another run with that limit would not send it either. `fault` says why no request is sent any more: what was
-    billed is not what was asked for, so that no limit could be kept. `end` says how a limit ended the latest run and
-    what to do, empty if none did, and `left` how many answers it left.
+    billed is not what was asked for, so that no limit could be kept. `ending` is how a limit ended the
+    latest run, None if it left no answer.
 
     A pickle has the limit and nothing that was used: each process has an account of its own.
     """
@@ -97,8 +105,8 @@ class Account:
     def __init__(self, limit: Limit = NO_LIMIT) -> None:
         self.limit = limit
         self.spending = Spending()
-        self.stop = self.too_low = self.fault = self.end = ""
-        self.left = 0
+        self.stop = self.too_low = self.fault = ""
+        self.ending: Ending | None = None
         self._meters = [self.spending]
         self._lock = threading.RLock()
         self._open: list[Reservation] = []

@@ -17,7 +17,7 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import repeat_command
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, holds_secret
-from rubric_lint.judge.account import Account, Limit
+from rubric_lint.judge.account import Account, Ending, Limit
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan, list_requests
 from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, write_batch
@@ -291,14 +291,15 @@ def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, account: Ac
     """
     context = click.get_current_context()
     given = " with the same answers" if context.params.get("answers") == "-" else ""
-    account.end, account.left = _word_end(tally, account, given, left), left
+    end = _word_end(tally, account, given, left)
+    goes_on = tally.is_limited and not (account.fault or account.too_low or tally.is_stuck)
+    account.ending = Ending(end, left, goes_on) if end and left else None
     if stopped:
         complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
-    elif account.end:
-        complain(account.end)
+    elif end:
+        complain(end)
     elif tally.unanswered and advice:
         complain(advice)
-    goes_on = tally.is_limited and not (account.fault or account.too_low or tally.is_stuck)
     if (stopped or goes_on) and not holds_secrets(context):
         click.echo(f"  {visible(repeat_command(context))}", err=True)
 
