@@ -315,7 +315,7 @@ def test_a_budget_that_ends_before_a_proposal_prints_the_command_that_goes_on(sa
         found = criterion(report)
         assert (code, found["not_tried"], len(chat.asked)) == (1, "limit", 160)
         _, _, again = run("--model", f"m@{chat.url}", "--max-requests", "0")
-    said(line for text in (told, again) for line in text.replace(chat.url, "URL").splitlines()[-2:])
+    said([line for text in (told, again) for line in text.replace(chat.url, "URL").splitlines()[-2:]])
 
 
 @pytest.mark.slow
