@@ -308,6 +308,17 @@ def test_a_budget_of_three_requests_ends_the_run_and_says_so():
 
 
 @pytest.mark.slow
+def test_a_budget_that_ends_before_a_proposal_prints_the_command_that_goes_on(said):
+    prepare(80)
+    with serving(play({OLD: 0.25}, [BETTER])) as chat:
+        code, report, told = run("--model", f"m@{chat.url}", "--max-requests", "160")
+        found = criterion(report)
+        assert (code, found["not_tried"], len(chat.asked)) == (1, "limit", 160)
+        _, _, again = run("--model", f"m@{chat.url}", "--max-requests", "0")
+    said([line for text in (told, again) for line in text.replace(chat.url, "URL").splitlines()[-2:]])
+
+
+@pytest.mark.slow
 def test_a_budget_that_ends_in_a_trial_keeps_what_was_asked_for_the_next_run():
     prepare(80)
     behave = play({OLD: 0.25}, [BETTER])

@@ -209,7 +209,7 @@ def test_the_cost_is_exact(folder, form, said):
     said(err)
 
 
-def test_no_digit_of_the_cost_is_lost_and_no_reply_has_more_cached_tokens_than_input(folder):
+def test_no_digit_of_the_cost_is_lost_and_a_count_of_cached_tokens_that_cannot_be_is_none(folder):
     price = (
         "[models.judge-1-2026]\ninput = 123456789.12345678901234567891\ncached = 0\noutput = 0.00000000000000000001\n"
     )
@@ -220,7 +220,7 @@ def test_no_digit_of_the_cost_is_lost_and_no_reply_has_more_cached_tokens_than_i
 
     with serving(behave) as server:
         _, _, err = judge(server, "--prices", "prices.toml")
-    assert err.endswith("; cost 24691.3578246913578024691357823\n")
+    assert err.endswith("; cost 37037.0367370370367037037036733\n")
 
 
 def test_a_model_that_an_endpoint_names_cannot_write_on_the_terminal(folder, said):
@@ -540,3 +540,38 @@ def test_requests_at_once_do_not_exceed_the_limit_of_the_cost(folder, given):
 def test_a_limit_that_cannot_be_kept_is_refused(options, said):
     with serving(SCORED) as server:
         said(judge(server, *options))
+
+
+def test_a_limit_that_no_answer_can_be_finished_within_is_to_be_raised(folder, said):
+    write_answers(folder, 1)
+    with serving(completion("I would say 8.")) as server:
+        cut_off = judge(server, "--max-requests", "2")
+        finished = judge(server, "--max-requests", "2", "--max-attempts", "2")
+    assert (cut_off[0], finished[0], len(server.asked), ids(folder / "answers.judged.jsonl")) == (1, 1, 4, ["a0"])
+    said(cut_off[2])
+
+
+def test_a_limit_that_leaves_too_few_tokens_for_a_reply_is_to_be_raised(folder, said):
+    write_answers(folder, 1)
+    (folder / "prices.toml").write_text(FREE_INPUT, encoding="utf-8")
+    cut = completion('{"reasoning": "R')
+    cut.body["choices"][0]["finish_reason"] = "length"
+    cut.body["usage"] = {"prompt_tokens": 100, "completion_tokens": 30}
+    with serving(cut) as server:
+        code, _, err = judge(server, "--prices", "prices.toml", "--max-cost", "0.03")
+    assert (code, len(server.asked), server.asked[0].body["max_tokens"]) == (1, 1, 30)
+    said(err)
+
+
+FREE_INPUT = "[models.judge-1]\ninput = 0\noutput = 1000\n"
+
+
+def test_with_a_limit_each_answer_is_asked_for_again_before_any_is_a_second_time(folder):
+    write_answers(folder, 4)
+    options = ("--max-attempts", "1", "--concurrency", "1")
+    with serving(completion("I would say 8.")) as server:
+        judge(server, *options)
+        given = ["--model", "judge-1", "--base-url", server.url, *options, "--again", "--max-requests", "2"]
+        for _ in range(3):
+            run("judge", "a.rubric.yaml", "answers.judged.jsonl", *given, OPENAI_API_KEY=KEY)
+    assert [asked.answer for asked in server.asked[4:]] == [f"Answer {number}." for number in (0, 1, 2, 3, 0, 1)]

@@ -492,6 +492,20 @@ def test_a_limit_ends_the_recording_and_the_same_command_goes_on(said):
             assert len(chat.asked) == asked
 
 
+def test_with_a_limit_each_test_is_recorded_before_any_is_asked_for_again():
+    write("refund.rubric.yaml", FIVE)
+    write(
+        "refund.rubric-test.yaml",
+        HEAD + "".join(f"  - {{id: t{n}, answer: Day {n}., expect: {{verdict: pass}}}}\n" for n in range(4)),
+    )
+    Path("refund.judged.jsonl").unlink()
+    with serving(completion("Nothing.")) as chat:
+        call = ("--record", "--model", "m", "--base-url", chat.url, "--max-requests", "2", "--max-attempts", "1")
+        for _ in range(3):
+            run(*call, "--concurrency", "1")
+    assert [asked.answer for asked in chat.asked] == [f"Day {n}." for n in (0, 1, 2, 3, 0, 1)]
+
+
 def test_record_sends_what_the_options_say():
     write("refund.rubric.yaml", FIVE)
     write("refund.rubric-test.yaml", HEAD + "  - {id: t0, answer: Day 0., expect: {verdict: pass}}\n")

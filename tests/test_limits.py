@@ -22,6 +22,7 @@ from rubric_lint.judge.endpoint import Endpoint
 from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.run import JudgeRun, Panel, StoppedError
 from rubric_lint.judge.spending import Price, Prices
+from rubric_lint.outputs.reply import Tokens, read_reply
 from rubric_lint.scoring.loading import load_rubrics
 
 # The package that this version of openai uses, which has two names.
@@ -92,7 +93,20 @@ SERVERS = {
     "no connection": (FREE, httpx.ConnectError("refused")),
 }
 
-TOO_LONG = {"a reply that is too long": (BILLED, (200, {**BODY, **usage(READ, 40_000)}, {}))}
+
+def thinking(**more):
+    return {**BODY, "usage": {"prompt_tokens": READ, "completion_tokens": 100, **more}}
+
+
+REASONING = {"completion_tokens_details": {"reasoning_tokens": 39_000}}
+TOO_LONG = {
+    "a reply that is too long": (BILLED, (200, {**BODY, **usage(READ, 40_000)}, {})),
+    "reasoning that is only in the total": (BILLED, (200, thinking(total_tokens=READ + 40_000), {})),
+    "reasoning that is not in the output": (BILLED, (200, thinking(**REASONING), {})),
+    "reasoning in the total alone": (BILLED, (200, thinking(**REASONING, total_tokens=READ + 39_100), {})),
+}
+
+CUT = {"a reply that is cut off": (BILLED, (200, {**BODY, "choices": [{**CHOICE, "finish_reason": "length"}]}, {}))}
 
 
 class Bank:
@@ -105,7 +119,7 @@ class Bank:
 
     async def __call__(self, request):
         body = json.loads(request.content)
-        is_billed, reply = (SERVERS | TOO_LONG)[self.replies[next(self.numbers) % len(self.replies)]]
+        is_billed, reply = (SERVERS | TOO_LONG | CUT)[self.replies[next(self.numbers) % len(self.replies)]]
         is_connected = not isinstance(reply, httpx.ConnectError)
         self.sent += is_connected
         if is_billed:
@@ -120,7 +134,9 @@ class Bank:
         told = reply[1].get("usage") if isinstance(reply, tuple) and isinstance(reply[1], dict) else None
         read, written = READ, min(body.get("max_tokens", self.longest), self.longest)
         if told and type(told.get("completion_tokens")) is int and 0 < told["completion_tokens"] < 10**9:
-            read, written = told["prompt_tokens"], told["completion_tokens"]
+            read = told["prompt_tokens"]
+            reasoning = told.get("completion_tokens_details", {}).get("reasoning_tokens", 0)
+            written = max(told["completion_tokens"] + reasoning, told.get("total_tokens", 0) - read)
         price = PRICES.models[body["model"]]
         self.billed += (read * price.input + written * price.output) / 1_000_000
 
@@ -212,14 +228,34 @@ def test_no_mix_of_replies_exceeds_a_limit(replies, requests, cost, longest, max
     check(bank, account)
 
 
-def test_an_endpoint_that_bills_more_than_it_may_write_ends_the_run_at_once(said):
-    for limit, more in [(LIMITS[1], {"max_tokens": 100}), (LIMITS[1], {}), (Limit(9), {"max_tokens": 100})]:
-        bank = Bank([*TOO_LONG], 600)
-        account, tally, _ = judge(bank, limit, **more)
-        sent = 1 if limit.cost is not None else 8  # without a limit of the cost, the first request does not go alone
-        assert (bank.sent, tally.judged, tally.is_limited) == (sent, sent, limit.cost is not None)
-        assert account.excess == (bank.billed - limit.cost if limit.cost else 0)
-        said(account.fault)
+LONG, *THINKING = TOO_LONG
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "max_tokens"),
+    [
+        (LONG, LIMITS[1], 100),
+        (LONG, LIMITS[1], None),
+        (LONG, Limit(9), 100),
+        *((name, LIMITS[1], 100) for name in THINKING),
+        (THINKING[0], Limit(9), 100),
+    ],
+)
+def test_an_endpoint_that_bills_more_than_it_may_write_ends_the_run_at_once(name, limit, max_tokens, said):
+    bank = Bank([name], 600)
+    account, tally, _ = judge(bank, limit, max_tokens=max_tokens)
+    sent = 1 if limit.cost is not None else 8  # without a limit of the cost, the first request does not go alone
+    assert (bank.sent, tally.judged, tally.is_limited) == (sent, sent, limit.cost is not None)
+    assert account.excess == (bank.billed - limit.cost if limit.cost else 0)
+    said(account.fault)
+
+
+@pytest.mark.parametrize("cached", [READ + 1, 10**8, -1])
+def test_more_tokens_from_the_cache_than_were_read_have_the_full_price(cached):
+    used = {"prompt_tokens": READ, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": cached}}
+    tokens = read_reply(json.dumps({**BODY, "usage": used})).tokens
+    assert tokens == Tokens(READ, 10)
+    assert PRICES.models["two"].charge(tokens) == Decimal(READ + 70) / 1_000_000
 
 
 def test_the_rest_of_a_limit_limits_the_length_of_a_reply():
@@ -234,3 +270,21 @@ def test_an_answer_that_the_limits_do_not_allow_whole_is_not_begun():
     bank = Bank(["a valid output"], 600)
     account, tally, _ = judge(bank, Limit(8), plan=Plan(samples=3))
     assert (bank.sent, tally.judged, account.stop, account.too_low) == (6, 2, "--max-requests 8", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "counts"),
+    [
+        ("an invalid output", Limit(2), (2, 1, 0)),
+        ("an invalid output", Limit(3, Decimal(2), PRICES), (3, 1, 0)),
+        ("a reply that is cut off", Limit(None, Decimal("0.05"), PRICES), (1, 1, 0)),
+        ("500", Limit(2), (2, 0, 1)),
+    ],
+)
+def test_an_answer_whose_attempts_a_limit_cuts_off_gets_the_reason(name, limit, counts, said):
+    bank = Bank([name], 600)
+    plan = Plan(max_attempts=10, concurrency=1)
+    _, tally, told = judge(bank, limit, answers=2, plan=plan)
+    assert (bank.sent, tally.unfinished, tally.unanswered) == counts
+    assert (tally.is_stuck, tally.judged, len(told)) == (tally.unfinished == 1, 0, 1)
+    said(told[0][1])

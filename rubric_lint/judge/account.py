@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
 from rubric_lint.judge.spending import Prices, Spending, write_amount
-from rubric_lint.outputs.reply import Reply, Tokens
+from rubric_lint.outputs.reply import CUT_OFF, Reply, Tokens
 from rubric_lint.run.summary import counted
 
 MOST_OUTPUT = 8192
@@ -25,9 +25,20 @@ _LEAST_OUTPUT = 20
 
 
 class LimitError(Exception):
-    """A request that was not sent because of a limit; `reason` is why the one before it failed, if it is a retry."""
+    """A request that was not sent because of a limit; `reason` is why the one before it failed, if there was one.
+
+    `is_invalid`: that one got a reply which cannot be used.
+    """
 
     reason = ""
+    is_invalid = False
+
+    def follow(self, replies: int, fault: str) -> None:
+        """Note that the request was to correct the last of some replies, which has a fault; there may be none."""
+        if replies:
+            lost = f"; the correction failed: {self.reason}" if self.reason else ""
+            self.reason = f"invalid after {counted(replies, 'attempt')}: {fault}{lost}"
+            self.is_invalid = True
 
 
 class Limit(NamedTuple):
@@ -42,16 +53,29 @@ class Limit(NamedTuple):
         """Whether anything is limited."""
         return self.requests is not None or self.cost is not None
 
-    def __str__(self) -> str:
-        given = []
+    @property
+    def options(self) -> dict[str, str]:
+        """The options that set the limits, with their values."""
+        given = {}
         if self.requests is not None:
-            given.append(f"--max-requests {self.requests}")
+            given["--max-requests"] = str(self.requests)
         if self.cost is not None:
-            given.append(f"--max-cost {write_amount(self.cost)}")
-        return " and ".join(given)
+            given["--max-cost"] = write_amount(self.cost)
+        return given
+
+    def __str__(self) -> str:
+        return " and ".join(f"{option} {value}" for option, value in self.options.items())
 
 
 NO_LIMIT = Limit()
+
+
+class Ending(NamedTuple):
+    """How a limit ended a run: what to say of it, how many answers are left, and whether the same command goes on."""
+
+    words: str
+    left: int
+    goes_on: bool
 
 
 class Need(NamedTuple):
@@ -72,7 +96,8 @@ class Account:
 
     `spending` is what was used. `stop` says why the latest request was not sent, empty if each was; `too_low` what to
     do if another run with that limit would not send it either. `fault` says why no request is sent any more: what was
-    billed is not what was asked for, so that no limit could be kept.
+    billed is not what was asked for, so that no limit could be kept. `ending` is how a limit ended the
+    latest run, None if it left no answer.
 
     A pickle has the limit and nothing that was used: each process has an account of its own.
     """
@@ -81,6 +106,7 @@ class Account:
         self.limit = limit
         self.spending = Spending()
         self.stop = self.too_low = self.fault = ""
+        self.ending: Ending | None = None
         self._meters = [self.spending]
         self._lock = threading.RLock()
         self._open: list[Reservation] = []
@@ -238,6 +264,15 @@ class Account:
             return f"The next answer alone may cost {cost}: raise --max-cost{lower}"
         return ""
 
+    def refuse_longer(self, fault: str) -> LimitError:
+        """Return the error of a reply that was cut off because the limit of the cost left too little for it.
+
+        A correction would have less.
+        """
+        error = self._refuse()
+        error.is_invalid, error.reason = True, fault
+        return error
+
     def _refuse(self) -> LimitError:
         self.stop = str(self.limit)
         return LimitError(self.stop)
@@ -335,6 +370,7 @@ class Charge:
 
     `most_output` is the limit of the output tokens that the request has to send; None if its body has one or needs
     none. `is_refused`: the endpoint did nothing for it, so that it costs nothing unless tokens are billed all the same.
+    `is_too_short`: that limit cut the reply off, and was all that the limit of the cost left.
     """
 
     account: Account
@@ -346,6 +382,16 @@ class Charge:
     is_refused: bool = False
     tokens: Tokens = field(default_factory=Tokens)
     answered: str | None = None
+    is_too_short: bool = False
+
+    def explain_cut(self, fault: str | None) -> str | None:
+        """Return the fault of a reply, with the limit of tokens if the limit of the cost is what cut it off."""
+        if self.most_output is None or not (fault or "").startswith(CUT_OFF):
+            return fault
+        self.is_too_short = self.most_output < MOST_OUTPUT
+        if self.is_too_short:
+            return f"{fault}: the limit of the cost left it {self.most_output:,} tokens"
+        return f"{fault}: {MOST_OUTPUT:,} tokens, as a limit of the cost needs one and no other is given"
 
     def note(self, tokens: Tokens, answered: str | None) -> None:
         """Note what the endpoint says that it billed. A prompt has a text, so that a count of 0 for it is none."""

@@ -342,6 +342,8 @@ class Endpoint(AbstractAsyncContextManager[Any]):
                     raise fault.reword(" ".join(filter(None, (self._redact(str(fault)), fault.advice)))) from None
                 else:
                     self.pace.go_on()
+                    if charge.is_too_short:
+                        raise self.account.refuse_longer(self._redact(exchange.reply.fault or ""))
                     return exchange
                 finally:
                     self.pace.leave(turn, used)
@@ -390,6 +392,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         except self._openai.OpenAIError as fault:
             raise _TryAgainError(f"cannot read the response: {fault}") from None
         charge.is_usable = reply.fault is None
+        reply = reply._replace(fault=charge.explain_cut(reply.fault))
         if reply.text and not charge.tokens.output:
             charge.tokens = charge.tokens._replace(output=None)
         return Exchange(reply, sent, time.monotonic() - start)

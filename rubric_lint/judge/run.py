@@ -194,7 +194,8 @@ class JudgeTally:
 
     `votes` is the most independent votes that an answer can have, `cached` how many requests needed no endpoint.
     `others` counts replies of another model than the one asked, by both names, `reading` what was passed over in the
-    replies, `spending` what the requests used. `is_limited`: a limit kept an answer from being judged.
+    replies, `spending` what the requests used. `is_limited`: a limit kept an answer from being judged; `unfinished` are
+    those whose replies could not be used until a limit allowed no other. `stored` counts replies for later runs.
     """
 
     judged: int = 0
@@ -208,6 +209,13 @@ class JudgeTally:
     spending: Spending = field(default_factory=Spending, compare=False)
     reading: ReadingTotals = field(default_factory=ReadingTotals, compare=False)
     is_limited: bool = False
+    unfinished: int = 0
+    stored: int = field(default=0, compare=False)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a limit ended the run before anything came of it, so that the same run would end there again."""
+        return self.is_limited and self.unfinished > 0 and not self.judged and not self.stored
 
     @property
     def valid(self) -> int:
@@ -282,7 +290,8 @@ class JudgeRun:
             except LimitError as limit:
                 self.tally.is_limited = True
                 if limit.reason:
-                    self.tally.unanswered += 1
+                    self.tally.unanswered += not limit.is_invalid
+                    self.tally.unfinished += limit.is_invalid
                     self._watch(answer.key, f"not judged: {limit.reason}; no other try ({limit})")
                 return
             except UnansweredError as fault:
@@ -332,6 +341,10 @@ class JudgeRun:
                 except UnansweredError as fault:
                     fault.model = "" if self.panel.is_single else name
                     raise
+                except LimitError as limit:
+                    if limit.reason and not self.panel.is_single:
+                        limit.reason = f"`{name}`: {limit.reason}"
+                    raise
                 if samples[-1].output is None:
                     return taken
         return taken
@@ -377,6 +390,9 @@ class JudgeRun:
                 lost = "was refused" if refusal.is_refused else "got no reply"
                 fault = f"{fault}; the correction {lost}: {refusal}"
                 return Asked(rubric, tuple(exchanges), None, fault, is_last=refusal.lasting)
+            except LimitError as limit:
+                limit.follow(len(exchanges), fault)
+                raise
             reply = exchanges[-1].reply
             self._count(model, exchanges[-1])
             try:
@@ -390,6 +406,7 @@ class JudgeRun:
                 self.tally.reading.note(output.notes)
                 if store:
                     store.put(key, exchanges[-1])
+                    self.tally.stored += 1
                 return Asked(rubric, tuple(exchanges), output)
 
     def _read(self, reply: Reply, answer: Answer, rubric: ScoringRubric) -> JudgeOutput:

@@ -26,6 +26,9 @@ class UnreadableError(Exception):
         self.is_overload = is_overload
 
 
+CUT_OFF = "the output was cut off at the token limit"
+"""How the fault of a reply begins that has as many tokens as it may have, but no end."""
+
 _CUT = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
 _ENDS = {
     **dict.fromkeys(
@@ -124,18 +127,30 @@ def read_usage(body: str) -> Usage:
 
 def _read_usage(response: Mapping[str, Any]) -> Usage:
     model, usage = response.get("model"), response.get("usage")
+    read = _count(usage, "prompt_tokens")
     cached = (
         _count(usage, "prompt_tokens_details", "cached_tokens"),
         _count(usage, "prompt_cache_hit_tokens"),
         _count(usage, "cache_read_input_tokens"),
     )
-    tokens = Tokens(
-        _count(usage, "prompt_tokens"),
-        _count(usage, "completion_tokens"),
-        next((count for count in cached if count is not None), None),
-        _count(usage, "completion_tokens_details", "reasoning_tokens"),
-    )
+    # More than were read cannot come from the cache; how many did is unknown.
+    possible = (count for count in cached if count is not None and (read is None or count <= read))
+    reasoning = _count(usage, "completion_tokens_details", "reasoning_tokens")
+    tokens = Tokens(read, _count_output(usage, read, reasoning), next(possible, None), reasoning)
     return Usage(tokens, model if isinstance(model, str) and model else None)
+
+
+def _count_output(usage: Any, read: int | None, reasoning: int | None) -> int | None:
+    """Return the output tokens that are billed, None if unknown: some endpoints count the reasoning only elsewhere."""
+    written, total = _count(usage, "completion_tokens"), _count(usage, "total_tokens")
+    if written is None:
+        return None
+    outputs = [written]
+    if read is not None and total is not None:
+        outputs.append(total - read)
+    if reasoning is not None and reasoning > written:
+        outputs.append(written + reasoning)
+    return max(outputs)
 
 
 def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -197,7 +212,7 @@ def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
     reason = finish_reason.lower() if isinstance(finish_reason, str) else ""
     if reason in _CUT:
         inside = " inside the model's reasoning" if is_blank and _has_reasoning(message) else ""
-        return f"the output was cut off at the token limit{inside}"
+        return f"{CUT_OFF}{inside}"
     if reason in _ENDS:
         return _ENDS[reason]
     return _explain_blank(message) if is_blank else None

@@ -19,6 +19,7 @@ from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measu
 from rubric_lint.agree.ratings import Key
 from rubric_lint.agree.reading import NO_RESULT, REFUSALS
 from rubric_lint.finding import Severity
+from rubric_lint.judge.account import Ending
 from rubric_lint.messages import join_words, list_names, to_data, visible, visible_json
 from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.report.trust import (
@@ -138,6 +139,9 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         yield Step("Fix the errors, then run this again.", command)
     elif Reason.INVALID in reasons and given.results:
         yield _ask_again(given)
+    elif given.ending:
+        yield _go_on(given, given.ending)
+        yield from _list_fixes(found)
     elif Reason.NOT_JUDGED in reasons and any(
         each.rubric is None for each in given.unmatched if each.file in given.results
     ):
@@ -154,10 +158,23 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
             yield _ask_again(given)
         if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
             yield _judge_all(_word_unasked(found, found.worst, given), found, given)
-        if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
-            yield Step("Fix what is listed above, then judge the answers again.")
+        yield from _list_fixes(found)
         yield from _list_steps_of_labels(found, given, again)
         yield from _list_steps_by_group(found, given, again)
+
+
+def _list_fixes(found: Assessment) -> Iterator[Step]:
+    if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
+        yield Step("Fix what is listed above, then judge the answers again.")
+
+
+def _go_on(given: Given, ending: Ending) -> Step:
+    """Return the step to judge what a limit left: the first answers of a file are no random sample to label."""
+    if ending.goes_on:
+        return Step(
+            "Have the answers judged that are left, with the same command, before people label any.", given.again
+        )
+    return Step("Have the answers judged that are left: it says above what has to change first.")
 
 
 def _word_unasked(found: Assessment, worst: JudgeShares, given: Given) -> str:

@@ -38,6 +38,7 @@ from rubric_lint.agree.reading import NO_VERDICT
 from rubric_lint.agree.shares import LEAST_DOUBLE, People, Shares
 from rubric_lint.agree.units import About
 from rubric_lint.finding import Severity
+from rubric_lint.judge.account import Ending
 from rubric_lint.messages import Causes, join_words, list_names
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import Verdict, stops
@@ -60,7 +61,7 @@ class Given(NamedTuple):
     `unread` is what is wrong with files of records and belongs to no record. `fault_of_judge` and `fault_of_labels` say
     why a model cannot judge the answers, and why `labels` cannot draw from them. `refused` says for which names records
     belong to no rubric. `settings`, `mapping` and `endpoint` are options that suggested commands repeat, and `again` is
-    the command of this run, if it has a model judge.
+    the command of this run, if it has a model judge. `ending` is how a limit ended the judging before all was judged.
     """
 
     rubric: str
@@ -79,6 +80,7 @@ class Given(NamedTuple):
     mapping: Sequence[str] = ()
     endpoint: Mapping[str, Value] = MappingProxyType({})
     again: str = ""
+    ending: Ending | None = None
 
 
 _REASONS = OF_LABELS | {
@@ -446,6 +448,9 @@ def count_without_verdict(found: Assessment) -> int:
 
 
 def _word_unseen(given: Given) -> Iterator[str]:
+    if given.ending:
+        are = "answer is" if given.ending.left == 1 else "answers are"
+        yield f"{given.ending.left:,} {are} not judged: {given.ending.words}."
     if given.ignored:
         are = "is" if given.ignored == 1 else "are"
         yield f"{counted(given.ignored, 'finding')} of the file {are} ignored for comments in it, and not counted here."

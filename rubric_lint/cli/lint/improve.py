@@ -31,11 +31,11 @@ from rubric_lint.judge.endpoint import Place, UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.lint.engine import Examined
-from rubric_lint.messages import UserError, visible
+from rubric_lint.messages import UserError, join_words, visible
 from rubric_lint.project.files import File, read
 from rubric_lint.project.writing import WriteError, replace_file
 from rubric_lint.report import improvement
-from rubric_lint.run.console import Progress
+from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import load_examined
@@ -241,6 +241,7 @@ class _Asking:
         self.access, self._writer = access
         self.account, self._plan, self._store = work.account, work.plan, store
         self._pace = given.rpm, given.tpm, given.concurrency, work.account
+        self._has_told = False
 
     def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
         """Return the records of answers; see `Asker`."""
@@ -254,6 +255,25 @@ class _Asking:
         if self.account.stop:
             raise EndedError(Left.LIMIT, self.account.stop)
         return records.all
+
+    def _tell_limit(self, limit: LimitError) -> None:
+        """Say once how a limit ended the run while a proposal was to be written, and print the command that goes on."""
+        if self._has_told:
+            return
+        self._has_told = True
+        account, context = self.account, click.get_current_context()
+        is_wasted = limit.is_invalid and account.spending.requests == 1  # nothing that the cache keeps
+        stopped = f"stopped at {account.limit}, before a proposal was written"
+        if account.fault:
+            complain(f"stopped: {account.fault}")
+        elif account.too_low or is_wasted:
+            complain(
+                f"{stopped}. The same command would end there too: raise {join_words([*account.limit.options], 'or')}"
+            )
+        else:
+            complain(f"{stopped}. Run the same command to go on")
+            if not holds_secrets(context):
+                click.echo(f"  {visible(repeat_command(context))}", err=True)
 
     def write(self, messages: tuple[Message, ...], schema: Mapping[str, Any], number: int) -> str:
         """Return the reply of the model that proposes; see `Asker`."""
@@ -269,7 +289,8 @@ class _Asking:
         try:
             exchange = asyncio.run(complete())
         except LimitError as limit:
-            raise EndedError(Left.LIMIT, str(limit)) from None
+            self._tell_limit(limit)
+            raise EndedError(Left.LIMIT, f"{limit}: {limit.reason}" if limit.reason else str(limit)) from None
         except UnansweredError as fault:
             raise EndedError(Left.NO_REPLY, str(fault)) from None
         if self._store and not exchange.reply.fault:

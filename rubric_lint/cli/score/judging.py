@@ -17,7 +17,7 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import repeat_command
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, holds_secret
-from rubric_lint.judge.account import Account, Limit
+from rubric_lint.judge.account import Account, Ending, Limit
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan, list_requests
 from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, write_batch
@@ -291,30 +291,40 @@ def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, account: Ac
     """
     context = click.get_current_context()
     given = " with the same answers" if context.params.get("answers") == "-" else ""
+    end = _word_end(tally, account, given, left)
+    goes_on = tally.is_limited and not (account.fault or account.too_low or tally.is_stuck)
+    account.ending = Ending(end, left, goes_on) if end and left else None
     if stopped:
         complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
-    elif account.fault:
-        stop = "stopped: " if tally.is_limited else ""
-        over = ""
-        if account.excess:
-            over = f" ({Limit(cost=account.limit.cost)} is exceeded by {write_amount(account.excess)})"
-        complain(
-            f"{stop}{account.fault}{over}; the results so far are saved. This model does not keep to a limit of "
-            "tokens: use --max-requests alone"
-        )
-    elif tally.is_limited and account.too_low:
-        complain(f"stopped at {account.limit}; the results so far are saved. {account.too_low}")
-    elif tally.is_limited:
-        answers = "the answer that is left" if left == 1 else f"the {left:,} answers that are left"
-        complain(
-            f"stopped at {account.limit}; the results so far are saved. Run the same command{given} to ask for "
-            f"{answers}, with {account.limit} for that run"
-        )
+    elif end:
+        complain(end)
     elif tally.unanswered and advice:
         complain(advice)
-    has_command = stopped or (tally.is_limited and not account.fault and not account.too_low)
-    if has_command and not holds_secrets(context):
+    if (stopped or goes_on) and not holds_secrets(context):
         click.echo(f"  {visible(repeat_command(context))}", err=True)
+
+
+def _word_end(tally: JudgeTally, account: Account, given: str, left: int) -> str:
+    """Return how a limit ended a run, and what to do; empty if none did."""
+    limit = account.limit
+    if account.fault:
+        stop = "stopped: " if tally.is_limited else ""
+        over = f" ({Limit(cost=limit.cost)} is exceeded by {write_amount(account.excess)})" if account.excess else ""
+        advice = "This model does not keep to a limit of tokens: use --max-requests alone"
+        return f"{stop}{account.fault}{over}; the results so far are saved. {advice}"
+    if not tally.is_limited:
+        return ""
+    saved = f"stopped at {limit}; the results so far are saved"
+    if account.too_low:
+        return f"{saved}. {account.too_low}"
+    if tally.is_stuck:
+        names = join_words([*limit.options], "or")
+        first = "the first answer" if tally.unfinished == 1 else f"the first {tally.unfinished:,} answers"
+        used = f"Replies that cannot be used took all of it for {first}, and the same command would end there too"
+        fewer = "" if limit.requests is None else ", lower --max-attempts"
+        return f"{saved}. {used}: raise {names}{fewer}, or use another model"
+    answers = "the answer that is left" if left == 1 else f"the {left:,} answers that are left"
+    return f"{saved}. Run the same command{given} to ask for {answers}, with {limit} for that run"
 
 
 def holds_secrets(context: click.Context) -> bool:
