@@ -80,10 +80,22 @@ def test_of_three_criteria_with_one_id_each_gets_its_own():
     found = lint("a.yaml", text.encode(), OURS).findings
     assert [[each.choice for each in finding.choices] for finding in found] == [
         ["rename-later", "rename-earlier"],
-        ["rename-later"],
+        ["rename-later", "rename-earlier"],
     ]
     for choice, ids in {"rename-later": ["a", "a-2", "a-3"], "rename-earlier": ["a-2", "a-3", "a"]}.items():
         assert re.findall("id: (.*?),", fix("a.yaml", text.encode(), OURS, choices=[choice]).text) == ids
+
+
+@pytest.mark.parametrize(
+    ("choice", "ids"), {"rename-later": ["a", "a-3", "a-4", "a-2"], "rename-earlier": ["a-3", "a-4", "a", "a-2"]}.items()
+)
+def test_each_finding_of_an_id_names_the_new_id_that_its_fix_writes(choice, ids):
+    outcomes = {"one": "a", "two": "a", "three": "a", "four": "a-2"}
+    text = "rubrics:\n" + "".join(f"  - {{id: {id_}, expected_outcome: Names {n}}}\n" for n, id_ in outcomes.items())
+    offered = [one for finding in lint("a.yaml", text.encode(), OURS).findings for one in finding.choices]
+    fixed = fix("a.yaml", text.encode(), OURS, choices=[choice])
+    assert [applied.title for applied in fixed.applied] == [one.title for one in offered if one.choice == choice]
+    assert re.findall("id: (.*?),", fixed.text) == ids
 
 
 @pytest.mark.parametrize(
