@@ -86,8 +86,20 @@ def test_of_three_criteria_with_one_id_each_gets_its_own():
         assert re.findall("id: (.*?),", fix("a.yaml", text.encode(), OURS, choices=[choice]).text) == ids
 
 
+def test_a_split_says_that_it_changes_generated_ids_and_the_share_of_the_parts(said):
+    two, three = "Asks for the age and recommends a doctor", "Names all of the following: red, blue and green"
+    rubrics = (
+        [{"id": "a", "expected_outcome": two}, "Is signed", {"id": "b", "expected_outcome": three}, "Is kind"],
+        [{"id": "a", "expected_outcome": two}],
+        [two, {"id": "b", "expected_outcome": "Is kind"}],
+    )
+    files = (json.dumps({"rubrics": criteria}).encode() for criteria in rubrics)
+    said([[one.title for each in lint("a.json", file, OURS).findings for one in each.choices] for file in files])
+
+
 @pytest.mark.parametrize(
-    ("choice", "ids"), {"rename-later": ["a", "a-3", "a-4", "a-2"], "rename-earlier": ["a-3", "a-4", "a", "a-2"]}.items()
+    ("choice", "ids"),
+    {"rename-later": ["a", "a-3", "a-4", "a-2"], "rename-earlier": ["a-3", "a-4", "a", "a-2"]}.items(),
 )
 def test_each_finding_of_an_id_names_the_new_id_that_its_fix_writes(choice, ids):
     outcomes = {"one": "a", "two": "a", "three": "a", "four": "a-2"}

@@ -1,6 +1,6 @@
 """Two criteria, or two rubric tests, with one id."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rubric_lint.edits.intents import Repair, ReplaceValue
@@ -16,8 +16,7 @@ from rubric_lint.text.scalar import write_numbered
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare all ids, written and generated."""
     ids = [fold_id(criterion.id) for criterion in rubric.criteria]
-    taken = set(ids)
-    if len(taken) == len(ids):
+    if len(rubric.ids) == len(ids):
         return
     seen: dict[str, _Same] = {}
     for identifier, criterion in zip(ids, rubric.criteria, strict=True):
@@ -30,7 +29,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             "the first one" if first.has_own_id else f"gets the id `{shorten(first.id)}` from its place",
             *_path_of_id(first),
         )
-        renames = tuple(_rename(same, criterion, taken))
+        renames = tuple(_rename(rubric, same, criterion))
         same.last = criterion
         code = "taken" if criterion.has_own_id else "generated-taken"
         if criterion.id != first.id:
@@ -60,13 +59,13 @@ class _Same:
 _LATER, _EARLIER = "rename-later", "rename-earlier"
 
 
-def _rename(same: _Same, criterion: Criterion, taken: Container[str]) -> Iterator[Repair]:
+def _rename(rubric: Rubric, same: _Same, criterion: Criterion) -> Iterator[Repair]:
     """Yield the repairs that give a criterion, or the one before it with the same id, a new id.
 
     Each finding has a number of its own, so that the repairs of all can be applied at once. An id from the place, or
     from an anchor, stays.
     """
-    number = _find_free(criterion.id, same.number, taken)
+    number = rubric.find_free(criterion.id, same.number)
     same.number = number + 1
     other = "the other id" if same.last is same.first else "the id of the previous one"
     for renamed, choice, what in ((criterion, _LATER, "this id"), (same.last, _EARLIER, other)):
@@ -74,13 +73,6 @@ def _rename(same: _Same, criterion: Criterion, taken: Container[str]) -> Iterato
             title = f"rename {what} to `{shorten(f'{renamed.id}-{number}')}`"
             intents = (ReplaceValue(renamed.path_of("id"), write_numbered(renamed.id, number)),)
             yield Repair(title, intents, safe=False, choice=choice)
-
-
-def _find_free(identifier: str, number: int, taken: Container[str]) -> int:
-    """Return the lowest number from `number` on that makes an id which no criterion has."""
-    while fold_id(f"{identifier}-{number}") in taken:
-        number += 1
-    return number
 
 
 def _path_of_id(criterion: Criterion) -> tuple[Path, Part]:
