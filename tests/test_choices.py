@@ -354,6 +354,22 @@ def test_names_as_levels_are_one_error_with_a_choice_of_their_order(form, choice
     ]
 
 
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ("required_min_scor: 3, levels: {1: Names nothing, 3: Names all}", "required_min_level"),
+        ("required_min_scor: 3, score_ranges: {0: Names nothing, 3: Names all}", "required_min_score"),
+        ("required_min_levl: 3, score_ranges: {0: Names nothing, 3: Names all}", "required_min_score"),
+        ("required_min_scor: 3, expected_outcome: Names all", "required_min_score"),
+    ],
+)
+def test_a_misspelled_gate_becomes_the_one_of_the_shape(fields, name):
+    text = f"rubrics: [{{id: a, {fields}}}]\n"
+    fixed = fix("a.yaml", text.encode(), OURS, unsafe=True)
+    assert re.findall(r"required\w+", fixed.text) == [name]
+    assert not [finding.rule for finding in fixed.result.findings if finding.severity == "error"]
+
+
 def test_a_name_in_place_of_the_id_is_one_error():
     text = scale(["{name: a, expected_outcome: Says who it was}", "{name: b, id: b, expected_outcome: Says when}"])
     found = lint("a.yaml", text.encode()).findings
