@@ -182,6 +182,18 @@ MIXED = """\
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("choice", ["rename-later", "rename-earlier"])
+def test_twice_the_criteria_with_one_id_are_twice_the_work_to_rename(choice):
+    def run(count):
+        criteria = "".join(f"- id: a\n  expected_outcome: Names the cause number {number}\n" for number in range(count))
+        fixed = fix("a.yaml", f"rubrics:\n{criteria}".encode(), FileSettings(), choices=[choice])
+        assert len(fixed.applied) == count - 1
+
+    once, twice = (count_calls(run, count) for count in (20, 40))
+    assert twice < 2.3 * once
+
+
+@pytest.mark.slow
 def test_formatting_reads_and_plans_only_what_each_round_needs():
     text = "tests:\n" + "".join(map(UNSORTED.format, range(60)))
     assert work(format_file, "a.yaml", text) < 8 * work(lint, "a.yaml", text)

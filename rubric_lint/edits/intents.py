@@ -423,7 +423,8 @@ class Reorder(Intent):
 class InsertItems(Intent):
     """Insert copies of the list item at `path` after it, or `before` it.
 
-    Each copy is the item with other scalars: their paths in the item, empty if it is one, and what is written there.
+    Each copy is the item with other scalars: their paths in the item, empty if it is one, and what is written there. A
+    field that the item has not is added as the last one.
     If the list is put in another order at the same time, `place` is where the copies go in that order.
     """
 
@@ -447,6 +448,9 @@ class InsertItems(Intent):
     def is_sure(self, sharing: "Sharing") -> bool:
         document, (start, end) = sharing.document, sharing.document.span(self.path)
         places = {place for changes in self.copies for place, _ in changes}
+        item = document.value(self.path)
+        if isinstance(item, dict) and any(len(place) == 1 and place[0] not in item for place in places):
+            return False
         for first, last in sorted(document.span((*self.path, *place)) for place in places):
             if not start <= first < last <= end:
                 return False

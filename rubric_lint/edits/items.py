@@ -279,7 +279,13 @@ def _copy(document: Document, path: Path, changes: tuple[tuple[Path, str], ...])
     text, item = document.source.text, document.span(path)
     if document.is_alias(path):
         raise ObstacleError("it is written as an alias; write it out")
-    new = {document.span((*path, *place)): written for place, written in changes}
+    value = document.value(path)
+    added, new = list[tuple[str, str]](), dict[Span, str]()
+    for place, written in changes:
+        if isinstance(value, dict) and len(place) == 1 and place[0] not in value:
+            added.append((str(place[0]), written))
+        else:
+            new[document.span((*path, *place))] = written
     pieces, at = [], item.start
     for span in sorted(new):
         if not (at <= span.start < span.end <= item.end):
@@ -292,7 +298,21 @@ def _copy(document: Document, path: Path, changes: tuple[tuple[Path, str], ...])
     pieces.append(without_comments(document, Span(at, item.end)))
     if _ANCHOR.search("".join(pieces[::2])):
         raise ObstacleError("it holds an anchor, which cannot be copied")
-    return _LINE.sub(lambda line: line[0].rstrip(" \t"), "".join(pieces)).rstrip()
+    copy = _LINE.sub(lambda line: line[0].rstrip(" \t"), "".join(pieces)).rstrip()
+    return _add_fields(document, document.span((*path, next(iter(value))), Part.KEY), copy, added) if added else copy
+
+
+def _add_fields(document: Document, first: Span, copy: str, fields: Sequence[tuple[str, str]]) -> str:
+    """Return the copy of a mapping with more fields at its end; `first` is its first key, with the usual quotes."""
+    text = document.source.text
+    quote = text[first.start] if text[first.start] in "\"'" else ""
+    written = [f"{quote}{name}{quote}: {value}" for name, value in fields]
+    line = new_line(document) + " " * column_of(text, first)
+    if not copy.endswith("}"):
+        return copy + "".join(f"{line}{field}" for field in written)
+    body = copy[:-1].rstrip(", \t\r\n")
+    separator = f",{line}" if "\n" in copy[len(body) :] else ", "
+    return separator.join([body, *written]) + copy[len(body) :].lstrip(",")
 
 
 def _strip_breaks(separator: str) -> str:

@@ -54,7 +54,7 @@ def identify(finding: Finding, renames: Mapping[str, str]) -> Subjects:
     return tuple(tuple(Identity(finding.rule, text, sign) for sign in finding.criterion or ("",)) for text in texts)
 
 
-_OTHER = re.compile(r"^criterion (?:`.*`|\d+)$")
+_OTHER = re.compile(r"^(?:criterion (?:`.*`|\d+)|rubric-\d+)$")  # a label, or an id made from the place
 _WORD = re.compile(r"\w+")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rubric_lint.edits.intents import (
+    AddField,
     InsertItems,
     Intent,
     MoveItems,
@@ -78,37 +79,56 @@ SPLIT = "split"
 
 
 def split_outcome(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) -> Iterator[Repair]:
-    """Yield the repair that makes a criterion of each part, if a weight that is written has such parts."""
+    """Yield the repair that makes a criterion of each part, if a weight that is written has such parts.
+
+    Its title says if parts have the whole weight each, and if criteria below get other generated ids.
+    """
     if rubric.view is not None or criterion.weight is None or criterion.borrows_id:
         return
-    texts = [part[:1].upper() + part[1:] for part in parts]
-    adding = divide(criterion, texts)
+    texts = [part[:1].upper() + part[1:].rstrip() for part in parts]
+    adding = divide(rubric, criterion, texts)
     if adding is None:
         return
     count, share = ("two", "half") if len(texts) == 2 else (str(len(texts)), f"1/{len(texts)} of")
-    shared = f"{share} the weight, {adding[0].text}" if isinstance(adding[0], ReplaceValue) else "the weight 1"
+    is_shared = isinstance(adding[0], ReplaceValue | AddField)
+    title = f"split it into {count} criteria of "
+    title += f"{share} the weight, {adding[0].text}" if is_shared else "the weight 1"
+    if not is_shared and len(rubric.criteria) > 1:
+        title += f" each, together {len(texts)} times the weight it has now"
+    last = rubric.last_without_id
+    if last > int(criterion.path[-1]):
+        title += f"; generated ids below it change, such as `rubric-{last + 1}` to `rubric-{last + len(texts)}`"
     first = ReplaceValue(criterion.outcome_path, json.dumps(texts[0], ensure_ascii=False))
-    yield Repair(f"split it into {count} criteria of {shared}", (first, *adding), safe=False, choice=SPLIT)
+    yield Repair(title, (first, *adding), safe=False, choice=SPLIT)
 
 
-def divide(criterion: Criterion, parts: Sequence[str]) -> list[Intent] | None:
-    """Return what adds a criterion for each part behind the first one; a weight that is written is shared.
+def divide(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) -> list[Intent] | None:
+    """Return what adds a criterion for each part behind the first one, with a share of its weight.
 
-    None if that weight has no exact part for each.
+    None if a weight that is written has no exact part for each. Where none is written, each part keeps the weight 1 if
+    it is a string, if 1 has no such parts, or if there is no other criterion to be outweighed.
     """
     own = criterion.outcome_path[len(criterion.path) :]
     adding: list[Intent] = []
     more: list[tuple[Path, str]] = []
-    if criterion.fields is not None and "weight" in criterion.fields and criterion.weight is not None:
+    if criterion.fields is not None and criterion.weight is not None:
+        is_written = "weight" in criterion.fields
         share = criterion.weight / len(parts)
-        if share * len(parts) != criterion.weight:
+        is_exact = share * len(parts) == criterion.weight
+        text = f"{share.normalize():f}"
+        if is_written and not is_exact:
             return None
-        more = [(("weight",), f"{share.normalize():f}")]
-        adding.append(ReplaceValue(criterion.path_of("weight"), more[0][1]))
-    copies = []
-    for number, text in enumerate(parts[1:], 2):
+        if is_written:
+            adding.append(ReplaceValue(criterion.path_of("weight"), text))
+        elif is_exact and len(rubric.criteria) > 1:
+            adding.append(AddField(criterion.path, "weight", text))
+        more = [(("weight",), text)] if adding else []
+    copies, number = [], 1
+    for text in parts[1:]:
         changes = [(own, json.dumps(text, ensure_ascii=False)), *more]
-        changes += [(("id",), write_numbered(criterion.id, number))] if criterion.has_own_id else []
+        if criterion.has_own_id:
+            number = rubric.find_free(criterion.id, number + 1)
+            changes.append((("id",), write_numbered(criterion.id, number)))
         copies.append(tuple(sorted(changes)))
     return [*adding, InsertItems(criterion.path, tuple(copies))]
 

@@ -180,6 +180,22 @@ class Rubric(_RubricFields):
         return tuple([entry for entry in self.entries if entry.shapes[0] is not Shape.HOLISTIC])
 
     @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids of the criteria, written and generated, for comparison."""
+        return frozenset([fold_id(criterion.id) for criterion in self.criteria])
+
+    def find_free(self, identifier: str, number: int) -> int:
+        """Return the lowest number from `number` on that makes an id, as in `tone-2`, which no criterion has."""
+        while fold_id(f"{identifier}-{number}") in self.ids:
+            number += 1
+        return number
+
+    @cached_property
+    def last_without_id(self) -> int:
+        """The index of the last criterion whose id is generated; -1 if there is none."""
+        return max((int(criterion.path[-1]) for criterion in self.criteria if not criterion.has_own_id), default=-1)
+
+    @cached_property
     def entries_by_place(self) -> Mapping[Path, Criterion]:
         """The entries by their paths in the document."""
         return {self.view.place(entry.path) if self.view else entry.path: entry for entry in self.entries}

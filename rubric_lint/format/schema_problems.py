@@ -204,7 +204,7 @@ _FIRST_CLAUSE = re.compile(r"[^.:;]+")
 
 def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: str) -> Problem:
     known: Mapping[str, Any] = fault.schema["properties"]
-    near = schema.suggest(name, known)
+    near = _fit_gates(schema, fault.value, schema.suggest(name, known))
     shown = shorten(name)
     if schema.version not in ("", CURRENT) and name in schema_for().entry_fields:
         values = {"field": name, "current": CURRENT, "version": schema.version}
@@ -223,6 +223,19 @@ def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: st
     if repair and not schema.is_valid_field(known, near[0], fault.value[name]):
         repair = None  # it would only be another error
     return Problem("misspelt", path, Part.KEY, values, repair=repair)
+
+
+_OTHER_GATE = {"required_min_score": "required_min_level", "required_min_level": "required_min_score"}
+
+
+def _fit_gates(schema: RubricSchema, mapping: dict[str, Any], near: list[str]) -> list[str]:
+    """Replace each gate that the shape of the criterion cannot have by the one that it can have."""
+    shapes = SHAPE_FIELDS.keys() & mapping.keys() & schema.entry_fields.keys()
+    if not shapes or _OTHER_GATE.keys().isdisjoint(near):
+        return near
+    allowed = schema.fields_of_shape(frozenset(shapes))
+    fitting = [_OTHER_GATE.get(field, field) if field not in allowed else field for field in near]
+    return list(dict.fromkeys(fitting))
 
 
 def _list_known(schema: RubricSchema, known: Mapping[str, Any], mapping: dict[str, Any]) -> list[str]:
