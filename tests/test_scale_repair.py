@@ -140,6 +140,46 @@ def test_no_band_goes_over_a_wide_gap_unasked(ranges, names, plain):
     assert repair(text) == (plain or read_bands(text))
 
 
+PARTED = {
+    "one score": ([(0, 5), (6, 10)], 5, [(0, 4), (5, 10)]),
+    "as many as a third": ([(0, 3), (4, 9), (10, 10)], 7, [(0, 3), (4, 6), (7, 10)]),
+    "more than a third": ([(0, 0), (1, 9), (10, 10)], 5, None),
+    "nearly all": ([(0, 8), (9, 10)], 1, None),
+}
+
+
+@pytest.mark.parametrize(("ranges", "gate", "expected"), PARTED.values(), ids=PARTED)
+def test_no_band_starts_far_from_its_scores_at_a_gate_unasked(ranges, gate, expected):
+    text = one_of_two(*ranges, gate=gate)
+    (finding,) = lint("a.yaml", text.encode(), OURS).findings
+    assert (finding.fix is not None, [fix.choice for fix in finding.choices]) == (expected is not None, ["add-band"])
+    assert [band[:2] for band in repair(text)] == (expected or ranges)
+
+
+def test_the_short_form_starts_no_band_far_from_its_scores_unasked():
+    text = "rubrics:\n  - {id: a, required_min_score: 1, score_ranges: {0: Names nothing, 9: Names all}}\n" + CALM
+    assert not fix("a.yaml", text.encode(), OURS, unsafe=True).is_changed
+
+
+ONE_MEANING = {
+    "a gap": ([(0, 3), (4, 8), (10, 10)], 7, {"widen-lower", "widen-upper", "add-band"}),
+    "a shared score": ([(0, 5), (5, 8), (9, 10)], 7, {"upper-keeps", "lower-keeps"}),
+}
+
+
+@pytest.mark.parametrize(("ranges", "gate", "names"), ONE_MEANING.values(), ids=ONE_MEANING)
+def test_a_gate_gives_no_second_meaning_to_a_choice(ranges, gate, names):
+    text = one_of_two(*ranges, gate=gate)
+    findings = lint("a.yaml", text.encode(), OURS).findings
+    assert "split-band" in {finding.rule for finding in findings}
+    offered = {(choice.choice, choice.title) for finding in findings for choice in finding.choices}
+    assert {name for name, _ in offered} == names
+    assert len(offered) == len(names)
+    for name, title in offered:
+        applied = fix("a.yaml", text.encode(), OURS, choices=[name]).applied
+        assert applied[0].title == title
+
+
 def test_the_only_band_of_the_short_form_keeps_its_start():
     text = "rubrics:\n  - {id: a, score_ranges: {5: Names the log}}\n" + CALM
     assert not fix("a.yaml", text.encode(), OURS, unsafe=True).is_changed
@@ -283,8 +323,26 @@ WISHES = [
 ] + [{"unsafe": True, "choices": ["upper-keeps", "add-band"]}, {"choices": ["add-band", "lower-keeps", "widen-upper"]}]
 
 
+def check_printed(name, text, findings):
+    """Each title that is printed for a choice is what the choice does, and all findings of a scale say the same."""
+    titles, edits = {}, {}
+    for finding in findings:
+        for each in finding.choices:
+            key = finding.criterion[:1], each.choice
+            assert titles.setdefault(key, each.title) == each.title
+            assert edits.setdefault(key, each.edits) == each.edits
+    assert len({(key[0], *edit) for key, edit in edits.items()}) == len(titles)
+    for choice in {choice for _, choice in titles}:
+        fixed = fix(name, text.encode(), OURS, choices=choice.split(","))
+        printed = Counter(
+            (finding.rule, each.title) for finding in findings for each in finding.choices if each.choice == choice
+        )
+        assert printed <= Counter((each.rule, each.title) for each in fixed.applied)
+
+
 def check_laws(name, text):
     before = lint(name, text.encode(), OURS)
+    check_printed(name, text, before.findings)
     errors = sum(finding.severity == "error" for finding in before.findings)
     for wish in WISHES:
         fixed = fix(name, text.encode(), OURS, **wish)

@@ -522,13 +522,9 @@ class MoveItems(Intent):
 
 
 class Arrange(Intent):
-    """Say that a fix arranges all bands of the scale at `path`, which only one fix may do at a time.
-
-    Of several, one that `also_parts` comes first: it also starts bands at gates and thresholds.
-    """
+    """Say that a fix arranges all bands of the scale at `path`, which only one fix may do at a time."""
 
     path: Path
-    also_parts: bool = False
 
     def check(self, _sharing: "Sharing") -> None:
         pass

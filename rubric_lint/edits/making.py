@@ -52,7 +52,7 @@ def _edit(intent: Intent, document: Document) -> list[Edit]:
 
 _MAKERS: dict[type[Intent], Callable[..., Any]] = {
     intents.AddField: fields.add_field,
-    intents.Arrange: lambda _document, _path, _also_parts: [],
+    intents.Arrange: lambda _document, _path: [],
     intents.Dissolve: fields.dissolve,
     intents.EscapeText: fields.escape_text,
     intents.InsertField: fields.insert_field,

@@ -534,11 +534,9 @@ def _find_arranged(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
     return (finding.pointer.split("/", 2)[1], first.path) if isinstance(first, Arrange) else None
 
 
-def _rank(pair: tuple[Finding, Fix]) -> tuple[bool, tuple[Edit, ...]]:
-    """Put fixes in the order of the text; those of a scale that start bands at gates and thresholds too come first."""
-    fix = pair[1]
-    first = fix.intents[0] if fix.intents else None
-    return not (isinstance(first, Arrange) and first.also_parts), fix.edits
+def _rank(pair: tuple[Finding, Fix]) -> tuple[Edit, ...]:
+    """Put fixes in the order of the text."""
+    return pair[1].edits
 
 
 def _is_free(span: Span, taken: list[Span]) -> bool:

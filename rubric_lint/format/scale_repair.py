@@ -276,19 +276,30 @@ class ScalePlan:
         """The scores at which a band starts whatever the author chooses."""
         return {*self.lows} & {*self.highs}
 
-    def repair(self, wanted: Iterable[int] = (), *, parts: bool = False) -> ScaleRepair:
-        """Return the answers; with `parts`, those that also start a band at each of the `wanted` cuts."""
-        wanted = set(wanted)
-        repairs = []
-        for name, answer in self._find_answers(parts=parts):
-            repair = self._write(answer, name, parts=parts) if wanted <= answer.starts else None
-            if repair is not None:
-                repairs.append(repair)
+    def repair(self) -> ScaleRepair:
+        """Return the answers that put the bands in order and cover each score once."""
+        return self._write_all(self._find_answers(), self._find_obstacle())
+
+    def part(self, starts: Iterable[int]) -> ScaleRepair:
+        """Return the answers that also start a band at some gates and thresholds.
+
+        A scale that is not sound has none: its other answers come first, so that each name has one meaning.
+        """
+        others = self.repair()
+        if others.plain or others.choices or self.gaps:
+            return ScaleRepair(obstacle="first repair the order and the bounds of the bands of this scale")
+        wanted = set(starts)
+        found = [("", self._shift(self._keep(self.lows))), (ADD_BAND, self._add(self.lows, is_parting=True))]
+        return self._write_all((name, answer) for name, answer in found if wanted <= answer.starts)
+
+    def _write_all(self, answers: Iterable[tuple[str, _SoundScale]], obstacle: str = "") -> ScaleRepair:
+        written = (self._write(answer, name) for name, answer in answers)
+        repairs = [repair for repair in written if repair is not None]
         plain = next((repair for repair in repairs if not repair.choice), None)
         choices = tuple(repair for repair in repairs if repair.choice)
-        return ScaleRepair(plain, choices, "" if repairs else self._find_obstacle())
+        return ScaleRepair(plain, choices, "" if repairs else obstacle)
 
-    def _find_answers(self, *, parts: bool) -> Iterator[tuple[str, _SoundScale]]:
+    def _find_answers(self) -> Iterator[tuple[str, _SoundScale]]:
         """Find the nearest sound scales, each with the name that chooses it.
 
         If one is nearest, and no band of it goes over a wide gap, it needs no choice and has no name.
@@ -304,13 +315,12 @@ class ScalePlan:
         elif upper == lower:
             names = {WIDEN_UPPER if all(gap.below == 0 for gap in self.gaps) else WIDEN_LOWER: upper}
         found = [(name, answer) for name, answer in names.items() if answer is not None]
-        for name, answer in found:
-            yield name, self._shift(answer) if parts else answer
-        if is_open and found and not parts:  # the gaps go the same way
+        yield from found
+        if is_open and found:  # the gaps go the same way
             return
         adding = {f"{UPPER_KEEPS},{ADD_BAND}": self.lows, f"{LOWER_KEEPS},{ADD_BAND}": self.highs}
         for name, starts in adding.items() if is_open else [(ADD_BAND, self.lows)]:
-            answer = self._add(starts, parts=parts)
+            answer = self._add(starts)
             if answer.added:
                 yield name, answer
 
@@ -341,8 +351,12 @@ class ScalePlan:
             starts[gap.below] = options[0] if is_upper else options[-1]
             ends[gap.below - 1] = starts[gap.below] - 1
         if not self.gaps:
-            ends = self._end(starts)
+            return self._keep(starts)
         return _SoundScale(tuple(zip(starts, ends, strict=True)))
+
+    def _keep(self, starts: Sequence[int]) -> _SoundScale:
+        """Return the bands that start at some scores, and leave the gaps between them."""
+        return _SoundScale(tuple(zip(starts, self._end(starts), strict=True)))
 
     def _end(self, starts: Sequence[int]) -> list[int]:
         """Return where bands end that start at some scores, and leave the gaps between them."""
@@ -353,7 +367,7 @@ class ScalePlan:
         return [*ends, self.written[-1].high]
 
     def _shift(self, answer: _SoundScale) -> _SoundScale:
-        """Start the next band at a gate or threshold inside a band, unless that would split the next one."""
+        """Start the next band at a gate or threshold inside a band, unless it is far, or would split the next one."""
         bands = list(answer.bands)
         for number in range(len(bands) - 1):
             start, end = bands[number]
@@ -361,16 +375,18 @@ class ScalePlan:
             following, last = bands[number + 1]
             if len(inside) != 1 or following != end + 1 or not (self.written[number + 1].band.outcome or "").strip():
                 continue
+            if following - inside[0] > WIDEST:
+                continue
             is_whole = not any(following < cut <= last for cut in self.cuts)
             if not (is_whole and following in self.cuts):
                 bands[number : number + 2] = (start, inside[0] - 1), (inside[0], last)
         return _SoundScale(tuple(bands))
 
-    def _add(self, starts: Sequence[int], *, parts: bool) -> _SoundScale:
-        """Add bands in the gaps and, with `parts`, from each gate or threshold inside a band on."""
+    def _add(self, starts: Sequence[int], *, is_parting: bool = False) -> _SoundScale:
+        """Add bands in the gaps and, if it `is_parting`, from each gate or threshold inside a band on."""
         bands, added = list[tuple[int, int]](), [(gap.first, gap.last) for gap in self.gaps]
         for start, end in zip(starts, self._end(starts), strict=True):
-            inside = [cut for cut in self.cuts if start < cut <= end] if parts else []
+            inside = [cut for cut in self.cuts if start < cut <= end] if is_parting else []
             bands.append((start, inside[0] - 1 if inside else end))
             if inside:
                 added.append((inside[0], end))
@@ -386,7 +402,7 @@ class ScalePlan:
             pieces += [(first, stop - 1) for first, stop in pairwise([start, *inside, end + 1])]
         return _SoundScale(tuple(bands), tuple(pieces))
 
-    def _write(self, answer: _SoundScale, choice: str, *, parts: bool) -> Repair | None:
+    def _write(self, answer: _SoundScale, choice: str) -> Repair | None:
         """Return the repair that writes a sound scale; None if it changes nothing, or cannot be written."""
         depth = len(self.scale.path)
         intents, titles = list[Intent](), list[str]()
@@ -414,7 +430,7 @@ class ScalePlan:
             title = f"make the bands {_name_bands(sorted((*answer.bands, *answer.added)))}"
             if answer.added:
                 title += f", with a placeholder as the outcome of {_name_bands(answer.added)}"
-        return Repair(title, (Arrange(self.scale.path, parts), *intents), safe=False, choice=choice)
+        return Repair(title, (Arrange(self.scale.path), *intents), safe=False, choice=choice)
 
     def _write_band(self, one: _Written, start: int, end: int) -> tuple[str, list[Intent]]:
         """Return what gives a band other bounds, in words and as changes; the short form has no upper bounds."""

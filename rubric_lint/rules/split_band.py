@@ -61,7 +61,7 @@ def _check_scale(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: Sequen
         starts = [start for start in one.starts if start not in plan.settled]
         if starts:
             problem = _describe(rubric, scale, verdicts, replace(one, starts=starts))
-            yield plan.repair(starts, parts=True).attach(problem)
+            yield plan.part(starts).attach(problem)
 
 
 def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBand) -> Problem:
