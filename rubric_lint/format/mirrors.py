@@ -2,12 +2,11 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.openings import match_negation
-from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.wording import NEGATIONS, stem, write_out_negations
 
 _WORD = re.compile(r"[^\W_]+")
@@ -22,10 +21,10 @@ _COMMON = 40
 """A word that more criteria have says nothing about a pair of them, and would make the search quadratic."""
 
 
-def find_mirrors(rubric: Rubric) -> Iterator[tuple[Criterion, Criterion]]:
+def find_mirrors(criteria: Sequence[Criterion]) -> Iterator[tuple[Criterion, Criterion]]:
     """Find the penalties that mirror a criterion that gives points, each with the first such criterion."""
-    gives = [each for each in rubric.criteria if each.outcome and each.weight and each.weight > 0]
-    takes = [each for each in rubric.criteria if each.outcome and each.weight and each.weight < 0]
+    gives = [each for each in criteria if each.outcome and each.weight and each.weight > 0]
+    takes = [each for each in criteria if each.outcome and each.weight and each.weight < 0]
     said = {id(each): _read(each) for each in (*gives, *takes)}
     with_word: dict[str, list[Criterion]] = defaultdict(list)
     for criterion in gives:

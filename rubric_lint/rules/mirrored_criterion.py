@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.mirrors import find_mirrors
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Report each penalty for missing what another criterion gives points for."""
-    for penalty, criterion in find_mirrors(rubric):
+    for penalty, criterion in rubric.mirrors:
         place = Place("the other one", criterion.outcome_path)
         values = {"weight": penalty.weight, "other": criterion.label, "other_weight": criterion.weight}
         yield Problem("negation", penalty.outcome_path, values=values, related=(place,))
