@@ -47,7 +47,15 @@ FLOOR = {room: number for number, row in enumerate(reversed(FLOORS.split("\n")))
 # What a rule may know: the model and the vocabulary.
 KNOWN_TO_RULES = {
     *("edits.intents", "finding", "messages", "rules.rule", "text.path", "text.source", "text.scalar"),
-    *("format.criterion", "format.openings", "format.repairs", "format.rubric", "format.scale_repair", "format.signs"),
+    *(
+        "format.criterion",
+        "format.mirrors",
+        "format.openings",
+        "format.repairs",
+        "format.rubric",
+        "format.scale_repair",
+        "format.signs",
+    ),
     "format.wording",
 }
 

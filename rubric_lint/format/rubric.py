@@ -19,6 +19,7 @@ from rubric_lint.format.criterion import (
     build_criterion,
     unescape_criterion,
 )
+from rubric_lint.format.mirrors import find_mirrors
 from rubric_lint.format.recognition import NOTHING_AROUND, Around
 from rubric_lint.format.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.text.document import Document
@@ -162,6 +163,11 @@ class Rubric(_RubricFields):
     def span(self) -> tuple[int, int]:
         """The scores of bands that are worth 0 and 1."""
         return (self.view and self.view.span) or (LOWEST, HIGHEST)
+
+    @cached_property
+    def mirrors(self) -> tuple[tuple[Criterion, Criterion], ...]:
+        """The penalties that mirror a criterion that gives points, each with that criterion."""
+        return tuple(find_mirrors(self.criteria))
 
     @cached_property
     def shape(self) -> Shape | None:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.openings import find_demand, find_negation
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.rules.mirrored_criterion import find_mirrors
 from rubric_lint.rules.rule import Rule
 
 _SHOWN = 3
@@ -21,7 +20,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             said = find_negation(text)
             found += [(criterion, said)] if said else []
     if found:  # which is dear to compare
-        mirrors = {id(penalty) for penalty, _ in find_mirrors(rubric)}  # `mirrored-criterion` says more of them
+        mirrors = {id(penalty) for penalty, _ in rubric.mirrors}  # `mirrored-criterion` says more of them
         found = [(criterion, said) for criterion, said in found if id(criterion) not in mirrors]
     if not found:
         return
