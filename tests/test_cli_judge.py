@@ -234,6 +234,24 @@ def test_a_wrong_key_ends_the_run_and_is_not_shown(said):
     said(first, counts, command)
 
 
+REFUSALS = {
+    "401": Response({"error": {"message": "No."}}, 401),
+    "402": Response({"error": {"message": "No credit."}}, 402),
+    "404": Response({"error": {"message": "No such model."}}, 404),
+    "307": Response({}, 307, {"location": "http://127.0.0.1:9/v1"}),
+    "302": Response({}, 302, {"location": "/login"}),
+    "429 for two hours": Response({"error": {"message": "Quota."}}, 429, {"retry-after": "7200"}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_what_every_request_would_get_says_what_to_change_first(name, said):
+    with serving(REFUSALS[name]) as server:
+        code, _, err = judge(server, "--concurrency", "1")
+    assert (code, len(server.asked)) == (2, 1)
+    said(err.replace(server.url, "URL").splitlines()[2:])
+
+
 @pytest.mark.slow
 def test_one_cause_is_told_a_few_times_and_then_summed_up(folder, said):
     write_answers(folder, 40)

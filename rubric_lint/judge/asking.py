@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from rubric_lint.judge.account import Account, Need, Reservation, count_bytes
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
-from rubric_lint.judge.endpoint import Exchange, Place
+from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
 from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.prompt import Message, divide, order_criteria, output_schema, say, write_prompt
 from rubric_lint.outputs.decoding import OutputError
@@ -84,14 +84,14 @@ class Asker(AbstractAsyncContextManager[Any], Protocol):
 class Asked(NamedTuple):
     """The exchanges of one request and its corrections; `fault` describes the last if `output` is None.
 
-    `is_last` if a correction failed as every other request would.
+    `last` is why a correction failed, if every other request would fail as it did.
     """
 
     rubric: ScoringRubric
     exchanges: tuple[Exchange, ...]
     output: JudgeOutput | None
     fault: str = ""
-    is_last: bool = False
+    last: UnansweredError | None = None
 
 
 class Sample(NamedTuple):

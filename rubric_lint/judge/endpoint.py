@@ -144,8 +144,20 @@ _SHORTEST_SECRET = 8
 """Shorter keys are placeholders such as `none`, for endpoints without a key, and may occur in messages as words."""
 
 
+class Remedy(NamedTuple):
+    """What has to change before a run can go on that no request could: something outside `first`, or its `options`."""
+
+    first: str = ""
+    options: str = ""
+
+
+NO_REMEDY = Remedy()
+
+
 class UnansweredError(Exception):
     """A request that got no reply; `lasting` if no other request would get one, `advice` on what would help.
+
+    `remedy` says what has to change before another run, as far as it is known.
 
     `of_answer` if the cause is the length or the content of the answer, which says nothing about other requests.
     `is_refused` if the same request would be refused again, `is_of_format` if for how it asks for JSON.
@@ -163,9 +175,11 @@ class UnansweredError(Exception):
         is_refused: bool = False,
         is_of_format: bool = False,
         advice: str = "",
+        remedy: Remedy = NO_REMEDY,
     ) -> None:
         super().__init__(message)
         self.lasting = lasting
+        self.remedy = remedy
         self.of_answer = of_answer
         self.is_refused = is_refused
         self.is_of_format = is_of_format
@@ -175,6 +189,15 @@ class UnansweredError(Exception):
         """Return the same with another message."""
         flags = {name: value for name, value in vars(self).items() if name != "model"}
         return UnansweredError(message, **flags)
+
+
+_NO_KEY = Remedy(options="the variable of the API key in --api-key-env")
+_NO_CREDIT = Remedy("see that the account has credit")
+_REMEDIES = {
+    HTTPStatus.UNAUTHORIZED: Remedy("put the right API key into its variable"),
+    HTTPStatus.PAYMENT_REQUIRED: _NO_CREDIT,
+    HTTPStatus.NOT_FOUND: Remedy(options="the right --model and --base-url"),
+}
 
 
 class _TryAgainError(Exception):
@@ -356,7 +379,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             return
         if (fault.wait or 0) > _LONGEST_WAIT:
             message = f"{reason}; the endpoint asks to wait {fault.wait:.0f} s: run the same command again after that"
-            raise UnansweredError(message, lasting=True)
+            raise UnansweredError(message, lasting=True, remedy=Remedy(f"wait {fault.wait:.0f} s"))
         if not self.pace.hold(turn, fault.wait, reason):
             raise UnansweredError(f"{reason}; no other reply for half an hour", lasting=True)
 
@@ -408,18 +431,21 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         if response.is_redirect:
             where = response.headers.get("location", "").partition("?")[0]
             message = f"HTTP {status}: the endpoint redirects to {where}, and no request follows with the key"
-            return UnansweredError(message, lasting=True, advice="(name the right address with --base-url)")
+            advice, remedy = "(name the right address with --base-url)", Remedy(options="the right --base-url")
+            return UnansweredError(message, lasting=True, advice=advice, remedy=remedy)
         code = fault.body.get("code") if isinstance(fault.body, dict) else None
         if code == "insufficient_quota" or status in _LASTING:
             no_key = status == HTTPStatus.UNAUTHORIZED and self._key == NO_KEY
             advice = "(no API key was sent; name its variable with --api-key-env)" if no_key else ""
-            return UnansweredError(message, lasting=True, advice=advice)
+            remedy = _NO_KEY if no_key else _REMEDIES.get(status, _NO_CREDIT)
+            return UnansweredError(message, lasting=True, advice=advice, remedy=remedy)
         form = self.call.response_format
         if form in _JSON_FORMS and status not in _PASSING and _ABOUT_FORMAT.search(response.text):
             advice = (
                 f"(asked with --response-format {form}; try --response-format text, which relies on the prompt alone)"
             )
-            return UnansweredError(message, lasting=True, is_of_format=True, advice=advice)
+            remedy = Remedy(options="--response-format text")
+            return UnansweredError(message, lasting=True, is_of_format=True, advice=advice, remedy=remedy)
         if status == HTTPStatus.TOO_MANY_REQUESTS and _TOO_LARGE.search(message):
             return UnansweredError(message, of_answer=True, is_refused=True)
         is_overload = status in _OVERLOADED or tells_overload(fault.body)

@@ -11,7 +11,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.judge.account import Account, LimitError, Reservation
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Asked, Asker, Plan, Sample, correct, list_needs
-from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
+from rubric_lint.judge.endpoint import NO_REMEDY, Exchange, Place, Remedy, UnansweredError
 from rubric_lint.judge.journal import make_fingerprint
 from rubric_lint.judge.prompt import Message, divide, join_outputs, output_schema, write_prompt
 from rubric_lint.judge.spending import Spending
@@ -180,12 +180,16 @@ _IN_A_ROW = 5
 
 
 class StoppedError(Exception):
-    """A run that stopped early, and why."""
+    """A run that stopped early, and why; `remedy` says what has to change before it can go on."""
+
+    remedy = NO_REMEDY
 
 
-def _stop(model: str) -> Never:
+def _stop(model: str, remedy: Remedy) -> Never:
     """Raise the error of a run that no other request can go on; `model` is the one of a panel."""
-    raise StoppedError(f"all other requests {f'to `{model}` ' if model else ''}would fail too")
+    error = StoppedError(f"all other requests {f'to `{model}` ' if model else ''}would fail too")
+    error.remedy = remedy
+    raise error
 
 
 @dataclass(slots=True)
@@ -308,15 +312,16 @@ class JudgeRun:
             verdicts = {answer.rubric.grade(output).verdict for output in outputs}
             self.tally.stable += invalid is None and len(outputs) > 1 and len(verdicts) == 1
             message = None
-            is_last, model = False, ""
+            refusal: UnansweredError | None = None
+            model = ""
             if invalid is not None:
                 pairs = zip(self.panel.names, taken, strict=True)
                 model, last = next((name, s[-1].asked[-1]) for name, s in pairs if s and s[-1].output is None)
                 message = f"invalid after {counted(len(last.exchanges), 'attempt')}: {invalid}"
-                is_last = last.is_last
+                refusal = last.last
             self._watch(answer.key, message)
-            if is_last:
-                _stop("" if self.panel.is_single else model)
+            if refusal:
+                _stop("" if self.panel.is_single else model, refusal.remedy)
 
     def _take_loss(self, answer: Answer, fault: UnansweredError) -> None:
         self.tally.unanswered += 1
@@ -324,7 +329,7 @@ class JudgeRun:
         self._lost_in_a_row += not fault.of_answer
         self._watch(answer.key, f"not judged: {f'`{fault.model}`: ' if fault.model else ''}{fault}")
         if fault.lasting:
-            _stop(fault.model)
+            _stop(fault.model, fault.remedy)
         if self._lost_in_a_row >= _IN_A_ROW and self.panel.is_live:
             raise StoppedError(f"{_IN_A_ROW} answers in a row got no reply")
 
@@ -389,7 +394,7 @@ class JudgeRun:
                     raise
                 lost = "was refused" if refusal.is_refused else "got no reply"
                 fault = f"{fault}; the correction {lost}: {refusal}"
-                return Asked(rubric, tuple(exchanges), None, fault, is_last=refusal.lasting)
+                return Asked(rubric, tuple(exchanges), None, fault, refusal if refusal.lasting else None)
             except LimitError as limit:
                 limit.follow(len(exchanges), fault)
                 raise

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -22,6 +22,7 @@ from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan, list_requests
 from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, write_batch
 from rubric_lint.judge.call import Call
+from rubric_lint.judge.endpoint import NO_REMEDY, Remedy
 from rubric_lint.judge.journal import Journal
 from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, Results, StoppedError
 from rubric_lint.judge.spending import (
@@ -146,7 +147,7 @@ def run_judge(
     Without `has_verdicts`, the outputs may be of some criteria only, so that their verdicts say nothing. `advice` says
     what to do about answers without a reply.
     """
-    stopped = ""
+    stop: _Stop | None = None
     progress = Progress(sys.stderr, "judging", "answers", left)
     faults = Faults()
 
@@ -169,9 +170,9 @@ def run_judge(
     try:
         asyncio.run(_judge(run, answers, progress))
     except StoppedError as fault:
-        stopped = f"stopped: {fault}"
+        stop = _Stop(f"stopped: {fault}", fault.remedy)
     except KeyboardInterrupt:
-        stopped = "interrupted"
+        stop = _INTERRUPTED
     progress.clear()
     for message in faults.end():
         complain(message)
@@ -181,10 +182,10 @@ def run_judge(
     _tell_other_models(run.tally.others)
     _tell_what_was_not_read(run.tally.reading)
     _report(run, plan, left, has_verdicts=has_verdicts)
-    _say_how_to_resume(stopped, run.tally, advice, panel.account, left - run.tally.judged)
-    if stopped == "interrupted":
+    _say_how_to_resume(stop, run.tally, advice, panel.account, left - run.tally.judged)
+    if stop == _INTERRUPTED:
         raise click.Abort
-    if stopped:
+    if stop:
         return Exit.USAGE
     is_incomplete = run.tally.invalid or run.tally.unanswered or run.tally.is_limited or panel.account.fault
     return Exit.FOUND if is_incomplete else Exit.CLEAN
@@ -284,8 +285,28 @@ def _tell_what_was_not_read(reading: ReadingTotals) -> None:
         click.echo(visible(line), err=True)
 
 
-def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, account: Account, left: int) -> None:
-    """Print what the same command would do; `stopped` is why the run stopped, empty if it did not.
+class _Stop(NamedTuple):
+    """Why a run stopped, and what has to change before it can go on."""
+
+    why: str
+    remedy: Remedy = NO_REMEDY
+
+    def word(self, given: str) -> str:
+        """Say it, and how to go on; `given` says what to give the command again."""
+        first, options = self.remedy
+        how = f"run the same command{given} to resume"
+        if options:
+            how = f"run the command{given} with {options} to resume"
+        elif first:
+            how = f"{first}, then {how}"
+        return f"{self.why}; the results so far are saved. {how[0].upper()}{how[1:]}"
+
+
+_INTERRUPTED = _Stop("interrupted")
+
+
+def _say_how_to_resume(stop: _Stop | None, tally: JudgeTally, advice: str, account: Account, left: int) -> None:
+    """Print what the same command would do; `stop` is why the run stopped, None if it did not.
 
     `left` is the number of answers that have no result.
     """
@@ -294,13 +315,13 @@ def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, account: Ac
     end = _word_end(tally, account, given, left)
     goes_on = tally.is_limited and not (account.fault or account.too_low or tally.is_stuck)
     account.ending = Ending(end, left, goes_on) if end and left else None
-    if stopped:
-        complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
+    if stop:
+        complain(stop.word(given))
     elif end:
         complain(end)
     elif tally.unanswered and advice:
         complain(advice)
-    if (stopped or goes_on) and not holds_secrets(context):
+    if (goes_on or (stop and not stop.remedy.options)) and not holds_secrets(context):
         click.echo(f"  {visible(repeat_command(context))}", err=True)
 
 
