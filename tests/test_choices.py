@@ -370,6 +370,21 @@ def test_a_misspelled_gate_becomes_the_one_of_the_shape(fields, name):
     assert not [finding.rule for finding in fixed.result.findings if finding.severity == "error"]
 
 
+def test_a_criterion_is_split_after_the_other_fixes_in_it():
+    text = (
+        "rubrics:\n  - id: b\n    expected_outcome: Is signed\n"
+        "  - expected_outcome: 'Names all of the following: red, blue and green'\n    required_min_scor: 5\n"
+    )
+    fixed = fix("a.yaml", text.encode(), OURS, unsafe=True, choices=["split"])
+    assert sorted(applied.rule for applied in fixed.applied) == ["bundled-list", "missing-id", "unknown-field"]
+    assert re.findall(r"(?:id|required\w+): \S+", fixed.text) == [
+        "id: b",
+        *("required_min_score: 5", "id: rubric-2"),
+        *("required_min_score: 5", "id: rubric-2-2"),
+        *("required_min_score: 5", "id: rubric-2-3"),
+    ]
+
+
 def test_a_name_in_place_of_the_id_is_one_error():
     text = scale(["{name: a, expected_outcome: Says who it was}", "{name: b, id: b, expected_outcome: Says when}"])
     found = lint("a.yaml", text.encode()).findings

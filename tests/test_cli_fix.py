@@ -370,6 +370,21 @@ def test_what_became_of_the_suites_of_a_folder_is_counted(program):
     assert program("--to", "agentv-5", "other.yaml")[0] == 0
 
 
+def test_what_an_error_keeps_from_a_rewriting_is_said_with_the_choice_that_there_is(program, said):
+    bands = (
+        "{score_range: [0, 5], expected_outcome: Names no cause}, {score_range: [5, 10], expected_outcome: Names one}"
+    )
+    program.write(
+        "a.eval.yaml",
+        "tests:\n  - id: one\n    input: Why?\n    rubrics:\n      - {id: a, description: Names it, required: true}\n"
+        f"  - id: two\n    input: Why?\n    rubrics: [{{id: b, score_ranges: [{bands}]}}]\n",
+    )
+    said(
+        program("--to", "agentv-5", "a.eval.yaml"),
+        program("--to", "agentv-5", "--choose", "upper-keeps", "--check", "."),
+    )
+
+
 @pytest.mark.parametrize("options", [(), ("--to", "agentv-5")], ids=["for no release", "for AgentV 5"])
 def test_a_file_with_a_syntax_error_is_not_fixed(program, options):
     program.write("a.rubric.yaml", "rubrics:\n  - [\n")

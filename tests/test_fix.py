@@ -279,8 +279,9 @@ def test_mechanical_cures_are_unsafe_fixes(text, said):
         ),
         BANDS + "      - &b {score_range: [5, 10], expected_outcome: Names two}\n"
         "      - {score_range: [0, 4], expected_outcome: Names none}\n  - {id: b, score_ranges: [*b]}\n",
+        "rubrics:\n  - id: a\n    score_ranges: {5: Names two, 0: Names none, 0: Names zero}\n",
     ],
-    ids=["above all", "between", "in brackets", "anchors"],
+    ids=["above all", "between", "in brackets", "anchors", "a key twice"],
 )
 def test_bands_that_cannot_be_sorted_stay(text, said):
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)

@@ -410,6 +410,12 @@ class Reorder(Intent):
 
     turn = (0,)
 
+    def check(self, sharing: "Sharing") -> None:
+        super().check(sharing)
+        for step in self.steps:
+            if isinstance(step, str):
+                sharing.check_field((*self.path, step))
+
     def find(self, document: "Document") -> Any:
         return document.value(self.path)
 

@@ -131,6 +131,8 @@ def _with_comments(document: Document, spans: Sequence[Span], first: int, last: 
     for at in range(first, last):
         line = line_start(text, spans[at].start)
         before = code[line : spans[at].start]
+        if "&" in before or "!" in before:
+            raise ObstacleError("one of them begins with an anchor or a tag; sort them by hand")
         if before.strip(" -"):
             raise ObstacleError("they do not start their own lines; sort them by hand")
         own = line + (len(before) - len(before.lstrip(" ")) if is_list else len(before))

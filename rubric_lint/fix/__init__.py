@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
-from rubric_lint.edits.intents import Arrange, Fix, MoveItems, ReplaceValue, WrapText
+from rubric_lint.edits.intents import Arrange, Fix, InsertItems, MoveItems, ReplaceValue, WrapText
 from rubric_lint.finding import LIST_CHOICES, Finding, Result, Severity
 from rubric_lint.fix.following import DataChange, find_added, find_old, identify, list_renames
 from rubric_lint.fix.proof import Doubt, Reading, find_doubt, find_doubts, renumber
@@ -510,13 +510,19 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
 def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Finding, Fix]]:
     """Choose the fixes that can be applied at once: of those that touch the same text, the first.
 
-    Each may add a document to the end of the file, after those that the others before it add.
+    A criterion is copied last, after the fixes in it, which the copies would need too. Each may add a document to the
+    end of the file, after those that the others before it add.
     """
     taken: list[Span] = []
     arranged = set[tuple[str, Path]]()
     added = 0
+    changed = set[tuple[str, Path]]()
     fixable = ((finding, fix) for finding in findings if (fix := wish.pick(finding)))
-    for finding, fix in sorted(fixable, key=_rank):
+    ordered = sorted(fixable, key=lambda pair: (_find_copied(*pair) is not None, _rank(pair)))
+    has_copies = bool(ordered) and _find_copied(*ordered[-1]) is not None
+    for finding, fix in ordered:
+        if _find_copied(finding, fix) in changed:
+            continue
         is_adding = any(intent.adds_document for intent in fix.intents)
         edits = fix.edits[:-1] if is_adding and added else fix.edits  # the last one adds the document
         scale = _find_arranged(finding, fix)
@@ -524,8 +530,26 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
             arranged |= {scale} if scale else set()
             for edit in edits:
                 taken.insert(bisect_left(taken, edit.span), edit.span)
+            if has_copies:
+                changed.update(_find_changed(finding, fix))
             yield finding, renumber(fix, added) if is_adding and added else fix
             added += is_adding
+
+
+def _find_copied(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
+    """Return the criterion that a fix copies, with the first step of its pointer."""
+    if not fix.choice:
+        return None
+    copied = [intent.path for intent in fix.intents if isinstance(intent, InsertItems)]
+    return (finding.pointer.split("/", 2)[1], copied[0]) if copied and not _find_arranged(finding, fix) else None
+
+
+def _find_changed(finding: Finding, fix: Fix) -> Iterator[tuple[str, Path]]:
+    """Yield what a fix changes, and all that holds it, with the first step of its pointer."""
+    step = finding.pointer.split("/", 2)[1]
+    for intent in fix.intents:
+        place = intent.place or ()
+        yield from ((step, place[:length]) for length in range(1, len(place) + 1))
 
 
 def _find_arranged(finding: Finding, fix: Fix) -> tuple[str, Path] | None:

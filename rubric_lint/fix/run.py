@@ -134,7 +134,7 @@ class FixTotals:
             remain = "would remain"
         more = [
             (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
-            (self.unmet, f"{counted(self.unmet, 'place')} to change by hand first, listed above"),
+            (self.unmet, f"{counted(self.unmet, 'place')} to change first, listed above"),
             (remaining, f"{counted(remaining, 'finding')} {remain}"),
             (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
             (self.unsafe, f"up to {word_unsafe(self.unsafe, self.again)}"),  # not proved yet
@@ -154,6 +154,8 @@ class FixTotals:
             text = f"0 rubrics found in {read}, so there was nothing to fix."
         elif self.faults + self.unreadable + self.broken:
             text = f"Nothing fixed in {read}."
+        elif self.unmet:
+            text = f"Nothing rewritten in {read}."
         else:
             text = f"Nothing to fix{' safely' if self.unsafe or self.open else ''} in {read}."
         return text + (f"\n{notes[0].upper()}{notes[1:]}." if notes else "")

@@ -90,11 +90,13 @@ def split_outcome(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) ->
     if adding is None:
         return
     count, share = ("two", "half") if len(texts) == 2 else (str(len(texts)), f"1/{len(texts)} of")
-    is_shared = isinstance(adding[0], ReplaceValue | AddField)
     title = f"split it into {count} criteria of "
-    title += f"{share} the weight, {adding[0].text}" if is_shared else "the weight 1"
-    if not is_shared and len(rubric.criteria) > 1:
-        title += f" each, together {len(texts)} times the weight it has now"
+    if isinstance(adding[0], ReplaceValue | AddField):
+        title += f"{share} the weight, {adding[0].text}"
+    elif len(rubric.criteria) > 1:
+        title += f"the weight 1 each, together {len(texts)} times the weight it has now"
+    else:
+        title += "the weight 1"
     last = rubric.last_without_id
     if last > int(criterion.path[-1]):
         title += f"; generated ids below it change, such as `rubric-{last + 1}` to `rubric-{last + len(texts)}`"

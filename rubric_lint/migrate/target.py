@@ -91,6 +91,9 @@ _WHOLE = (
     "nothing is rewritten before these are changed, and others may be found then: "
     "a suite is rewritten whole or not at all"
 )
+_DEPRECATED = (
+    "deprecated fields are rewritten with the suite, not before; `rubric-lint fix` without `--to` rewrites them alone"
+)
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
 
@@ -141,7 +144,7 @@ def rewrite(
     reason = f"not rewritten for {wanted.title} before its errors are fixed"
     errors = [Left(finding, f"{finding.message}; {reason}") for finding in _find_obstacles(fixed.result, settings)]
     if unmet := rewriting.find_later() or tuple(errors):
-        return replace(fixed, unmet=unmet)
+        return replace(fixed, unmet=unmet, notes=tuple(rewriting.find_outdated(fixed.result.source)))
     if unmet := rewriting.find_obstacles():
         return replace(fixed, unmet=unmet, notes=(Note(_WHOLE),))
     rewritten = rewriting.run()
@@ -188,6 +191,11 @@ class _Rewriting:
             signs = agentv_4_suite.find_later(document, rubrics.get(document.number, []), is_sound=is_sound)
             found += [self._leave(document, unmet) for unmet in signs][:1]
         return tuple(found)
+
+    def find_outdated(self, source: Source) -> Iterator[Note]:
+        """Say that deprecated fields, whose fixes are safe, stay with the rest of a suite that is not rewritten."""
+        if any(rubric.outdated for _, rubric in self._rubrics(source)):
+            yield Note(_DEPRECATED)
 
     def find_obstacles(self) -> tuple[Left, ...]:
         """Find all that prevents the rewriting, in the order of the text: a file is rewritten whole or not at all."""

@@ -100,8 +100,8 @@ _OF_SCHEMAS = (
         fix="unsafe",
         marks=(_VALUE, _KEY, _HEAD),
         choices={
-            FIRST_LOWEST: "number the names of levels, the first of them 1",
-            FIRST_HIGHEST: "number the names of levels, the last of them 1",
+            FIRST_LOWEST: "number the names of levels, from 0 for the first one up",
+            FIRST_HIGHEST: "number the names of levels, from 0 for the last one up",
         },
     ),
     Rule(
