@@ -181,6 +181,28 @@ def test_a_search_without_an_end_gives_the_last_doubt_about_each_fix(monkeypatch
     assert all("would be a new finding, duplicate-id: " in reason for reason in fixed.refused.values())
 
 
+RIVALS = {
+    "two gates": "requird_min_score: 7, required: true, expected_outcome: Names it",
+    "two outcomes": "expcted_outcome: Names it, description: Names all",
+}
+
+
+@pytest.mark.parametrize("fields", RIVALS.values(), ids=RIVALS)
+def test_a_deprecated_and_a_misspelt_field_for_one_meaning_both_stay_with_the_reason(fields, said):
+    text = f"rubrics:\n- {{id: a, {fields}}}\n- {{id: b, expected_outcome: Names no}}\n"
+    for unsafe in (False, True):
+        fixed = fix("suite.yaml", text.encode(), OURS, unsafe=unsafe)
+        left = {each.finding.rule.partition("-")[0]: each.reason for each in fixed.left(unsafe=unsafe)}
+        assert (fixed.text, left.keys()) == (text, {"deprecated", "unknown"})
+    said({*left.values()})
+
+
+def test_a_field_that_only_repeats_the_default_keeps_no_misspelt_gate_from_its_name():
+    text = "rubrics:\n- {id: a, required: false, requird_min_score: 7, expected_outcome: Names it}\n"
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert fixed.text == text.replace("required: false, requird", "required")
+
+
 def test_a_fix_in_another_system_is_refused_for_what_it_would_bring():
     """Its criteria are not where a rubric of ours would have them."""
     text = """\

@@ -325,9 +325,7 @@ def _find_unproven(
     places: Iterable[tuple[_Step, Span]], proven: Collection[_Name], *, is_renaming: bool = False
 ) -> list[_Name]:
     """Return the fixes that touch one of some places, without those that are proven."""
-    found = dict.fromkeys(
-        name for step, span in places for name in step.find_touching(*span, is_renaming=is_renaming)
-    )
+    found = dict.fromkeys(name for step, span in places for name in step.find_touching(*span, is_renaming=is_renaming))
     return [name for name in found if name not in proven]
 
 
