@@ -57,11 +57,15 @@ class Problem(NamedTuple):
 
 
 class Related(NamedTuple):
-    """Another place that a finding refers to, and its description. `source` is its file, if it is another one."""
+    """Another place that a finding refers to, and its description. `source` is its file, if it is another one.
+
+    `path` is the value there, if the linter found it in the file itself.
+    """
 
     message: str
     span: Span
     source: Source | None = None
+    path: Path = ()
 
 
 class Finding(NamedTuple):

@@ -247,6 +247,7 @@ def test_a_kept_result_is_the_result(suite):
         finding._replace(
             obstacle="",
             criterion=(),
+            related=tuple(each._replace(path=()) for each in finding.related),
             fix=finding.fix and finding.fix.with_intents(()),
             choices=tuple(each.with_intents(()) for each in finding.choices),
         )

@@ -144,6 +144,65 @@ def test_one_unsafe_fix_that_is_refused_keeps_no_other_back(text, said):
     said(fixed.text, left, [finding.rule for finding in fixed.result.findings])
 
 
+SORTED = "score_ranges: {8: Names all, 0: Names nothing}"
+OTHER = "- {id: b, score_ranges: {0: Names no, 5: Names yes}}\n"
+READ_NOW = {
+    "a gate that splits a band": (f"- {{id: a, requird_min_score: 9, {SORTED}}}\n", {"band-order", "unknown-field"}),
+    "an id that another one has": (f"- {{ID: b, weight: 2, {SORTED}}}\n", {"band-order"}),
+    "levels beside the bands": (f"- {{id: a, Levels: {{1: Names no, 2: Names all}}, {SORTED}}}\n", {"band-order"}),
+}
+
+
+@pytest.mark.parametrize(("criterion", "rules"), READ_NOW.values(), ids=READ_NOW)
+def test_what_a_new_name_uncovers_refuses_no_other_fix_and_itself_if_it_is_an_error(criterion, rules):
+    text = f"rubrics:\n{OTHER}{criterion}"
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert (fixed.doubt, {each.rule for each in fixed.applied}) == ("", rules)
+    assert [rule for rule, _ in fixed.refused] == ["unknown-field"] * ("unknown-field" not in rules)
+    assert all(reason.startswith("line 3 would be a new finding, ") for reason in fixed.refused.values())
+
+
+def test_a_fix_that_only_others_make_possible_keeps_none_of_them_from_their_reason():
+    criteria = ["id: b", "name: a-2", "ID: a-2, required_min_scor: 5"]
+    bands = (f"0: Names nothing {number}, 8: Names it all {number}" for number in range(3))
+    entries = (f"- {{{one}, score_ranges: {{{two}}}}}\n" for one, two in zip(criteria, bands, strict=True))
+    text = f"rubrics:\n{''.join(entries)}"
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert sorted(each.rule for each in fixed.applied) == ["split-band", "unknown-field", "unknown-field"]
+    (reason,) = fixed.refused.values()
+    assert reason.startswith("line 4 would be a new finding, duplicate-id: ")
+
+
+def test_a_search_without_an_end_gives_the_last_doubt_about_each_fix(monkeypatch):
+    monkeypatch.setattr("rubric_lint.fix.MAX_TRIALS", 2)
+    text = "rubrics:\n" + "".join(f"- {{idd: a, wieght: 1, expected_outcome: Cites {number}}}\n" for number in range(3))
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert fixed.refused
+    assert all("would be a new finding, duplicate-id: " in reason for reason in fixed.refused.values())
+
+
+RIVALS = {
+    "two gates": "requird_min_score: 7, required: true, expected_outcome: Names it",
+    "two outcomes": "expcted_outcome: Names it, description: Names all",
+}
+
+
+@pytest.mark.parametrize("fields", RIVALS.values(), ids=RIVALS)
+def test_a_deprecated_and_a_misspelt_field_for_one_meaning_both_stay_with_the_reason(fields, said):
+    text = f"rubrics:\n- {{id: a, {fields}}}\n- {{id: b, expected_outcome: Names no}}\n"
+    for unsafe in (False, True):
+        fixed = fix("suite.yaml", text.encode(), OURS, unsafe=unsafe)
+        left = {each.finding.rule.partition("-")[0]: each.reason for each in fixed.left(unsafe=unsafe)}
+        assert (fixed.text, left.keys()) == (text, {"deprecated", "unknown"})
+    said({*left.values()})
+
+
+def test_a_field_that_only_repeats_the_default_keeps_no_misspelt_gate_from_its_name():
+    text = "rubrics:\n- {id: a, required: false, requird_min_score: 7, expected_outcome: Names it}\n"
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert fixed.text == text.replace("required: false, requird", "required")
+
+
 def test_a_fix_in_another_system_is_refused_for_what_it_would_bring():
     """Its criteria are not where a rubric of ours would have them."""
     text = """\

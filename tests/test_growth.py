@@ -139,6 +139,22 @@ def test_twice_the_records_are_twice_the_work_to_rewrite_for_agentv_5():
     assert work(run, "a.jsonl", twice) < 2.2 * work(run, "a.jsonl", once)
 
 
+BLOCKED = """\
+- ID: a
+  weight: 1
+  score_ranges: {{8: Names all of {0}, 0: Names nothing of {0}}}
+"""
+
+
+@pytest.mark.slow
+def test_twice_the_blocked_fixes_are_twice_the_work():
+    run = partial(fix, unsafe=True)
+    once, twice = ("rubrics:\n" + "".join(map(BLOCKED.format, range(count))) for count in (100, 200))
+    fixed = run("a.yaml", once.encode())
+    assert (len(fixed.applied), len(fixed.refused)) == (101, 99)
+    assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
+
+
 OVERLAPPING = """\
   - id: r{0}
     score_ranges:

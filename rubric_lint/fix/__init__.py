@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
-from rubric_lint.edits.intents import Arrange, Fix, InsertItems, MoveItems, ReplaceValue, WrapText
+from rubric_lint.edits.intents import Arrange, Fix, InsertItems, MoveItems, RenameKey, ReplaceValue, WrapText
 from rubric_lint.finding import LIST_CHOICES, Finding, Result, Severity
-from rubric_lint.fix.following import DataChange, find_added, find_old, identify, list_renames
+from rubric_lint.fix.following import DataChange, Offsets, find_added, identify, list_renames
 from rubric_lint.fix.proof import Doubt, Reading, find_doubt, find_doubts, renumber
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
@@ -210,10 +210,11 @@ class _Step:
     def edits(self) -> list[Edit]:
         return sorted((edit for *_, change in self._changes for edit in change.edits), key=attrgetter("span"))
 
-    def find_touching(self, start: int, end: int) -> Iterator[_Name]:
-        """Find the fixes with an edit that overlaps a span or touches it."""
-        for at in range(bisect_right(self._named, (end, len(self.examined.result.source.text) + 1)) - 1, -1, -1):
-            *_, stop, name = self._named[at]
+    def find_touching(self, start: int, end: int, *, is_renaming: bool = False) -> Iterator[_Name]:
+        """Find the fixes with an edit that overlaps a span or touches it; of those, maybe only who renames a field."""
+        named = self._renaming if is_renaming else self._named
+        for at in range(bisect_right(named, (end, len(self.examined.result.source.text) + 1)) - 1, -1, -1):
+            *_, stop, name = named[at]
             if stop < start:
                 return
             yield name
@@ -222,14 +223,28 @@ class _Step:
     def _named(self) -> list[tuple[int, int, _Name]]:
         return sorted((*edit.span, name) for _, name, change in self._changes if name for edit in change.edits)
 
+    @cached_property
+    def _renaming(self) -> list[tuple[int, int, _Name]]:
+        names = {
+            name for _, name, change in self._changes if any(isinstance(each, RenameKey) for each in change.intents)
+        }
+        return [each for each in self._named if each[-1] in names]
+
     def find_old(self, span: Span, length: int) -> Span:
         """Return a span of the text after the step, of a length, before it; in a new document, what goes there."""
-        for *_, change in reversed(self._changes):
-            if change.adds_document:
-                length -= len(change.edits[-1].text)
-                if span.start >= length:
-                    return change.edits[0].span
-        return Span(*(find_old(at, self.edits) for at in span))
+        for change in reversed(self._adding):
+            length -= len(change.edits[-1].text)
+            if span.start >= length:
+                return change.edits[0].span
+        return Span(*map(self._offsets.find_old, span))
+
+    @cached_property
+    def _adding(self) -> list[DataChange]:
+        return [change for *_, change in self._changes if change.adds_document]
+
+    @cached_property
+    def _offsets(self) -> Offsets:
+        return Offsets(self.edits)
 
     def find_entry(self, at: int) -> Span | None:
         """Return the extent of the criterion at an offset."""
@@ -256,14 +271,14 @@ class _Trial(NamedTuple):
     doubts: list[Doubt]
     is_broken: bool = False
 
-    def suspect(self, proven: Collection[_Name], *, is_strict: bool) -> tuple[dict[_Name, str], dict[_Name, None]]:
-        """Return the fixes that are to be refused for the doubts, and those that are to wait until others are proved.
+    def suspect(self, proven: Collection[_Name], *, is_strict: bool) -> tuple[dict[_Name, str], dict[_Name, str]]:
+        """Return the fixes that are to be refused, and those that are to wait until others are proved, with the doubts.
 
         If it `is_strict`, only fixes that touch the place of a doubt are, and none if any doubt has no such fix.
         """
         seen = set[tuple[Span, ...]]()
         found = [(doubt, self._find_suspects(doubt, proven, seen, is_strict=is_strict)) for doubt in self.doubts]
-        refused, waiting = dict[_Name, str](), dict[_Name, None]()
+        refused, waiting = dict[_Name, str](), dict[_Name, str]()
         if is_strict and not all(suspects for _, suspects in found):
             return refused, waiting
         kept: set[_Name] = set()  # something has to be left to try
@@ -271,14 +286,17 @@ class _Trial(NamedTuple):
             if len(suspects) == 1:
                 refused.setdefault(suspects[0], doubt.reason)
             elif refused.keys().isdisjoint(suspects):
+                suspects.sort(key=attrgetter("round"))  # those of a later round may be possible only after these
                 kept |= {name for name in suspects[: len(suspects) // 2] if name not in waiting}
-                waiting |= dict.fromkeys(name for name in suspects[len(suspects) // 2 :] if name not in kept)
+                waiting |= {name: doubt.reason for name in suspects[len(suspects) // 2 :] if name not in kept}
         return refused, waiting
 
     def _find_suspects(
         self, doubt: Doubt, proven: Collection[_Name], seen: set[tuple[Span, ...]], *, is_strict: bool
     ) -> list[_Name]:
         """Return the fixes that touch the place of a doubt, or else those of its criterion, or else all.
+
+        With those that touch it come those that give a field of its criterion a name by which it is read.
 
         Of several doubts about one criterion that no fix touches, only the first one yields any; `seen` has these.
         """
@@ -290,9 +308,12 @@ class _Trial(NamedTuple):
                 places.append((steps[number], span))
                 if number:
                     span = steps[number - 1].find_old(span, len(steps[number].examined.result.source.text))
-        if (touching := _find_unproven(places, proven)) or is_strict:
+        touching = _find_unproven(places, proven)
+        if is_strict:
             return touching
         entries = [(step, entry) for step, span in places if (entry := step.find_entry(span.start))]
+        if touching:
+            return [*dict.fromkeys([*touching, *_find_unproven(entries, proven, is_renaming=True)])]
         key = tuple(entry for _, entry in entries)
         if key in seen:
             return []
@@ -300,9 +321,11 @@ class _Trial(NamedTuple):
         return _find_unproven(entries, proven) or [name for step in steps for name in step.names if name not in proven]
 
 
-def _find_unproven(places: Iterable[tuple[_Step, Span]], proven: Collection[_Name]) -> list[_Name]:
+def _find_unproven(
+    places: Iterable[tuple[_Step, Span]], proven: Collection[_Name], *, is_renaming: bool = False
+) -> list[_Name]:
     """Return the fixes that touch one of some places, without those that are proven."""
-    found = dict.fromkeys(name for step, span in places for name in step.find_touching(*span))
+    found = dict.fromkeys(name for step, span in places for name in step.find_touching(*span, is_renaming=is_renaming))
     return [name for name in found if name not in proven]
 
 
@@ -324,7 +347,8 @@ class _Search(NamedTuple):
         Return the last trial that passed, what was refused, besides what is `given`, and why `claims` were left out.
         """
         known = {_Name(0, *name): reason for name, reason in given.items()}
-        refused, waiting = dict(known), list[dict[_Name, None]]()
+        refused, waiting = dict(known), list[dict[_Name, str]]()
+        doubted, last = dict[_Name, str](), ""
         best: tuple[frozenset[_Name], _Trial] | None = None
         left_out = ""
         for _ in range(MAX_TRIALS):
@@ -340,6 +364,7 @@ class _Search(NamedTuple):
             causes, doubtful = trial.suspect(proven, is_strict=bool(claims))
             refused |= causes
             waiting += [doubtful] if doubtful else []
+            doubted, last = doubted | doubtful, trial.doubts[0].reason
             if causes or doubtful:
                 continue
             if not claims:
@@ -350,8 +375,8 @@ class _Search(NamedTuple):
             fixable = [each for each in self.first.result.findings if self.wish.pick(each)]
             names = frozenset(_Name(0, each.rule, each.pointer) for each in fixable)
             best = names, self._try(names, ())
-        reason = f"no set of its fixes passed the proof in {MAX_TRIALS} trials"
-        return best[1], {place: refused.get(name, reason) for place, name in best[1].left.items()}, left_out
+        reasons = doubted | refused
+        return best[1], {place: reasons.get(name, last) for place, name in best[1].left.items()}, left_out
 
     def _try(self, excluded: frozenset[_Name], claims: Sequence[_Change]) -> _Trial:
         """Apply all fixes but the excluded ones; prove the data after each round, and the findings at the end."""
@@ -435,15 +460,16 @@ class _StoppedError(Exception):
 def find_new(before: Result, after: Result, changes: Sequence[DataChange]) -> Iterator[Finding]:
     """Find the new findings after some changes.
 
-    A text that is put where it belongs may be warned of, as it is read now, and so may a scale in a rubric of its own,
-    as it decides a verdict now.
+    A text that is put where it belongs may be warned of, as it is read now, and so may what a field with a new name
+    decides, or a scale in a rubric of its own, as it decides a verdict now.
     """
     intents = [intent for change in changes for intent in change.intents]
     is_moved = any(isinstance(intent, MoveItems) for intent in intents)
     wraps = (intent for intent in intents if isinstance(intent, WrapText))
     names = {*list_renames(changes).values(), *(wrap.name for wrap in wraps)}
     for finding in find_added(before.findings, after.findings, changes):
-        is_read_now = is_moved or not names.isdisjoint(finding.pointer.split("/"))
+        steps = chain(finding.pointer.split("/"), *(each.path for each in finding.related))
+        is_read_now = is_moved or not names.isdisjoint(steps)
         # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
         if finding.rule != "syntax" and not (is_read_now and finding.severity is not Severity.ERROR):
             yield finding

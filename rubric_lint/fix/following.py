@@ -1,8 +1,10 @@
 """Tell the new findings of a text from those that it had before fixes, by rule, criterion and values."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from rubric_lint.edits.intents import Intent, RenameKey
@@ -89,18 +91,26 @@ def _list_placeholders(intent: Intent) -> Iterator[str]:
             yield shorten(value.strip())
 
 
-def find_old(at: int, edits: Sequence[Edit], text: str = "") -> int:
-    """Return the offset before some sorted edits of an offset after them.
+class Offsets:
+    """Where the offsets of a text after some sorted edits come from."""
 
-    In what an edit writes, that is where the edit begins, or the place in `text` from where the rest of the line moved.
-    """
-    shift = 0
-    for (start, end), new in edits:
-        if at < start + shift:
-            break
-        if at < start + shift + len(new):
-            rest = new[at - start - shift :].partition("\n")[0].strip()
-            places = [text.find(rest, *span) for span, _ in edits] if rest else []
-            return next((place for place in places if place >= 0), 0) or start
-        shift += len(new) - (end - start)
-    return at - shift
+    def __init__(self, edits: Sequence[Edit]) -> None:
+        self._edits = edits
+        self._shifts = [0, *accumulate(len(new) - (end - start) for (start, end), new in edits)]
+        self._starts = [edit.span.start + shift for edit, shift in zip(edits, self._shifts, strict=False)]
+
+    def find_old(self, at: int, text: str = "") -> int:
+        """Return the offset before the edits of an offset after them.
+
+        In what an edit writes, that is where the edit begins, or the place in `text` from where the rest of the line
+        moved.
+        """
+        number = bisect_right(self._starts, at)
+        if number:
+            (start, _), new = self._edits[number - 1]
+            inside = at - self._starts[number - 1]
+            if inside < len(new):
+                rest = new[inside:].partition("\n")[0].strip()
+                places = [text.find(rest, *span) for span, _ in self._edits] if rest else []
+                return next((place for place in places if place >= 0), 0) or start
+        return at - self._shifts[number]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.edits.intents import AddField, Fix, Intent, MoveItems
 from rubric_lint.edits.lines import line_start
-from rubric_lint.fix.following import DataChange, find_old
+from rubric_lint.fix.following import DataChange, Offsets
 from rubric_lint.format.criterion import LOWEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Examined, build_rubrics
@@ -96,7 +96,7 @@ def find_doubts(before: Reading, after: Reading, changes: Sequence[DataChange]) 
     """Find the reasons why `after` is not what `changes` should make of `before`."""
     if _lines(before) != _lines(after):
         edits = sorted((edit for change in changes for edit in change.edits), key=attrgetter("span"))
-        starts = (find_old(fault.span.start, edits) for fault in after.faults[:1])
+        starts = (Offsets(edits).find_old(fault.span.start) for fault in after.faults[:1])
         yield Doubt("it would have a syntax error", tuple(Span(at, at) for at in starts))
         return
     if after.source.text[:1] == "\ufeff":

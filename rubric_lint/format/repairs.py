@@ -16,10 +16,11 @@ from rubric_lint.edits.intents import (
     WrapText,
 )
 from rubric_lint.finding import Problem
-from rubric_lint.format.criterion import Criterion, Replacement, Scale, weigh_nothing
+from rubric_lint.format.criterion import Criterion, Scale, weigh_nothing
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_lists
+from rubric_lint.messages import shorten
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.scalar import write_numbered
 
@@ -31,10 +32,14 @@ MESSAGES = {
 """What the rules on deprecated fields say of them."""
 
 
-def find_deprecated(
-    mapping: Mapping[str, Any], path: Path, field: str, replacement: Replacement | None
-) -> Iterator[Problem]:
+def word_rivals(old: str, other: str, name: str) -> str:
+    """Say why two fields stay that may both mean the field `name`."""
+    return f"`{old}` and `{other}` may both mean `{name}`; keep one of them by hand"
+
+
+def find_deprecated(rubric: Rubric, mapping: Mapping[str, Any], path: Path, field: str) -> Iterator[Problem]:
     """Find the deprecated `field` of a mapping, unless its replacement is there too."""
+    replacement = rubric.replacements.get(field)
     if replacement is None or field not in mapping or replacement.name in mapping:
         return
     value, place, name = mapping[field], (*path, field), replacement.name
@@ -53,6 +58,10 @@ def find_deprecated(
     values = {"field": field, "name": name}
     if code != "renamed":  # whatever the text of a renamed field is, the finding is the same
         values |= {"value": old_text, "new": new_text}
+    for old, other in rubric.schema.find_rivals(mapping, name):
+        if old == field:
+            yield Problem(code, place, Part.KEY, values, obstacle=word_rivals(old, shorten(other), name))
+            return
     yield Problem(code, place, Part.KEY, values, (), Repair(title, intents, safe=True))
 
 

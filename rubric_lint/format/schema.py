@@ -329,6 +329,16 @@ class RubricSchema:
         known = list(known)
         return find_near(name, known) or [field for field in known if name.lower() in self._synonyms.get(field, ())]
 
+    def find_rivals(self, mapping: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
+        """Find pairs of a deprecated field and an unknown one in a mapping that may both mean the field `name`."""
+        for old, replacement in self.replacements.items() if name not in mapping else ():
+            if replacement.name != name or old not in mapping or not replacement.covers(mapping[old]):
+                continue
+            if replacement.value_for(mapping[old]) is not None:
+                yield from (
+                    (old, key) for key in mapping if key not in self.entry_fields and self.suggest(key, (name,))
+                )
+
     def knows(self, name: str) -> bool:
         """Return whether a name is a field of an entry, or may mean one."""
         return name in self.entry_fields or bool(self.suggest(name, self.entry_fields))

@@ -9,7 +9,7 @@ from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
 from rubric_lint.format.recognition import word_list_form
-from rubric_lint.format.repairs import number_levels, quote, write_placeholder
+from rubric_lint.format.repairs import number_levels, quote, word_rivals, write_placeholder
 from rubric_lint.format.schema import RubricSchema, SchemaFault, schema_for
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.messages import describe, expected_of, join_words, shorten
@@ -222,6 +222,9 @@ def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: st
     repair = _rename(schema, fault.value, path, name, near[0]) if is_plain else None
     if repair and not schema.is_valid_field(known, near[0], fault.value[name]):
         repair = None  # it would only be another error
+    for old, _ in schema.find_rivals(fault.value, near[0]) if repair else ():
+        obstacle = word_rivals(old, shown, near[0])
+        return Problem("misspelt", path, Part.KEY, values, obstacle=obstacle)
     return Problem("misspelt", path, Part.KEY, values, repair=repair)
 
 

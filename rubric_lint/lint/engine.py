@@ -448,7 +448,10 @@ def _make_findings(
         if key in findings:
             continue
         related = tuple(
-            [Related(each.message, each.span or document.span(each.path, each.part), each.source) for each in places]
+            [
+                Related(each.message, each.span or document.span(each.path, each.part), each.source, each.path)
+                for each in places
+            ]
         )
         fixes: Fixes = (None, obstacle, ())
         if repair is not None or choices:

@@ -14,7 +14,7 @@ from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.making import make_fix
 from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
-from rubric_lint.fix.following import DataChange, find_old
+from rubric_lint.fix.following import DataChange, Offsets
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.format.criterion import HIGHEST, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
@@ -60,7 +60,7 @@ class Trouble(NamedTuple):
 def trace_back(at: int, history: Steps) -> int:
     """Return the offset in the text before all steps of an offset after them."""
     for text, edits in reversed(history):
-        at = find_old(at, edits, text)
+        at = Offsets(edits).find_old(at, text)
     return at
 
 

@@ -8,6 +8,7 @@ from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Band, Scale
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.scale_repair import (
+    ADD_BAND,
     SCALE_CHOICES,
     RefusedScaleError,
     ScaleRepair,
@@ -107,5 +108,5 @@ RULE = Rule(
     check,
     fix="unsafe",
     marks=(Part.VALUE, Part.KEY),
-    choices=SCALE_CHOICES,
+    choices={ADD_BAND: SCALE_CHOICES[ADD_BAND]},
 )
