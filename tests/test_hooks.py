@@ -13,6 +13,7 @@ import pytest
 from found import message
 from once import make_once
 
+from rubric_lint.project.settings import Overrides
 from rubric_lint.run.summary import Again, Summary
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES, kind_of
 
@@ -51,7 +52,8 @@ error overlap: criterion `a`: {SHARED}
 = choose: end [0, 5] at 4 (--choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
 """
 ONE = Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=2, errors=1, choices=1)
-FOUND_ONE = f"{ONE._replace(again=Again(('suite.yaml',)))}\n"
+HOOK = Overrides(force_exclude=True)  # the hooks name every file
+FOUND_ONE = f"{ONE._replace(again=Again(('suite.yaml',), overrides=HOOK))}\n"
 FIXED = """\
 {0}: fixed 1 finding
 1 x rename `description` to `expected_outcome` (deprecated-description)
@@ -187,8 +189,8 @@ def test_try_repo(manager, hooks):
     write("b.yaml", GOOD)
     git("add", "--all")
     code, text = run(manager, "try-repo", str(hooks), "rubric-lint", "--all-files")
-    files = {"files": 3, "files_with_rubrics": 2, "fix": "rubric-lint fix .pre-commit-config.yaml a.yaml b.yaml"}
-    counts = f"{ONE._replace(rubrics=2, criteria=3, **files)}\n"
+    again = Again((".pre-commit-config.yaml", "a.yaml", "b.yaml"), overrides=HOOK)
+    counts = f"{ONE._replace(files=3, files_with_rubrics=2, rubrics=2, criteria=3, again=again)}\n"
     assert (1, LINT_FAILED + FINDING.format("a.yaml") + counts) == (code, text[text.index(LINT_FAILED) :])
 
 
