@@ -94,7 +94,7 @@ def expected_findings(bands, ranges, owner):
 
 def named_scores(finding):
     """The scores that a message of overlap or coverage names: what stands before its verb, or after `covers`."""
-    if finding.rule == "bounds":
+    if finding.rule == "bounds" or finding.code == "repeated-key":
         return ()
     told = re.search(r"scores? (\d+(?:(?: to |, | and )\d+)*)", finding.message)[1]
     runs = [list(map(int, run.split(" to "))) for run in re.split(r", | and ", told)]
@@ -190,8 +190,7 @@ def test_the_map_form(keys, is_flow, is_quoted):
         expected.add(("coverage", owner, tuple(sorted(gap))))
     if {"2", "2.0"} <= scores.keys():
         last = max(keys.index("2"), keys.index("2.0"))
-        band = range(2, min((score for score in scores.values() if score > 2), default=11))
-        expected.add(("overlap", f"{owner}/{keys[last]}", tuple(band)))
+        expected.add(("overlap", f"{owner}/{keys[last]}", ()))
     assert reported(text) == expected
 
 
