@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from rubric_lint.format.criterion import (
     HIGHEST,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rubric_lint.format.view import View
 
 
+Made = TypeVar("Made")
 NO_SCORES = range(0)
 
 
@@ -235,6 +236,17 @@ class Rubric(_RubricFields):
     def flawed_scales(self) -> tuple[Scale, ...]:
         """The scales whose bands do not cover 0 to 10 in order."""
         return tuple(scale for scale in self.scales if not scale.is_whole)
+
+    def once(self, make: Callable[["Rubric"], Made]) -> Made:
+        """Return what a function makes of this rubric; it is called once, however many rules ask for it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: Made = self._made[make]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[Callable[["Rubric"], Any], Any]:
+        return {}
 
     @cached_property
     def outcomes(self) -> tuple[Outcome, ...]:

@@ -5,16 +5,15 @@ from collections.abc import Iterator
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import as_integer
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.scale_repair import SCALE_CHOICES, ScaleRepair, find_extent, repair_scale
+from rubric_lint.format.scale_repair import SCALE_CHOICES, find_extent, repair_scales
 from rubric_lint.rules.rule import Rule, of_schema
 from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find swapped bounds; the schema checks single values."""
-    for scale in rubric.flawed_scales:
+    for scale, repair in repair_scales(rubric):
         swapped = [band for band in scale.bands if not band.scores and find_extent(band)]
-        repair = repair_scale(rubric, scale) if swapped else ScaleRepair()
         for band in swapped:
             values = {"lower": as_integer(band.lower), "upper": as_integer(band.upper)}
             yield repair.attach(Problem("swapped", band.path, band.part, values))

@@ -6,7 +6,7 @@ from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import Scale, looks_like_levels
 from rubric_lint.format.repairs import AS_LEVELS, turn_to_levels
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.scale_repair import SCALE_CHOICES, repair_scale
+from rubric_lint.format.scale_repair import SCALE_CHOICES, repair_scales
 from rubric_lint.messages import name_scores
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
@@ -15,7 +15,7 @@ from rubric_lint.text.path import Part
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the scores that no band covers, reading each band generously."""
     lowest, highest = rubric.span
-    for scale in rubric.flawed_scales:
+    for scale, repair in repair_scales(rubric):
         if rubric.has_strays and scale.path == rubric.path:
             continue  # one of them may be a band for any score
         gap = set(range(lowest, highest + 1)).difference(*(band.reach for band in scale.bands))
@@ -25,7 +25,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 continue
             code = "map-gap" if scale.is_map else "gap"
             values = {"scores": name_scores(gap), "them": "it" if len(gap) == 1 else "them"}
-            yield repair_scale(rubric, scale).attach(Problem(code, scale.path, Part.KEY, values))
+            yield repair.attach(Problem(code, scale.path, Part.KEY, values))
 
 
 def _find_levels(rubric: Rubric, scale: Scale, gap: set[int]) -> Problem:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Band, Scale
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.scale_repair import SCALE_CHOICES, ScaleRepair, repair_scale
+from rubric_lint.format.scale_repair import SCALE_CHOICES, ScaleRepair, repair_scales
 from rubric_lint.messages import list_scores, name_scores
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
@@ -13,11 +13,11 @@ from rubric_lint.text.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare each band with those that start at a lower score, in whatever order the bands are written."""
-    for scale in rubric.flawed_scales:
+    for scale, repair in repair_scales(rubric):
         repeated = list(_find_repeated(scale))
         yield from repeated
         if not repeated and not _is_ascending(scale):
-            yield from _compare(scale, repair_scale(rubric, scale))
+            yield from _compare(scale, repair)
 
 
 def _find_repeated(scale: Scale) -> Iterator[Problem]:
