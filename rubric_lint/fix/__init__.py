@@ -415,7 +415,7 @@ class _Search(NamedTuple):
                 groups.setdefault(key, []).append((finding, fix))
         candidates = {}
         for pairs in groups.values():
-            first, _ = min(pairs, key=_rank)
+            first, _ = min(pairs, key=lambda pair: pair[1].edits)
             name = _Name(number, first.rule, first.pointer)
             if name in excluded:
                 left |= {(finding.rule, finding.span.start): name for finding, _ in pairs}
@@ -539,21 +539,25 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
     A criterion is copied last, after the fixes in it, which the copies would need too. Each may add a document to the
     end of the file, after those that the others before it add.
     """
+    candidates = []
+    for finding in findings:
+        fix = wish.pick(finding)
+        if fix:
+            scale = _find_arranged(finding, fix)
+            copied = None if scale else _find_copied(finding, fix)
+            candidates.append((copied is not None, fix.edits, finding, fix, scale, copied))
+    candidates.sort(key=itemgetter(0, 1))
+    has_copies = bool(candidates) and candidates[-1][0]
     taken: list[Span] = []
-    arranged = set[tuple[str, Path]]()
+    arranged, changed = set[tuple[str, Path] | None](), set[tuple[str, Path] | None]()
     added = 0
-    changed = set[tuple[str, Path]]()
-    fixable = ((finding, fix) for finding in findings if (fix := wish.pick(finding)))
-    ordered = sorted(fixable, key=lambda pair: (_find_copied(*pair) is not None, _rank(pair)))
-    has_copies = bool(ordered) and _find_copied(*ordered[-1]) is not None
-    for finding, fix in ordered:
-        if _find_copied(finding, fix) in changed:
+    for _, every_edit, finding, fix, scale, copied in candidates:
+        if (copied and copied in changed) or (scale and scale in arranged):
             continue
         is_adding = any(intent.adds_document for intent in fix.intents)
-        edits = fix.edits[:-1] if is_adding and added else fix.edits  # the last one adds the document
-        scale = _find_arranged(finding, fix)
-        if scale not in arranged and all(_is_free(edit.span, taken) for edit in edits):
-            arranged |= {scale} if scale else set()
+        edits = every_edit[:-1] if is_adding and added else every_edit  # the last one adds the document
+        if all(_is_free(edit.span, taken) for edit in edits):
+            arranged.add(scale)
             for edit in edits:
                 taken.insert(bisect_left(taken, edit.span), edit.span)
             if has_copies:
@@ -563,11 +567,11 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
 
 
 def _find_copied(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
-    """Return the criterion that a fix copies, with the first step of its pointer."""
+    """Return the criterion that a fix copies which arranges no scale, with the first step of its pointer."""
     if not fix.choice:
         return None
     copied = [intent.path for intent in fix.intents if isinstance(intent, InsertItems)]
-    return (finding.pointer.split("/", 2)[1], copied[0]) if copied and not _find_arranged(finding, fix) else None
+    return (finding.pointer.split("/", 2)[1], copied[0]) if copied else None
 
 
 def _find_changed(finding: Finding, fix: Fix) -> Iterator[tuple[str, Path]]:
@@ -582,11 +586,6 @@ def _find_arranged(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
     """Return the scale that a fix arranges, with the first step of its pointer: of several documents, the number."""
     first = fix.intents[0] if fix.intents else None
     return (finding.pointer.split("/", 2)[1], first.path) if isinstance(first, Arrange) else None
-
-
-def _rank(pair: tuple[Finding, Fix]) -> tuple[Edit, ...]:
-    """Put fixes in the order of the text."""
-    return pair[1].edits
 
 
 def _is_free(span: Span, taken: list[Span]) -> bool:
