@@ -431,7 +431,7 @@ class InsertItems(Intent):
 
     Each copy is the item with other scalars: their paths in the item, empty if it is one, and what is written there. A
     field that the item has not is added as the last one.
-    If the list is put in another order at the same time, `place` is where the copies go in that order.
+    If the list is put in another order at the same time, `at` is where the copies go in that order.
     """
 
     path: Path
@@ -527,7 +527,20 @@ class MoveItems(Intent):
             holders.insert(at + 1, copy)
 
 
-class Arrange(Intent):
+class _WithoutData(Intent):
+    """An intent that leaves the data as they are."""
+
+    def is_sure(self, _sharing: "Sharing") -> bool:
+        return True
+
+    def find(self, document: "Document") -> None:
+        pass
+
+    def change(self, found: None) -> None:
+        pass
+
+
+class Arrange(_WithoutData):
     """Say that a fix arranges all bands of the scale at `path`, which only one fix may do at a time."""
 
     path: Path
@@ -535,30 +548,12 @@ class Arrange(Intent):
     def check(self, _sharing: "Sharing") -> None:
         pass
 
-    def is_sure(self, _sharing: "Sharing") -> bool:
-        return True
 
-    def find(self, document: "Document") -> None:
-        pass
-
-    def change(self, found: None) -> None:
-        pass
-
-
-class Replace(Intent):
+class Replace(_WithoutData):
     """Replace `span` with `text`, for places without a path, such as a comment."""
 
     span: Span
     text: str
-
-    def is_sure(self, _sharing: "Sharing") -> bool:
-        return True
-
-    def find(self, document: "Document") -> None:
-        pass
-
-    def change(self, found: None) -> None:
-        pass
 
 
 def _refill(mapping: dict[Any, Any], fields: Sequence[tuple[Any, Any]]) -> None:
