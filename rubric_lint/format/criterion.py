@@ -322,6 +322,11 @@ class Criterion(NamedTuple):
         return (asked := self.asked) is not None and asked.is_negated
 
     @property
+    def is_check(self) -> bool:
+        """Whether it is nothing but an item of a checklist, which is met or not."""
+        return self.shapes == _CHECKLIST
+
+    @property
     def is_penalty(self) -> bool:
         """Whether an answer loses by meeting the criterion."""
         return self.is_negated or (self.weight is not None and self.weight < 0)

@@ -346,7 +346,7 @@ class _Rewriting:
                 f"`{SCALE}`: scores stay the same, judges answer in `checks`"
             )
         entries = [each for rubric in rubrics if not rubric.dialect for each in rubric.criteria]
-        checks = [each.fields or {} for each in entries if each.shapes == (Shape.CHECKLIST,)]
+        checks = [each.fields or {} for each in entries if each.is_check]
         count = sum(not fields.keys() & {"required", "required_min_score"} for fields in checks)
         if count and self.settings.implicit_required:
             them = "it" if count == 1 else "them"

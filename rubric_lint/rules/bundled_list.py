@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import Shape
 from rubric_lint.format.repairs import SPLIT, split_outcome
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.wording import CONTRACTED, NEGATIONS
@@ -28,7 +27,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find "all of the following" and the like, with a list behind it."""
     for criterion in rubric.criteria:
         text = criterion.outcome
-        if text and criterion.shapes == (Shape.CHECKLIST,) and (found := _BUNDLE.search(text)):
+        if text and criterion.is_check and (found := _BUNDLE.search(text)):
             listed = text[found.end() :].strip()
             if len([item for item in _ITEMS.split(listed) if item and item.strip(" :.")]) >= _FEWEST:
                 said = " ".join(found["said"].split())

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import Shape
 from rubric_lint.format.openings import find_demand, opening
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
@@ -16,7 +15,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find penalties for what a good answer does, and points for what a bad one does."""
     for criterion in rubric.criteria:
         text = criterion.outcome
-        if not text or criterion.shapes != (Shape.CHECKLIST,):
+        if not text or not criterion.is_check:
             continue
         if criterion.is_penalty:
             said = find_demand(text)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import HIGHEST, LOWEST, Asked, Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Asked, Criterion
 from rubric_lint.format.rubric import Outcome, Rubric
 from rubric_lint.rules.rule import Rule
 
@@ -104,7 +104,7 @@ def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
 
 def _ask(entry: Criterion) -> Asked | None:
     """Return what we ask a judge for about a criterion of ours; None if its levels say it."""
-    if entry.shapes == (Shape.CHECKLIST,):
+    if entry.is_check:
         return Asked("yes or no", 0)
     return None if entry.levels else Asked(f"a score from {LOWEST} to {HIGHEST}", HIGHEST)
 

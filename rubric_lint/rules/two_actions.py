@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from rubric_lint.edits.intents import Repair
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import Shape
 from rubric_lint.format.repairs import SPLIT, split_outcome
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.wording import (
@@ -83,7 +82,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find an outcome that begins with what an answer does, and has a second such verb behind "and"."""
     for criterion in rubric.criteria:
         text = criterion.outcome
-        if not text or criterion.shapes != (Shape.CHECKLIST,):
+        if not text or not criterion.is_check:
             continue
         first = _FIRST.match(text)
         verbs = _find_form(first) if first else None

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 
@@ -20,7 +19,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find "that ... and that ..." in the first sentence of an outcome."""
     for criterion in rubric.criteria:
         text = criterion.outcome
-        if not text or criterion.is_penalty or criterion.shapes != (Shape.CHECKLIST,):
+        if not text or criterion.is_penalty or not criterion.is_check:
             continue
         found = _CLAIMS.match(text)
         if found:
