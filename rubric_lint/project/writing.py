@@ -241,7 +241,7 @@ _LONGEST_WRITE = 3600
 def create_beside(path: Path, mode: int) -> Iterator[tuple[int, Path]]:
     """Create an empty file in the folder of `path`, and delete it in the end unless it was renamed.
 
-    Yield its path and its descriptor, which the caller closes. It is locked as long as this process lives, so the next
+    Yield its descriptor, which the caller closes, and its path. It is locked as long as this process lives, so the next
     one that writes into the folder knows and removes what killed ones left there.
     """
     _remove_left_behind(path.parent)

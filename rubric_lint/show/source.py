@@ -62,8 +62,14 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
     shown = tuple(_describe(each, scoring.get(each.name), counts) for each in name_rubrics(name, rubrics))
     unread = _find_unread(result, is_empty=not shown)
     reason = ""
-    if not (shown or unread or result.findings):
-        reason = EMPTY if not data.strip() else name_in(TESTS, name) if result.tests else UNKNOWN
+    if shown or unread or result.findings:
+        pass
+    elif not data.strip():
+        reason = EMPTY
+    elif result.tests:
+        reason = name_in(TESTS, name)
+    else:
+        reason = UNKNOWN
     errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
     return Shown(
         file=name,
