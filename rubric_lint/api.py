@@ -5,10 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rubric_lint.arguments import MANY, NONE, require_items, takes
 from rubric_lint.finding import Result
 from rubric_lint.fix import Fixed, fix
 from rubric_lint.lint.engine import DEFAULTS, lint
+from rubric_lint.messages import point_to_known
 from rubric_lint.project.settings import FileSettings, SettingsFinder, claim_by_name
+from rubric_lint.rules import list_choices
 from rubric_lint.text.source import Source, UndecodableError, as_bytes
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from rubric_lint.show import Shown
 
 
+@takes(name=str, data=(str, bytes), settings=FileSettings)
 def lint_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> Result:
     """Check one file; the suffix of `name` selects YAML, JSON or JSON Lines.
 
@@ -29,6 +33,7 @@ def lint_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS)
     return result if result.source.text else result._replace(source=_decode(name, data))
 
 
+@takes(name=str, data=(str, bytes), settings=FileSettings, unsafe=bool, choices=MANY)
 def fix_source(
     name: str,
     data: bytes | str,
@@ -43,8 +48,12 @@ def fix_source(
     list them. Of those that one finding has, the first is applied.
 
     Raises:
+        ValueError: when no rule has one of the choices.
         RuleError: when a rule crashes, which no `data` should cause.
     """
+    for choice in choices:
+        if choice not in list_choices():
+            raise ValueError(f"choices has {choice!r}; {point_to_known(str(choice), list_choices())}")
     data = as_bytes(data)
     fixed = fix(name, data, claim_by_name(name, settings), unsafe=unsafe, choices=choices)
     if fixed.before.text:
@@ -53,6 +62,7 @@ def fix_source(
     return replace(fixed, before=source, result=fixed.result._replace(source=source))
 
 
+@takes(name=str, data=(str, bytes), settings=FileSettings)
 def show_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> "Shown":
     """Describe what one file holds: its rubrics, what example outputs score, and what is nearly a rubric and why not.
 
@@ -67,6 +77,16 @@ def show_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS)
     return show(name, as_bytes(data), claim_by_name(name, settings))
 
 
+@takes(
+    name=str,
+    data=(str, bytes),
+    settings=FileSettings,
+    columns=(Mapping, NONE),
+    ignored=MANY,
+    rescale=(str, NONE),
+    rubric=(str, NONE),
+    header_row=(int, NONE),
+)
 def import_source(
     name: str,
     data: bytes | str,
@@ -90,11 +110,14 @@ def import_source(
     """
     from rubric_lint.lint.importing import choose, import_tables  # noqa: PLC0415  (few import tables)
 
-    pairs = [(column, field) for column, field in (columns or {}).items()]
+    pairs = [*(columns or {}).items()]
+    require_items("columns", [word for pair in pairs for word in pair], str)
+    require_items("ignored", ignored, str)
     choices = choose(pairs, ignored, rescale, rubric, header_row)
     return import_tables(name, name, as_bytes(data), settings, choices)
 
 
+@takes(path=(str, os.PathLike))
 def find_settings(path: str | os.PathLike[str]) -> FileSettings:
     """Return the settings that the commands would use for the file at `path`, which need not exist.
 

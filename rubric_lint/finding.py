@@ -40,8 +40,8 @@ class Problem(NamedTuple):
     `code` is a key of the rule's `messages`, and `values` are what that text leaves open; `{line}` there is the line of
     the first place in `related`, which the engine knows, as it does the criterion's name, which it puts before the
     message. `repair` is the one plain answer, if there is one; `choices` are other answers, of which only an author can
-    pick one. `keyword` is the keyword of the JSON Schema that is violated, if it is one; also `dependencies`, if a
-    field needs another one beside it.
+    pick one, and `obstacle` says why there is no repair where one may be expected. `keyword` is the keyword of the JSON
+    Schema that is violated, if it is one; also `dependencies`, if a field needs another one beside it.
     """
 
     code: str
@@ -53,14 +53,19 @@ class Problem(NamedTuple):
     span: Span | None = None
     choices: tuple[Repair, ...] = ()
     keyword: str = ""
+    obstacle: str = ""
 
 
 class Related(NamedTuple):
-    """Another place that a finding refers to, and its description. `source` is its file, if it is another one."""
+    """Another place that a finding refers to, and its description. `source` is its file, if it is another one.
+
+    `path` is the value there, if the linter found it in the file itself.
+    """
 
     message: str
     span: Span
     source: Source | None = None
+    path: Path = ()
 
 
 class Finding(NamedTuple):
@@ -68,7 +73,8 @@ class Finding(NamedTuple):
 
     `fix` is the one plain fix, `choices` are fixes of which only an author can pick one. `obstacle` says why a known
     fix cannot be made in this text. `code` names the rule and the message, as in `overlap.shared-scores`, and `values`
-    are what the message says of this place.
+    are what the message says of this place. `criterion` are the signs of its criterion, of which a fix may change one:
+    its JSON Pointer, its id and its text.
     """
 
     rule: str
@@ -82,9 +88,10 @@ class Finding(NamedTuple):
     choices: tuple[Fix, ...] = ()
     code: str = ""
     values: Mapping[str, object] = {}
+    criterion: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
-        return hash(self[:-1])  # `values` have no hash, and the message has them
+        return hash(self[:-2])  # `values` have no hash, and the message has them
 
 
 def list_fixes(finding: Finding) -> list[Fix]:

@@ -169,7 +169,7 @@ class Kept:
 
 
 async def ask(url, name):
-    """What becomes of an answer, its record if it has one, and all that was said."""
+    """What becomes of an answer, its record if it has one, all that was said, and what its requests used."""
     line = json.dumps({"id": "a", "answer": name}).encode()
     said, kept = [], Kept()
     timeout = 0.6 if name in WITHOUT_REPLY else 45  # the others take long only on a busy machine
@@ -184,10 +184,11 @@ async def ask(url, name):
             said.append(str(fault))
     if not kept.records:
         message = next(each for each in said if each and each.startswith("not judged: "))
-        return ("lost", message.removeprefix("not judged: ")), "", said
+        return ("lost", message.removeprefix("not judged: ")), "", said, panel.account.spending
     (record,) = kept.records
     fault = record["judge"].get("fault")
-    return ("judged", record["output"]) if fault is None else ("invalid", fault), json.dumps(record), said
+    found = ("judged", record["output"]) if fault is None else ("invalid", fault)
+    return found, json.dumps(record), said, panel.account.spending
 
 
 @pytest.fixture(scope="module")
@@ -216,14 +217,14 @@ def test_an_answer_gets_the_verdict_that_the_judge_gave(outcomes, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOST | TRIED | INVALID)
 def test_an_answer_without_a_verdict_gets_the_reason(outcomes, name, said):
-    (kind, what), _, _ = outcomes[0][name]
+    (kind, what), *_ = outcomes[0][name]
     assert (kind, what.endswith("(tried 2 times)")) == ("invalid" if name in INVALID else "lost", name in TRIED)
     said(re.sub(r"(?<=connection failed: ).*", "...", what)[:150])  # what follows are the words of another package
 
 
 @pytest.mark.slow
 def test_neither_a_record_nor_a_message_holds_a_key(outcomes):
-    texts = {name: record + str(said) for name, (_, record, said) in outcomes[0].items()}
+    texts = {name: record + str(said) for name, (_, record, said, _) in outcomes[0].items()}
     assert [name for name, text in texts.items() if KEY[3:9] in text or HEADER[:9] in text] == []
 
 
@@ -232,6 +233,15 @@ def test_what_cannot_pass_is_asked_once_and_what_may_pass_again(outcomes):
     expected = {name: 2 if name in AT_LAST | TRIED else 1 for name in REPLIES}
     # On a busy machine, these requests may be given up before the server has read them.
     assert asked | {name: expected[name] for name in WITHOUT_REPLY} == expected
+
+
+def test_every_request_counts_and_those_without_a_reply_to_read_too(outcomes):
+    found, asked, _ = outcomes
+    counted = {name: spending.requests for name, (*_, spending) in found.items() if name not in WITHOUT_REPLY}
+    assert counted == {name: asked[name] for name in counted}
+    usable = {name for name, (*_, spending) in found.items() if spending.unusable < spending.requests}
+    spoken = {"a score out of range", "a score that is a text", "a score that is NaN", "two verdicts"}
+    assert usable == {*AT_ONCE, *AT_LAST, *SAID, *spoken, "the key as the verdict"}
 
 
 def test_nothing_hangs(outcomes):

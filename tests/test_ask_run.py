@@ -210,7 +210,7 @@ def test_each_answer_is_judged_once_keeps_its_fields_and_says_how_it_was_judged(
     records = [answer(number, run=number) for number in range(10)]
     with serving(SCORED) as server:
         tally, told, results = judge(server, tmp_path, *records)
-    assert tally == JudgeTally(judged=10, tokens=Tokens(1000, 100))
+    assert (tally, tally.spending.tokens) == (JudgeTally(judged=10), Tokens(1000, 100))
     assert told == [(f'"a{number}"', None) for number in range(10)]
     prints = {result["id"]: result["judge"].pop("fingerprint") for result in results}
     assert len(set(prints.values())) == 10
@@ -264,7 +264,7 @@ def test_an_invalid_output_whose_correction_is_refused_is_kept_and_not_paid_for_
     with serving(behave) as server:
         tally, told, results = judge(server, tmp_path, answer(1), samples=samples)
         again, *_ = judge(server, tmp_path, answer(1), samples=samples)
-    assert (tally.judged, tally.invalid, tally.unanswered, tally.tokens) == (1, 1, 0, Tokens(100, 10))
+    assert (tally.judged, tally.invalid, tally.unanswered, tally.spending.tokens) == (1, 1, 0, Tokens(100, 10))
     assert (again.skipped, len(server.asked)) == (1, 2)
     assert results[0]["judge"]["attempts"] == [1]
     assert json.loads(results[0].get("output") or results[0]["outputs"][0])["score"] == 11
@@ -281,7 +281,7 @@ def test_an_invalid_output_whose_correction_gets_no_reply_is_kept_too(tmp_path, 
         tally, told, results = judge(server, tmp_path, answer(1), answer(2), concurrency=1)
     kept = 2 if status == 500 else 1  # the other one stops the run
     assert (tally.judged, tally.invalid, tally.unanswered) == (kept, kept, 0)
-    assert tally.tokens == Tokens(100 * kept, 10 * kept)
+    assert tally.spending.tokens == Tokens(100 * kept, 10 * kept)
     assert [json.loads(result["output"])["score"] for result in results] == [11] * kept
     assert [result["judge"]["attempts"] for result in results] == [[1]] * kept
     said(told)
@@ -447,7 +447,7 @@ def test_a_sample_says_what_all_its_requests_took(tmp_path):
     assert (judged["attempts"], len(judged["latency"])) == ([2, 1], 3)
     assert judged["tokens"] == {"input": 300, "output": 30, "cached": 180}
     assert (judged["answered_by"], judged["temperature"]) == (["m0", "m1"], 0.5)
-    assert tally.tokens == Tokens(300, 30, 180)
+    assert tally.spending.tokens == Tokens(300, 30, 180)
 
 
 def test_refusals_for_too_many_requests_are_no_failures_in_a_row(tmp_path):

@@ -8,7 +8,9 @@ import commands
 import pytest
 from cases import read_cases
 from faulty_rubrics import DEEP, SYNTAX
+from found import codes
 
+from rubric_lint.format.schema_files import BASE
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 
@@ -212,3 +214,30 @@ TAGGED, BARE = "schema.tagged", "schema.unquoted"
 def test_a_number_for_an_id_gets_advice_that_makes_it_a_string(value, code):
     ((found, _, _),) = findings(f"rubrics:\n- id: {value}\n  expected_outcome: Says it\n")
     assert found == code
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"], ids=["line feeds", "carriage returns", "both"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("a.yaml", "# Mine\nrubrics:\n- {id: a\n", id="rubrics"),
+        pytest.param("a.yaml", "# Mine\ntests:\n- id: t\n  rubrics: [Names it\n", id="a suite"),
+        pytest.param("a.yaml", f"# Mine\n# $schema: {BASE}rubric-v2.schema.json\nx: [a\n", id="a schema comment"),
+        pytest.param("a.toml", "# Mine\n[[criterion]]\ndescription = 'Names it\n", id="a table of TOML"),
+        pytest.param("a.yaml", "# Mine\n---\nx: 1\n...\n---\nrubrics:\n- {id: a\n", id="a later document"),
+    ],
+)
+def test_broken_text_that_speaks_of_rubrics_is_an_error_with_any_line_ends(name, text, end):
+    """The comment above them matters: a pattern that knows line feeds only begins no other line after it."""
+    assert codes(lint(name, text.replace("\n", end).encode()).findings) == ["syntax.unreadable"]
+
+
+@pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029"])
+def test_what_ends_no_line_of_yaml_leaves_a_comment_that_holds_all(end):
+    """YAML 1.2 has line feeds and carriage returns only; the command says that such a file holds nothing."""
+    result = lint("a.yaml", f"# Mine{end}rubrics:{end}- Names it{end}".encode())
+    assert (result.rubrics, result.findings) == (0, ())
+
+
+def test_a_form_feed_is_named_as_what_it_is(said):
+    said([each.message for each in lint("a.yaml", b"# Mine\n\frubrics:\n- {id: a, expected_outcome: It}\n").findings])

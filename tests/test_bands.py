@@ -6,6 +6,7 @@ from math import ceil, floor, inf
 from random import Random
 
 import pytest
+from found import marked
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,7 +94,7 @@ def expected_findings(bands, ranges, owner):
 
 def named_scores(finding):
     """The scores that a message of overlap or coverage names: what stands before its verb, or after `covers`."""
-    if finding.rule == "bounds":
+    if finding.rule == "bounds" or finding.code == "repeated-key":
         return ()
     told = re.search(r"scores? (\d+(?:(?: to |, | and )\d+)*)", finding.message)[1]
     runs = [list(map(int, run.split(" to "))) for run in re.split(r", | and ", told)]
@@ -189,8 +190,7 @@ def test_the_map_form(keys, is_flow, is_quoted):
         expected.add(("coverage", owner, tuple(sorted(gap))))
     if {"2", "2.0"} <= scores.keys():
         last = max(keys.index("2"), keys.index("2.0"))
-        band = range(2, min((score for score in scores.values() if score > 2), default=11))
-        expected.add(("overlap", f"{owner}/{keys[last]}", tuple(band)))
+        expected.add(("overlap", f"{owner}/{keys[last]}", ()))
     assert reported(text) == expected
 
 
@@ -280,3 +280,22 @@ def test_an_integer_may_be_written_with_a_point_in_a_value_and_in_a_key():
     long = "rubrics:\n" + write_criterion([(0, 4.0), (5.0, 10)])
     short = "rubrics:\n  - {id: a, score_ranges: {0: Outcome 0, 5.0: Outcome 1}}\n"
     assert [findings_of(text) for text in (long, short)] == [(), ()]
+
+
+REPEATED, WRONG = "overlap.repeated-key", "bounds.unexpected"
+
+
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        ("{0: No, 5: Half, 5.0: All}", [(REPEATED, "5.0")]),
+        ("{0: No, 0.0: Half, 5: All}", [(REPEATED, "0.0")]),
+        ("{5.0: No, 0: Half, 5: All, 5.00: More}", [(REPEATED, "5"), (REPEATED, "5.00")]),
+        ("{0: No, 5: Half, '5': All}", [("duplicate-key.repeated", "'5'")]),
+        *((f"{{0: No, 5: Half, {key}: All}}", [(WRONG, key)]) for key in ("05", "+5", "5e0", "0x5", "5_0")),
+    ],
+)
+def test_one_score_in_two_notations_is_a_repeated_key_and_no_overlap(keys, found):
+    text = f"rubrics: [{{id: a, score_ranges: {keys}}}]\n"
+    rules = FileSettings(enabled=frozenset({"overlap", "duplicate-key", "bounds"}))
+    assert marked(lint("a.yaml", text.encode(), rules)) == found

@@ -192,6 +192,16 @@ def test_a_corrupt_cache_is_ignored_and_made_anew(damage):
     assert path.read_bytes() == whole
 
 
+@pytest.mark.slow
+def test_what_a_killed_run_left_in_the_cache_is_removed_by_the_next_one(folder):
+    run("a.yaml")
+    left = results().with_name(".a.0123456789abcdef.rubric-lint")
+    left.write_bytes(b"half")
+    (folder / "a.yaml").write_text(FAULTY + "# changed\n")
+    run("a.yaml", package=ROOT)
+    assert not left.exists()
+
+
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path):
     (tmp_path / "cache").write_text("a file where the folder would be")
     assert "empty-outcome" in run("a.yaml")
@@ -236,6 +246,8 @@ def test_a_kept_result_is_the_result(suite):
     findings = tuple(
         finding._replace(
             obstacle="",
+            criterion=(),
+            related=tuple(each._replace(path=()) for each in finding.related),
             fix=finding.fix and finding.fix.with_intents(()),
             choices=tuple(each.with_intents(()) for each in finding.choices),
         )

@@ -80,19 +80,34 @@ def test_of_three_criteria_with_one_id_each_gets_its_own():
     found = lint("a.yaml", text.encode(), OURS).findings
     assert [[each.choice for each in finding.choices] for finding in found] == [
         ["rename-later", "rename-earlier"],
-        ["rename-later"],
+        ["rename-later", "rename-earlier"],
     ]
     for choice, ids in {"rename-later": ["a", "a-2", "a-3"], "rename-earlier": ["a-2", "a-3", "a"]}.items():
         assert re.findall("id: (.*?),", fix("a.yaml", text.encode(), OURS, choices=[choice]).text) == ids
 
 
+def test_a_split_says_that_it_changes_generated_ids_and_the_share_of_the_parts(said):
+    two, three = "Asks for the age and recommends a doctor", "Names all of the following: red, blue and green"
+    rubrics = (
+        [{"id": "a", "expected_outcome": two}, "Is signed", {"id": "b", "expected_outcome": three}, "Is kind"],
+        [{"id": "a", "expected_outcome": two}],
+        [two, {"id": "b", "expected_outcome": "Is kind"}],
+    )
+    files = (json.dumps({"rubrics": criteria}).encode() for criteria in rubrics)
+    said([[one.title for each in lint("a.json", file, OURS).findings for one in each.choices] for file in files])
+
+
 @pytest.mark.parametrize(
-    "ranges", [((0, 3), (6, 8), (6, 10)), ((0, 3), (2, 3), (6, 10))], ids=["two begin behind it", "two end before it"]
+    ("choice", "ids"),
+    {"rename-later": ["a", "a-3", "a-4", "a-2"], "rename-earlier": ["a-3", "a-4", "a", "a-2"]}.items(),
 )
-def test_a_gap_next_to_two_bands_has_no_choice(ranges):
-    bands = (f"      - {{score_range: [{low}, {high}], expected_outcome: Is {low}}}\n" for low, high in ranges)
-    found = lint("a.yaml", f"{HEAD}{''.join(bands)}".encode(), OURS).findings
-    assert [(each.fix, each.choices) for each in found if each.rule == "coverage"] == [(None, ())]
+def test_each_finding_of_an_id_names_the_new_id_that_its_fix_writes(choice, ids):
+    outcomes = {"one": "a", "two": "a", "three": "a", "four": "a-2"}
+    text = "rubrics:\n" + "".join(f"  - {{id: {id_}, expected_outcome: Names {n}}}\n" for n, id_ in outcomes.items())
+    offered = [one for finding in lint("a.yaml", text.encode(), OURS).findings for one in finding.choices]
+    fixed = fix("a.yaml", text.encode(), OURS, choices=[choice])
+    assert [applied.title for applied in fixed.applied] == [one.title for one in offered if one.choice == choice]
+    assert re.findall("id: (.*?),", fixed.text) == ids
 
 
 @pytest.mark.parametrize(
@@ -217,11 +232,15 @@ def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch, said):
 
 
 REFUSED = """\
-rubrics:
-  - Names it
-  - Says it
-  - score_range: [0, 4]
-    expected_outcome: Names none
+tests:
+- id: one
+  evaluators:
+  - name: grade
+    name: grade
+    rubrics:
+    - {id: a, expected_outcome: Names one}
+    - {id: b, expected_outcome: Names two}
+    - {id: c, score_ranges: {0: Names none, 6: Names one}}
 """
 
 
@@ -332,6 +351,37 @@ def test_names_as_levels_are_one_error_with_a_choice_of_their_order(form, choice
     assert levels == [
         {"level": int(number), "expected_outcome": outcome}
         for number, outcome in zip(numbers, ("none", "some", "all"), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ("required_min_scor: 3, levels: {1: Names nothing, 3: Names all}", "required_min_level"),
+        ("required_min_scor: 3, score_ranges: {0: Names nothing, 3: Names all}", "required_min_score"),
+        ("required_min_levl: 3, score_ranges: {0: Names nothing, 3: Names all}", "required_min_score"),
+        ("required_min_scor: 3, expected_outcome: Names all", "required_min_score"),
+    ],
+)
+def test_a_misspelled_gate_becomes_the_one_of_the_shape(fields, name):
+    text = f"rubrics: [{{id: a, {fields}}}]\n"
+    fixed = fix("a.yaml", text.encode(), OURS, unsafe=True)
+    assert re.findall(r"required\w+", fixed.text) == [name]
+    assert not [finding.rule for finding in fixed.result.findings if finding.severity == "error"]
+
+
+def test_a_criterion_is_split_after_the_other_fixes_in_it():
+    text = (
+        "rubrics:\n  - id: b\n    expected_outcome: Is signed\n"
+        "  - expected_outcome: 'Names all of the following: red, blue and green'\n    required_min_scor: 5\n"
+    )
+    fixed = fix("a.yaml", text.encode(), OURS, unsafe=True, choices=["split"])
+    assert sorted(applied.rule for applied in fixed.applied) == ["bundled-list", "missing-id", "unknown-field"]
+    assert re.findall(r"(?:id|required\w+): \S+", fixed.text) == [
+        "id: b",
+        *("required_min_score: 5", "id: rubric-2"),
+        *("required_min_score: 5", "id: rubric-2-2"),
+        *("required_min_score: 5", "id: rubric-2-3"),
     ]
 
 

@@ -124,7 +124,7 @@ def test_the_tables_are_printed_instead():
     write(tone_yaml=TONE)
     table, report, code = call("adopt", "tone.yaml", "-o", "-")
     assert (tomllib.loads(table), code, Path("rubric-lint.toml").exists()) == ({"shape": [TABLE]}, 0, False)
-    assert "tone.yaml: not used of the criteria: `owner_team`" in report
+    assert "`owner_team`" in report
 
 
 def test_files_of_one_format_share_a_table_and_a_pattern():

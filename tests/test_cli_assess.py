@@ -127,6 +127,28 @@ def test_a_limit_ends_the_run_and_what_was_judged_is_assessed():
     assert (len(chat.asked), report["answers"], "stopped at --max-requests 9" in told) == (8, 4, True)
 
 
+@pytest.mark.parametrize("form", ["full", "markdown"])
+@pytest.mark.parametrize(("limit", "answer"), [("9", None), ("2", "Nothing."), ("0", None)])
+def test_the_page_of_a_run_that_a_limit_ended_says_what_is_not_judged(form, limit, answer, said):
+    prepare(10)
+    with serving(completion(answer) if answer else played.play(GOOD)) as chat:
+        options = ("--model", f"m@{chat.url}", "--max-requests", limit, "--concurrency", "1")
+        said(run(*options, form=form)[1].replace(chat.url, "URL"))
+        report = run(*options)[1]
+    commands = [each["command"] for each in report["next"]]
+    assert all(" labels " not in each for each in commands)
+    assert all("--max-requests" in each for each in commands if each)
+
+
+def test_advice_to_judge_again_keeps_the_limits():
+    prepare(3)
+    Path("prices.toml").write_text("[models.m]\ninput = 1\noutput = 1\n")
+    limits = "--prices prices.toml --max-requests 90 --max-cost 5 --max-tokens 90"
+    with serving(completion("Nothing.")) as chat:
+        _, report, _ = run("--model", "m", "--base-url", chat.url, *limits.split())
+    assert [limits in each["command"] for each in report["next"]] == [True]
+
+
 def test_a_limit_below_the_first_answer_leaves_nothing_judged():
     prepare(10)
     with serving(played.play(GOOD)) as chat:
@@ -530,7 +552,7 @@ def test_a_judge_that_does_not_reply_where_people_fail_the_answer_is_not_trusted
         code, report, _ = run(*LABELS, "--model", f"m@{chat.url}")
     assert (code, report["reasons"], report["unscored"]) == (4, ["few-labels"], 6)
     assert [each["command"] for each in report["next"]][:1] == [
-        "rubric-lint assess refund.rubric.yaml answers.jsonl --labels labels.jsonl --model MODEL"
+        f"rubric-lint assess refund.rubric.yaml answers.jsonl --labels labels.jsonl --model m@{chat.url} --format json"
     ]
 
 

@@ -1,10 +1,12 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import commands
 import pytest
@@ -236,7 +238,17 @@ def test_json(program, suite, said):
     said([each.pop("reason") for file in report["files"] for each in file["left"]])
     assert report == {
         "version": 1,
-        "summary": {"files": 3, "changed": 1, "fixes": 4, "left": 1, "unreadable": 0, "faults": 0},
+        "summary": {
+            "files": 3,
+            "changed": 1,
+            "fixes": 4,
+            "remaining": 1,
+            "blocked": 1,
+            "unsafe": 0,
+            "choices": 0,
+            "unreadable": 0,
+            "faults": 0,
+        },
         "files": [
             {"file": "stuck.yaml", "changed": False, "fixes": [], "left": [left], **common},
             {
@@ -311,7 +323,7 @@ def test_a_kill_at_any_moment_leaves_each_file_old_or_new(tmp_path):
     chance = random.Random(7)  # noqa: S311 (a die for moments)
     changed = set()
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-    for moment in range(25):
+    for moment in range(20):
         for name, text in old.items():
             (tmp_path / name).write_text(text)
         command = commands.command("rubric-fix", "-q")
@@ -323,6 +335,8 @@ def test_a_kill_at_any_moment_leaves_each_file_old_or_new(tmp_path):
         process.wait()
         found = {name: (tmp_path / name).read_text() for name in old}
         assert {name for name, text in found.items() if text not in (old[name], new[name])} == set()
+        commands.run_process(command, cwd=tmp_path, env=environment(), check=True)
+        assert {path.name: path.read_text() for path in tmp_path.iterdir()} == new
         changed.add(sum(found[name] == new[name] for name in old))
     assert len(changed) > 1
 
@@ -356,8 +370,50 @@ def test_what_became_of_the_suites_of_a_folder_is_counted(program):
     assert program("--to", "agentv-5", "other.yaml")[0] == 0
 
 
+def test_what_an_error_keeps_from_a_rewriting_is_said_with_the_choice_that_there_is(program, said):
+    bands = (
+        "{score_range: [0, 5], expected_outcome: Names no cause}, {score_range: [5, 10], expected_outcome: Names one}"
+    )
+    program.write(
+        "a.eval.yaml",
+        "tests:\n  - id: one\n    input: Why?\n    rubrics:\n      - {id: a, description: Names it, required: true}\n"
+        f"  - id: two\n    input: Why?\n    rubrics: [{{id: b, score_ranges: [{bands}]}}]\n",
+    )
+    said(
+        program("--to", "agentv-5", "a.eval.yaml"),
+        program("--to", "agentv-5", "--choose", "upper-keeps", "--check", "."),
+    )
+
+
 @pytest.mark.parametrize("options", [(), ("--to", "agentv-5")], ids=["for no release", "for AgentV 5"])
 def test_a_file_with_a_syntax_error_is_not_fixed(program, options):
     program.write("a.rubric.yaml", "rubrics:\n  - [\n")
     code, _, err = program(*options, "a.rubric.yaml")
     assert (code, err.partition(" syntax: ")[0]) == (2, "rubric-fix: a.rubric.yaml: not fixed: 2:5")
+
+
+WAYS = [(), ("--unsafe-fixes",), ("--choose=own-rubric,add-band,placeholder,widen-lower",)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("args", WAYS, ids=" ".join)
+def test_what_remains_is_what_the_linter_finds_afterwards(tmp_path, args):
+    """In the suites of the tests, the examples and the files of the rules' pages, before and after they are written."""
+    root = Path(__file__).parent
+    for file in [*(root / "suites").iterdir(), *(root.parent / "examples").glob("*.*")]:
+        shutil.copy(file, tmp_path)
+    block = re.compile(r"^```(yaml|json)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    for page in (root.parent / "rubric_lint" / "rules").glob("*.md"):
+        for number, (suffix, text) in enumerate(block.findall(page.read_text())):
+            (tmp_path / f"{page.stem}-{number}.rubric.{suffix}").write_text(text)
+    program = Program(tmp_path)
+    programs = [program("--format=json", *more, *args) for more in (("--check",), ())]
+    first, second = (json.loads(out) for _, out, _ in programs)
+    found = json.loads(program("check", "--format=json", name="lint")[1])
+    parts = first["summary"]
+    assert first == second
+    assert parts["fixes"] > 30
+    assert parts["remaining"] == len(found["findings"]) > 50
+    open_to_fix = parts["unsafe"] + parts["choices"]
+    fixable = sum(bool(finding["fix"] or finding.get("choices")) for finding in found["findings"])
+    assert open_to_fix <= fixable <= open_to_fix + parts["blocked"] < parts["remaining"]

@@ -145,8 +145,8 @@ def test_a_wording_that_measures_better_is_offered_as_a_diff_with_its_evidence()
     code, report, told, asked = mend([BETTER])
     found = criterion(report)
     assert (code, asked, report["requests"]) == (0, 160 + 1 + 80, 241)
-    assert "at most 403 requests if each output is valid" not in told  # what is not known yet is not promised
-    assert re.findall(r"at most (\d+) requests", told) == ["646", "243"]
+    assert "about 403 requests" not in told  # what is not known yet is not promised
+    assert re.findall(r"about (\d+) requests", told) == ["646", "243"]
     assert found["offered"]["texts"] == {"outcome": GOOD}
     trial = found["offered"]["trial"]
     assert (trial["reason"], trial["gained"], trial["answers"]) == ("better", ["steadier"], 40)
@@ -185,6 +185,14 @@ def test_a_wording_that_measures_no_better_is_rejected_with_its_figures(noise, r
     found = criterion(report)
     assert (code, codes(found), found["offered"]) == (1, [reason], None)
     assert found["rejected"][0]["trial"]["figures"][0]["test"] == "steadier"
+
+
+@pytest.mark.slow
+def test_a_wording_that_is_proposed_again_is_not_judged_again():
+    prepare(80)
+    code, report, _, asked = mend([BETTER, {"outcome": f" {GOOD} "}], "--no-cache", noise={GOOD: 0.25})
+    repeated = ["rule-still-fires", "repeats-a-proposal", "repeats-a-proposal"]
+    assert (code, codes(criterion(report)), asked) == (1, repeated, 160 + 80 + 3)
 
 
 @pytest.mark.slow
@@ -235,7 +243,7 @@ def test_too_few_answers_decide_nothing_and_nothing_is_proposed():
     code, report, told, asked = mend([BETTER])
     found = criterion(report)
     assert (code, found["not_tried"], found["detail"], asked) == (4, "too-few-answers", "38", 76)
-    assert re.findall(r"at most (\d+) requests", told) == ["76"]
+    assert re.findall(r"about (\d+) requests", told) == ["76"]
 
 
 @pytest.mark.slow
@@ -297,6 +305,17 @@ def test_a_budget_of_three_requests_ends_the_run_and_says_so():
     code, report, told, asked = mend([BETTER], "--max-requests", "3")
     assert (code, report["requests"], asked, "stopped at --max-requests 3" in told) == (4, 2, 2, True)
     assert report["rubrics"][0]["criteria"] == []
+
+
+@pytest.mark.slow
+def test_a_budget_that_ends_before_a_proposal_prints_the_command_that_goes_on(said):
+    prepare(80)
+    with serving(play({OLD: 0.25}, [BETTER])) as chat:
+        code, report, told = run("--model", f"m@{chat.url}", "--max-requests", "160")
+        found = criterion(report)
+        assert (code, found["not_tried"], len(chat.asked)) == (1, "limit", 160)
+        _, _, again = run("--model", f"m@{chat.url}", "--max-requests", "0")
+    said([line for text in (told, again) for line in text.replace(chat.url, "URL").splitlines()[-2:]])
 
 
 @pytest.mark.slow

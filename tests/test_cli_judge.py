@@ -70,12 +70,12 @@ def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options, said)
     with serving(behave) as server:
         given = ["--model", "judge-1", "--base-url", server.url, *options]
         done = commands.run("rubric-score", "judge", "a.rubric.yaml", "answers.jsonl", *given)
-    *_, scores, causes, following = done.stderr.splitlines()
+    *_, scores, causes, again, following = done.stderr.splitlines()
     name = options[1] if options[1:] else "answers.judged.jsonl"
-    said(scores, causes)
+    said(scores, causes, again)
     first, command = following.split(": ", 1)
     program, *words = shlex.split(command)
-    assert (first, program, words[0], words[-3:]) == ("Next", "rubric-lint", "score", [name, "--format", "table"])
+    assert (first, program, words[:5]) == ("Next", "rubric-lint", ["score", "a.rubric.yaml", name, "--format", "table"])
     words = words[1:]
     code, out, _ = run(*words)
     assert (code, "1 pass, 0 borderline, 1 fail" in out) == (1, True)
@@ -170,8 +170,9 @@ def test_an_output_that_stays_invalid_is_counted_and_asked_again_on_demand(folde
             assert (done[0], len(server.asked)) == (code, asked)
             said(done[2])
     after = results.read_text("utf-8").splitlines()
-    assert [json.loads(line)["id"] for line in after] == ["a0", "a1", "a2"]
-    assert (after[0], json.loads(after[1])["output"]["score"], after[2]) == (before[0], 8, before[2])
+    # One that was invalid again went to the end, and there a valid one took its place.
+    assert [json.loads(line)["id"] for line in after] == ["a0", "a2", "a1"]
+    assert (*after[:2], json.loads(after[2])["output"]["score"]) == (before[0], before[2], 8)
     assert [*folder.glob("*.again")] == []
 
 
@@ -231,6 +232,24 @@ def test_a_wrong_key_ends_the_run_and_is_not_shown(said):
     assert (code, out, len(server.asked)) == (2, "", 1)
     first, counts, _, command = err.splitlines()
     said(first, counts, command)
+
+
+REFUSALS = {
+    "401": Response({"error": {"message": "No."}}, 401),
+    "402": Response({"error": {"message": "No credit."}}, 402),
+    "404": Response({"error": {"message": "No such model."}}, 404),
+    "307": Response({}, 307, {"location": "http://127.0.0.1:9/v1"}),
+    "302": Response({}, 302, {"location": "/login"}),
+    "429 for two hours": Response({"error": {"message": "Quota."}}, 429, {"retry-after": "7200"}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_what_every_request_would_get_says_what_to_change_first(name, said):
+    with serving(REFUSALS[name]) as server:
+        code, _, err = judge(server, "--concurrency", "1")
+    assert (code, len(server.asked)) == (2, 1)
+    said(err.replace(server.url, "URL").splitlines()[2:])
 
 
 @pytest.mark.slow
@@ -367,7 +386,7 @@ def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
     with serving(SCORED) as server:
         code, out, err = judge(server)
-    assert (code, out, "pip install 'rubric-lint[judge]'" in err) == (2, "", True)
+    assert (code, out, "pip install 'openai>=2'" in err) == (2, "", True)
     assert not (folder / "answers.judged.jsonl").exists()
 
 
@@ -409,7 +428,7 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
     if stop is not signal.SIGKILL:
         assert waits.startswith("rubric-score: interrupted: waiting up to 30 s for 3 replies; ")
         counts, _, command = err.splitlines()
-        assert counts == "23 of 40 answers judged; 17 not yet asked; 2,300 input tokens, 230 output tokens"
+        assert counts == "23 of 40 answers judged; 17 not yet judged; 2,300 input tokens, 230 output tokens"
         assert command.endswith(f"--base-url {server.url} --output results.jsonl --concurrency 3")
     already, judged, *_ = "".join(out).splitlines()
     assert already.startswith(f"results.jsonl already has {kept} of 40 answers; ")
@@ -497,9 +516,9 @@ def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
         _, told = second.communicate(text, timeout=60)
     if stop is signal.SIGINT:
         lines = [line for line in err.splitlines() if ": interrupted: waiting up to 30 s for " not in line]
-        assert lines[0].startswith(f"{kept} of 40 answers judged; {40 - kept} not yet asked; ")
+        assert lines[0].startswith(f"{kept} of 40 answers judged; {40 - kept} not yet judged; ")
         assert "the same answers" in lines[1]
-        assert lines[2].startswith("  rubric-score judge a.rubric.yaml - --model judge-1 ")
+        assert lines[2].startswith("  rubric-lint judge a.rubric.yaml - --model judge-1 ")
     assert told.splitlines()[0] == f"results.jsonl already has {kept} of 40 answers; judging the rest"
     assert ids(results) == sorted(f"a{number}" for number in range(40))
     assert sum(Counter(asked.answer for asked in server.asked).values()) <= 40 + 3

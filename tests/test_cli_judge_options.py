@@ -209,7 +209,7 @@ def test_the_cost_is_exact(folder, form, said):
     said(err)
 
 
-def test_no_digit_of_the_cost_is_lost_and_no_reply_has_more_cached_tokens_than_input(folder):
+def test_no_digit_of_the_cost_is_lost_and_a_count_of_cached_tokens_that_cannot_be_is_none(folder):
     price = (
         "[models.judge-1-2026]\ninput = 123456789.12345678901234567891\ncached = 0\noutput = 0.00000000000000000001\n"
     )
@@ -220,7 +220,7 @@ def test_no_digit_of_the_cost_is_lost_and_no_reply_has_more_cached_tokens_than_i
 
     with serving(behave) as server:
         _, _, err = judge(server, "--prices", "prices.toml")
-    assert err.endswith("; cost 24691.3578246913578024691357823\n")
+    assert err.endswith("; cost 37037.0367370370367037037036733\n")
 
 
 def test_a_model_that_an_endpoint_names_cannot_write_on_the_terminal(folder, said):
@@ -439,13 +439,12 @@ def test_the_instructions_come_first_and_are_the_same_for_all_answers():
     assert RUBRIC.splitlines()[2].split("expected_outcome: ")[1].rstrip("}") in prompts[0][0]["content"]
 
 
-def test_a_limit_of_requests_ends_the_run_and_a_higher_one_goes_on(folder):
+def test_a_limit_of_requests_ends_the_run_and_the_same_command_goes_on(folder):
     write_answers(folder, 10)
     with serving(SCORED) as server:
-        code, _, err = judge(server, "--samples", "2", "--max-requests", "9")
-        assert (code, len(server.asked), "stopped at --max-requests 9; " in err) == (1, 8, True)
-        assert judge(server, "--samples", "2", "--max-requests", "12")[0] == 0
-        assert len(server.asked) == 20
+        for expected in [(1, 8, True), (1, 16, True), (0, 20, False)]:
+            code, _, err = judge(server, "--samples", "2", "--max-requests", "9")
+            assert (code, len(server.asked), "stopped at --max-requests 9; " in err) == expected
 
 
 def test_a_limit_of_the_cost_ends_the_run_and_the_cost_of_what_is_sent_is_said_before(folder):
@@ -475,9 +474,9 @@ def used(output):
         (("--max-cost", "0"), [10], 0),
         (("--max-cost", "0.01"), [10], 0),  # what is sent costs more
         (("--max-cost", "1000", "--prices", "zip.toml"), [10], 0),
-        (("--max-cost", "1000"), [None], 1),
-        (("--max-cost", "10", "--concurrency", "1"), [10, 10, 4000], 4),
-        (("--max-cost", "10", "--max-tokens", "4000"), [10, 10, 4000], 4),
+        (("--max-cost", "30", "--concurrency", "1"), [None], 3),  # counted at the most that they can cost
+        (("--max-cost", "10", "--concurrency", "1"), [10, 10, 4000], 3),
+        (("--max-cost", "10", "--max-tokens", "4000"), [10, 10, 4000], 3),
         (("--max-cost", "4", "--max-tokens", "4000"), [10], 0),
     ],
 )
@@ -492,7 +491,87 @@ def test_no_answer_is_begun_that_may_cost_too_much_or_an_unknown_sum(folder, opt
     said(without_scores(err))
 
 
+PAID_IN_VAIN = {
+    "no choices": Response({**used(500).body, "choices": []}),
+    "an error": Response({"error": {"message": "Oops."}, "usage": used(500).body["usage"]}, 500),
+    "an empty reply": Response({**completion("").body, "usage": used(500).body["usage"]}),
+    "too many tokens": used(9000),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAID_IN_VAIN)
+def test_what_is_paid_in_vain_counts_against_the_limits(folder, name, said):
+    write_answers(folder, 20)
+    (folder / "prices.toml").write_text(PRICES.replace("input = 1000", "input = 100"), encoding="utf-8")
+    with serving(PAID_IN_VAIN[name]) as server:
+        limits = ("--prices", "prices.toml", "--max-cost", "3", "--retries", "1", "--concurrency", "1")
+        code, _, err = judge(server, *limits)
+        said(code, len(server.asked), without_scores(err))
+        before = len(server.asked)
+        said(
+            judge(server, "--max-requests", "5", "--retries", "4", "--concurrency", "1")[2], len(server.asked) - before
+        )
+
+
+def test_a_bill_above_the_limit_is_reported_also_if_nothing_is_left_to_ask(folder, said):
+    write_answers(folder, 1)
+    (folder / "prices.toml").write_text(PRICES, encoding="utf-8")
+    with serving(used(9000)) as server:
+        limits = ("--prices", "prices.toml", "--max-cost", "3", "--max-requests", "5")
+        code, _, err = judge(server, *limits)
+    assert code == 1
+    said(without_scores(err))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [(), ("--max-tokens", "300"), ("--extra-body", '{"max_tokens": 300}')])
+def test_requests_at_once_do_not_exceed_the_limit_of_the_cost(folder, given):
+    write_answers(folder, 40)
+    (folder / "prices.toml").write_text(PRICES, encoding="utf-8")
+    with serving(lambda asked: used(asked.body["max_tokens"])._replace(delay=0.02)) as server:
+        code, _, err = judge(server, "--prices", "prices.toml", "--max-cost", "12", *given)
+    billed = sum(100 + asked.body["max_tokens"] for asked in server.asked) / 1000
+    assert (code, 6 < billed <= 12, f"cost {billed:g}" in err) == (1, True, True)
+    assert (server.most_at_once > 1) == bool(given)
+
+
 @pytest.mark.parametrize("options", TABLES["a limit that cannot be"], ids=" ".join)
 def test_a_limit_that_cannot_be_kept_is_refused(options, said):
     with serving(SCORED) as server:
         said(judge(server, *options))
+
+
+def test_a_limit_that_no_answer_can_be_finished_within_is_to_be_raised(folder, said):
+    write_answers(folder, 1)
+    with serving(completion("I would say 8.")) as server:
+        cut_off = judge(server, "--max-requests", "2")
+        finished = judge(server, "--max-requests", "2", "--max-attempts", "2")
+    assert (cut_off[0], finished[0], len(server.asked), ids(folder / "answers.judged.jsonl")) == (1, 1, 4, ["a0"])
+    said(cut_off[2])
+
+
+def test_a_limit_that_leaves_too_few_tokens_for_a_reply_is_to_be_raised(folder, said):
+    write_answers(folder, 1)
+    (folder / "prices.toml").write_text(FREE_INPUT, encoding="utf-8")
+    cut = completion('{"reasoning": "R')
+    cut.body["choices"][0]["finish_reason"] = "length"
+    cut.body["usage"] = {"prompt_tokens": 100, "completion_tokens": 30}
+    with serving(cut) as server:
+        code, _, err = judge(server, "--prices", "prices.toml", "--max-cost", "0.03")
+    assert (code, len(server.asked), server.asked[0].body["max_tokens"]) == (1, 1, 30)
+    said(err)
+
+
+FREE_INPUT = "[models.judge-1]\ninput = 0\noutput = 1000\n"
+
+
+def test_with_a_limit_each_answer_is_asked_for_again_before_any_is_a_second_time(folder):
+    write_answers(folder, 4)
+    options = ("--max-attempts", "1", "--concurrency", "1")
+    with serving(completion("I would say 8.")) as server:
+        judge(server, *options)
+        given = ["--model", "judge-1", "--base-url", server.url, *options, "--again", "--max-requests", "2"]
+        for _ in range(3):
+            run("judge", "a.rubric.yaml", "answers.judged.jsonl", *given, OPENAI_API_KEY=KEY)
+    assert [asked.answer for asked in server.asked[4:]] == [f"Answer {number}." for number in (0, 1, 2, 3, 0, 1)]

@@ -29,9 +29,10 @@ from lint_command import (  # noqa: F401 (a fixture)
 )
 
 from rubric_lint.cli.lint.lint import cli
+from rubric_lint.project.settings import Overrides
 from rubric_lint.report import REPORTERS
 from rubric_lint.rules import RULES
-from rubric_lint.run.summary import Summary
+from rubric_lint.run.summary import Again, Summary
 
 ROOT = Path(__file__).parents[1]
 
@@ -57,6 +58,10 @@ def screen(written):
     return "\n".join(rows)
 
 
+CALM = ["--ignore", "split-band"]
+CALMED = COUNTS._replace(again=Again(overrides=Overrides(ignore=frozenset({"split-band"}))))
+TOTALS = f"{CALMED}\n"
+
 FULL = f"""\
 error overlap: {SCORE_5}
     --> bad.yaml:6:22
@@ -64,17 +69,16 @@ error overlap: {SCORE_5}
      |                      ------ also covers 5
    6 |       - score_range: [5, 7]
      |                      ^^^^^^
-     = choose: end [0, 5] at 4 (rubric-lint fix --choose upper-keeps) or start [5, 7] at 6 (--choose lower-keeps)
+     = choose: end [0, 5] at 4 (--choose upper-keeps) or start [5, 7] at 6 (--choose lower-keeps)
 
 warning deprecated-description: criterion `a`: `description` is deprecated; write `expected_outcome`
     --> old.yaml:3:5
    3 |     description: States the result.
      |     ^^^^^^^^^^^
-     = fix: rename `description` to `expected_outcome` (rubric-lint fix)
+     = fix: rename `description` to `expected_outcome`
 
-{COUNTS}
+{CALMED}
 """
-CALM = ["--ignore", "split-band"]
 CONCISE = ["--format=concise", "-q"]
 CLEAN = f"{Summary(files=1, files_with_rubrics=1, rubrics=1, criteria=1, idle=('split-band',))}\n"
 
@@ -87,9 +91,9 @@ CLEAN = f"{Summary(files=1, files_with_rubrics=1, rubrics=1, criteria=1, idle=('
         (["."], FULL, 1),
         (["good.yaml"], CLEAN, 0),
         (["check", "good.yaml", "-q"], "", 0),
-        (["--format", "concise"], OVERLAP + DESCRIPTION + COUNTED + FIXABLE, 1),
+        (["--format", "concise"], OVERLAP + DESCRIPTION + TOTALS, 1),
         (["--format=concise", "--quiet"], OVERLAP + DESCRIPTION, 1),
-        (["--statistics"], "1 warning deprecated-description\n1 error   overlap\n\n" + COUNTED + FIXABLE, 1),
+        (["--statistics"], "1 warning deprecated-description\n1 error   overlap\n\n" + TOTALS, 1),
         (["--statistics", "-q"], "1 warning deprecated-description\n1 error   overlap\n", 1),
         ([*CONCISE, "old.yaml"], DESCRIPTION, 0),
         ([*CONCISE, "old.yaml", "--fail-on=warning"], DESCRIPTION, 1),
@@ -113,6 +117,12 @@ def test_a_path_that_cannot_be_read_hides_no_other(said):
     assert (output.startswith(OVERLAP), code) == (True, 2)
     said(output)
     assert [line.split(": ")[1] for line in errors.splitlines()] == ["nope.yaml", "sub/link.yaml"]
+
+
+def test_a_hook_hears_of_what_is_nearly_a_rubric_and_of_no_other_file(said):
+    Path("other.yaml").write_text("a: 1\n", "utf-8")
+    Path("near.yaml").write_text("rubrics: [Is right, Is polite]\n", "utf-8")
+    said(call("--force-exclude", "other.yaml", "near.yaml"), call("--force-exclude", "--require-rubrics", "other.yaml"))
 
 
 def test_nothing_to_lint_is_said_and_a_link_to_nowhere_that_is_found_is_counted_and_no_fault(said):
@@ -191,6 +201,15 @@ def test_explain_prints_the_page_or_lists_all_rules():
         (dict(rule.choices), {name: getattr(rule, name) for name in fields}) for rule in RULES
     ]
     assert [each["name"] for each in json.loads(call("explain", "overlap", "--format", "json")[0])] == ["overlap"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_explain_fits_the_terminal(columns, said):
+    page = call_on_terminal("explain", "overlap", columns=columns).partition("## Flagged")[0]
+    table = call_on_terminal("explain", columns=columns)
+    assert max(map(len, [*page.splitlines(), *table.splitlines()])) <= columns
+    said(page, "\n".join(table.splitlines()[:8]))
 
 
 def test_the_version_is_one_line():
@@ -337,7 +356,7 @@ def test_a_long_run_shows_how_far_it_is_and_cleans_up():
         Path(name).write_text(slow, "utf-8")
     written = call_on_terminal("--format=concise", "--color=never", *CALM)
     assert re.search(r"\rlinting \[#*-+\] \d+% [1234] of 6 files[^\r]*\r +\rbad.yaml:6:22 error overlap", written)
-    counts = COUNTS._replace(files=6, files_with_rubrics=6, rubrics=6, criteria=120_003)
+    counts = CALMED._replace(files=6, files_with_rubrics=6, rubrics=6, criteria=120_004)
     assert screen(written) == f"{OVERLAP}{DESCRIPTION}{counts}\n"
 
 

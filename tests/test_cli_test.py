@@ -264,6 +264,17 @@ def test_bad_input_says_what_is_missing_and_computes_nothing(kind, text, codes, 
     said(told, [line for line in out.splitlines() if line.startswith(("Coverage", "Mutation"))])
 
 
+@pytest.mark.parametrize("tested", ["'accuracy-0-2'", "'7'", "none"], ids=["similar", "string", "none"])
+def test_the_recorded_id_of_another_test_is_not_suggested(tested, said):
+    other = WRONG.replace("id: wrong", f"id: {tested}")
+    missing = [RIGHT.replace("id: right", f"id: {name}") for name in ("accuracy-10", "7")]
+    write(TESTS, HEAD + other + "".join(missing))
+    record(**{"accuracy-0-2": output(2), "7": output(10)})
+    codes, told = findings()
+    assert sorted(codes)[-2:] == ["6 unrecorded-test.missing", "9 unrecorded-test.missing"]
+    said(told)
+
+
 @pytest.mark.parametrize(("own", "recorded"), [("7", "7"), ("'7'", 7)], ids=["number", "string"])
 def test_an_id_of_another_type_is_recognized(own, recorded, said):
     write(TESTS, HEAD + f"  - {{id: {own}, expect: {{verdict: pass}}}}\n")
@@ -292,6 +303,7 @@ def test_anchors_and_merge_keys_are_read():
 def test_a_folder_without_tests_is_an_error():
     Path("refund.rubric-test.yaml").unlink()
     assert run()[::2] == (2, f"rubric-test: {NO_TESTS}\n")
+    assert run("--force-exclude")[::2] == (0, "")
 
 
 def test_a_hook_may_name_only_excluded_files(said):
@@ -466,6 +478,34 @@ def test_record_asks_for_what_is_missing_and_after_an_edit_only_for_that(said):
         assert [kept["criteria"] for kept in each["judge"]["kept"]] == [["c0", "c1", "c2", "c4"]]
 
 
+def test_a_limit_ends_the_recording_and_the_same_command_goes_on(said):
+    write("refund.rubric.yaml", FIVE)
+    write(
+        "refund.rubric-test.yaml",
+        HEAD + "".join(f"  - {{id: t{n}, answer: Day {n}., expect: {{verdict: pass}}}}\n" for n in range(4)),
+    )
+    Path("refund.judged.jsonl").unlink()
+    with serving(reply) as chat:
+        call = ("--record", "--model", "m", "--base-url", chat.url, "--max-requests", "3")
+        for asked in (3, 4):
+            said(run(*call)[2])
+            assert len(chat.asked) == asked
+
+
+def test_with_a_limit_each_test_is_recorded_before_any_is_asked_for_again():
+    write("refund.rubric.yaml", FIVE)
+    write(
+        "refund.rubric-test.yaml",
+        HEAD + "".join(f"  - {{id: t{n}, answer: Day {n}., expect: {{verdict: pass}}}}\n" for n in range(4)),
+    )
+    Path("refund.judged.jsonl").unlink()
+    with serving(completion("Nothing.")) as chat:
+        call = ("--record", "--model", "m", "--base-url", chat.url, "--max-requests", "2", "--max-attempts", "1")
+        for _ in range(3):
+            run(*call, "--concurrency", "1")
+    assert [asked.answer for asked in chat.asked] == [f"Day {n}." for n in (0, 1, 2, 3, 0, 1)]
+
+
 def test_record_sends_what_the_options_say():
     write("refund.rubric.yaml", FIVE)
     write("refund.rubric-test.yaml", HEAD + "  - {id: t0, answer: Day 0., expect: {verdict: pass}}\n")
@@ -545,7 +585,7 @@ def test_init_writes_tests_of_recorded_outputs_that_pass_and_reach_each_band(sai
     code, _, err = run("init", "refund.rubric.yaml", "all.jsonl")
     assert (code, err) == (0, f"Wrote 3 tests to {TESTS}. Run them:\n  rubric-lint test {TESTS}\n")
     schema, *lines = Path(TESTS).read_text("utf-8").splitlines()
-    assert schema == f"# yaml-language-server: $schema={newest('rubric-test').path.as_uri()}"
+    assert f"{schema}\n" == newest("rubric-test").modeline
     assert lines[:4] == ["rubric: refund.rubric.yaml", "outputs: all.jsonl", "tests:", "  - id: a"]
     said(run("--coverage")[:2])
 

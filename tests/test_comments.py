@@ -85,3 +85,4 @@ def test_a_comment_that_is_off_by_some_lines_hears_where_the_finding_is(text, to
     found = [each for each in lint("a.yaml", text.encode()).findings if each.rule == "unused-ignore"]
     code, line = told
     assert [(each.code, each.values["near"]) for each in found] == [(code, str(line))]
+    assert [each.fix.safe for each in found] == [line is None]

@@ -52,9 +52,12 @@ class Step(NamedTuple):
         path.write_text(text.replace(known, "".join(line[1:] for line in lines)), "utf-8")
 
 
-def steps_of(heading):
-    section = GUIDE.split(f"\n## {heading}\n")[1].split("\n## Add ")[0]
+def find_steps(section):
     return [Step(found["file"], found["kind"], found["text"]) for found in STEP.finditer(section)]
+
+
+def steps_of(heading):
+    return find_steps(GUIDE.split(f"\n## {heading}\n")[1].split("\n## Add ")[0])
 
 
 class Copy:
@@ -103,6 +106,19 @@ def copy_everything(folder):
 @pytest.fixture
 def copy(tmp_path):
     return Copy(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "step",
+    [step for part in GUIDE.split("\n## ")[1:] for step in find_steps(part) if step.kind == "python"],
+    ids=lambda step: step.file,
+)
+@pytest.mark.parametrize("check", [["check"], ["format", "--check"]], ids=" ".join)
+def test_an_example_in_python_passes_ruff(step, check):
+    ruff = [sys.executable, "-m", "ruff", *check, "--stdin-filename", ROOT / step.file, "-"]
+    done = subprocess.run(ruff, input=step.text, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_an_example_touches_what_the_guide_says():

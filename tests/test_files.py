@@ -122,12 +122,13 @@ def test_what_is_passed_over_although_its_name_fits_is_told_of_but_for_the_locks
 
 
 def test_what_is_excluded_is_counted():
-    grow("a.yaml", "b.yaml", "venv/a.yaml", "c/d.yaml", "c/e.yaml", "e/a.yaml", "ignored.yaml")
-    grow(".gitignore", text="ignored.yaml\n")
+    grow("a.yaml", "b.yaml", "c/d.yaml", "c/e.yaml", "e/a.yaml", "ignored.yaml")
+    grow("node_modules/a.yaml", "dist/a.yaml", ".venv/a.yaml")
+    grow(".gitignore", text="ignored.yaml\ndist/\n")
     grow("rubric-lint.toml", text='exclude = ["a.yaml", "c/"]')
     skipped = Skipped()
     found = [item.name for item in find(["."], SettingsFinder(), skipped)]
-    assert (found, skipped) == (["b.yaml"], Skipped(files=2, folders=1))
+    assert (found, skipped) == (["b.yaml"], Skipped(files=2, folders=2))  # c/ and node_modules/
 
 
 def test_named_files_of_other_kinds_are_not_read_unless_the_settings_include_them(said):

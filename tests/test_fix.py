@@ -4,15 +4,16 @@
 import codecs
 import re
 from itertools import product
+from pathlib import Path
 
 import pytest
 from cases import read_cases
-from pages import read_pages
+from pages import DIALECTS, RULES, read_pages
 
-from rubric_lint.edits.intents import Fix, RemoveField, RenameKey, Reorder, ReplaceValue
-from rubric_lint.finding import Finding, Severity
-from rubric_lint.fix import DEPRECATIONS, SAFE, choose, fix
-from rubric_lint.fix.following import DataChange, move
+from rubric_lint.edits.intents import Fix, RemoveField, ReplaceValue
+from rubric_lint.finding import Finding, Severity, list_fixes
+from rubric_lint.fix import DEPRECATIONS, SAFE, choose, find_trouble, fix
+from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import Doubt, find_doubt, find_doubts
 from rubric_lint.lint.engine import examine, lint
 from rubric_lint.project.settings import FileSettings
@@ -56,7 +57,7 @@ MARKS = {
 def test_only_the_fields_change(text, said):
     text = f"# État 🙂\n{text}"
     expected = fixed_text(text)
-    for (codec, mark), line_end in product(MARKS.items(), ("\n", "\r\n")):
+    for (codec, mark), line_end in product(MARKS.items(), ("\n", "\r\n", "\r")):
         data, wanted = (mark + each.replace("\n", line_end).encode(codec) for each in (text, expected))
         fixed = fix("suite.yaml", data, OURS)
         assert (fixed.doubt, fixed.data) == ("", wanted), (codec, line_end)
@@ -143,6 +144,65 @@ def test_one_unsafe_fix_that_is_refused_keeps_no_other_back(text, said):
     said(fixed.text, left, [finding.rule for finding in fixed.result.findings])
 
 
+SORTED = "score_ranges: {8: Names all, 0: Names nothing}"
+OTHER = "- {id: b, score_ranges: {0: Names no, 5: Names yes}}\n"
+READ_NOW = {
+    "a gate that splits a band": (f"- {{id: a, requird_min_score: 9, {SORTED}}}\n", {"band-order", "unknown-field"}),
+    "an id that another one has": (f"- {{ID: b, weight: 2, {SORTED}}}\n", {"band-order"}),
+    "levels beside the bands": (f"- {{id: a, Levels: {{1: Names no, 2: Names all}}, {SORTED}}}\n", {"band-order"}),
+}
+
+
+@pytest.mark.parametrize(("criterion", "rules"), READ_NOW.values(), ids=READ_NOW)
+def test_what_a_new_name_uncovers_refuses_no_other_fix_and_itself_if_it_is_an_error(criterion, rules):
+    text = f"rubrics:\n{OTHER}{criterion}"
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert (fixed.doubt, {each.rule for each in fixed.applied}) == ("", rules)
+    assert [rule for rule, _ in fixed.refused] == ["unknown-field"] * ("unknown-field" not in rules)
+    assert all(reason.startswith("line 3 would be a new finding, ") for reason in fixed.refused.values())
+
+
+def test_a_fix_that_only_others_make_possible_keeps_none_of_them_from_their_reason():
+    criteria = ["id: b", "name: a-2", "ID: a-2, required_min_scor: 5"]
+    bands = (f"0: Names nothing {number}, 8: Names it all {number}" for number in range(3))
+    entries = (f"- {{{one}, score_ranges: {{{two}}}}}\n" for one, two in zip(criteria, bands, strict=True))
+    text = f"rubrics:\n{''.join(entries)}"
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert sorted(each.rule for each in fixed.applied) == ["split-band", "unknown-field", "unknown-field"]
+    (reason,) = fixed.refused.values()
+    assert reason.startswith("line 4 would be a new finding, duplicate-id: ")
+
+
+def test_a_search_without_an_end_gives_the_last_doubt_about_each_fix(monkeypatch):
+    monkeypatch.setattr("rubric_lint.fix.MAX_TRIALS", 2)
+    text = "rubrics:\n" + "".join(f"- {{idd: a, wieght: 1, expected_outcome: Cites {number}}}\n" for number in range(3))
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert fixed.refused
+    assert all("would be a new finding, duplicate-id: " in reason for reason in fixed.refused.values())
+
+
+RIVALS = {
+    "two gates": "requird_min_score: 7, required: true, expected_outcome: Names it",
+    "two outcomes": "expcted_outcome: Names it, description: Names all",
+}
+
+
+@pytest.mark.parametrize("fields", RIVALS.values(), ids=RIVALS)
+def test_a_deprecated_and_a_misspelt_field_for_one_meaning_both_stay_with_the_reason(fields, said):
+    text = f"rubrics:\n- {{id: a, {fields}}}\n- {{id: b, expected_outcome: Names no}}\n"
+    for unsafe in (False, True):
+        fixed = fix("suite.yaml", text.encode(), OURS, unsafe=unsafe)
+        left = {each.finding.rule.partition("-")[0]: each.reason for each in fixed.left(unsafe=unsafe)}
+        assert (fixed.text, left.keys()) == (text, {"deprecated", "unknown"})
+    said({*left.values()})
+
+
+def test_a_field_that_only_repeats_the_default_keeps_no_misspelt_gate_from_its_name():
+    text = "rubrics:\n- {id: a, required: false, requird_min_score: 7, expected_outcome: Names it}\n"
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert fixed.text == text.replace("required: false, requird", "required")
+
+
 def test_a_fix_in_another_system_is_refused_for_what_it_would_bring():
     """Its criteria are not where a rubric of ours would have them."""
     text = """\
@@ -178,9 +238,7 @@ def count_lints(monkeypatch):
 
 def test_each_refused_fix_has_its_own_reason_and_many_take_no_more_lints_than_one(monkeypatch):
     def write(count):
-        return "".join(
-            f"- {{id: b{number}, expected_outcome: Cites {number}, wieght: -2}}\n" for number in range(count)
-        )
+        return "".join(f"- {{idd: a, expected_outcome: Cites {number}}}\n" for number in range(count))
 
     counts = []
     for count in (1, 60):
@@ -189,7 +247,7 @@ def test_each_refused_fix_has_its_own_reason_and_many_take_no_more_lints_than_on
         fixed = fix("suite.yaml", (sound + write(count)).encode(), OURS, unsafe=True)
         assert fixed.text == sound.replace("description", "expected_outcome") + write(count)
         reasons = [left.reason for left in fixed.left(unsafe=True)]
-        lines = [int(re.match(r"line (\d+) would be a new finding, weight: ", reason)[1]) for reason in reasons]
+        lines = [int(re.match(r"line (\d+) would be a new finding, duplicate-id: ", reason)[1]) for reason in reasons]
         assert lines == list(range(3, count + 3))
         counts.append(len(linted))
     assert counts == [3, 3]
@@ -280,8 +338,9 @@ def test_mechanical_cures_are_unsafe_fixes(text, said):
         ),
         BANDS + "      - &b {score_range: [5, 10], expected_outcome: Names two}\n"
         "      - {score_range: [0, 4], expected_outcome: Names none}\n  - {id: b, score_ranges: [*b]}\n",
+        "rubrics:\n  - id: a\n    score_ranges: {5: Names two, 0: Names none, 0: Names zero}\n",
     ],
-    ids=["above all", "between", "in brackets", "anchors"],
+    ids=["above all", "between", "in brackets", "anchors", "a key twice"],
 )
 def test_bands_that_cannot_be_sorted_stay(text, said):
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
@@ -493,15 +552,51 @@ def test_a_criterion_that_is_nothing_but_a_gate_is_fixed_once_and_for_all(rest):
     assert fixed_text(fixed) == fixed
 
 
-def test_findings_go_along_with_fields_that_are_renamed_and_items_that_change_places():
-    def moved(place, intent):
-        known = move(frozenset({("weight", place)}), [DataChange("", (intent,), (), safe=True)])
-        assert ("weight", place) in known
-        return sorted(other for _, other in known if other != place)
+ROOT = Path(__file__).parent
+FILES = [
+    *(
+        (example.name, example.text)
+        for folder in (RULES, DIALECTS)
+        for page in read_pages(folder)
+        for example in page.flagged
+    ),
+    *(
+        (path.name, path.read_text("utf-8"))
+        for path in [*(ROOT / "suites").iterdir(), *(ROOT.parent / "examples").glob("*.*")]
+    ),
+]
 
-    order = Reorder(("a", 0), (2, 0, 1))
-    places = {"/a/0/2/x": ["/a/0/0/x"], "/a/0/0": ["/a/0/1"], "/a/0": [], "/a": [], "/a/0/x": [], "/b/0/2": []}
-    assert {place: moved(place, order) for place in places} == places
-    rename = RenameKey(("a", "old"), "new")
-    places = {"/a/old": ["/a/new"], "/a/old/0": ["/a/new/0"], "/a/older": []}
-    assert {place: moved(place, rename) for place in places} == places
+
+@pytest.mark.slow
+def test_each_fix_and_choice_that_is_offered_can_be_made_alone_and_ends_its_finding():
+    refused = []
+    offered = 0
+    for name, text in FILES:
+        result = lint(name, text.encode())
+        for finding in result.findings:
+            for repair in list_fixes(finding):
+                offered += 1
+                if reason := find_trouble(result, [(finding, repair)], FileSettings()):
+                    refused.append((name, finding.code, repair.title, reason))
+    assert refused == []
+    assert offered > 120
+
+
+DATA_FILES = [(name, text) for name, text in FILES if name.endswith((".yaml", ".yml", ".json"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+def test_fixes_are_the_same_in_each_encoding_and_with_each_line_end(unsafe):
+    """Files of the repository: all bytes are those of the first text, but for what was fixed there."""
+    different, changed = [], 0
+    for name, text in DATA_FILES:
+        expected = fix(name, text.encode(), unsafe=unsafe)
+        changed += expected.is_changed
+        for (codec, mark), end in product(MARKS.items(), ("\n", "\r\n", "\r")):
+            data, wanted = (mark + each.replace("\n", end).encode(codec) for each in (text, expected.text))
+            fixed = fix(name, data, unsafe=unsafe)
+            if (fixed.data, fixed.doubt, len(fixed.applied)) != (wanted, "", len(expected.applied)):
+                different.append((name, codec, end))
+    assert different == []
+    assert changed > 10

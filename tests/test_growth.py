@@ -17,12 +17,14 @@ from rubric_lint.agree.changes import compare, pair_rubrics
 from rubric_lint.agree.judged.run import RecordCache
 from rubric_lint.fix import fix
 from rubric_lint.fix.formatting import format_file
+from rubric_lint.fix.run import FixOutcome
 from rubric_lint.lint.engine import examine, lint
 from rubric_lint.lsp.answers.actions import Abilities, make_actions
 from rubric_lint.lsp.server.analysis import State, analyse
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
+from rubric_lint.report.fixes import write_diff
 from rubric_lint.run.git import ChangedLines, ChangedLinesFilter, Changes
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.reading import read_documents
@@ -118,6 +120,19 @@ def test_twice_the_documents_are_twice_the_work_to_fix(name):
     assert twice < 2.2 * once
 
 
+@pytest.mark.parametrize(
+    "line", ["- id: c%d\n  description: Names a source\n", "- description: Names source %d\n  weight: 2\n"]
+)
+def test_twice_the_changes_are_twice_the_work_to_show(line):
+    def write(count):
+        fixed = fix("a.yaml", ("rubrics:\n" + "".join(line % number for number in range(count))).encode())
+        assert len(fixed.applied) == count
+        return FixOutcome(fixed)
+
+    once, twice = (count_calls(partial(write_diff, color=False), write(count)) for count in (100, 200))
+    assert twice < 2.2 * once
+
+
 @pytest.mark.slow
 def test_twice_the_records_are_twice_the_work_to_rewrite_for_agentv_5():
     line = '{"id": "a", "input": "x", "rubrics": [{"id": "a", "outcome": "Names part 1"}]}\n'
@@ -169,6 +184,47 @@ def test_a_suite_of_5000_cases_is_changed_in_seconds():
     assert time.process_time() - started < 15
 
 
+BLOCKED = """\
+- ID: a
+  weight: 1
+  score_ranges: {{8: Names all of {0}, 0: Names nothing of {0}}}
+"""
+
+
+@pytest.mark.slow
+def test_twice_the_blocked_fixes_are_twice_the_work():
+    run = partial(fix, unsafe=True)
+    once, twice = ("rubrics:\n" + "".join(map(BLOCKED.format, range(count))) for count in (100, 200))
+    fixed = run("a.yaml", once.encode())
+    assert (len(fixed.applied), len(fixed.refused)) == (101, 99)
+    assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
+
+
+OVERLAPPING = """\
+  - id: r{0}
+    score_ranges:
+      - {{score_range: [3, 6], expected_outcome: Names part {0}}}
+      - {{score_range: [3, 0], expected_outcome: Names no part of {0}}}
+      - {{score_range: [6, 10], expected_outcome: Names {0} as a whole}}
+"""
+BAND = "      - {{score_range: [{0}, {1}], expected_outcome: Names fact {2}}}\n"
+
+
+@pytest.mark.slow
+def test_twice_the_bands_are_twice_the_work_to_repair():
+    run = partial(fix, unsafe=True, choices=["upper-keeps"])
+    scales = ["rubrics:\n" + "".join(map(OVERLAPPING.format, range(count))) for count in (50, 100)]
+    assert len(run("a.yaml", scales[0].encode()).applied) == 100
+    one = [
+        "rubrics:\n  - id: a\n    score_ranges:\n"
+        + "".join(BAND.format(number % 9, number % 9 + 2, number) for number in range(count))
+        for count in (200, 400)
+    ]
+    assert not run("a.yaml", one[0].encode()).applied
+    for once, twice in (scales, one):
+        assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
+
+
 UNSORTED = """\
   - rubrics:
       - weight: 2
@@ -184,6 +240,18 @@ MIXED = """\
           - {{id: a, outcome: Names part {0}}}
           - {{id: b, score_ranges: [{{score_range: [0, 10], outcome: Names part {0}}}]}}
 """
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", ["rename-later", "rename-earlier"])
+def test_twice_the_criteria_with_one_id_are_twice_the_work_to_rename(choice):
+    def run(count):
+        criteria = "".join(f"- id: a\n  expected_outcome: Names the cause number {number}\n" for number in range(count))
+        fixed = fix("a.yaml", f"rubrics:\n{criteria}".encode(), FileSettings(), choices=[choice])
+        assert len(fixed.applied) == count - 1
+
+    once, twice = (count_calls(run, count) for count in (20, 40))
+    assert twice < 2.3 * once
 
 
 @pytest.mark.slow
@@ -248,7 +316,7 @@ def test_actions_at_a_place_need_little_more_in_a_longer_text():
 
     once, twice = (prepare(count) for count in (100, 200))
     assert [action.title for action in twice()] == [action.title.replace("100 ", "200 ") for action in once()]
-    assert count_calls(twice) < 2.2 * count_calls(once) < work(lint, "a.yaml", write_bands(25))
+    assert count_calls(twice) < 2.2 * count_calls(once) < work(lint, "a.yaml", write_bands(30))
 
 
 def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():

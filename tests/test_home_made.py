@@ -11,6 +11,7 @@ from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.dialects.search.home_made import TITLE
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.shapes.infer import infer, words
+from rubric_lint.suggest import name_in
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
@@ -30,7 +31,9 @@ def test_a_home_made_rubric_is_read_and_only_what_is_wrong_in_any_format_is_foun
     result, rubrics = see(name, text)
     assert [criterion.id for rubric in rubrics for criterion in rubric.criteria] == ids
     assert codes(result.findings) == found
-    assert [each.reason for each in result.unread] == [reason for each in rubrics for _, reason in each.view.doubts]
+    assert [each.reason for each in result.unread] == [
+        name_in(reason, name) for each in rubrics for _, reason in each.view.doubts
+    ]
     assert {rubric.view.dialect.title for rubric in rubrics} == {TITLE}
 
 

@@ -13,7 +13,8 @@ import pytest
 from found import message
 from once import make_once
 
-from rubric_lint.run.summary import Summary
+from rubric_lint.project.settings import Overrides
+from rubric_lint.run.summary import Again, Summary
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES, kind_of
 
 ROOT = Path(__file__).parent.parent
@@ -38,6 +39,7 @@ rubrics:
     score_ranges:
       - {score_range: [0, 5], expected_outcome: States no result}
       - {score_range: [5, 10], expected_outcome: States the result}
+  - {id: b, score_ranges: {0: Names no source, 5: Names a source}}
 """
 SHARED = message("overlap.shared-scores", scores="score 5", are="is", band="[5, 10]", other="[0, 5]", line="line 4")
 FINDING = f"""\
@@ -47,10 +49,11 @@ error overlap: criterion `a`: {SHARED}
 |                       ------ also covers 5
 5 |       - {{{{score_range: [5, 10], expected_outcome: States the result}}}}
 |                       ^^^^^^^
-= choose: end [0, 5] at 4 (rubric-lint fix --choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
+= choose: end [0, 5] at 4 (--choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
 """
-ONE = Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=1, errors=1, choices=1)
-FOUND_ONE = f"{ONE}\n"
+ONE = Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=2, errors=1, choices=1)
+HOOK = Overrides(force_exclude=True)  # the hooks name every file
+FOUND_ONE = f"{ONE._replace(again=Again(('suite.yaml',), overrides=HOOK))}\n"
 FIXED = """\
 {0}: fixed 1 finding
 1 x rename `description` to `expected_outcome` (deprecated-description)
@@ -186,9 +189,18 @@ def test_try_repo(manager, hooks):
     write("b.yaml", GOOD)
     git("add", "--all")
     code, text = run(manager, "try-repo", str(hooks), "rubric-lint", "--all-files")
-    counts = f"{ONE._replace(files=3, files_with_rubrics=2, rubrics=2, criteria=2)}\n"
-    counts += "rubric-lint: .pre-commit-config.yaml: no rubrics found: no field of a known format found\n"
+    again = Again((".pre-commit-config.yaml", "a.yaml", "b.yaml"), overrides=HOOK)
+    counts = f"{ONE._replace(files=3, files_with_rubrics=2, rubrics=2, criteria=3, again=again)}\n"
     assert (1, LINT_FAILED + FINDING.format("a.yaml") + counts) == (code, text[text.index(LINT_FAILED) :])
+
+
+@pytest.mark.parametrize("hook", ["rubric-lint", "rubric-fix", "rubric-format", "rubric-test"])
+def test_they_say_nothing_of_the_files_of_others(manager, hooks, hook):
+    for name, text in (("a.yaml", "a: 1\n"), ("b.json", "{}\n"), ("c.py", "print(1)\n"), ("d.toml", "a = 1\n")):
+        write(name, text)
+    git("add", "--all")
+    code, text = run(manager, "try-repo", str(hooks), hook, "--all-files", "--verbose")
+    assert (code, re.findall(r"\b[a-d]\.(?:yaml|json|py|toml)\b", text)) == (0, [])
 
 
 def test_a_commit_is_refused_fixed_and_accepted(manager):

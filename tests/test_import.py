@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cases import read_cases
 from importing import import_file
+from ruamel.yaml import YAML
 
 from rubric_lint.dialects.tables.columns import HEADERS
 
@@ -219,6 +220,29 @@ def test_every_cell_may_be_in_quotes(text):
 
 
 TABLE = "| id | outcome |\n|---|---|\n| a | Says it |\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "weight"),
+    [
+        ("Dimension", "Weight"),
+        ("Criteria", "Points"),
+        ("Check", "Max"),
+        ("Item", "Weighting"),
+        ("Kriterium", "Gewicht"),
+    ],
+)
+def test_the_headers_that_people_use_are_read(header, weight):
+    code, written, _ = import_file(
+        "r.md", f"| {header} | Description | {weight} |\n|---|---|---|\n| a | Says it | 2 |\n"
+    )
+    assert (code, written) == (0, "  - id: a\n    expected_outcome: Says it\n    weight: 2\n")
+
+
+@pytest.mark.parametrize(("more", "ids"), TABLES["what follows a table"])
+def test_a_table_ends_where_that_of_github_ends(more, ids):
+    code, written, _ = import_file("r.md", TABLE + more)
+    assert (code, [each["id"] for each in YAML(typ="safe").load(f"rubrics:\n{written}")["rubrics"]]) == (0, ids)
 
 
 @pytest.mark.parametrize(("more", "place"), TABLES["a table inside a quote"])

@@ -36,6 +36,8 @@ FLOORS = """
     shapes
     rules
     format
+    arguments
+    suggest
     finding messages
     patch
     edits
@@ -46,7 +48,16 @@ FLOOR = {room: number for number, row in enumerate(reversed(FLOORS.split("\n")))
 # What a rule may know: the model and the vocabulary.
 KNOWN_TO_RULES = {
     *("edits.intents", "finding", "messages", "rules.rule", "text.path", "text.source", "text.scalar"),
-    *("format.criterion", "format.repairs", "format.rubric", "format.signs"),
+    *(
+        "format.criterion",
+        "format.mirrors",
+        "format.openings",
+        "format.repairs",
+        "format.rubric",
+        "format.scale_repair",
+        "format.signs",
+    ),
+    "format.wording",
 }
 
 MODULES = {

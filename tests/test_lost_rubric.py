@@ -1,6 +1,7 @@
 """B3: containers of rubrics that are nearly right or empty are findings in a file of ours, and nowhere else."""
 
 import json
+import re
 from textwrap import dedent, indent
 
 import pytest
@@ -149,6 +150,14 @@ def test_one_fault_of_a_file_is_one_finding(name, text, said):
     is_rubric_file = ".rubric." in name
     lost, others = found(text, name, FileSettings(claimed=is_rubric_file, is_rubric_file=is_rubric_file))
     said([f"{place}: {', '.join(values)}" for place, values in lost] or "nothing lost", others or "nothing else")
+
+
+def test_the_advice_for_strings_in_lines_of_json_makes_each_a_rubric():
+    lines = ['{"rubrics": ["Says how"]}', '{"rubrics": [{"id": "a", "expected_outcome": "Says why"}]}']
+    (lost,) = lint("a.jsonl", "\n".join(lines).encode()).findings
+    member = re.search(r'`("\$schema": ".*")` at the top level of each line', str(lost.values["advice"]))[1]
+    result = lint("a.jsonl", "\n".join(line.replace("{", f"{{{member}, ", 1) for line in lines).encode())
+    assert (lost.code, result.rubrics, result.findings) == ("lost-rubric.texts", 2, ())
 
 
 FIXED = TABLES["FIXED"]

@@ -10,6 +10,7 @@ rubrics:
     score_ranges:
       - {score_range: [0, 4], expected_outcome: Blames the customer}
       - {score_range: [4, 10], expected_outcome: Helps the customer}
+  - {id: speed, score_ranges: {0: Answers after a day, 5: Answers within a day}}
 """
 FINE = "rubrics:\n  - {id: tone, expected_outcome: Helps the customer}\n"
 NAMELESS = "rubrics:\n  - expected_outcome: Says so\n"

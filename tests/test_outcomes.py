@@ -49,7 +49,7 @@ def split(line):
 def test_labels_are_vague_and_short_outcomes_are_not(where):
     labels, sound = read("labels"), read("sound")
     vague = [text for text in (*labels, *sound) if "vague-outcome" in found(rubric(where, text))]
-    assert (len(labels), len(sound), vague) == (125, 120, labels)
+    assert (len(labels), len(sound), vague) == (133, 123, labels)
 
 
 def test_what_may_be_an_answer_is_vague_in_a_scale_alone():
@@ -260,7 +260,7 @@ def test_one_band_for_all_scores(ranges, is_found):
 
 
 @pytest.mark.parametrize(
-    ("rule", "faulty", "sound"), [("two-actions", 12, 22), ("bundled-list", 5, 9)], ids=["two-actions", "bundled-list"]
+    ("rule", "faulty", "sound"), [("two-actions", 60, 74), ("bundled-list", 5, 13)], ids=["two-actions", "bundled-list"]
 )
 def test_a_yes_or_no_criterion_that_asks_for_several_things_is_found(rule, faulty, sound):
     name = rule.replace("-", "_")
@@ -279,6 +279,17 @@ PAIRS = [
     ((5, "States the daily dose"), (-5, "Fails to state the daily dose"), "mirrored-criterion"),
     ((5, "States the daily dose"), (-2, "Does not state the daily dose of it"), "mirrored-criterion"),
     ((5, "Doesn't blame the customer"), (-5, "Blames the customer"), "mirrored-criterion"),
+    (
+        (5, "Tells guests to leave in cases of smoke"),
+        (-5, "Fails to tell guests to leave in case of smoke"),
+        "mirrored-criterion",
+    ),
+    ((5, "Name the price of the ticket"), (-5, "Omits the price of the ticket"), "mirrored-criterion"),
+    (
+        (5, "Identifies the class of the ticket"),
+        (-5, "Does not identify the classes of the ticket"),
+        "mirrored-criterion",
+    ),
     ((5, "Names a source for each number"), (-5, "Gives numbers without a source"), ""),
     ((5, "States the daily dose"), (-5, "States a daily dose above 3 g"), ""),
     ((5, "States the daily dose"), (5, "Fails to state the daily dose"), ""),
@@ -304,27 +315,184 @@ def test_a_penalty_for_what_another_criterion_gives_points_for_is_found(first, s
     )
 
 
+def codes(*criteria):
+    """The codes and pointers of what is found in criteria with a weight and a text."""
+    items = [{"name": f"c{at}", "weight": weight, "requirement": text} for at, (weight, text) in enumerate(criteria)]
+    return [(finding.code, finding.pointer) for finding in lint("a.json", json.dumps(items).encode()).findings]
+
+
 @pytest.mark.parametrize(
-    ("weight", "text", "is_found"),
+    ("text", "code"),
     [
-        (-1, "Fails to name a source", True),
-        (-1, "The response does not name a source", True),
-        (-1, "Never asks for the age", True),
-        (-1, "1.2: Response does not name a source", True),
-        (-1, "Gives numbers and does not name a source", False),
-        (-1, "Blames the customer", False),
-        (1, "Does not blame the customer", False),
+        ("Fails to name a source", "negated-penalty.negated"),
+        ("The response does not name a source", "negated-penalty.negated"),
+        ("Never asks for the age", "negated-penalty.negated"),
+        ("1.2: Response does not name a source", "negated-penalty.negated"),
+        ("Omits the price", "negated-penalty.negated"),
+        ("Lacks a date", "negated-penalty.negated"),
+        ("Misses a note about the toll", "negated-penalty.negated"),
+        ("Forgets to name the ferry", "negated-penalty.negated"),
+        ("Ignores the question", "negated-penalty.negated"),
+        ("Names no source", "negated-penalty.negated"),
+        ("Misses no deadline", ""),
+        ("Lack of sleep is blamed", ""),
+        ("Gives numbers and does not name a source", ""),
+        ("Blames the customer", ""),
+        ("Should ask where the user lives", "contradicting-sign.penalty"),
+        ("The response should not invent a train number", "contradicting-sign.penalty"),
+        ("It must name the price", "contradicting-sign.penalty"),
+        ("Needs to be short", "contradicting-sign.penalty"),
+        ("Avoids emoji in headings", "contradicting-sign.penalty"),
+        ("Avoid emoji in headings", "contradicting-sign.penalty"),
+        ("Refrains from slang", "contradicting-sign.penalty"),
+        ("Do not name a train", "contradicting-sign.penalty"),
+        ("Should ask for the age but fails to", ""),
+        ("Should ask for the age, but it does not", ""),
+        ("Should the user ask for a refund, promises one", ""),
+        ("Should have asked for the age", ""),
+        ("Avoids answering", ""),
+        ("Avoids the question", ""),
+        ("Must-have papers are lost", ""),
+        ("Says that the user should wait", ""),
     ],
 )
-def test_a_penalty_whose_main_verb_is_negated_is_hinted_at(weight, text, is_found):
-    items = [
-        {"name": "a", "weight": 2, "requirement": "Is signed"},
-        {"name": "b", "weight": weight, "requirement": text},
+def test_a_penalty_that_is_negated_or_asks_for_what_is_good_is_found(text, code):
+    assert codes((2, "Is signed"), (-1, text)) == ([(code, "/1/requirement")] if code else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Fails to name the price", "contradicting-sign.points"),
+        ("The answer neglects to name the price", "contradicting-sign.points"),
+        ("Does not blame the customer", ""),
+        ("Omits the password", ""),
+        ("Says that the import fails to load", ""),
+    ],
+)
+def test_points_for_a_failure_contradict_their_sign(text, code):
+    assert codes((2, "Is signed"), (1, text)) == ([(code, "/1/requirement")] if code else [])
+
+
+def test_a_negated_penalty_that_mirrors_another_criterion_is_only_a_mirror():
+    dose, mirror = (5, "States the daily dose"), (-3, "Does not state the daily dose")
+    assert codes(dose, mirror) == [("mirrored-criterion.negation", "/1/requirement")]
+    assert codes(dose, mirror, (-1, "Omits the price")) == [
+        ("mirrored-criterion.negation", "/1/requirement"),
+        ("negated-penalty.negated", "/2/requirement"),
     ]
-    findings = lint("a.json", json.dumps(items).encode()).findings
-    assert [(each.severity, each.pointer) for each in findings if each.rule == "negated-penalty"] == (
-        [("hint", "/1/requirement")] if is_found else []
-    )
+
+
+def test_penalties_that_are_negated_get_one_hint_for_a_rubric(said):
+    items = [(5, "Is signed"), (-1, "Omits the price"), (-1, "Blames the guest"), (-1, "Lacks a date")]
+    found = lint(
+        "a.json",
+        json.dumps(
+            [{"name": f"c{at}", "weight": weight, "requirement": text} for at, (weight, text) in enumerate(items)]
+        ).encode(),
+    ).findings
+    assert [(finding.code, finding.severity, finding.pointer) for finding in found] == [
+        ("negated-penalty.several", "hint", "/1/requirement")
+    ]
+    assert [finding.related[0].span.start > finding.span.start for finding in found] == [True]
+    said([finding.message for finding in found])
+
+
+NEGATED = ("Is signed", "Omits the price", "Blames the guest", "Lacks a date", "Fails to greet", "Lacks it", "Omits it")
+
+
+@pytest.mark.parametrize(
+    ("ignored", "expected"),
+    [
+        ((), ["negated-penalty.several"]),
+        ((1,), []),
+        ((3,), ["negated-penalty.several"]),
+        ((1, 3, 4, 5, 6), []),
+    ],
+)
+def test_a_comment_on_any_of_the_penalties_that_share_a_hint_is_in_use(ignored, expected):
+    rows = [f"{{name: c{at}, weight: {-1 if at else 5}, requirement: {text}}}" for at, text in enumerate(NEGATED)]
+    marks = ["  # rubric-lint: ignore[negated-penalty]" * (at in ignored) for at in range(len(rows))]
+    text = "".join(f"- {row}{mark}\n" for row, mark in zip(rows, marks, strict=True))
+    assert [finding.code for finding in lint("a.yaml", text.encode()).findings] == expected
+
+
+def test_a_comment_is_unused_where_no_penalty_is_negated():
+    text = "- {name: a, weight: -1, requirement: Blames the guest}  # rubric-lint: ignore[negated-penalty]\n"
+    signed = "- {name: b, weight: 1, requirement: Is signed}\n"
+    assert [finding.code for finding in lint("a.yaml", f"{signed}{text}".encode()).findings] == ["unused-ignore.idle"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Suggests waiting and recommends a hot bath", "two-actions.penalty"),
+        ("States that the bath is hot and that the guest may wait", ""),
+    ],
+)
+def test_a_penalty_for_two_actions_has_words_of_its_own(text, code):
+    assert codes((2, "Is signed"), (-1, text)) == ([(code, "/1/requirement")] if code else [])
+
+
+@pytest.mark.parametrize(
+    ("points", "code"), [(-3, "vague-outcome.complaint"), (3, "vague-outcome.praise")], ids=["penalty", "points"]
+)
+def test_a_penalty_that_judges_does_not_praise(points, code):
+    texts = {"Names the dose": 5, "Answer is too long with insufficient explanation.": points}
+    rubrics = [{"criterion": text, "points": number, "tags": []} for text, number in texts.items()]
+    found = lint("a.json", json.dumps({"prompt_id": "p", "rubrics": rubrics}).encode()).findings
+    assert [(finding.code, finding.pointer) for finding in found] == [(code, "/rubrics/1/criterion")]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Asks for the age and recommends a doctor", 1),
+        ("Name the leak and recommend a plumber", 1),
+        ("The response should name the leak and recommend a plumber", 1),
+        ("Lists the signs of a leak and advises calling a plumber if any of them appear", 0),
+        ("Asks for the size of the garden and suggests seeds accordingly", 0),
+        ("Names the pump and explains its parts", 0),
+        ("Names the pump and explains these parts", 0),
+        ("Does the response name the leak and recommend a plumber?", 0),
+    ],
+)
+def test_no_split_is_offered_whose_second_half_points_to_the_first(text, count):
+    (finding,) = lint(
+        "a.json", json.dumps({"rubrics": [{"id": "a", "expected_outcome": text}]}).encode(), CLAIMED
+    ).findings
+    assert (finding.code, len(finding.choices)) == ("two-actions.both", count)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("States that the bridge is closed and that the ferry runs every hour", True),
+        ("State clearly that the bridge is closed, and also that the ferry runs", True),
+        ("The response should say that the bridge is closed and that the ferry runs", True),
+        ("States that the bridge is closed. Says why, and that it opens soon", False),
+        ("States that the price of the bridge and that of the ferry rise", False),
+        ("States that the bridge is closed and the ferry runs", False),
+        ("Mentions the toll on the bridge, and that the ferry is free", False),
+    ],
+)
+def test_two_claims_are_hinted_at(text, is_found):
+    found = lint("a.json", json.dumps({"rubrics": [text]}).encode(), CLAIMED).findings
+    assert [(each.rule, each.severity) for each in found] == ([("two-claims", "hint")] if is_found else [])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "code"),
+    [
+        ("dose", "dose-again", "duplicate-criterion.copied"),
+        ("dose", "dose-2", "duplicate-criterion.counted-twice"),
+        ("a", "b", "duplicate-criterion.counted-twice"),
+    ],
+)
+def test_one_text_under_two_names_may_be_a_copy(first, second, code):
+    rubrics = [{"id": name, "expected_outcome": "States the dose"} for name in (first, second)]
+    found = lint("a.json", json.dumps({"rubrics": rubrics}).encode(), CLAIMED).findings
+    assert [finding.code for finding in found] == [code]
 
 
 @pytest.mark.parametrize(

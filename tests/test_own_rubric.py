@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reread import COMMENT, read
 
-from rubric_lint.edits.intents import MoveItems
 from rubric_lint.finding import Severity
 from rubric_lint.fix import find_trouble, fix
-from rubric_lint.fix.following import DataChange, move
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_rubrics
@@ -157,10 +155,6 @@ REFUSED = {
     "an evaluator with two rubrics": (
         "a.yaml",
         SUITE + "        then:\n          rubrics: [{id: d, expected_outcome: Names it}]\n",
-    ),
-    "bands with a gap, by the proof": (
-        "a.yaml",
-        SUITE.replace("id: c", "score_range: [0, 4]").replace(BANDS, "expected_outcome: Names it"),
     ),
     "an error beside the criteria, by the proof": (
         "a.yaml",
@@ -321,17 +315,68 @@ def test_the_data_is_what_it_should_be_and_all_other_lines_stay(mixed):
     assert new.text.count("\r\n") == (new.text.count("\n") if "\r" in result.source.text else 0)
 
 
-def test_findings_that_move_to_where_others_were_are_all_kept():
-    known = frozenset(("coverage", f"/tests/{number}/rubrics/0") for number in range(20))
-    moved = move(known, [DataChange("", (MoveItems(("tests", 0, "rubrics"), (1,), ("tests", 0)),), (), safe=False)])
-    assert moved == {("coverage", f"/tests/{number}/rubrics/0") for number in (0, *range(2, 21))}
-
-
 def test_of_many_documents_those_that_cannot_be_split_each_have_their_own_reason():
     sound = "---\nrubrics:\n- {id: a, expected_outcome: Names it}\n- {id: b, score_ranges: {0: No, 5: Half, 9: All}}\n"
     weightless = sound.replace("id: b,", "id: b, weight: 0,")
     fixed = fix("a.rubric.yaml", (sound + weightless + sound + weightless).encode(), choices=(OWN,))
     assert [fixed.text.count(each.removeprefix("---\n")) for each in (sound, weightless)] == [0, 2]
     assert (len(fixed.applied), fixed.text.count("---\n")) == (2, 6)
-    assert sorted(place for _, place in fixed.refused) == ["/1/rubrics/1", "/3/rubrics/1"]
-    assert len(set(fixed.refused.values())) == 2
+    mixed = [(each.pointer, each.choices) for each in fixed.result.findings if each.rule == "mixing"]
+    assert (mixed, fixed.refused) == ([("/1/rubrics/1", ()), ("/3/rubrics/1", ())], {})
+
+
+def test_a_second_rubric_of_a_case_does_not_hide_that_two_cases_share_an_id():
+    text = """\
+tests:
+- {id: a, input: x, assertions: [{type: rubrics, criteria: [{id: x, outcome: Names it}]}]}
+- id: a
+  input: x
+  assertions:
+  - type: rubrics
+    criteria:
+    - {id: b, outcome: Names that}
+    - {id: c, score_ranges: [{score_range: [0, 10], outcome: Names none}]}
+"""
+    fixed = fix("suite.yaml", text.encode(), choices=[OWN])
+    assert [applied.rule for applied in fixed.applied] == ["mixing"]
+    assert "repeated-case.second-case" in [finding.code for finding in fixed.result.findings]
+
+
+@pytest.mark.parametrize(
+    ("weights", "is_offered"),
+    [
+        ((1, 1, 1), True),
+        ((1, 1, 0), False),
+        ((0, 0, 1), False),
+        ((0, 1, 1), True),
+        ((0, 0, 0), False),
+        ((1, 1, "x"), True),
+    ],
+)
+def test_no_rubric_without_weight_is_offered(weights, is_offered):
+    fields = ["expected_outcome: Names one", "expected_outcome: Names two", BANDS]
+    entries = [
+        f"- {{id: c{n}, weight: {each}, {field}}}\n"
+        for n, (each, field) in enumerate(zip(weights, fields, strict=True))
+    ]
+    result = lint("a.rubric.yaml", f"rubrics:\n{''.join(entries)}".encode(), FileSettings(claimed=True))
+    (found,) = (each for each in result.findings if each.rule == "mixing")
+    assert [each.choice for each in found.choices] == ([OWN] if is_offered else [])
+
+
+@pytest.mark.parametrize(
+    ("ranges", "is_offered"),
+    [
+        (("[0, 5]", "[6, 10]"), True),
+        (("[0, 5]", "[7, 10]"), False),
+        (("[0, 6]", "[6, 10]"), False),
+        (("[0, 10]",), True),
+    ],
+)
+def test_bands_are_offered_a_rubric_of_their_own_only_if_they_have_each_score_once(ranges, is_offered):
+    bands = "".join(f"- {{score_range: {each}, expected_outcome: Names {at}}}\n" for at, each in enumerate(ranges))
+    text = f"rubrics:\n- {{id: a, expected_outcome: Names it}}\n- {{id: b, expected_outcome: Names that}}\n{bands}"
+    result = lint("a.rubric.yaml", text.encode(), FileSettings(claimed=True))
+    (found,) = (each for each in result.findings if each.rule == "mixing")
+    assert [each.choice for each in found.choices] == ([OWN] if is_offered else [])
+    assert all(find_trouble(result, [(found, each)], FileSettings(claimed=True)) == "" for each in found.choices)

@@ -90,7 +90,7 @@ def test_its_wheels_are_those_that_are_locked_for_the_native_tool():
         r"^([\w.-]+)==(\S+) (--hash=\S+)$", (PLAYGROUND / "requirements.txt").read_text("utf-8"), re.MULTILINE
     )
     locks = (PLAYGROUND.parent / ".ci/lock/run.txt").read_text("utf-8").split("\n\n")[0]
-    assert len(wheels) == 6
+    assert len(wheels) == 8
     for name, version, digest in wheels:
         locked = re.search(rf"^{re.escape(name.replace('.', '-'))}==(\S+)[^#]*", locks, re.MULTILINE)
         assert (locked[1], digest in locked[0]) == (version, True)

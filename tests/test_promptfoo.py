@@ -6,6 +6,7 @@ from exports import ISOLATED
 from said import found
 
 from rubric_lint.dialects.search.scales_in_text import find_scale
+from rubric_lint.fix import fix
 from rubric_lint.lint.engine import lint
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_models, load_rubrics
@@ -86,16 +87,18 @@ def test_what_promptfoo_takes_in_silence_is_found(assertion, expected):
     assert findings(f"{HEAD}    assert: [{assertion}]\n") == expected
 
 
-def test_equal_texts_are_two_criteria_if_another_model_judges_or_the_type_differs():
+def test_equal_texts_are_two_criteria_if_another_model_judges_and_a_contradiction_if_one_is_turned_around():
     text = """\
     assert:
       - {type: llm-rubric, value: Says why, provider: a}
       - {type: llm-rubric, value: Says why, provider: b}
       - {type: not-llm-rubric, value: Says why, provider: b}
 """
-    assert findings(HEAD + text) == []
+    turned = "duplicate-criterion /tests/0/assert/2/value"
+    assert findings(HEAD + text) == [turned]
     assert findings(HEAD + text.replace("provider: b", "provider: a")) == [
-        "duplicate-criterion /tests/0/assert/1/value"
+        "duplicate-criterion /tests/0/assert/1/value",
+        turned,
     ]
 
 
@@ -120,3 +123,20 @@ def test_a_text_with_a_scale_is_a_rubric_of_its_own():
 def test_a_value_that_is_empty_or_in_an_unknown_form_is_told(kind, said):
     text = f"{HEAD}    assert:\n      - {{type: llm-rubric, value: Says why}}\n      - type: {kind}\n        value: "
     said([[value, *found(f"{text}{value}\n", NAME)] for value in ("[]", "{}", "[[]]", "[null]", "{a: 1}")])
+
+
+@pytest.mark.parametrize(
+    ("fields", "fixed"),
+    [
+        ("treshold: 0.7", "threshold: 0.7"),
+        ("wieght: 2, metrc: m", "weight: 2, metric: m"),
+        ("treshold: 0.7, thresold: 0.6", None),
+        ("treshold: 0.7, threshold: 0.6", None),
+        ("wieght: -1", None),
+    ],
+)
+def test_a_misspelt_field_is_renamed_where_that_makes_no_new_error(fields, fixed):
+    text = f"{HEAD}    assert: [{{type: llm-rubric, value: Says why, {fields}}}]\n"
+    assert fix(NAME, text.encode()).applied == ()
+    made = fix(NAME, text.encode(), unsafe=True)
+    assert (made.text, made.refused) == (text.replace(fields, fixed or fields), {})

@@ -31,6 +31,7 @@ rubrics:
     score_ranges:
       - {score_range: [0, 5], expected_outcome: States no result}
       - {score_range: [5, 10], expected_outcome: States the result}
+  - {id: b, score_ranges: {0: States no unit, 5: States the unit}}
 """
 SOUND = "rubrics:\n  - {id: a, expected_outcome: States the result}\n"
 

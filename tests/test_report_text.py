@@ -183,7 +183,7 @@ def test_colour_changes_nothing_but_colour():
         "\x1b[34m    --> \x1b[0m\x1b[1mold.yaml:2:5\x1b[0m",
         "\x1b[34m   2 |\x1b[0m   - description: x",
         "\x1b[34m     |\x1b[0m     \x1b[33m\x1b[1m^^^^^^^^^^^\x1b[0m",
-        "     \x1b[32m= fix: rename `description` to `expected_outcome` (rubric-lint fix)\x1b[0m",
+        "     \x1b[32m= fix: rename `description` to `expected_outcome`\x1b[0m",
     ]
 
 

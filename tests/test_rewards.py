@@ -463,6 +463,7 @@ REFUSED = {
     "a key instead of its variable": lambda: endpoint_judge("m", api_key_env="sk-secret"),
     "an odd key": lambda: endpoint_judge("m", api_key_env="ODD_KEY"),
     "no address": lambda: endpoint_judge("m", base_url="localhost:8000/v1"),
+    "no price": lambda: endpoint_judge("m", base_url="http://127.0.0.1:1", max_cost=1),
     "no format": lambda: endpoint_judge("m", base_url="http://127.0.0.1:1", response_format="xml"),
 }
 
@@ -554,6 +555,19 @@ def test_an_endpoint_is_a_judge(monkeypatch):
     assert {asked.headers["authorization"] for asked in server.asked} == {"Bearer sk-secret-0123456789"}
     assert server.asked[0].body["response_format"]["json_schema"]["schema"] == output_schema(RUBRIC)
     assert repr(judge) == f"<EndpointJudge 'judge-1' at {server.url}>"
+
+
+def test_the_limits_of_an_endpoint_hold_for_all_calls_and_loops(tmp_path):
+    table = tmp_path / "prices.toml"
+    table.write_text("[models.m]\ninput = 1000\noutput = 1000\n")
+    limits = {"max_requests": 3}, {"max_cost": 8, "prices": table, "max_tokens": 100}  # a reply costs 0.11
+    for limit, most in zip(limits, [3, 60], strict=True):
+        with serving(completion(output(6, 6, 6))) as server:
+            reward = trl_reward(RUBRIC, endpoint_judge("m", base_url=server.url, **limit), concurrency=2)
+            assert asyncio.run(rate(reward, ["x", "y"])) == [0.6, 0.6]
+            with pytest.raises(RewardError, match=rf"^`m` at {server.url}: stopped at max_\w+ \d$"):
+                asyncio.run(rate(reward, ["x"] * 100))
+            assert 2 < len(server.asked) <= most
 
 
 @pytest.mark.slow

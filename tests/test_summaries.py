@@ -11,6 +11,13 @@ TABLES = read_cases(__file__)
 
 SOUND = "rubrics:\n  - id: a\n    expected_outcome: Names the refund window\n"
 OLD = SOUND.replace("expected_outcome", "description")
+BANDS = """\
+rubrics:
+  - id: a
+    score_ranges:
+      - {score_range: [0, 5], expected_outcome: Names no window}
+      - {score_range: [5, 10], expected_outcome: Names the window}
+"""
 FILES = {
     "empty/.keep": "",
     "none/a.yaml": "a: 1\n",
@@ -26,6 +33,9 @@ FILES = {
     "gitignored/.gitignore": "*.yaml\n",
     "gitignored/a.yaml": OLD,
     "notes.md": "Notes.\n",
+    "other/a.yaml": OLD,
+    "other/b.yaml": OLD,
+    **{f"bands/{name}.yaml": BANDS for name in "abcde"},
 }
 COMMANDS = TABLES["COMMANDS"]
 
@@ -38,6 +48,7 @@ def folder(tmp_path_factory):
         (made / name).write_text(text, "utf-8")
     for line in ("init -q", "add .", "-c user.name=a -c user.email=a@example.org commit -qm Add"):
         subprocess.run(["git", *line.split()], cwd=made, check=True)
+    (made / "new.yaml").write_text(OLD, "utf-8")
     call("rubric-lint known --baseline known.json --write-baseline", made)
     return made
 

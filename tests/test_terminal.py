@@ -1,5 +1,6 @@
 import itertools
 import os
+import re
 import sys
 
 import commands
@@ -7,6 +8,8 @@ import pytest
 from cases import read_cases
 
 from rubric_lint.cli.output import wants_color
+from rubric_lint.report.terminal import reflow
+from rubric_lint.rules import RULES
 
 TABLES = read_cases(__file__)
 
@@ -98,3 +101,15 @@ def test_the_variables_mean_the_same_to_every_program(line, tmp_path, monkeypatc
     more = ({"FORCE_COLOR": "1", "NO_COLOR": "0"}, {"CLICOLOR_FORCE": "0"}, {})
     colored = COLORED[line]
     assert [is_colored(**each) for each in (*asked, *more)] == [colored, colored, False, False, False, False]
+
+
+CODE = re.compile(r"(?ms)^```.*?^```$")
+
+
+@pytest.mark.parametrize("room", [20, 40, 80, 200])
+def test_a_page_is_broken_at_any_width_between_words_and_never_in_code(room):
+    for rule in RULES:
+        page = reflow(rule.page, room)
+        assert (page.split(), CODE.findall(page)) == (rule.page.split(), CODE.findall(rule.page))
+        prose = [line for line in CODE.sub("", page).splitlines() if not line.startswith(("#", "|"))]
+        assert [line for line in prose if len(line) > room and " " in line.removeprefix("- ").strip()] == []

@@ -13,7 +13,6 @@ from rubric_lint.format.schema import schema_for
 from rubric_lint.format.schema_files import BASE
 from rubric_lint.format.starter import RUBRICS, start
 from rubric_lint.lint.engine import lint
-from rubric_lint.project.repository import name_schema
 
 TABLES = read_cases(__file__)
 
@@ -367,10 +366,8 @@ def test_the_examples_are_valid_where_the_linter_has_nothing_against_their_shape
 @pytest.mark.parametrize("suite", [False, True], ids=["rubric", "suite"])
 @pytest.mark.parametrize("shape", RUBRICS)
 def test_a_starter_is_valid_and_completes(helper, shape, suite):
-    # No network and no setting for this name: the schema that the file names is the one on the disk.
-    schema = name_schema("suite" if suite else "rubric", str(helper.folder / "plain.yaml"))
-    assert not schema.startswith("http")
-    text = start(shape, schema, suite=suite, as_json=False)
+    # No setting for this name: the file names its schema, and `published` stands for the network.
+    text = start(shape, suite=suite, as_json=False)
     assert messages(helper, text, "plain.yaml") == []
     indent = "      - " if suite else "  - "
     assert sorted(offered(helper, f"{text}{indent}|\n", "plain.yaml")) == sorted([*CRITERION, *SNIPPETS])

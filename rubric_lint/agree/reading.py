@@ -132,9 +132,7 @@ def as_record(entry: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) ->
     if not (isinstance(criteria, list) and {"shape", "score", "verdict"} <= entry.keys()):
         return None
     if "verdicts" in entry:
-        raise OutputError(
-            "a result of several samples, which it does not keep; name the file that `rubric-lint judge` wrote"
-        )
+        raise OutputError("a result of several samples, which it does not keep; name the file that `judge` wrote")
     shape = find_rubric(entry, rubrics).shape
     name = form_of(shape).field
     given = [each if isinstance(each, dict) else {} for each in criteria]
@@ -322,7 +320,7 @@ class Reader:
         n = len(self._renewed)
         if n:
             before = "of 1 of them an invalid record is" if n == 1 else f"of {n:,} of them invalid records are"
-            again = "if that was asked again, keep only the later record, as `rubric-lint judge --again` does"
+            again = "if that was asked again, keep only the later record, as `judge --again` does"
             yield f"{before} before a valid one, and both count: {again}"
 
     @property
@@ -578,9 +576,7 @@ class Reader:
             raise UnusableError(f"{only}: no judge output could be used, as every one is invalid")
         if self._labels.total() and not self._people:
             raise UnusableError(f"{only}, and no label is usable: correct the labels")
-        raise UnusableError(
-            f"{only}: add --labels, results of another judge, or samples (`rubric-lint judge --samples 3`)"
-        )
+        raise UnusableError(f"{only}: add --labels, results of another judge, or samples (`judge --samples 3`)")
 
     def gather(self, raters: Sequence[str] = (), chosen: Chosen | None = None) -> list[Ratings]:
         """Return the judgements as `join` does, also if nothing can be compared; count labels without a result.

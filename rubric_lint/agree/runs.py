@@ -110,7 +110,7 @@ class CriterionPair:
     """One criterion in both runs, over the answers that both have.
 
     `higher` and `lower` count the answers whose value rose or fell from the other run to this one, `better` and `worse`
-    those for which that is good or bad. Sums are of normalised scores.
+    those for which that is good or bad. Sums are of normalized scores.
     """
 
     answers: int = 0

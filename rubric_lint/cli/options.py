@@ -20,6 +20,7 @@ from rubric_lint.finding import LIST_CHOICES
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.report import REPORTERS
 from rubric_lint.run.console import Progress, complain
+from rubric_lint.suggest import Value, suggest
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
@@ -108,9 +109,9 @@ Requests
     concurrency 1..1000 default=8  Most parallel requests; fewer after a refusal.
     id ID name=key  The answer's id, on which the shuffled order depends.
     max-attempts 1..10 default=3  Attempts to get a valid output.
-    max-cost AMOUNT reads=score.judge_options:read_amount  Begin no answer that may make this run cost more than AMOUNT,
-        by --prices.
-    max-requests 0..  Begin no answer that needs more than N requests in this run.
+    max-cost AMOUNT reads=score.judge_options:read_amount  Spend at most AMOUNT in this run, by --prices. Without
+        --max-tokens, a reply then has at most 8192 tokens.
+    max-requests 0..  Send at most N requests in this run, retries included.
     model:order NAME reads=score.prompt:read_model  The model, on which the shuffled order depends.
     per-criterion  Ask for one criterion per request.
     probe [N] alone=20 reads=read_count  Judge worse variants of N answers too.  [N: 20]
@@ -192,12 +193,12 @@ Input
         [default: refuse with --extract whole, else numbers and booleans only]
     header-row 1..  Row, or line of CSV, of the header.
     ignore-column COLUMN* name=ignored  Leave out a column. Can be repeated.
-    labels FILE*  Labels of people for the same answers. Can be repeated.
-    labels:done FILE* name=labels  Labels that there are: these answers are not drawn again. Can be repeated.
-    map FIELD=COLUMN* name=mapping reads=score.options:read_mapping  The column or field of the files that has FIELD,
-        such as output=response. Can be repeated.
-    map:answers FIELD=COLUMN* name=fields reads=score.judge_options:read_fields  The field of the answers that has FIELD
-        (id, answer, question, reference, rubric), such as answer=/response/text. Can be repeated.
+    labels FILE*  Human labels for the same answers. Can be repeated.
+    labels:done FILE* name=labels  Existing labels; those answers are skipped. Can be repeated.
+    map FIELD=COLUMN* name=mapping reads=score.options:read_mapping  Read FIELD from this column or field, such as
+        output=response. Can be repeated.
+    map:answers FIELD=COLUMN* name=fields reads=score.judge_options:read_fields  Read FIELD of the answers (id, answer,
+        question, reference, rubric) from this field, such as answer=/response/text. Can be repeated.
     map:import FIELD=COLUMN* name=mapped  Read a column as a field (such as weight), a level (level 4) or scores (score
         0-3). Can be repeated.
     outputs FILE  Judge outputs; report whose verdict changes.
@@ -267,7 +268,7 @@ Rules
     require-rubrics  Exit with 1 if no rubrics are found, a named file has none, or one is not checked.
     select NAMES* reads=read_names completes=complete_name  Use only these rules (comma-separated names).
 Files
-    force-exclude  Apply `exclude` even to paths given on the command line (for pre-commit).
+    force-exclude  For hooks: apply `exclude` to named paths too, and accept paths without rubrics or tests.
     no-cache  Neither read nor write the cache; see `cache --help`.
     show-files  List the files that would be read, and what is skipped and why.
     stdin-filename NAME  File name to use for stdin (selects format and settings).
@@ -336,6 +337,9 @@ JUDGING = (
 _READ = ("answers", "compare", "file", "files", "labels", "new", "old", "outputs", "results", "rubric")
 """The arguments and options that name files to read."""
 
+GIVEN = f"{__name__}.given"
+"""In the `meta` of a context: the values of options as they were given, by their names, before they are read."""
+
 READ_NOW = f"{__name__}.read_now"
 """What holds in `meta` of a context the option whose value is being read."""
 
@@ -349,11 +353,35 @@ _CLASHES = """
 class Given(SimpleNamespace):
     """The values of the arguments and options of a call, by their names."""
 
+    @property
+    def settings(self) -> dict[str, Value]:
+        """The options that choose the settings, for commands that are suggested."""
+        return {"config": self.config, "isolated": self.isolated}
+
     def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
         """Return a finder for the settings of files; raise SettingsError if the named settings file cannot be used."""
         from rubric_lint.project.settings import SettingsFinder  # noqa: PLC0415  (not needed by --help)
 
         return SettingsFinder(overrides, file=self.config, isolated=self.isolated)
+
+
+def repeat_command(context: click.Context, *files: str, without: Collection[str] = (), **more: Value) -> str:
+    """Return the command line of a run, to run again: for other `files`, `without` some options, and with `more`."""
+    given, options = list[str](), dict[str, Value]()
+    for param in context.command.get_params(context):
+        name = str(param.name)
+        if name in without or context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        value = context.meta.get(GIVEN, {}).get(name, context.params[name])
+        words = [*map(str, value)] if isinstance(value, tuple) else [str(value)]
+        if isinstance(param, click.Argument):
+            given += words
+        else:
+            options[max(param.opts, key=len).removeprefix("--")] = True if value is True else words
+    program, *command = context.command_path.split()
+    # A program without a command runs the one with its name.
+    called = " ".join(command) or program.removeprefix("rubric-")
+    return suggest(called, *(files or given), **{**options, **more})
 
 
 def command(
@@ -463,6 +491,7 @@ def _load(place: str) -> Callable[..., Any]:
         if value is None:
             return None
         ctx.meta[READ_NOW] = param
+        ctx.meta.setdefault(GIVEN, {})[param.name] = value
         return getattr(import_module(f"rubric_lint.cli.{module or 'options'}"), function)(value)
 
     return call

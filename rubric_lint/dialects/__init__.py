@@ -227,6 +227,7 @@ _IN_TOML = re.compile(rb"(?m)^[ \t]*\[{0,2}(?:[\w.-]+\.)?(?:criteria|dimensions|
 _CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
 _COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors|checklist)["']?[ \t]*:""")
 _SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"threshold", b"descriptions")
+_DEDUCTION = re.compile(rb"""\bweight["']?[ \t]*:[ \t]*-[1-9]\d*(?![.\d])""")
 _EXPECTED = re.compile(rb"""\bexpect(?:ed|ations)\w*["']?[ \t]*:""")
 _OWN_NAME = re.compile(r"(?:rubric|judge|criteria|dimension)[^/\\]*\Z", re.IGNORECASE)
 _NAMED = re.compile(r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z", re.IGNORECASE)
@@ -242,6 +243,8 @@ def _could_be_home_made(data: bytes, name: str) -> bool:
     """Return whether bytes have the words of home-made criteria, in a file named for them or under a word of theirs."""
     if any(word in data for word in _CONTAINERS) and _CONTAINER.search(data):
         return any(mark in data for mark in _SCORED) or b"description" in data
+    if b"weight" in data and _DEDUCTION.search(data):  # under any name
+        return True
     is_own = _OWN_NAME.search(name) is not None
     if not (is_own or _NAMED.search(name)):
         return False

@@ -1,4 +1,4 @@
-"""Define the intents of repairs: what each does to the data, for the proof, and to the places of findings.
+"""Define the intents of repairs: what each does to the data, for the proof.
 
 What they do to the text is in `rubric_lint.edits.making`: rules state repairs in every run, and few runs make one.
 """
@@ -114,10 +114,6 @@ class Intent:
     def list_written(self) -> Iterator[tuple[Path, str]]:
         """Yield the paths of the scalars that it writes, which may be placeholders, and the scalars."""
         yield from ()
-
-    def follow(self, place: str, _above: str) -> str:
-        """Return where the value at a JSON Pointer is afterwards; `above` is the pointer of the list that changes."""
-        return place
 
 
 class _NewValue(Intent):
@@ -414,6 +410,12 @@ class Reorder(Intent):
 
     turn = (0,)
 
+    def check(self, sharing: "Sharing") -> None:
+        super().check(sharing)
+        for step in self.steps:
+            if isinstance(step, str):
+                sharing.check_field((*self.path, step))
+
     def find(self, document: "Document") -> Any:
         return document.value(self.path)
 
@@ -423,24 +425,25 @@ class Reorder(Intent):
         else:
             found[:] = [found[int(step)] for step in self.steps]
 
-    def follow(self, place: str, above: str) -> str:
-        index = _read_index(place, above)
-        return place if index not in self.steps else _put_index(place, above, self.steps.index(index))
-
 
 class InsertItems(Intent):
     """Insert copies of the list item at `path` after it, or `before` it.
 
-    Each copy is the item with other scalars: their paths in the item, empty if it is one, and what is written there.
+    Each copy is the item with other scalars: their paths in the item, empty if it is one, and what is written there. A
+    field that the item has not is added as the last one.
+    If the list is put in another order at the same time, `at` is where the copies go in that order.
     """
 
     path: Path
     copies: tuple[tuple[tuple[Path, str], ...], ...]
     before: bool = False
+    at: int | None = None
 
     @property
     def index(self) -> int:
-        """Where the copies go in the list as it is."""
+        """Where the copies go in the list as it is, or in its new order."""
+        if self.at is not None:
+            return self.at
         return int(self.path[-1]) + (not self.before)
 
     @property
@@ -451,6 +454,9 @@ class InsertItems(Intent):
     def is_sure(self, sharing: "Sharing") -> bool:
         document, (start, end) = sharing.document, sharing.document.span(self.path)
         places = {place for changes in self.copies for place, _ in changes}
+        item = document.value(self.path)
+        if isinstance(item, dict) and any(len(place) == 1 and place[0] not in item for place in places):
+            return False
         for first, last in sorted(document.span((*self.path, *place)) for place in places):
             if not start <= first < last <= end:
                 return False
@@ -470,10 +476,6 @@ class InsertItems(Intent):
         for number, changes in enumerate(self.copies, self.index):
             for place, text in changes:
                 yield (*self.path[:-1], number, *place), text
-
-    def follow(self, place: str, above: str) -> str:
-        index = _read_index(place, above)
-        return place if index is None or index < self.index else _put_index(place, above, index + len(self.copies))
 
 
 class MoveItems(Intent):
@@ -524,36 +526,9 @@ class MoveItems(Intent):
         if at is not None:
             holders.insert(at + 1, copy)
 
-    def reach(self, above: str) -> str:
-        """Return below which place something moves: the list of holders, the list, or all in a file of one document."""
-        if not self.holder:
-            return "" if self.number == 1 else above
-        return above.rsplit("/", len(self.path) - len(self.holder) + 1)[0]
 
-    def follow(self, place: str, above: str) -> str:
-        steps, depth = place.split("/"), above.count("/") + 1
-        holder = depth - len(self.path) + len(self.holder)  # the steps to the holder
-        index = _read_index(place, above)
-        is_moved = index in self.steps
-        if index is not None:
-            left = sum(step < index for step in self.steps)
-            steps[depth] = str(left if is_moved else index - left)
-        if self.holder:
-            at = _read_index("/".join(steps), "/".join(above.split("/")[: holder - 1]))
-            if at is not None and (is_moved or at > int(self.holder[-1])):
-                steps[holder - 1] = str(at + 1)
-        elif self.number == 1:  # of several documents each has a number
-            steps.insert(1, "1" if is_moved else "0")
-        elif is_moved:
-            steps[1] = str(self.number)
-        return "/".join(steps)
-
-
-class Replace(Intent):
-    """Replace `span` with `text`, for places without a path, such as a comment."""
-
-    span: Span
-    text: str
+class _WithoutData(Intent):
+    """An intent that leaves the data as they are."""
 
     def is_sure(self, _sharing: "Sharing") -> bool:
         return True
@@ -563,6 +538,22 @@ class Replace(Intent):
 
     def change(self, found: None) -> None:
         pass
+
+
+class Arrange(_WithoutData):
+    """Say that a fix arranges all bands of the scale at `path`, which only one fix may do at a time."""
+
+    path: Path
+
+    def check(self, _sharing: "Sharing") -> None:
+        pass
+
+
+class Replace(_WithoutData):
+    """Replace `span` with `text`, for places without a path, such as a comment."""
+
+    span: Span
+    text: str
 
 
 def _refill(mapping: dict[Any, Any], fields: Sequence[tuple[Any, Any]]) -> None:
@@ -583,19 +574,6 @@ def _put(holder: Any, place: Path, value: Any) -> None:
     for step in place[:-1]:
         holder = holder[step]
     holder[place[-1]] = value
-
-
-def _read_index(place: str, above: str) -> int | None:
-    """Return the index of the item of the list `above` that a pointer leads through; None if it leads elsewhere."""
-    if not place.startswith(f"{above}/"):
-        return None
-    index = place[len(above) + 1 :].partition("/")[0]
-    return int(index) if index.isdecimal() else None
-
-
-def _put_index(place: str, above: str, index: int) -> str:
-    _, slash, rest = place[len(above) + 1 :].partition("/")
-    return f"{above}/{index}{slash}{rest}"
 
 
 class Repair(NamedTuple):

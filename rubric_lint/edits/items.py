@@ -1,6 +1,7 @@
 """Edit the items of a list: reorder, join, copy and move them, and write ranges in brackets."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -27,14 +28,14 @@ from rubric_lint.edits.lines import (
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.scalar import read_scalar
-from rubric_lint.text.source import Edit, Span
+from rubric_lint.text.source import Edit, Span, splice
 from rubric_lint.text.tree import AliasNode, walk_nodes
 
 _NEW_LINE = re.compile(r"[\r\n]")
 
 
-def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[Edit]:
-    """Return the edits that put the children of the collection at `path` in the order of `steps`.
+def find_moves(document: Document, path: Path, steps: Sequence[str | int]) -> list[tuple[Span, Span]]:
+    """Return what puts the children of the collection at `path` in the order of `steps`: places, and what goes there.
 
     Comments move with their child: those on its lines, and those directly above it in its column.
 
@@ -67,16 +68,36 @@ def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[
         spans = _with_comments(document, spans, first, last, is_list=is_list)
         for step in old[first:last]:
             _check_end(document, (*path, step), spans)
-    pieces = {step: text[slice(*span)] for step, span in zip(old[first:last], spans, strict=True)}
-    edits = [
-        Edit(span, pieces[step])
-        for span, step in zip(spans, steps[first:last], strict=True)
-        if text[slice(*span)] != pieces[step]
-    ]
-    for span, new in edits:
-        if new.startswith("#") and text[line_start(text, span.start) : span.start].strip():
+    sources = dict(zip(old[first:last], spans, strict=True))
+    moves = [(span, sources[step]) for span, step in zip(spans, steps[first:last], strict=True)]
+    for span, source in moves:
+        is_comment = span != source and text[source.start] == "#"
+        if is_comment and text[line_start(text, span.start) : span.start].strip():
             raise ObstacleError("a comment would come between a dash and its first key; sort them by hand")
-    return edits
+    return moves
+
+
+def reorder(text: str, moves: Sequence[tuple[Span, Span]], edits: Sequence[Edit]) -> list[Edit]:
+    """Return the edits that move parts of a text, and make other edits, also in what is moved."""
+    inner: dict[Span, list[Edit]] = {source: [] for _, source in moves}
+    sources = sorted(inner)
+    ends = [source.end for source in sources]
+    made = []
+    for (start, end), new in sorted(edits):
+        at = bisect_left(ends, end)
+        source = sources[at] if at < len(sources) else None
+        before = text[start : source.start] if source else ""
+        if source and source.start <= start:
+            inner[source].append(Edit(Span(start - source.start, end - source.start), new))
+        elif source and start == end and not before.strip(" ") and new.startswith(before):  # a line above it
+            inner[source].append(Edit(Span(0, 0), new[len(before) :] + before))
+        else:
+            made.append(Edit(Span(start, end), new))
+    for span, source in moves:
+        new = splice(text[slice(*source)], inner[source])
+        if text[slice(*span)] != new:
+            made.append(Edit(span, new))
+    return made
 
 
 def _find_moved(old: Sequence[str | int], steps: Sequence[str | int]) -> list[int]:
@@ -110,6 +131,8 @@ def _with_comments(document: Document, spans: Sequence[Span], first: int, last: 
     for at in range(first, last):
         line = line_start(text, spans[at].start)
         before = code[line : spans[at].start]
+        if "&" in before or "!" in before:
+            raise ObstacleError("one of them begins with an anchor or a tag; sort them by hand")
         if before.strip(" -"):
             raise ObstacleError("they do not start their own lines; sort them by hand")
         own = line + (len(before) - len(before.lstrip(" ")) if is_list else len(before))
@@ -221,8 +244,16 @@ _COMMA = re.compile(r"\s*,\s*")
 _LINE = re.compile(r"[^\r\n]+")
 
 
-def insert_items(document: Document, path: Path, copies: Sequence[tuple[tuple[Path, str], ...]], before: bool) -> Edit:
+def insert_items(
+    document: Document,
+    path: Path,
+    copies: Sequence[tuple[tuple[Path, str], ...]],
+    before: bool,
+    at: int | None,
+) -> Edit:
     """Return the edit that puts copies of the list item at `path` after it, or before it.
+
+    If the item moves at the same time, to `at`, they are next to it, before what separates it from others.
 
     Raises:
         ObstacleError: if the item is written in a way that cannot be copied.
@@ -230,7 +261,7 @@ def insert_items(document: Document, path: Path, copies: Sequence[tuple[tuple[Pa
     item = document.span(path)
     texts = [_copy(document, path, changes) for changes in copies]
     if document.is_flow(path):
-        return put_in_flow(document, path, texts, before=before)
+        return put_in_flow(document, path, texts, before=before, is_moved=at is not None)
     text, code = document.source.text, document.tree.code
     dash = code.rfind("-", 0, item.start)
     between = _PROPERTIES.sub("", code[dash + 1 : item.start])
@@ -250,7 +281,13 @@ def _copy(document: Document, path: Path, changes: tuple[tuple[Path, str], ...])
     text, item = document.source.text, document.span(path)
     if document.is_alias(path):
         raise ObstacleError("it is written as an alias; write it out")
-    new = {document.span((*path, *place)): written for place, written in changes}
+    value = document.value(path)
+    added, new = list[tuple[str, str]](), dict[Span, str]()
+    for place, written in changes:
+        if isinstance(value, dict) and len(place) == 1 and place[0] not in value:
+            added.append((str(place[0]), written))
+        else:
+            new[document.span((*path, *place))] = written
     pieces, at = [], item.start
     for span in sorted(new):
         if not (at <= span.start < span.end <= item.end):
@@ -263,7 +300,21 @@ def _copy(document: Document, path: Path, changes: tuple[tuple[Path, str], ...])
     pieces.append(without_comments(document, Span(at, item.end)))
     if _ANCHOR.search("".join(pieces[::2])):
         raise ObstacleError("it holds an anchor, which cannot be copied")
-    return _LINE.sub(lambda line: line[0].rstrip(" \t"), "".join(pieces)).rstrip()
+    copy = _LINE.sub(lambda line: line[0].rstrip(" \t"), "".join(pieces)).rstrip()
+    return _add_fields(document, document.span((*path, next(iter(value))), Part.KEY), copy, added) if added else copy
+
+
+def _add_fields(document: Document, first: Span, copy: str, fields: Sequence[tuple[str, str]]) -> str:
+    """Return the copy of a mapping with more fields at its end; `first` is its first key, with the usual quotes."""
+    text = document.source.text
+    quote = text[first.start] if text[first.start] in "\"'" else ""
+    written = [f"{quote}{name}{quote}: {value}" for name, value in fields]
+    line = new_line(document) + " " * column_of(text, first)
+    if not copy.endswith("}"):
+        return copy + "".join(f"{line}{field}" for field in written)
+    body = copy[:-1].rstrip(", \t\r\n")
+    separator = f",{line}" if "\n" in copy[len(body) :] else ", "
+    return separator.join([body, *written]) + copy[len(body) :].lstrip(",")
 
 
 def _strip_breaks(separator: str) -> str:
@@ -281,7 +332,7 @@ def quote_like(start: str, written: str, *, is_json: bool) -> str:
     return f"{quote}{written}{quote}"
 
 
-def put_in_flow(document: Document, path: Path, texts: list[str], *, before: bool) -> Edit:
+def put_in_flow(document: Document, path: Path, texts: list[str], *, before: bool, is_moved: bool = False) -> Edit:
     """Return the edit that puts texts between brackets beside the item at `path`, with the separator that is there."""
     text, code = document.source.text, document.tree.code
     index, items = int(path[-1]), len(document.value(path[:-1]))
@@ -296,7 +347,7 @@ def put_in_flow(document: Document, path: Path, texts: list[str], *, before: boo
         start = line_start(text, own.start)
         lead = text[start : own.start]
         separator = f",{new_line(document)}{lead}" if start and not lead.strip() else ", "
-    if before or index + 1 in spans:
+    if before or (index + 1 in spans and not is_moved):
         at = own.start if before else spans[index + 1].start
         return Edit(Span(at, at), "".join(f"{each}{separator}" for each in texts))
     return Edit(Span(own.end, own.end), "".join(f"{separator}{each}" for each in texts))

@@ -37,8 +37,8 @@ _COLON = re.compile(r"\s*:(?=\s|$)")
 
 def line_start(text: str, at: int) -> int:
     """Return where the line of `at` begins."""
-    start = text.rfind("\n", 0, at) + 1
-    return max(text.rfind("\r", start, at) + 1, start)
+    line_feed = text.rfind("\n", 0, at)
+    return max(line_feed, text.rfind("\r", line_feed + 1, at)) + 1
 
 
 def line_end(text: str, at: int) -> Span:

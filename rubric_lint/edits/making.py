@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rubric_lint.edits import fields, intents, items, splitting
-from rubric_lint.edits.intents import Fix, Intent, RenameKey, Repair
+from rubric_lint.edits.intents import Fix, Intent, RenameKey, Reorder, Repair
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.text.document import Document
@@ -29,15 +29,19 @@ def make_fix(sharing: Sharing, repair: Repair) -> Fix:
         for intent in wanted:
             intent.check(sharing)
     wanted = [intent.complete(sharing) for intent in wanted]
+    document, moves = sharing.document, [intent for intent in wanted if isinstance(intent, Reorder)]
+    others = [intent for intent in wanted if not isinstance(intent, Reorder)]
     found: dict[Span, list[str]] = {}
-    for span, text in dict.fromkeys(edit for intent in wanted for edit in _edit(intent, sharing.document)):
+    for span, text in dict.fromkeys(edit for intent in others for edit in _edit(intent, document)):
         found.setdefault(span, []).append(text)
-    edits = tuple(
+    edits = [
         Edit(span, text)
-        for span, texts in sorted(found.items())
+        for span, texts in found.items()
         for text in (["".join(texts)] if span.start == span.end else texts)  # what is inserted at one place is one edit
-    )
-    return Fix(repair.title, edits, repair.safe, tuple(wanted), repair.choice)
+    ]
+    for intent in moves:
+        edits = items.reorder(document.source.text, items.find_moves(document, intent.path, intent.steps), edits)
+    return Fix(repair.title, tuple(sorted(edits)), repair.safe, tuple(wanted), repair.choice)
 
 
 def _edit(intent: Intent, document: Document) -> list[Edit]:
@@ -48,6 +52,7 @@ def _edit(intent: Intent, document: Document) -> list[Edit]:
 
 _MAKERS: dict[type[Intent], Callable[..., Any]] = {
     intents.AddField: fields.add_field,
+    intents.Arrange: lambda _document, _path: [],
     intents.Dissolve: fields.dissolve,
     intents.EscapeText: fields.escape_text,
     intents.InsertField: fields.insert_field,
@@ -59,7 +64,6 @@ _MAKERS: dict[type[Intent], Callable[..., Any]] = {
     intents.PutUnder: fields.put_under,
     intents.RemoveField: fields.remove_field,
     intents.RenameKey: fields.rename_key,
-    intents.Reorder: items.reorder,
     intents.Replace: lambda _document, span, text: Edit(span, text),
     intents.ReplaceValue: fields.replace_value,
     intents.WrapText: fields.wrap_text,

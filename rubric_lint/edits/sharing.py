@@ -1,5 +1,6 @@
 """Find what an anchor, an alias or a merge key shares, and refuse fixes of it: they would change other places too."""
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,8 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Kind
 from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, walk_nodes
+
+_ALIAS = re.compile(r"\*([^\s,\[\]{}]+)")
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,10 @@ class Sharing:
             return
         at = self._find_sharer(path, keeps_value=keeps_value)
         if at is not None:
-            line = self.document.source.position(at).line
-            raise ObstacleError(f"an anchor shares it with line {line}; write it out there, or change it by hand")
+            line, alias = self.document.source.position(at).line, _ALIAS.match(self.document.source.text, at)
+            if alias is None:
+                raise ObstacleError(f"it is merged from line {line}; replace the merge key there by its fields")
+            raise ObstacleError(f"line {line} shares it through `&{alias[1]}`; replace the alias there by a copy")
 
     def _find_sharer(self, path: Path, *, keeps_value: bool) -> int | None:
         """Return the offset of the first alias or merge key that uses the value at `path`, or one that holds it."""

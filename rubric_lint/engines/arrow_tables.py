@@ -10,12 +10,13 @@ from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.suggest import word_need
 
 try:
     import pyarrow as pa
     import pyarrow.compute as pc
 except ImportError as fault:
-    raise ImportError("Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]") from fault
+    raise ImportError(f"Arrow {word_need('arrow')}") from fault
 
 
 __all__ = ["pa", "read_arrow", "schema", "write_arrow", "write_ids"]

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias
 
+from rubric_lint.arguments import takes
 from rubric_lint.engines.rows import Items, Kind, RowError, Rows, gather, is_null, read_column, refuse_repeated
 from rubric_lint.outputs.blocks import CHUNK, Block
 from rubric_lint.outputs.decoding import OutputError, read_struct
@@ -406,6 +407,7 @@ def score_batch(
     return collector.take(len(collector))
 
 
+@takes(size=SupportsIndex)
 def score_batches(
     rubrics: ScoringRubric | Mapping[str, ScoringRubric],
     outputs: Any,

@@ -2,22 +2,25 @@
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate, chain
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
-from rubric_lint.edits.intents import Fix, ReplaceValue
+from rubric_lint.edits.intents import Arrange, Fix, InsertItems, MoveItems, RenameKey, ReplaceValue, WrapText
 from rubric_lint.finding import LIST_CHOICES, Finding, Result, Severity
-from rubric_lint.fix.following import DataChange, Known, find_old, move, name_findings
+from rubric_lint.fix.following import DataChange, Offsets, find_added, identify, list_renames
 from rubric_lint.fix.proof import Doubt, Reading, find_doubt, find_doubts, renumber
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
 from rubric_lint.messages import join_words
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
+from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Edit, Source, Span, splice
 
@@ -36,11 +39,18 @@ class FixSelection(NamedTuple):
 
     def pick(self, finding: Finding) -> Fix | None:
         """Return the fix of a finding that is to be applied."""
-        for name in self.choices if finding.choices else ():
-            for fix in finding.choices:
-                if fix.choice == name:
-                    return fix
+        if finding.choices and self.choices:
+            wanted = self.choices
+            chosen = [fix for fix in finding.choices if fix.choice in wanted or {*fix.choice.split(",")} <= {*wanted}]
+            if len(chosen) == 1:
+                return chosen[0]
+            if chosen:  # of those that begin with the first name, the one that takes up most of the names
+                return min(chosen, key=self._rank)
         return finding.fix if finding.fix and (self.unsafe or finding.fix.safe) else None
+
+    def _rank(self, fix: Fix) -> tuple[int, int]:
+        names = fix.choice.split(",")  # two go together, as in `upper-keeps,add-band`
+        return min(self.choices.index(name) for name in names), -len(names)
 
 
 SAFE = FixSelection()
@@ -180,8 +190,12 @@ class _Name(NamedTuple):
     pointer: str
 
 
-_Change = tuple[Applied, _Name | None, DataChange]
-"""A fix, its name, which the change of a claim has not, and what it does."""
+_LeftOut = dict[tuple[str, int], _Name]
+"""The findings whose fixes are left out, by their rule and offset, each with the name of the fix."""
+
+
+_Change = tuple[Sequence[Applied], _Name | None, DataChange]
+"""A fix for each finding that it cures, its name, which the change of a claim has not, and what it does."""
 
 
 class _Step:
@@ -196,10 +210,11 @@ class _Step:
     def edits(self) -> list[Edit]:
         return sorted((edit for *_, change in self._changes for edit in change.edits), key=attrgetter("span"))
 
-    def find_touching(self, start: int, end: int) -> Iterator[_Name]:
-        """Find the fixes with an edit that overlaps a span or touches it."""
-        for at in range(bisect_right(self._named, (end, len(self.examined.result.source.text) + 1)) - 1, -1, -1):
-            *_, stop, name = self._named[at]
+    def find_touching(self, start: int, end: int, *, is_renaming: bool = False) -> Iterator[_Name]:
+        """Find the fixes with an edit that overlaps a span or touches it; of those, maybe only who renames a field."""
+        named = self._renaming if is_renaming else self._named
+        for at in range(bisect_right(named, (end, len(self.examined.result.source.text) + 1)) - 1, -1, -1):
+            *_, stop, name = named[at]
             if stop < start:
                 return
             yield name
@@ -208,14 +223,28 @@ class _Step:
     def _named(self) -> list[tuple[int, int, _Name]]:
         return sorted((*edit.span, name) for _, name, change in self._changes if name for edit in change.edits)
 
+    @cached_property
+    def _renaming(self) -> list[tuple[int, int, _Name]]:
+        names = {
+            name for _, name, change in self._changes if any(isinstance(each, RenameKey) for each in change.intents)
+        }
+        return [each for each in self._named if each[-1] in names]
+
     def find_old(self, span: Span, length: int) -> Span:
         """Return a span of the text after the step, of a length, before it; in a new document, what goes there."""
-        for *_, change in reversed(self._changes):
-            if change.adds_document:
-                length -= len(change.edits[-1].text)
-                if span.start >= length:
-                    return change.edits[0].span
-        return Span(*(find_old(at, self.edits) for at in span))
+        for change in reversed(self._adding):
+            length -= len(change.edits[-1].text)
+            if span.start >= length:
+                return change.edits[0].span
+        return Span(*map(self._offsets.find_old, span))
+
+    @cached_property
+    def _adding(self) -> list[DataChange]:
+        return [change for *_, change in self._changes if change.adds_document]
+
+    @cached_property
+    def _offsets(self) -> Offsets:
+        return Offsets(self.edits)
 
     def find_entry(self, at: int) -> Span | None:
         """Return the extent of the criterion at an offset."""
@@ -242,14 +271,14 @@ class _Trial(NamedTuple):
     doubts: list[Doubt]
     is_broken: bool = False
 
-    def suspect(self, proven: Collection[_Name], *, is_strict: bool) -> tuple[dict[_Name, str], dict[_Name, None]]:
-        """Return the fixes that are to be refused for the doubts, and those that are to wait until others are proved.
+    def suspect(self, proven: Collection[_Name], *, is_strict: bool) -> tuple[dict[_Name, str], dict[_Name, str]]:
+        """Return the fixes that are to be refused, and those that are to wait until others are proved, with the doubts.
 
         If it `is_strict`, only fixes that touch the place of a doubt are, and none if any doubt has no such fix.
         """
         seen = set[tuple[Span, ...]]()
         found = [(doubt, self._find_suspects(doubt, proven, seen, is_strict=is_strict)) for doubt in self.doubts]
-        refused, waiting = dict[_Name, str](), dict[_Name, None]()
+        refused, waiting = dict[_Name, str](), dict[_Name, str]()
         if is_strict and not all(suspects for _, suspects in found):
             return refused, waiting
         kept: set[_Name] = set()  # something has to be left to try
@@ -257,14 +286,17 @@ class _Trial(NamedTuple):
             if len(suspects) == 1:
                 refused.setdefault(suspects[0], doubt.reason)
             elif refused.keys().isdisjoint(suspects):
+                suspects.sort(key=attrgetter("round"))  # those of a later round may be possible only after these
                 kept |= {name for name in suspects[: len(suspects) // 2] if name not in waiting}
-                waiting |= dict.fromkeys(name for name in suspects[len(suspects) // 2 :] if name not in kept)
+                waiting |= {name: doubt.reason for name in suspects[len(suspects) // 2 :] if name not in kept}
         return refused, waiting
 
     def _find_suspects(
         self, doubt: Doubt, proven: Collection[_Name], seen: set[tuple[Span, ...]], *, is_strict: bool
     ) -> list[_Name]:
         """Return the fixes that touch the place of a doubt, or else those of its criterion, or else all.
+
+        With those that touch it come those that give a field of its criterion a name by which it is read.
 
         Of several doubts about one criterion that no fix touches, only the first one yields any; `seen` has these.
         """
@@ -276,9 +308,12 @@ class _Trial(NamedTuple):
                 places.append((steps[number], span))
                 if number:
                     span = steps[number - 1].find_old(span, len(steps[number].examined.result.source.text))
-        if (touching := _find_unproven(places, proven)) or is_strict:
+        touching = _find_unproven(places, proven)
+        if is_strict:
             return touching
         entries = [(step, entry) for step, span in places if (entry := step.find_entry(span.start))]
+        if touching:
+            return [*dict.fromkeys([*touching, *_find_unproven(entries, proven, is_renaming=True)])]
         key = tuple(entry for _, entry in entries)
         if key in seen:
             return []
@@ -286,9 +321,11 @@ class _Trial(NamedTuple):
         return _find_unproven(entries, proven) or [name for step in steps for name in step.names if name not in proven]
 
 
-def _find_unproven(places: Iterable[tuple[_Step, Span]], proven: Collection[_Name]) -> list[_Name]:
+def _find_unproven(
+    places: Iterable[tuple[_Step, Span]], proven: Collection[_Name], *, is_renaming: bool = False
+) -> list[_Name]:
     """Return the fixes that touch one of some places, without those that are proven."""
-    found = dict.fromkeys(name for step, span in places for name in step.find_touching(*span))
+    found = dict.fromkeys(name for step, span in places for name in step.find_touching(*span, is_renaming=is_renaming))
     return [name for name in found if name not in proven]
 
 
@@ -310,7 +347,8 @@ class _Search(NamedTuple):
         Return the last trial that passed, what was refused, besides what is `given`, and why `claims` were left out.
         """
         known = {_Name(0, *name): reason for name, reason in given.items()}
-        refused, waiting = dict(known), list[dict[_Name, None]]()
+        refused, waiting = dict(known), list[dict[_Name, str]]()
+        doubted, last = dict[_Name, str](), ""
         best: tuple[frozenset[_Name], _Trial] | None = None
         left_out = ""
         for _ in range(MAX_TRIALS):
@@ -326,6 +364,7 @@ class _Search(NamedTuple):
             causes, doubtful = trial.suspect(proven, is_strict=bool(claims))
             refused |= causes
             waiting += [doubtful] if doubtful else []
+            doubted, last = doubted | doubtful, trial.doubts[0].reason
             if causes or doubtful:
                 continue
             if not claims:
@@ -336,73 +375,104 @@ class _Search(NamedTuple):
             fixable = [each for each in self.first.result.findings if self.wish.pick(each)]
             names = frozenset(_Name(0, each.rule, each.pointer) for each in fixable)
             best = names, self._try(names, ())
-        reason = f"no set of its fixes passed the proof in {MAX_TRIALS} trials"
-        return best[1], {place: refused.get(name, reason) for place, name in best[1].left.items()}, left_out
+        reasons = doubted | refused
+        return best[1], {place: reasons.get(name, last) for place, name in best[1].left.items()}, left_out
 
     def _try(self, excluded: frozenset[_Name], claims: Sequence[_Change]) -> _Trial:
         """Apply all fixes but the excluded ones; prove the data after each round, and the findings at the end."""
-        first, wish = self.first.result, self.wish
+        first = self.first.result
         examined, reading = self.first, Reading(first.source, self.settings, self.first)
-        known, left = name_findings(first.findings), dict[tuple[str, str], _Name]()
-        steps, applied = list[_Step](), list[Applied]()
+        left: _LeftOut = {}
+        steps, applied, changes = list[_Step](), list[Applied](), list[DataChange]()
+        doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
         for number in range(MAX_ROUNDS):
-            result = examined.result
-            left |= {(name.rule, name.pointer): name for name in excluded if name.round == number}
-            findings = [each for each in result.findings if (each.rule, each.pointer) not in left]
-            chosen = claims or [
-                (
-                    Applied(finding.rule, fix.title),
-                    _Name(number, finding.rule, finding.pointer),
-                    DataChange(finding.pointer, fix.intents, fix.edits, fix.safe),
-                )
-                for finding, fix in choose(findings, wish)
-            ]
+            chosen = claims or self._choose(number, examined.result, excluded, left)
             claims = ()
             if not chosen:
+                doubts = [*self._find_added(steps, examined.result, changes)]
                 break
-            changes = [change for *_, change in chosen]
             steps.append(_Step(examined, chosen))
-            text = splice(result.source.text, steps[-1].edits)
-            examined = examine(result.source._replace(text=text), self.settings)
+            new = [change for *_, change in chosen]
+            text = splice(examined.result.source.text, steps[-1].edits)
+            examined = examine(examined.result.source._replace(text=text), self.settings)
             if examined.result.is_stopped:
                 raise _StoppedError
             after = Reading(examined.result.source, self.settings, examined)
-            if doubts := [*find_doubts(reading, after, changes)]:
-                return _Trial(steps, examined, applied, left, doubts, is_broken=True)
-            reading, known, left = after, move(known, changes), _move_all(left, changes)
-            applied += [each for each, *_ in chosen]
-        else:
-            doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
-            return _Trial(steps, examined, applied, left, doubts)
-        length = len(examined.result.source.text)
-        doubts = [
-            Doubt(
-                _word_new(examined.result, finding),
-                tuple(
-                    steps[-1].find_old(span, length)
-                    for span in [finding.span, *(each.span for each in finding.related if each.source is None)]
-                ),
-            )
-            for finding in _list_new(first, examined.result, known, is_safe=wish == SAFE)
-        ]
-        return _Trial(steps, examined, applied, left, doubts)
+            if broken := [*find_doubts(reading, after, new)]:
+                return _Trial(steps, examined, applied, _place_all(examined.result, left), broken, is_broken=True)
+            reading, left = after, _follow(left, steps[-1].edits)
+            changes += new
+            applied += [one for done, *_ in chosen for one in done]
+        return _Trial(steps, examined, applied, _place_all(examined.result, left), doubts)
+
+    def _choose(self, number: int, result: Result, excluded: frozenset[_Name], left: _LeftOut) -> list[_Change]:
+        """Choose the fixes of a round; add what the excluded ones would fix to those that are `left`."""
+        groups: dict[Any, list[tuple[Finding, Fix]]] = {}  # by scale or edits: one fix cures all findings of a scale
+        for finding in result.findings:
+            fix = self.wish.pick(finding)
+            if fix is not None and (finding.rule, finding.span.start) not in left:
+                key = _find_arranged(finding, fix) or fix.edits
+                groups.setdefault(key, []).append((finding, fix))
+        candidates = {}
+        for pairs in groups.values():
+            first, _ = min(pairs, key=lambda pair: pair[1].edits)
+            name = _Name(number, first.rule, first.pointer)
+            if name in excluded:
+                left |= {(finding.rule, finding.span.start): name for finding, _ in pairs}
+            else:
+                candidates[id(first)] = first, pairs
+        chosen: list[_Change] = []
+        for finding, fix in choose([first for first, _ in candidates.values()], self.wish):
+            _, pairs = candidates[id(finding)]
+            change = DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
+            done = [Applied(each.rule, fix.title) for each, _ in pairs]
+            chosen.append((done, _Name(number, finding.rule, finding.pointer), change))
+        return chosen
+
+    def _find_added(self, steps: Sequence[_Step], result: Result, changes: Sequence[DataChange]) -> Iterator[Doubt]:
+        """Find the findings that the changes bring, and where they come from in the text before the last step."""
+        length = len(result.source.text)
+        for finding in find_new(self.first.result, result, changes):
+            places = [finding.span, *(each.span for each in finding.related if each.source is None)]
+            yield Doubt(word_new(result, finding), tuple(steps[-1].find_old(span, length) for span in places))
+
+
+def _follow(left: _LeftOut, edits: Sequence[Edit]) -> _LeftOut:
+    """Return what was left out with its offsets after some sorted edits."""
+    ends = [edit.span.end for edit in edits]
+    shifts = [0, *accumulate(len(new) - (end - start) for (start, end), new in edits)]
+    return {(rule, at + shifts[bisect_right(ends, at)]): name for (rule, at), name in left.items()}
+
+
+def _place_all(result: Result, left: _LeftOut) -> dict[tuple[str, str], _Name]:
+    """Return the places of the findings whose fixes were left out."""
+    return {
+        (finding.rule, finding.pointer): left[finding.rule, finding.span.start]
+        for finding in result.findings
+        if (finding.rule, finding.span.start) in left
+    }
 
 
 class _StoppedError(Exception):
     """The time limit was reached while the fixes were proved."""
 
 
-def _move_all(left: Mapping[tuple[str, str], _Name], changes: Sequence[DataChange]) -> dict[tuple[str, str], _Name]:
-    """Return the places of fixes that were left out after the changes."""
-    names = list(left.values())
-    places = frozenset((str(number), place) for number, (_, place) in enumerate(left))
-    moved = ((number, place) for number, place in move(places, changes) if number.isdecimal())
-    return {(names[int(number)].rule, place): names[int(number)] for number, place in moved}
+def find_new(before: Result, after: Result, changes: Sequence[DataChange]) -> Iterator[Finding]:
+    """Find the new findings after some changes.
 
-
-def find_new(before: Result, after: Result, known: Known, *, is_safe: bool) -> str:
-    """Return the first finding after some fixes that is not `known`, in words; empty if there is none."""
-    return next((_word_new(after, finding) for finding in _list_new(before, after, known, is_safe=is_safe)), "")
+    A text that is put where it belongs may be warned of, as it is read now, and so may what a field with a new name
+    decides, or a scale in a rubric of its own, as it decides a verdict now.
+    """
+    intents = [intent for change in changes for intent in change.intents]
+    is_moved = any(isinstance(intent, MoveItems) for intent in intents)
+    wraps = (intent for intent in intents if isinstance(intent, WrapText))
+    names = {*list_renames(changes).values(), *(wrap.name for wrap in wraps)}
+    for finding in find_added(before.findings, after.findings, changes):
+        steps = chain(finding.pointer.split("/"), *(each.path for each in finding.related))
+        is_read_now = is_moved or not names.isdisjoint(steps)
+        # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
+        if finding.rule != "syntax" and not (is_read_now and finding.severity is not Severity.ERROR):
+            yield finding
 
 
 def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings: FileSettings) -> str:
@@ -417,13 +487,13 @@ def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings
     if doubt := find_doubt(old, new, changes, settings):
         return doubt
     after = examine(new, settings).result
-    if doubt := find_new(result, after, move(name_findings(result.findings), changes), is_safe=not any_unsafe(chosen)):
-        return doubt
+    for finding in find_new(result, after, changes):
+        return word_new(after, finding)
+    renames = list_renames(changes)
+    then, now = (Counter(identify(one, renames) for one in found.findings) for found in (result, after))
     for finding, _ in chosen:
-        first = name_findings([finding])
-        names = {name for name in move(first, changes) if name[0] == finding.rule}
-        then = sum(each in names or each in first for each in _name_all(result))
-        if sum(each in names for each in _name_all(after)) >= then:
+        subjects = identify(finding, renames)
+        if now[subjects] >= then[subjects]:
             return f"{finding.rule} would still be found"
     return ""
 
@@ -433,31 +503,10 @@ def any_unsafe(chosen: Sequence[tuple[Finding, Fix]]) -> bool:
     return not all(fix.safe for _, fix in chosen)
 
 
-def _name_all(result: Result) -> list[tuple[str, str]]:
-    return [(finding.rule, finding.pointer) for finding in result.findings]
-
-
-def _list_new(before: Result, after: Result, known: Known, *, is_safe: bool) -> Iterator[Finding]:
-    """Find what is not `known` among the findings after some fixes.
-
-    An error that unsafe fixes remove may have hidden a warning.
-    """
-    cures_error = not is_safe and _count_errors(after) < _count_errors(before)
-    for finding in after.findings:
-        if cures_error and finding.severity is not Severity.ERROR:
-            continue
-        # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
-        if finding.rule != "syntax" and (finding.rule, finding.pointer) not in known:
-            yield finding
-
-
-def _word_new(after: Result, finding: Finding) -> str:
+def word_new(after: Result, finding: Finding) -> str:
+    """Describe a new finding."""
     line = after.source.position(finding.span.start).line
     return f"line {line} would be a new finding, {finding.rule}: {finding.message}"
-
-
-def _count_errors(result: Result) -> int:
-    return sum(finding.severity is Severity.ERROR for finding in result.findings)
 
 
 DEPRECATIONS = frozenset({"deprecated-description", "deprecated-required"})
@@ -478,7 +527,7 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
         intents = () if is_modeline else (ReplaceValue(("$schema",), url.strip("\"'")),)
         edits = (Edit(Span(*version.span()), CURRENT),)
         yield (
-            Applied("schema", f"follow {CURRENT}"),
+            [Applied("schema", f"follow {CURRENT}")],
             None,
             DataChange(f"/{document.number or 0}/$schema", intents, edits, safe=True),
         )
@@ -487,19 +536,56 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
 def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Finding, Fix]]:
     """Choose the fixes that can be applied at once: of those that touch the same text, the first.
 
-    Each may add a document to the end of the file, after those that the others before it add.
+    A criterion is copied last, after the fixes in it, which the copies would need too. Each may add a document to the
+    end of the file, after those that the others before it add.
     """
+    candidates = []
+    for finding in findings:
+        fix = wish.pick(finding)
+        if fix:
+            scale = _find_arranged(finding, fix)
+            copied = None if scale else _find_copied(finding, fix)
+            candidates.append((copied is not None, fix.edits, finding, fix, scale, copied))
+    candidates.sort(key=itemgetter(0, 1))
+    has_copies = bool(candidates) and candidates[-1][0]
     taken: list[Span] = []
+    arranged, changed = set[tuple[str, Path] | None](), set[tuple[str, Path] | None]()
     added = 0
-    fixable = ((finding, fix) for finding in findings if (fix := wish.pick(finding)))
-    for finding, fix in sorted(fixable, key=lambda pair: pair[1].edits):
+    for _, every_edit, finding, fix, scale, copied in candidates:
+        if (copied and copied in changed) or (scale and scale in arranged):
+            continue
         is_adding = any(intent.adds_document for intent in fix.intents)
-        edits = fix.edits[:-1] if is_adding and added else fix.edits  # the last one adds the document
+        edits = every_edit[:-1] if is_adding and added else every_edit  # the last one adds the document
         if all(_is_free(edit.span, taken) for edit in edits):
+            arranged.add(scale)
             for edit in edits:
                 taken.insert(bisect_left(taken, edit.span), edit.span)
+            if has_copies:
+                changed.update(_find_changed(finding, fix))
             yield finding, renumber(fix, added) if is_adding and added else fix
             added += is_adding
+
+
+def _find_copied(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
+    """Return the criterion that a fix copies which arranges no scale, with the first step of its pointer."""
+    if not fix.choice:
+        return None
+    copied = [intent.path for intent in fix.intents if isinstance(intent, InsertItems)]
+    return (finding.pointer.split("/", 2)[1], copied[0]) if copied else None
+
+
+def _find_changed(finding: Finding, fix: Fix) -> Iterator[tuple[str, Path]]:
+    """Yield what a fix changes, and all that holds it, with the first step of its pointer."""
+    step = finding.pointer.split("/", 2)[1]
+    for intent in fix.intents:
+        place = intent.place or ()
+        yield from ((step, place[:length]) for length in range(1, len(place) + 1))
+
+
+def _find_arranged(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
+    """Return the scale that a fix arranges, with the first step of its pointer: of several documents, the number."""
+    first = fix.intents[0] if fix.intents else None
+    return (finding.pointer.split("/", 2)[1], first.path) if isinstance(first, Arrange) else None
 
 
 def _is_free(span: Span, taken: list[Span]) -> bool:

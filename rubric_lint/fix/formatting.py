@@ -12,9 +12,9 @@ from rubric_lint.edits.items import write_range
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.making import make_fix
 from rubric_lint.edits.sharing import Sharing
-from rubric_lint.finding import Finding, Result
-from rubric_lint.fix import Applied, Fixed, find_new
-from rubric_lint.fix.following import DataChange, move, name_findings
+from rubric_lint.finding import Result
+from rubric_lint.fix import Applied, Fixed, find_new, word_new
+from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import Reading, compare
 from rubric_lint.format.criterion import Scale, Shape
 from rubric_lint.format.recognition import FIELD
@@ -25,7 +25,7 @@ from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
 from rubric_lint.lint.mending import find_sharing
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path, list_above
+from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import without_collections
 from rubric_lint.text.source import Source, Span, splice
 
@@ -308,28 +308,9 @@ def _make_change(sharing: Sharing, step: _Step) -> DataChange:
 
 
 def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> str:
-    """Return why the findings differ apart from those about order; empty if they do not.
-
-    A finding about two bands, such as one outcome twice, is at the later of them, which may be another one afterwards.
-    """
-    lists = frozenset(change.pointer for change in changes if any(map(_sorts_bands, change.intents)))
-    pairs = {(finding.rule, within) for finding in before.findings if (within := _find_list(finding, lists))}
-    kept = [finding for finding in after.findings if (finding.rule, _find_list(finding, lists)) in pairs]
-    known = move(name_findings(before.findings), changes) | name_findings(kept)
-    if doubt := find_new(before, after, known, is_safe=True):
-        return doubt
+    """Return why the findings differ apart from those about order; empty if they do not."""
+    for finding in find_new(before, after, changes):
+        return word_new(after, finding)
     then, now = (Counter(finding.rule for finding in result.findings) for result in (before, after))
-    if new := sorted(now - then):
-        return f"there would be a new finding of {new[0]}"
     lost = sorted(set(then - now) - _ORDER_RULES)
     return f"a finding of {lost[0]} would be lost" if lost else ""
-
-
-def _sorts_bands(intent: Intent) -> bool:
-    return isinstance(intent, Reorder) and (isinstance(intent.steps[0], int) or intent.path[-1:] == ("score_ranges",))
-
-
-def _find_list(finding: Finding, lists: frozenset[str]) -> str:
-    """Return which of the lists of bands a finding about two places is in; empty if none."""
-    within = (each for each in list_above(finding.pointer) if finding.related and each in lists)
-    return next(within, "")

@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.edits.intents import AddField, Fix, Intent, MoveItems
 from rubric_lint.edits.lines import line_start
-from rubric_lint.fix.following import DataChange, find_old
+from rubric_lint.fix.following import DataChange, Offsets
 from rubric_lint.format.criterion import LOWEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Examined, build_rubrics
@@ -95,7 +96,7 @@ def find_doubts(before: Reading, after: Reading, changes: Sequence[DataChange]) 
     """Find the reasons why `after` is not what `changes` should make of `before`."""
     if _lines(before) != _lines(after):
         edits = sorted((edit for change in changes for edit in change.edits), key=attrgetter("span"))
-        starts = (find_old(fault.span.start, edits) for fault in after.faults[:1])
+        starts = (Offsets(edits).find_old(fault.span.start) for fault in after.faults[:1])
         yield Doubt("it would have a syntax error", tuple(Span(at, at) for at in starts))
         return
     if after.source.text[:1] == "\ufeff":
@@ -155,7 +156,7 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
         rubrics = [rubric for each in (place, *copies) for rubric in after.rubrics[each]] if moves else []
         found = [_describe_rubric(rubric, rubric.entries) for rubric in rubrics]
         if any(each not in found for each in wanted):
-            yield Doubt("some criteria would not be recognised as those of a rubric any more")
+            yield Doubt("some criteria would not be recognized as those of a rubric any more")
 
 
 def _find_places(document: Document, path: Path) -> tuple[Span, ...]:
@@ -206,13 +207,13 @@ def _comments(reading: Reading) -> list[Span]:
 
 def _edited_comments(reading: Reading, changes: Iterable[DataChange]) -> list[str]:
     """Return the comments of a text after the changes without intents, which edit comments."""
-    edits = sorted((edit for change in changes if not change.intents for edit in change.edits), reverse=True)
+    edits = sorted(edit for change in changes if not change.intents for edit in change.edits)
+    starts, ends = [edit.span.start for edit in edits], [edit.span.end for edit in edits]
     comments = []
     for start, end in _comments(reading):
         text = reading.source.text[start:end]
-        for span, new in edits:
-            if span.start < end and span.end > start:
-                text = text[: max(span.start - start, 0)] + new + text[min(span.end, end) - start :]
+        for span, new in reversed(edits[bisect_right(ends, start) : bisect_left(starts, end)]):
+            text = text[: max(span.start - start, 0)] + new + text[min(span.end, end) - start :]
         if text:
             comments.append(text)
     return comments

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rubric_lint.finding import LIST_CHOICES, Severity
+from rubric_lint.finding import LIST_CHOICES, Finding, Severity
 from rubric_lint.fix import SAFE, Fixed, FixSelection, fix
 from rubric_lint.fix.silence import Silenced, silence
+from rubric_lint.lint.engine import lint
 from rubric_lint.messages import join_words
 from rubric_lint.project.files import File, Skipped, Unreadable
 from rubric_lint.project.settings import FileSettings, SettingsFinder
@@ -18,20 +19,29 @@ from rubric_lint.project.writing import STOPS, WriteError, holding, replace_file
 from rubric_lint.run.batch import Found
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import FileRun
-from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_open, word_skipped, word_unsafe
+from rubric_lint.run.summary import (
+    Again,
+    counted,
+    word_hard_links,
+    word_nothing_read,
+    word_open,
+    word_skipped,
+    word_unsafe,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class FixOutcome:
     """The outcome of one file: `failure` says why it was not written, `others` how many hard links keep the old text.
 
-    `wish` is what was requested.
+    `wish` is what was requested, and `remaining` counts the findings of the file as it is now.
     """
 
     fixed: Fixed
     wish: FixSelection = SAFE
     failure: str = ""
     others: int = 0
+    remaining: int = 0
 
     @property
     def name(self) -> str:
@@ -48,15 +58,18 @@ class FixOutcome:
 class FixTotals:
     """Counts over the files of a run.
 
-    `unsafe` counts the findings that only unsafe fixes change, `open` those that wait for a choice. `unreadable` files
-    could not be read or written, `broken` ones have syntax errors,
+    `remaining` counts the findings that the linter reports afterwards. Of these, `blocked` ones have a fix that cannot
+    be made, `unsafe` ones one that may change the meaning, and `open` ones wait for a choice. `unmet` counts what is in
+    the way of a target. `unreadable` files could not be read or written, `broken` ones have syntax errors,
     `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter. `suites` counts those that a
-    target could have by what became of them.
+    target could have by what became of them. `again` is what the run read.
     """
 
     files: int = 0
     changed: int = 0
-    left: int = 0
+    remaining: int = 0
+    blocked: int = 0
+    unmet: int = 0
     unsafe: int = 0
     open: int = 0
     unreadable: int = 0
@@ -67,6 +80,7 @@ class FixTotals:
     fixes: Counter[str] = field(default_factory=Counter)
     suites: Counter[str] = field(default_factory=Counter)
     skipped: Skipped = field(default_factory=Skipped)
+    again: Again = field(default_factory=Again)
 
     def add(self, outcome: FixOutcome) -> None:
         """Count one file."""
@@ -76,19 +90,29 @@ class FixTotals:
         self.unreadable += bool(outcome.failure)
         self.broken += any(outcome.fixed.faults())
         self.changed += outcome.is_changed
-        if not outcome.fixed.doubt:
-            self.left += sum(1 for _ in outcome.fixed.left(**outcome.wish._asdict()))
-            if not outcome.wish.unsafe:
-                findings = [each for each in outcome.fixed.result.findings if not outcome.wish.pick(each)]
-                self.unsafe += sum(not each.fix.safe for each in findings if each.fix)
-                if LIST_CHOICES not in outcome.wish.choices:  # else each is listed as left
-                    self.open += sum(1 for each in findings if each.choices and not each.fix)
+        self.remaining += outcome.remaining
+        if not (outcome.fixed.doubt or outcome.failure):
+            self.unmet += len(outcome.fixed.unmet)
+            for finding in outcome.fixed.result.findings:
+                self._sort(finding, outcome.wish)
         if outcome.fixed.is_suite:
             is_kept = outcome.fixed.unmet or outcome.fixed.doubt or outcome.failure
             is_rewritten = any(applied.rule.startswith("agentv-") for applied in outcome.fixed.applied)
             self.suites["in the way" if is_kept else "converted" if is_rewritten else "current"] += 1
         if outcome.is_changed:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
+
+    def _sort(self, finding: Finding, wish: FixSelection) -> None:
+        """Count a finding by why it remains."""
+        if wish.pick(finding):
+            self.blocked += 1
+        elif finding.fix:
+            self.unsafe += 1
+        elif finding.choices:
+            if LIST_CHOICES not in wish.choices:  # otherwise each is listed with its names
+                self.open += 1
+        elif finding.obstacle:
+            self.blocked += 1
 
     def word_unreadable(self) -> list[tuple[int, str]]:
         """Return how many files could not be parsed, and not be read or written, each with a note that says so."""
@@ -98,17 +122,23 @@ class FixTotals:
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
         ]
 
-    def word(self, *, is_dry: bool) -> str:
-        """Return a summary of all files."""
+    def word(self, *, is_dry: bool, is_rewriting: bool = False) -> str:
+        """Return a summary of all files, which says nothing of findings if it was for another release."""
         kinds = ", ".join(f"{count} {rule}" for rule, count in sorted(self.fixes.items()))
         read = counted(self.files, "file")
         doubts = self.faults - self.crashes
         became = join_words([f"{count} {what}" for what, count in sorted(self.suites.items())])
+        remaining = 0 if is_rewriting else self.remaining
+        remain = "remains" if remaining == 1 else "remain"
+        if is_dry:
+            remain = "would remain"
         more = [
             (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
-            (self.unsafe, f"up to {word_unsafe(self.unsafe)}"),  # not proved yet
-            (self.open, word_open(self.open)),
-            (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
+            (self.unmet, f"{counted(self.unmet, 'place')} to change first, listed above"),
+            (remaining, f"{counted(remaining, 'finding')} {remain}"),
+            (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
+            (self.unsafe, f"up to {word_unsafe(self.unsafe, self.again)}"),  # not proved yet
+            (self.open, word_open(self.open, self.again)),
             *word_skipped(self.skipped),
             *self.word_unreadable(),
             (doubts, f"{counted(doubts, 'file')} left unchanged because the proof of the fixes failed"),
@@ -116,14 +146,16 @@ class FixTotals:
         ]
         notes = "; ".join(note for count, note in more if count)
         if not self.files:
-            text = word_nothing_read("read", has_notes=bool(notes))
+            text = word_nothing_read("read", self.again, has_notes=bool(notes))
         elif self.changed:
             verb = "Would fix" if is_dry else "Fixed"
             text = f"{verb} {counted(self.fixes.total(), 'finding')} in {self.changed} of {read}: {kinds}."
-        elif not self.rubrics + self.left + self.faults + self.unreadable + self.broken:
+        elif not self.rubrics + self.remaining + self.unmet + self.faults + self.unreadable + self.broken:
             text = f"0 rubrics found in {read}, so there was nothing to fix."
         elif self.faults + self.unreadable + self.broken:
             text = f"Nothing fixed in {read}."
+        elif self.unmet:
+            text = f"Nothing rewritten in {read}."
         else:
             text = f"Nothing to fix{' safely' if self.unsafe or self.open else ''} in {read}."
         return text + (f"\n{notes[0].upper()}{notes[1:]}." if notes else "")
@@ -160,13 +192,16 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         self._verb = verb
         self._totals = FixTotals(skipped=self.skipped)
 
-    def fix_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
+    def fix_all(self, paths: Collection[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
         """Fix all files at `paths`.
 
         Raises:
             SettingsError: if the settings for stdin are invalid.
         """
         self.go(paths, stdin_name, finder)
+        lists = LIST_CHOICES in self._wish.choices
+        wish = {"unsafe_fixes": self._wish.unsafe, "choose": lists or self._wish.choices}
+        self._totals.again = self.again._replace(wish=wish) if self._is_dry or "-" in paths else self.again
         self._totals.unreadable += len(self.unreadable)
         self._totals.faults += self.crashes
         self._totals.crashes = self.crashes
@@ -192,7 +227,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             line, column, _ = fixed.result.source.position(place.span.start)
             self.progress.clear()
             self._complain(f"{name}: not {self._verb}: {line}:{column} syntax: {place.message}")
-        result = FixOutcome(fixed, self._wish)
+        result = FixOutcome(fixed, self._wish, remaining=len(fixed.result.findings))
         with holding(*STOPS):  # what is written is counted
             if self._is_dry:
                 pass
@@ -203,8 +238,12 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
                 try:
                     result = replace(result, others=replace_file(name, data, fixed.data))
                 except WriteError as fault:
-                    result = replace(result, failure=str(fault))
+                    remaining = len(lint(name, data, file.settings).findings) if isinstance(file, File) else 0
+                    result = replace(result, failure=str(fault), remaining=remaining)
+            waiting = self._totals.unsafe + self._totals.open
             self._totals.add(result)
+            if self._totals.unsafe + self._totals.open > waiting:
+                self.note_fixable(file)
         self.explaining.add(name, fixed.result)
         self._report(result)
 
@@ -225,6 +264,7 @@ class SilenceTotals:
     severities_left: set[Severity] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     skipped: Skipped = field(default_factory=Skipped)
+    again: Again = field(default_factory=Again)
 
     def word(self) -> str:
         """Return a summary of all files, and a second line with what was left or skipped."""
@@ -238,7 +278,7 @@ class SilenceTotals:
             done = f"Silenced {counted(self.findings, 'finding')} by {counted(self.comments, 'comment')}"
             text = f"{done} in {self.changed} of {counted(self.files, 'file')}."
         elif not self.files:
-            text = word_nothing_read("read", has_notes=bool(notes))
+            text = word_nothing_read("read", self.again, has_notes=bool(notes))
         elif not (self.left or self.refused or self.crashes):
             text = f"No findings to silence in {counted(self.files, 'file')}."
         else:
@@ -258,6 +298,7 @@ class SilenceRun(FileRun[tuple[bytes, Silenced]]):
     def silence_all(self, paths: Iterable[str], finder: SettingsFinder) -> SilenceTotals:
         """Silence everything at `paths`."""
         self.go(paths, "", finder)
+        self._totals.again = self.again
         self._totals.crashes = self.crashes
         return self._totals
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, partial
@@ -322,9 +322,27 @@ class Criterion(NamedTuple):
         return (asked := self.asked) is not None and asked.is_negated
 
     @property
+    def is_check(self) -> bool:
+        """Whether it is nothing but an item of a checklist, which is met or not."""
+        return self.shapes == _CHECKLIST
+
+    @property
+    def is_penalty(self) -> bool:
+        """Whether an answer loses by meeting the criterion."""
+        return self.is_negated or (self.weight is not None and self.weight < 0)
+
+    @property
     def label(self) -> str:
         """The name for messages: the id if it is written, else the position in the list."""
         return (self.has_own_id and _word_label(self.id)) or f"criterion {int(self.path[-1]) + 1}"
+
+    @property
+    def first_text(self) -> str:
+        """The outcome, or else that of the first band or level."""
+        if self.outcome or not (self.scale or self.levels):
+            return self.outcome or ""
+        first = self.scale.bands[:1] if self.scale else (self.levels or ())[:1]
+        return (first[0].outcome if first else None) or ""
 
     @property
     def outcome_path(self) -> Path:
@@ -432,6 +450,11 @@ def unescape_criterion(criterion: Criterion) -> Criterion:
 _CHECKLIST = (Shape.CHECKLIST,)
 SHAPE_FIELDS = {"score_ranges": Shape.SCORE_RANGES, "levels": Shape.LEVELS, "score_range": Shape.HOLISTIC}
 """The fields that determine the shape of an entry; without any, it is a checklist item."""
+
+
+def weigh_nothing(criteria: Sequence[Criterion]) -> bool:
+    """Return whether all weights of some criteria are 0, so that they have no average."""
+    return all(criterion.weight is not None and criterion.weight == 0 for criterion in criteria)
 
 
 def _read_weight(document: Reader, weight: Any, path: Path, *, deducts: bool) -> Decimal | None:

@@ -2,28 +2,25 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from rubric_lint.edits.intents import (
     AddField,
-    InsertField,
     InsertItems,
     Intent,
     MoveItems,
     RemoveField,
     RenameKey,
-    Reorder,
     Repair,
     ReplaceValue,
     WrapText,
 )
 from rubric_lint.finding import Problem
-from rubric_lint.format.criterion import HIGHEST, LOWEST, Band, Criterion, Replacement, Scale
+from rubric_lint.format.criterion import Criterion, Scale, weigh_nothing
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_lists
-from rubric_lint.messages import join_words, name_scores
+from rubric_lint.messages import shorten
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.scalar import write_numbered
 
@@ -35,10 +32,14 @@ MESSAGES = {
 """What the rules on deprecated fields say of them."""
 
 
-def find_deprecated(
-    mapping: Mapping[str, Any], path: Path, field: str, replacement: Replacement | None
-) -> Iterator[Problem]:
+def word_rivals(old: str, other: str, name: str) -> str:
+    """Say why two fields stay that may both mean the field `name`."""
+    return f"`{old}` and `{other}` may both mean `{name}`; keep one of them by hand"
+
+
+def find_deprecated(rubric: Rubric, mapping: Mapping[str, Any], path: Path, field: str) -> Iterator[Problem]:
     """Find the deprecated `field` of a mapping, unless its replacement is there too."""
+    replacement = rubric.replacements.get(field)
     if replacement is None or field not in mapping or replacement.name in mapping:
         return
     value, place, name = mapping[field], (*path, field), replacement.name
@@ -54,39 +55,17 @@ def find_deprecated(
     else:
         code, title = "replaced", f"write `{name}: {new_text}`"
         intents = (RenameKey(place, name), ReplaceValue(place, new_text))
-    values = {"field": field, "value": old_text, "name": name, "new": new_text}
+    values = {"field": field, "name": name}
+    if code != "renamed":  # whatever the text of a renamed field is, the finding is the same
+        values |= {"value": old_text, "new": new_text}
+    for old, other in rubric.schema.find_rivals(mapping, name):
+        if old == field:
+            yield Problem(code, place, Part.KEY, values, obstacle=word_rivals(old, shorten(other), name))
+            return
     yield Problem(code, place, Part.KEY, values, (), Repair(title, intents, safe=True))
 
 
-UPPER_KEEPS, LOWER_KEEPS = "upper-keeps", "lower-keeps"
-WIDEN_LOWER, WIDEN_UPPER, ADD_BAND = "widen-lower", "widen-upper", "add-band"
 AS_LEVELS = "as-levels"
-
-
-Answers = tuple[Repair | None, tuple[Repair, ...]]
-"""The repairs of one problem: the one plain answer, if there is one, and the others, which an author chooses."""
-
-
-def swap_bounds(band: Band) -> Repair:
-    """Exchange the bounds of a range."""
-    lower, upper = band.upper, band.lower
-    return _repair(f"write `[{lower}, {upper}]`", _write(band, "start", lower), _write(band, "end", upper))
-
-
-def cut(scale: Scale, band: Band, other: Band) -> Answers:
-    """Take the shared scores from one of two bands: from the one that has others if only one has, else from either."""
-    low, high = sorted((band, other), key=lambda each: (each.scores.start, -each.scores.stop))
-    if scale.is_map or not (low.is_sound and high.is_sound) or low.scores == high.scores:
-        return None, ()
-    ends, starts = high.scores.start - 1, low.scores.stop
-    if low.scores.start == high.scores.start:  # the one that is longer goes on after the other
-        return _move(low, "start", high.scores.stop), ()
-    if low.scores.stop == high.scores.stop:
-        return _move(low, "end", ends), ()
-    if low.scores.stop > high.scores.stop:
-        return None, ()
-    lower, upper = _move(low, "end", ends), _move(high, "start", starts)
-    return None, (lower._replace(choice=UPPER_KEEPS), upper._replace(choice=LOWER_KEEPS))
 
 
 def turn_to_levels(scales: Sequence[Scale]) -> Repair | None:
@@ -104,144 +83,65 @@ def turn_to_levels(scales: Sequence[Scale]) -> Repair | None:
     return _repair("write levels instead of bands", *intents, choice=AS_LEVELS)
 
 
-class _Gap(NamedTuple):
-    """Scores without a band, and the bands that end before and start after them."""
-
-    scores: range
-    below: Band | None
-    above: Band | None
-
-
-def fill(scale: Scale) -> Answers:
-    """Widen a band next to each gap, or add bands; nothing if bands are invalid, or two of them end at one gap.
-
-    A gap in the middle may go to the band below or above it.
-    """
-    bands = sorted(scale.bands, key=lambda band: band.scores.start if band.scores else HIGHEST)
-    edges = [LOWEST - 1, *sorted({score for band in bands for score in band.scores}), HIGHEST + 1]
-    gaps = []
-    for last, following in pairwise(edges):
-        if last + 1 < following:
-            below = [band for band in bands if band.scores.stop == last + 1]
-            above = [band for band in bands if band.scores.start == following]
-            if len(below) > 1 or len(above) > 1:
-                return None, ()
-            gaps.append(_Gap(range(last + 1, following), next(iter(below), None), next(iter(above), None)))
-    if not (gaps and bands and all(band.is_sound for band in bands)):
-        return None, ()
-    if scale.is_map:
-        first = bands[0].path
-        text = _write_placeholder(gaps[0].scores)
-        plain = _repair(f"start the lowest band at {LOWEST}", RenameKey(first, str(LOWEST)))
-        return plain, (_add(gaps, InsertField(first, str(LOWEST), json.dumps(text))),)
-    wider = [_widen(gaps, to_lower=to_lower) for to_lower in (True, False)]
-    inserted = []
-    for gap in gaps:
-        like = gap.below or gap.above
-        assert like  # noqa: S101 (there are bands)
-        inserted.append(InsertItems(like.path[:-1], (_copy(like, gap.scores),), before=gap.below is None))
-    adding = _add(gaps, *inserted)
-    if all(gap.below is None or gap.above is None for gap in gaps):
-        return wider[0]._replace(choice=""), (adding,)
-    return None, (*wider, adding)
-
-
-def _widen(gaps: Sequence[_Gap], *, to_lower: bool) -> Repair:
-    """Extend a band over each gap: the one below or the one above it, if there are both."""
-    changes = []
-    for gap in gaps:
-        if gap.below and (to_lower or not gap.above):
-            changes.append(_move(gap.below, "end", gap.scores[-1]))
-        elif gap.above:
-            changes.append(_move(gap.above, "start", gap.scores[0]))
-    title = ", ".join(change.title for change in changes)
-    intents = [intent for change in changes for intent in change.intents]
-    return _repair(title, *intents, choice=WIDEN_LOWER if to_lower else WIDEN_UPPER)
-
-
-def _add(gaps: Sequence[_Gap], *intents: Intent) -> Repair:
-    told = join_words([f"[{gap.scores[0]}, {gap.scores[-1]}]" for gap in gaps])
-    title = f"add the band{'' if len(gaps) == 1 else 's'} {told} with a placeholder as the outcome"
-    return _repair(title, *intents, choice=ADD_BAND)
-
-
-def _copy(band: Band, scores: range) -> tuple[tuple[Path, str], ...]:
-    """Return what a copy of a band says instead: other scores, and a text as the outcome."""
-    field = str(band.path[-1])
-    outcome = band.outcome_path[len(band.path) - 1 :]
-    return (((field, 0), str(scores[0])), ((field, 1), str(scores[-1])), (outcome, _write_placeholder(scores)))
-
-
-def _write_placeholder(scores: range) -> str:
-    """Return a placeholder for an outcome, which its rule reports until it is replaced."""
-    return f"TODO - say what earns {name_scores(scores)}"
-
-
-def start_at(scale: Scale, band: Band, following: Band, start: int) -> Repair:
-    """Start the following band at a score inside this one."""
-    title = f"start the next band at {start}"
-    if scale.is_map:
-        return _repair(title, RenameKey(following.path, str(start)))
-    return _repair(title, _write(band, "end", start - 1), _write(following, "start", start))
-
-
 SPLIT = "split"
 """The choice that makes a criterion of each part of an outcome."""
 
 
 def split_outcome(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) -> Iterator[Repair]:
-    """Yield the repair that makes a criterion of each part, if a weight that is written has such parts."""
+    """Yield the repair that makes a criterion of each part, if a weight that is written has such parts.
+
+    Its title says if parts have the whole weight each, and if criteria below get other generated ids.
+    """
     if rubric.view is not None or criterion.weight is None or criterion.borrows_id:
         return
-    texts = [part[:1].upper() + part[1:] for part in parts]
-    adding = divide(criterion, texts)
+    texts = [part[:1].upper() + part[1:].rstrip() for part in parts]
+    adding = divide(rubric, criterion, texts)
     if adding is None:
         return
     count, share = ("two", "half") if len(texts) == 2 else (str(len(texts)), f"1/{len(texts)} of")
-    shared = f"{share} the weight, {adding[0].text}" if isinstance(adding[0], ReplaceValue) else "the weight 1"
+    title = f"split it into {count} criteria of "
+    if isinstance(adding[0], ReplaceValue | AddField):
+        title += f"{share} the weight, {adding[0].text}"
+    elif len(rubric.criteria) > 1:
+        title += f"the weight 1 each, together {len(texts)} times the weight it has now"
+    else:
+        title += "the weight 1"
+    last = rubric.last_without_id
+    if last > int(criterion.path[-1]):
+        title += f"; generated ids below it change, such as `rubric-{last + 1}` to `rubric-{last + len(texts)}`"
     first = ReplaceValue(criterion.outcome_path, json.dumps(texts[0], ensure_ascii=False))
-    yield Repair(f"split it into {count} criteria of {shared}", (first, *adding), safe=False, choice=SPLIT)
+    yield Repair(title, (first, *adding), safe=False, choice=SPLIT)
 
 
-def divide(criterion: Criterion, parts: Sequence[str]) -> list[Intent] | None:
-    """Return what adds a criterion for each part behind the first one; a weight that is written is shared.
+def divide(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) -> list[Intent] | None:
+    """Return what adds a criterion for each part behind the first one, with a share of its weight.
 
-    None if that weight has no exact part for each.
+    None if a weight that is written has no exact part for each. Where none is written, each part keeps the weight 1 if
+    it is a string, if 1 has no such parts, or if there is no other criterion to be outweighed.
     """
     own = criterion.outcome_path[len(criterion.path) :]
     adding: list[Intent] = []
     more: list[tuple[Path, str]] = []
-    if criterion.fields is not None and "weight" in criterion.fields and criterion.weight is not None:
+    if criterion.fields is not None and criterion.weight is not None:
+        is_written = "weight" in criterion.fields
         share = criterion.weight / len(parts)
-        if share * len(parts) != criterion.weight:
+        is_exact = share * len(parts) == criterion.weight
+        text = f"{share.normalize():f}"
+        if is_written and not is_exact:
             return None
-        more = [(("weight",), f"{share.normalize():f}")]
-        adding.append(ReplaceValue(criterion.path_of("weight"), more[0][1]))
-    copies = []
-    for number, text in enumerate(parts[1:], 2):
+        if is_written:
+            adding.append(ReplaceValue(criterion.path_of("weight"), text))
+        elif is_exact and len(rubric.criteria) > 1:
+            adding.append(AddField(criterion.path, "weight", text))
+        more = [(("weight",), text)] if adding else []
+    copies, number = [], 1
+    for text in parts[1:]:
         changes = [(own, json.dumps(text, ensure_ascii=False)), *more]
-        changes += [(("id",), write_numbered(criterion.id, number))] if criterion.has_own_id else []
+        if criterion.has_own_id:
+            number = rubric.find_free(criterion.id, number + 1)
+            changes.append((("id",), write_numbered(criterion.id, number)))
         copies.append(tuple(sorted(changes)))
     return [*adding, InsertItems(criterion.path, tuple(copies))]
-
-
-def split(scale: Scale, band: Band, starts: Sequence[int]) -> Repair | None:
-    """Start a new band with a placeholder at each of some scores inside a band; None if it has no outcome to copy."""
-    parts = [range(start, stop) for start, stop in pairwise([*starts, band.scores.stop])]
-    told = join_words([f"[{part[0]}, {part[-1]}]" for part in parts])
-    title = f"start {'a new band' if len(parts) == 1 else 'new bands'} {told} with a placeholder as the outcome"
-    if not scale.is_map:
-        if band.outcome is None:
-            return None
-        copies = tuple(_copy(band, part) for part in parts)
-        ending = _write(band, "end", starts[0] - 1)
-        return _repair(title, ending, InsertItems(band.path[:-1], copies), choice=ADD_BAND)
-    above = [each for each in scale.bands if each.scores and each.scores.start == band.scores.stop]
-    new = [(str(part[0]), _write_placeholder(part)) for part in parts]
-    if above:
-        following = above[0].path
-        return _repair(title, *(InsertField(following, key, json.dumps(text)) for key, text in new), choice=ADD_BAND)
-    return _repair(title, *(AddField(scale.path, key, text) for key, text in new), choice=ADD_BAND)
 
 
 def order_bands(scale: Scale) -> tuple[str | int, ...] | None:
@@ -252,22 +152,8 @@ def order_bands(scale: Scale) -> tuple[str | int, ...] | None:
     return tuple(band.path[depth] for band in sorted(scale.bands, key=lambda band: band.scores[0]))
 
 
-def sort_bands(scale: Scale) -> Repair | None:
-    """Put the bands in ascending order; None if some are invalid."""
-    steps = order_bands(scale)
-    return _repair("sort the bands", Reorder(scale.path, steps)) if steps else None
-
-
 def _repair(title: str, *intents: Intent, choice: str = "") -> Repair:
     return Repair(title, intents, safe=False, choice=choice)
-
-
-def _move(band: Band, end: Literal["start", "end"], bound: int) -> Repair:
-    return _repair(f"{end} {band.written} at {bound}", _write(band, end, bound))
-
-
-def _write(band: Band, end: Literal["start", "end"], bound: float | None) -> ReplaceValue:
-    return ReplaceValue((*band.path, ("start", "end").index(end)), str(bound))
 
 
 PLACEHOLDER = "placeholder"
@@ -312,6 +198,9 @@ def move_apart(rubric: Rubric, moved: Sequence[Criterion], what: str) -> Repair 
     holder = _find_holder(rubric)
     places = [rubric.view.place(entry.path) if rubric.view else entry.path for entry in moved]
     if holder is None or any(place[:-1] != rubric.path for place in places):
+        return None
+    going = {entry.path for entry in moved}
+    if weigh_nothing(moved) or weigh_nothing([entry for entry in rubric.entries if entry.path not in going]):
         return None
     where = "beside this one" if holder else "in a document of its own"
     title = f"move {what} to a new rubric {where}, with a score of its own"

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from rubric_lint.format.criterion import (
     HIGHEST,
@@ -19,6 +19,7 @@ from rubric_lint.format.criterion import (
     build_criterion,
     unescape_criterion,
 )
+from rubric_lint.format.mirrors import find_mirrors
 from rubric_lint.format.recognition import NOTHING_AROUND, Around
 from rubric_lint.format.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.text.document import Document
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from rubric_lint.format.view import View
 
 
+Made = TypeVar("Made")
 NO_SCORES = range(0)
 
 
@@ -164,6 +166,11 @@ class Rubric(_RubricFields):
         return (self.view and self.view.span) or (LOWEST, HIGHEST)
 
     @cached_property
+    def mirrors(self) -> tuple[tuple[Criterion, Criterion], ...]:
+        """The penalties that mirror a criterion that gives points, each with that criterion."""
+        return tuple(find_mirrors(self.criteria))
+
+    @cached_property
     def shape(self) -> Shape | None:
         """The shape of most entries (the first in a tie), or None without entries."""
         shapes = [shape for entry in self.entries for shape in entry.shapes[:1]]
@@ -178,6 +185,22 @@ class Rubric(_RubricFields):
     def criteria(self) -> tuple[Criterion, ...]:
         """The criteria; the bands of a holistic rubric do not count."""
         return tuple([entry for entry in self.entries if entry.shapes[0] is not Shape.HOLISTIC])
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids of the criteria, written and generated, for comparison."""
+        return frozenset([fold_id(criterion.id) for criterion in self.criteria])
+
+    def find_free(self, identifier: str, number: int) -> int:
+        """Return the lowest number from `number` on that makes an id, as in `tone-2`, which no criterion has."""
+        while fold_id(f"{identifier}-{number}") in self.ids:
+            number += 1
+        return number
+
+    @cached_property
+    def last_without_id(self) -> int:
+        """The index of the last criterion whose id is generated; -1 if there is none."""
+        return max((int(criterion.path[-1]) for criterion in self.criteria if not criterion.has_own_id), default=-1)
 
     @cached_property
     def entries_by_place(self) -> Mapping[Path, Criterion]:
@@ -213,6 +236,17 @@ class Rubric(_RubricFields):
     def flawed_scales(self) -> tuple[Scale, ...]:
         """The scales whose bands do not cover 0 to 10 in order."""
         return tuple(scale for scale in self.scales if not scale.is_whole)
+
+    def once(self, make: Callable[["Rubric"], Made]) -> Made:
+        """Return what a function makes of this rubric; it is called once, however many rules ask for it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: Made = self._made[make]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[Callable[["Rubric"], Any], Any]:
+        return {}
 
     @cached_property
     def outcomes(self) -> tuple[Outcome, ...]:

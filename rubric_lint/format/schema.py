@@ -329,6 +329,16 @@ class RubricSchema:
         known = list(known)
         return find_near(name, known) or [field for field in known if name.lower() in self._synonyms.get(field, ())]
 
+    def find_rivals(self, mapping: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
+        """Find pairs of a deprecated field and an unknown one in a mapping that may both mean the field `name`."""
+        for old, replacement in self.replacements.items() if name not in mapping else ():
+            if replacement.name != name or old not in mapping or not replacement.covers(mapping[old]):
+                continue
+            if replacement.value_for(mapping[old]) is not None:
+                yield from (
+                    (old, key) for key in mapping if key not in self.entry_fields and self.suggest(key, (name,))
+                )
+
     def knows(self, name: str) -> bool:
         """Return whether a name is a field of an entry, or may mean one."""
         return name in self.entry_fields or bool(self.suggest(name, self.entry_fields))
@@ -345,6 +355,21 @@ class RubricSchema:
     @cache  # noqa: B019 (schemas are few and live as long as the process)
     def _fast(self, definition: str) -> Any:
         return open_validator(self._whole(definition))
+
+    def is_valid_field(self, fields: Mapping[str, Any], name: str, value: Any) -> bool:
+        """Return whether one of the fields of a mapping, by the subschema that it has there, may have a value."""
+        key = repr(fields[name])  # resolved anew each time, so an object is no key
+        if key not in self._of_fields:
+            whole = {"allOf": [fields[name]], "definitions": self.joined["definitions"]}
+            self._of_fields[key] = open_validator(whole)
+        try:
+            return self._of_fields[key].is_valid(value)
+        except ValueError:  # what JSON does not have
+            return False
+
+    @cached_property
+    def _of_fields(self) -> dict[str, Validator]:
+        return {}
 
     @cache  # noqa: B019
     def _slow(self, definition: str) -> Any:

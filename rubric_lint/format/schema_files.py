@@ -12,9 +12,6 @@ from rubric_lint.messages import HOME
 BASE = f"{HOME}schemas/"
 """The prefix of every `$id`."""
 
-IS_PUBLISHED = False
-"""Whether the addresses below `BASE` are online."""
-
 CURRENT = "v2"
 """The default version of a file."""
 
@@ -43,6 +40,11 @@ class SchemaFile(NamedTuple):
     def bundled_id(self) -> str:
         """The `$id` of the self-contained file, which a modeline may name."""
         return BASE + self.bundled_name
+
+    @property
+    def modeline(self) -> str:
+        """The first line of a YAML file that follows the schema, the same on every machine."""
+        return f"# yaml-language-server: $schema={self.bundled_id}\n"
 
     @property
     def is_for_authors(self) -> bool:

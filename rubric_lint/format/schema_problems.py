@@ -9,7 +9,7 @@ from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
 from rubric_lint.format.recognition import word_list_form
-from rubric_lint.format.repairs import number_levels, quote, write_placeholder
+from rubric_lint.format.repairs import number_levels, quote, word_rivals, write_placeholder
 from rubric_lint.format.schema import RubricSchema, SchemaFault, schema_for
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.messages import describe, expected_of, join_words, shorten
@@ -204,7 +204,7 @@ _FIRST_CLAUSE = re.compile(r"[^.:;]+")
 
 def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: str) -> Problem:
     known: Mapping[str, Any] = fault.schema["properties"]
-    near = schema.suggest(name, known)
+    near = _fit_gates(schema, fault.value, schema.suggest(name, known))
     shown = shorten(name)
     if schema.version not in ("", CURRENT) and name in schema_for().entry_fields:
         values = {"field": name, "current": CURRENT, "version": schema.version}
@@ -220,7 +220,25 @@ def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: st
     rivals = (key for key in fault.value if key not in schema.entry_fields and schema.suggest(key, near))
     is_plain = len(near) == 1 and len(list(islice(rivals, 2))) < 2
     repair = _rename(schema, fault.value, path, name, near[0]) if is_plain else None
+    if repair and not schema.is_valid_field(known, near[0], fault.value[name]):
+        repair = None  # it would only be another error
+    for old, _ in schema.find_rivals(fault.value, near[0]) if repair else ():
+        obstacle = word_rivals(old, shown, near[0])
+        return Problem("misspelt", path, Part.KEY, values, obstacle=obstacle)
     return Problem("misspelt", path, Part.KEY, values, repair=repair)
+
+
+_OTHER_GATE = {"required_min_score": "required_min_level", "required_min_level": "required_min_score"}
+
+
+def _fit_gates(schema: RubricSchema, mapping: dict[str, Any], near: list[str]) -> list[str]:
+    """Replace each gate that the shape of the criterion cannot have by the one that it can have."""
+    shapes = SHAPE_FIELDS.keys() & mapping.keys() & schema.entry_fields.keys()
+    if not shapes or _OTHER_GATE.keys().isdisjoint(near):
+        return near
+    allowed = schema.fields_of_shape(frozenset(shapes))
+    fitting = [_OTHER_GATE.get(field, field) if field not in allowed else field for field in near]
+    return list(dict.fromkeys(fitting))
 
 
 def _list_known(schema: RubricSchema, known: Mapping[str, Any], mapping: dict[str, Any]) -> list[str]:

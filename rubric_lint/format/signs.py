@@ -5,78 +5,41 @@ from functools import lru_cache
 from itertools import chain
 
 from rubric_lint.format.rubric import LONGEST_LABEL, Rubric, fold_id, may_be_placeholder
+from rubric_lint.format.wording import (
+    ADVERB,
+    FAILURES,
+    GRADES,
+    GRADES_OF_SCALES,
+    ORDERED,
+    PADDING,
+    POINTERS,
+    STATED,
+    TRAITS,
+)
 
 Sign = str
 """What a rubric may show, as `find_signs` names it; each shows `any`."""
 
-GRADES = frozenset(
-    """
-    good bad poor fair great excellent outstanding exceptional superb perfect average mediocre adequate inadequate
-    okay ok acceptable unacceptable satisfactory unsatisfactory sufficient insufficient decent weak strong terrible
-    awful best worst better worse high medium low pass passes passed passing fail fails failed failing failure success
-    successful unsuccessful borderline proficient competent novice expert exemplary ideal nice horrible amazing
-    brilliant fantastic wonderful flawless lacking subpar meh correct incorrect right wrong partial incomplete complete
-    suitable unsuitable appropriate inappropriate reasonable superior inferior marginal passable optimal suboptimal
-    helpful unhelpful useful useless clear unclear accurate inaccurate coherent incoherent thorough
-    """.split()  # noqa: SIM905 (a paragraph reads better than fifty lines)
-)
-"""Words that grade instead of describing: a judge who reads only these has to invent the standard."""
-
-GRADES_OF_SCALES = frozenset(
-    """
-    complete advanced intermediate beginner beginning developing accomplished limited basic minimal standard fine solid
-    expected met unmet done satisfied achieved none other otherwise default
-    """.split()  # noqa: SIM905
-)
-"""Grades too, except in a checklist, where they may quote the answer."""
-
-TRAITS = frozenset(
-    """
-    polite impolite friendly unfriendly concise professional unprofessional readable unreadable
-    precise imprecise consistent inconsistent comprehensive informative engaging insightful respectful
-    """.split()  # noqa: SIM905
-)
-"""Words that judge too, but alone they may be all that one answer has and another has not."""
-
-PADDING = frozenset(
-    """
-    a an the is are was it its this that very quite rather really extremely mostly somewhat fairly pretty not too so
-    below above enough completely totally entirely fully largely highly barely just nearly almost only overall
-    generally partially partly well moderately slightly possible model's assistant's
-    response responses answer answers output outputs result results quality performance work effort attempt submission
-    job score scores rating level grade mark tone structure style wording and but or
-    """.split()  # noqa: SIM905
-)
-"""Words that say nothing beside a grade."""
-
-SUBJECT = (
-    r"(?:\d+(?:\.\d+)*[.:)]\s+)?"
-    r"(?:(?:(?:the|this|an?)\s+(?:[\w'’]+\s+)?)?(?:response|answer|model|assistant|output|ai|agent|reply|text)\s+)?"  # noqa: RUF001
-)
-"""A pattern of what an outcome may begin with before its verb: a number such as `1.2:`, and who does it."""
-
-_CONTRACTED = r"n['’]t\b"  # noqa: RUF001 (an apostrophe of prose)
-
 _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
     """
     approach approaches approaching as band category critical did do does eight error exactly exceed exceeded exceeding
-    exceeds extra factually false first five four full half irrelevant less major max maximum meet meeting meets min
+    exceeds extra factually false first five four full half less major max maximum meet meeting meets min
     minimum minor more na need needs negative nine no off on one option points positive rank require requires room
     satisfies satisfy see serious seven six some stars ten than three thumbs tier top true two undefined unknown unsure
     yes zero demonstrates displays exhibits feels follows looks maintains must reads remains shall should show shows
-    sounds uses explanation summary code text reply of with few minor several many serious significant relevant
-    otherwise
+    sounds uses explanation summary code text reply of with few minor several many serious significant be
+    otherwise adheres adhere complies comply follow use demonstrate display exhibit maintain
+    neglects forgets
     """.split()  # noqa: SIM905
 )  # fmt: skip
 _ENDS = ".,;:!?()"
-# What an answer does, as in "asks" or "recommends", behind "and".
-_ACTION = re.compile(r" and (?:(?:also|then|[a-z]+ly) )?[a-z]{2,}s \w")
+# What rules look for behind "and": what an answer does, and a second "that".
+_BEHIND_AND = re.compile(rf"\sand\s+{ADVERB}([a-z]+)")
+_JOINED = ORDERED | STATED | {"that"}
 _NO_GATE = frozenset({None})
 _DIGITS = "0123456789"
-_SCORES = ("score", "point", "pt", "10", "level")
+_SCORES = ("score", "point", "pt", "10", "level", "scale", "rate")
 _NEGATIONS = (" not ", "\nnot ", " no ", "\nno ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
-POINTERS = ("above", "below", "previous", "preceding", "ditto", "idem", "same", "level", "band", "criteri", "before")
-"""One of these is in every outcome that points to another one."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -109,7 +72,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
     shown: dict[Sign, bool] = {
         "any": True,
         "ambiguous": bool(rubric.ambiguous),
-        "conjunction": _ACTION.search("\n".join(own)) is not None,
+        "conjunction": has(" and ") and not _JOINED.isdisjoint(_BEHIND_AND.findall("\n".join(own))),
         "flawed scale": False in [scale.is_whole for scale in scales],
         "gate": has_view or not _NO_GATE.issuperset([criterion.gate for criterion in criteria]),
         "graded": has_levels or not all(map(of_labels.isdisjoint, begins[2:])),
@@ -136,6 +99,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         "odd weight": has_penalty or None in weights or 0 in weights,
         "old field": bool(rubric.outdated) or (rubric.implicit_required and bool(rubric.replacements)),
         "one band": 1 in [len(scale.bands) for scale in scales],
+        "signed": has_penalty or has_view or any(map(has, FAILURES[:2])),
         "penalty": has_penalty or (has_view and any(criterion.is_negated for criterion in criteria)),
         "placeholder": "" in distinct or any(map(may_be_placeholder, distinct)),
         "pointer": has_view or any(map(has, POINTERS)),
@@ -145,11 +109,6 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         or not _NO_GATE.issuperset([scale.gate for scale in scales]),
     }
     return frozenset([sign for sign, is_shown in shown.items() if is_shown])
-
-
-def write_out_negations(text: str) -> str:
-    """Return a text with "not" as a word of its own: "does not" for "doesn't"."""
-    return re.sub(_CONTRACTED, " not", text).replace("cannot", "can not")
 
 
 def _repeats(words: list[str]) -> bool:

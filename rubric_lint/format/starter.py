@@ -3,6 +3,7 @@
 import json
 from textwrap import indent
 
+from rubric_lint.format.schema_files import newest
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
@@ -65,10 +66,11 @@ tests:
 """
 
 
-def start(shape: str, schema: str, *, suite: bool, as_json: bool) -> str:
+def start(shape: str, *, suite: bool, as_json: bool) -> str:
     """Return the text of a rubric file, or of a suite with one case; JSON names the schema in a key."""
+    schema = newest("suite" if suite else "rubric")
     text = _CASE + indent(RUBRICS[shape], "    ") if suite else RUBRICS[shape]
     if not as_json:
-        return f"# yaml-language-server: $schema={schema}\n# $schema: {schema}\n{text}"
+        return schema.modeline + text
     documents, _ = read_documents(Source("starter.yaml", text))
-    return json.dumps({"$schema": schema, **documents[0].data}, indent=2) + "\n"
+    return json.dumps({"$schema": schema.bundled_id, **documents[0].data}, indent=2) + "\n"

@@ -10,6 +10,7 @@ from typing import Any
 from rubric_lint.edits.intents import MoveItems
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import Asked
+from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.scalar import Ambiguity
@@ -98,9 +99,8 @@ class View:
     @property
     def refusal(self) -> tuple[Path, str] | None:
         """Where in the document and why the rubric is neither scored nor converted; None if it is."""
-        if self.doubts:
-            return self.doubts[0]
-        return (self.path, self.unscorable) if self.unscorable else None
+        place, reason = self.doubts[0] if self.doubts else (self.path, self.unscorable)
+        return (place, name_in(reason, self.document.source.name)) if reason else None
 
     def place(self, path: Path) -> Path:
         """Return the path in the document of a path in the words of version 2."""
@@ -157,7 +157,7 @@ class View:
         if not self.document.kind.is_program:
             repair = None
             choices = tuple(each for each in choices if all(isinstance(intent, MoveItems) for intent in each.intents))
-        return problem._replace(path=path, part=part, related=related, repair=repair, choices=choices)
+        return problem._replace(path=path, part=part, related=related, repair=repair, choices=choices, obstacle="")
 
     def _locate(self, path: Path, part: Part) -> tuple[Path, Part]:
         place, is_key = self._find(path)

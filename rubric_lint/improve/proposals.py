@@ -56,6 +56,7 @@ class Refusal(StrEnum):
     """Why a proposal is rejected before anything is judged."""
 
     SAME = "same-text"
+    REPEATED = "repeats-a-proposal"
     INVALID = "invalid-reply"
     OTHER_FIELDS = "changes-other-fields"
     LINT = "linter-finding"
@@ -351,7 +352,7 @@ class Writer(NamedTuple):
         try:
             if parts:
                 entry = next(each for each in self.base.loaded.rubric.entries if each.id == self.criterion)
-                adding = divide(entry, parts)
+                adding = divide(self.base.loaded.rubric, entry, parts)
                 if adding is None:
                     told = f"the weight {entry.weight} has no exact part for each of {len(parts)} criteria"
                     raise RefusedError(Refusal.NOT_WRITABLE, told)

@@ -13,7 +13,7 @@ from rubric_lint.agree.ratings import Key, Ratings, combine_people, make_id_key
 from rubric_lint.agree.reading import Reader
 from rubric_lint.edits.intents import Fix
 from rubric_lint.fix import Applied, Fixed
-from rubric_lint.improve.proposals import MODEL, Base, RefusedError, Shown, Writer, apply, find_own, list_texts
+from rubric_lint.improve.proposals import MODEL, Base, Refusal, RefusedError, Shown, Writer, apply, find_own, list_texts
 from rubric_lint.improve.trial import ASIDE, Decided, Fault, Fold, Paired, Reason, can_gain, decide, fold, keep
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.journal import encode
@@ -278,6 +278,10 @@ class Improver:
 
     def _try(self, outcome: Outcome, tried: Tried, made: Base, fault: Fault) -> bool:
         """Have the answers to prove on judged anew, and keep the change if it is better."""
+        text = made.examined.result.source.text
+        if any(each.decided and each.fixed and each.fixed.result.source.text == text for each in outcome.tried):
+            outcome.tried.append(tried._replace(refused=RefusedError(Refusal.REPEATED)))
+            return False
         name = outcome.assessed.id
         added = [each for each in made.ids if each not in self.base.ids]
         named = [[self.base.ids[part] for part in parts] for parts in self._fold]

@@ -53,9 +53,9 @@ class Fields(NamedTuple):
         """Return the message for a field that a record does not have."""
         place = getattr(self, name)
         if place.startswith("/"):
-            return f"nothing at `{place}` (--{name}-field)"
+            return f"nothing at `{place}` (--map {name}={place})"
         near = find_near(place, record)
-        option = f" (--{name}-field)" if place != name else ""
+        option = f" (--map {name}={place})" if place != name else ""
         return f"missing field `{place}`{option}" + (f"; did you misspell it as `{near[0]}`?" if near else "")
 
 

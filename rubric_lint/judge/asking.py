@@ -5,12 +5,12 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from rubric_lint.judge.account import Account, Need, Reservation, count_bytes
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
-from rubric_lint.judge.endpoint import Exchange, Place
+from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
 from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.prompt import Message, divide, order_criteria, output_schema, say, write_prompt
-from rubric_lint.judge.spending import Need, guess_tokens
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.verdict import WHOLE, Reading
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
@@ -57,6 +57,7 @@ class Asker(AbstractAsyncContextManager[Any], Protocol):
 
     call: Call
     pace: Pace
+    account: Account
     form: str
     refusal: str
 
@@ -65,26 +66,32 @@ class Asker(AbstractAsyncContextManager[Any], Protocol):
         """The address of the endpoint, safe to show."""
 
     async def complete(
-        self, messages: Iterable[Message], schema: Mapping[str, Any], place: Place | None = None, /
+        self,
+        messages: Iterable[Message],
+        schema: Mapping[str, Any],
+        place: Place | None = None,
+        reserved: Reservation | None = None,
+        /,
     ) -> Exchange:
         """Return the model's reply.
 
         Raises:
             UnansweredError: when there is none.
+            LimitError: when a limit of the run does not allow a request.
         """
 
 
 class Asked(NamedTuple):
     """The exchanges of one request and its corrections; `fault` describes the last if `output` is None.
 
-    `is_last` if a correction failed as every other request would.
+    `last` is why a correction failed, if every other request would fail as it did.
     """
 
     rubric: ScoringRubric
     exchanges: tuple[Exchange, ...]
     output: JudgeOutput | None
     fault: str = ""
-    is_last: bool = False
+    last: UnansweredError | None = None
 
 
 class Sample(NamedTuple):
@@ -135,8 +142,8 @@ class Request(NamedTuple):
 def list_needs(answer: Answer, calls: Sequence[Call], plan: Plan) -> list[Need]:
     """Return what the requests for an answer may use, if each gets a valid output."""
     return [
-        Need(each.call.model, guess_tokens(text for _, text in each.messages), each.call.max_tokens)
-        for each in list_requests(answer, calls, plan)
+        Need(request.call.model, count_bytes(request.body), request.call.most_output)
+        for request in list_requests(answer, calls, plan)
     ]
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
+from rubric_lint.judge.account import Account, Reservation
 from rubric_lint.judge.asking import Request
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
@@ -240,7 +241,7 @@ class BatchAsker(AbstractAsyncContextManager[Any]):
     def __init__(self, call: Call, results: BatchResults) -> None:
         self.call = call
         self.form, self.refusal = call.response_format, ""
-        self.pace = Pace()
+        self.pace, self.account = Pace(), Account()
         self._results = results
 
     async def __aexit__(self, *_: object) -> None:
@@ -252,14 +253,21 @@ class BatchAsker(AbstractAsyncContextManager[Any]):
         return self.call.endpoint
 
     async def complete(
-        self, messages: Iterable[Message], schema: Mapping[str, Any], place: Place | None = None, /
+        self,
+        messages: Iterable[Message],
+        schema: Mapping[str, Any],
+        place: Place | None = None,
+        _reserved: Reservation | None = None,
+        /,
     ) -> Exchange:
         """Return the reply of the batch.
 
         Raises:
             UnansweredError: if there is none that counts.
         """
-        return self._results.take(Request(self.call, place or Place("", 1), tuple(messages), schema).name)
+        exchange = self._results.take(Request(self.call, place or Place("", 1), tuple(messages), schema).name)
+        self.account.add(self.call.model, exchange.reply)
+        return exchange
 
 
 def _read_exchange(result: Mapping[str, Any]) -> Exchange:

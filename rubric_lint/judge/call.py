@@ -21,6 +21,9 @@ SCHEMA_IN_OBJECT = "json_object with schema"
 DEFAULT_URL = "https://api.openai.com/v1"
 """The endpoint if no other is named."""
 
+MAX_TOKENS = ("max_tokens", "max_completion_tokens")
+"""The fields of a body that limit the output tokens: as most servers name it, and as it is named today."""
+
 _NAMES_MAX_COMPLETION_TOKENS = ("api.openai.com", ".openai.azure.com")
 """The hosts whose reasoning models refuse `max_tokens`; servers of one's own often know no other name."""
 
@@ -74,10 +77,21 @@ class Call:
         if self.seed is not None:
             body["seed"] = derive_seed(self.seed, sample)
         if self.max_tokens is not None:
-            host = urlsplit(self.endpoint).hostname or ""
-            is_new = host.endswith(_NAMES_MAX_COMPLETION_TOKENS)
-            body["max_completion_tokens" if is_new else "max_tokens"] = self.max_tokens
+            body[self.max_tokens_field] = self.max_tokens
         return {**body, **self.extra_body}
+
+    @property
+    def max_tokens_field(self) -> str:
+        """The field of a body that limits the output tokens."""
+        usual, new = MAX_TOKENS
+        host = urlsplit(self.endpoint).hostname or ""
+        return new if host.endswith(_NAMES_MAX_COMPLETION_TOKENS) else usual
+
+    @property
+    def most_output(self) -> int | None:
+        """The most output tokens of a reply, None if neither `max_tokens` nor `extra_body` limits them."""
+        limits = [self.max_tokens, *(self.extra_body.get(name) for name in MAX_TOKENS)]
+        return max((limit for limit in limits if type(limit) is int and limit > 0), default=None)
 
     def identify(self) -> list[Any]:
         """Return everything that affects the replies, as JSON. What is not set is left out, as before it existed."""

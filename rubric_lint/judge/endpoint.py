@@ -13,10 +13,19 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
+from rubric_lint.judge.account import Account, Charge, LimitError, Need, Reservation, count_bytes
 from rubric_lint.judge.call import DEFAULT_URL, SCHEMA_IN_OBJECT, Call
 from rubric_lint.judge.pace import Pace, TokenEstimate, Turn, read_wait
 from rubric_lint.judge.prompt import Message
-from rubric_lint.outputs.reply import Reply, UnreadableError, explain, read_reply, shorten, tells_overload
+from rubric_lint.outputs.reply import (
+    Reply,
+    UnreadableError,
+    explain,
+    read_reply,
+    read_usage,
+    shorten,
+    tells_overload,
+)
 
 _MOST_BYTES = 10_000_000
 """The most bytes of a body, packed or not; a long reply has a few hundred thousand."""
@@ -114,6 +123,9 @@ _OF_ANSWER = re.compile(
 _MOST_REFUSALS = 100
 """How often one request is refused before it is given up, while others get their replies."""
 
+_NOT_CONNECTED = {"ConnectError", "ConnectTimeout", "PoolTimeout"}
+"""The errors of httpx, by whichever name it is installed, of a request that was not sent."""
+
 _OVERLOADED = {HTTPStatus.SERVICE_UNAVAILABLE, 529}
 """The statuses of an endpoint with too many requests of all its callers; 529 is not registered, but used."""
 
@@ -132,8 +144,20 @@ _SHORTEST_SECRET = 8
 """Shorter keys are placeholders such as `none`, for endpoints without a key, and may occur in messages as words."""
 
 
+class Remedy(NamedTuple):
+    """What has to change before a run can go on that no request could: something outside `first`, or its `options`."""
+
+    first: str = ""
+    options: str = ""
+
+
+NO_REMEDY = Remedy()
+
+
 class UnansweredError(Exception):
     """A request that got no reply; `lasting` if no other request would get one, `advice` on what would help.
+
+    `remedy` says what has to change before another run, as far as it is known.
 
     `of_answer` if the cause is the length or the content of the answer, which says nothing about other requests.
     `is_refused` if the same request would be refused again, `is_of_format` if for how it asks for JSON.
@@ -151,9 +175,11 @@ class UnansweredError(Exception):
         is_refused: bool = False,
         is_of_format: bool = False,
         advice: str = "",
+        remedy: Remedy = NO_REMEDY,
     ) -> None:
         super().__init__(message)
         self.lasting = lasting
+        self.remedy = remedy
         self.of_answer = of_answer
         self.is_refused = is_refused
         self.is_of_format = is_of_format
@@ -163,6 +189,15 @@ class UnansweredError(Exception):
         """Return the same with another message."""
         flags = {name: value for name, value in vars(self).items() if name != "model"}
         return UnansweredError(message, **flags)
+
+
+_NO_KEY = Remedy(options="the variable of the API key in --api-key-env")
+_NO_CREDIT = Remedy("see that the account has credit")
+_REMEDIES = {
+    HTTPStatus.UNAUTHORIZED: Remedy("put the right API key into its variable"),
+    HTTPStatus.PAYMENT_REQUIRED: _NO_CREDIT,
+    HTTPStatus.NOT_FOUND: Remedy(options="the right --model and --base-url"),
+}
 
 
 class _TryAgainError(Exception):
@@ -203,6 +238,8 @@ class Endpoint(AbstractAsyncContextManager[Any]):
     many requests (HTTP 429) pauses all requests through `pace` and does not count as a failed try. Headers from
     environment variables of the client, which may hold keys, are sent only if it `takes_variables`.
 
+    Every request is sent through `account`, retries included.
+
     `form` is how JSON is requested. It changes if the endpoint does not know `json_schema` but takes a schema in
     another way, or JSON without one; then `refusal` is what it said to the first.
     """
@@ -223,6 +260,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         self.form = call.response_format
         self.refusal = ""
         self.pace = pace or Pace()
+        self.account = Account()
         self._key = key
         secrets = [key, *call.list_secrets()]
         if takes_variables:  # the client sends the headers of this variable
@@ -248,24 +286,41 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         return self._redact(self.call.endpoint)
 
     async def complete(
-        self, messages: Iterable[Message], schema: Mapping[str, Any], place: Place | None = None, /
+        self,
+        messages: Iterable[Message],
+        schema: Mapping[str, Any],
+        place: Place | None = None,
+        reserved: Reservation | None = None,
+        /,
     ) -> Exchange:
-        """Return the model's reply.
+        """Return the model's reply; its requests use what is reserved for them, if it is.
 
         Raises:
             UnansweredError: when all tries failed.
+            LimitError: when a limit of the run does not allow a request.
         """
-        form, messages = self.form, tuple(messages)
-        sample = place.sample if place else 1
+        messages = tuple(messages)
+        if reserved:
+            return await self._find_form(messages, schema, place, reserved)
+        body = self.call.make_body(messages, schema, place.sample if place else 1, self.form)
+        need = Need(self.call.model, count_bytes(body), self.call.most_output)
+        with await self.account.reserve([need]) as own:
+            return await self._find_form(messages, schema, place, own)
+
+    async def _find_form(
+        self, messages: tuple[Message, ...], schema: Mapping[str, Any], place: Place | None, reserved: Reservation
+    ) -> Exchange:
+        """Return the model's reply, asked for JSON in the first way that the endpoint knows."""
+        form, sample = self.form, place.sample if place else 1
         try:
-            return await self._complete(self.call.make_body(messages, schema, sample, form))
+            return await self._complete(self.call.make_body(messages, schema, sample, form), reserved)
         except UnansweredError as refusal:
             if form != "json_schema" or not refusal.is_of_format:
                 raise
             first = refusal
         for less in (SCHEMA_IN_OBJECT, "json_object"):
             try:
-                exchange = await self._complete(self.call.make_body(messages, schema, sample, less))
+                exchange = await self._complete(self.call.make_body(messages, schema, sample, less), reserved)
             except UnansweredError as other:
                 if other.is_of_format or (other.is_refused and not other.of_answer):
                     continue
@@ -274,38 +329,47 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             return exchange
         raise first
 
-    async def _complete(self, body: dict[str, Any]) -> Exchange:
-        size = len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+    async def _complete(self, body: dict[str, Any], reserved: Reservation) -> Exchange:
+        size, reason = count_bytes(body), ""
+        need = Need(self.call.model, size, self.call.most_output)
         tried = refused = 0
         while True:
-            turn = await self.pace.wait_turn(self._estimate.guess(size, self.call.max_tokens))
-            used = None
             try:
-                exchange = self._clean(await self._post(body), body)
-                tokens = exchange.reply.tokens
-                self._estimate.learn(size, tokens.input, tokens.output)
-                used = None if tokens.input is None else float(tokens.input + (tokens.output or 0))
-            except _TryAgainError as fault:
-                reason = self._redact(str(fault))
-                self._hold(turn, fault, reason)
-                tried += not fault.is_refusal
-                refused += fault.is_refusal
-                if refused > _MOST_REFUSALS:
-                    raise UnansweredError(f"{reason} (refused {refused} times)") from None
-                if tried > self.call.retries:
-                    raise UnansweredError(f"{reason} (tried {tried} times)" if tried > 1 else reason) from None
-                delay = 0.0
-                if not fault.pauses_all:
-                    delay = min(_FIRST_DELAY * 2.0 ** (tried - 1), _LONGEST_DELAY)
-                    delay *= random.uniform(0.5, 1)  # noqa: S311 (spreads load, keeps no secret)
-            except UnansweredError as fault:
-                self.pace.go_on()
-                raise fault.reword(" ".join(filter(None, (self._redact(str(fault)), fault.advice)))) from None
-            else:
-                self.pace.go_on()
-                return exchange
-            finally:
-                self.pace.leave(turn, used)
+                charge = await self.account.begin(reserved, need)
+            except LimitError as limit:
+                limit.reason = reason
+                raise
+            with charge:
+                turn = await self.pace.wait_turn(self._estimate.guess(size, self.call.max_tokens))
+                used = None
+                try:
+                    exchange = self._clean(await self._post(body, charge), body)
+                    tokens = exchange.reply.tokens
+                    self._estimate.learn(size, tokens.input, tokens.output)
+                    used = None if tokens.input is None else float(tokens.input + (tokens.output or 0))
+                except _TryAgainError as fault:
+                    reason = self._redact(str(fault))
+                    self._hold(turn, fault, reason)
+                    tried += not fault.is_refusal
+                    refused += fault.is_refusal
+                    if refused > _MOST_REFUSALS:
+                        raise UnansweredError(f"{reason} (refused {refused} times)") from None
+                    if tried > self.call.retries:
+                        raise UnansweredError(f"{reason} (tried {tried} times)" if tried > 1 else reason) from None
+                    delay = 0.0
+                    if not fault.pauses_all:
+                        delay = min(_FIRST_DELAY * 2.0 ** (tried - 1), _LONGEST_DELAY)
+                        delay *= random.uniform(0.5, 1)  # noqa: S311 (spreads load, keeps no secret)
+                except UnansweredError as fault:
+                    self.pace.go_on()
+                    raise fault.reword(" ".join(filter(None, (self._redact(str(fault)), fault.advice)))) from None
+                else:
+                    self.pace.go_on()
+                    if charge.is_too_short:
+                        raise self.account.refuse_longer(self._redact(exchange.reply.fault or ""))
+                    return exchange
+                finally:
+                    self.pace.leave(turn, used)
             await asyncio.sleep(delay)
 
     def _hold(self, turn: Turn, fault: _TryAgainError, reason: str) -> None:
@@ -315,18 +379,23 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             return
         if (fault.wait or 0) > _LONGEST_WAIT:
             message = f"{reason}; the endpoint asks to wait {fault.wait:.0f} s: run the same command again after that"
-            raise UnansweredError(message, lasting=True)
+            raise UnansweredError(message, lasting=True, remedy=Remedy(f"wait {fault.wait:.0f} s"))
         if not self.pace.hold(turn, fault.wait, reason):
             raise UnansweredError(f"{reason}; no other reply for half an hour", lasting=True)
 
-    async def _post(self, body: Mapping[str, Any]) -> Exchange:
+    async def _post(self, body: Mapping[str, Any], charge: Charge) -> Exchange:
+        """Send a request and return its reply; note in the charge what is known of its bill."""
         named = {name: body[name] for name in ("model", "messages")}
         rest = {name: value for name, value in body.items() if name not in named}
+        if charge.most_output is not None:
+            rest[self.call.max_tokens_field] = charge.most_output
         sent, start = datetime.now(UTC), time.monotonic()
+        charge.is_sent = True
         try:
             # The client's own timeout restarts with every chunk of a slow response.
             async with asyncio.timeout(self.call.timeout):
                 response = await self._client.chat.completions.with_raw_response.create(**named, extra_body=rest)
+                self._note_usage(charge, response.text)
                 reply = read_reply(response.text)
         except (TimeoutError, self._openai.APITimeoutError):
             raise _TryAgainError(f"no reply within {self.call.timeout:g} s") from None
@@ -334,15 +403,26 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             raise _TryAgainError(str(fault)) from None
         except self._openai.APIConnectionError as fault:
             cause = fault.__cause__
+            charge.is_sent = type(cause).__name__ not in _NOT_CONNECTED
             message = str(cause) if isinstance(cause, BodyError) else f"the connection failed: {cause or fault}"
             raise _TryAgainError(message) from None
         except self._openai.APIStatusError as fault:
+            self._note_usage(charge, fault.response.text)
+            charge.is_refused = fault.status_code < HTTPStatus.INTERNAL_SERVER_ERROR or fault.status_code in _OVERLOADED
             raise self._judge_status(fault) from None
         except UnreadableError as fault:
             raise _TryAgainError(str(fault), is_overload=fault.is_overload) from None
         except self._openai.OpenAIError as fault:
             raise _TryAgainError(f"cannot read the response: {fault}") from None
+        charge.is_usable = reply.fault is None
+        reply = reply._replace(fault=charge.explain_cut(reply.fault))
+        if reply.text and not charge.tokens.output:
+            charge.tokens = charge.tokens._replace(output=None)
         return Exchange(reply, sent, time.monotonic() - start)
+
+    def _note_usage(self, charge: Charge, body: str) -> None:
+        tokens, model = read_usage(body)
+        charge.note(tokens, None if model is None else _replace(model, self._secrets))
 
     def _judge_status(self, fault: Any) -> Exception:
         """Return the exception for an error response: retry, give up this request, or give up all."""
@@ -351,18 +431,21 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         if response.is_redirect:
             where = response.headers.get("location", "").partition("?")[0]
             message = f"HTTP {status}: the endpoint redirects to {where}, and no request follows with the key"
-            return UnansweredError(message, lasting=True, advice="(name the right address with --base-url)")
+            advice, remedy = "(name the right address with --base-url)", Remedy(options="the right --base-url")
+            return UnansweredError(message, lasting=True, advice=advice, remedy=remedy)
         code = fault.body.get("code") if isinstance(fault.body, dict) else None
         if code == "insufficient_quota" or status in _LASTING:
             no_key = status == HTTPStatus.UNAUTHORIZED and self._key == NO_KEY
             advice = "(no API key was sent; name its variable with --api-key-env)" if no_key else ""
-            return UnansweredError(message, lasting=True, advice=advice)
+            remedy = _NO_KEY if no_key else _REMEDIES.get(status, _NO_CREDIT)
+            return UnansweredError(message, lasting=True, advice=advice, remedy=remedy)
         form = self.call.response_format
         if form in _JSON_FORMS and status not in _PASSING and _ABOUT_FORMAT.search(response.text):
             advice = (
                 f"(asked with --response-format {form}; try --response-format text, which relies on the prompt alone)"
             )
-            return UnansweredError(message, lasting=True, is_of_format=True, advice=advice)
+            remedy = Remedy(options="--response-format text")
+            return UnansweredError(message, lasting=True, is_of_format=True, advice=advice, remedy=remedy)
         if status == HTTPStatus.TOO_MANY_REQUESTS and _TOO_LARGE.search(message):
             return UnansweredError(message, of_answer=True, is_refused=True)
         is_overload = status in _OVERLOADED or tells_overload(fault.body)

@@ -115,14 +115,19 @@ class Journal:
     def replace(self, lines: Mapping[str, bytes]) -> None:
         """Put lines in the place of those with their ids, and remove records that a later one renews.
 
+        Invalid ones go to the end: a run that a limit ends asks first for what no run has asked for again.
+
         Raises:
             WriteError: if the file cannot be replaced.
         """
         if not lines and not self.renewed:
             return
+        last = {key: line for key, line in lines.items() if not _identify(line)[2]}
         with open_whole(str(self._path), "wb") as whole:
             for key, line in self.read():
-                whole.write(lines.get(key, line))
+                if key not in last:
+                    whole.write(lines.get(key, line))
+            whole.writelines(last.values())
             if os.name == "nt":  # which replaces no open file
                 os.close(self._file)
                 self._file = os.open(os.devnull, os.O_RDWR)
@@ -158,7 +163,7 @@ class Journal:
                     yield _identify(line)
                 except ValueError:
                     if line.endswith(b"\n") or len(line) == LIMIT or not _is_torn(line):
-                        message = f"line {number} is not a result of a judge run; name another file with --output"
+                        message = f"line {number} is not a result of a judge run; name another file"
                         raise JournalError(message) from None
                     torn = line
         if torn:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, Literal, NamedTuple
 
+from rubric_lint.arguments import NONE, require, takes
 from rubric_lint.format.criterion import Band, Criterion, Shape
 from rubric_lint.messages import list_scores, whole
 from rubric_lint.outputs.chat_tokens import break_tokens, escape_tokens
@@ -34,6 +35,7 @@ class Message(NamedTuple):
     content: str
 
 
+@takes(rubric=ScoringRubric, case=JudgedCase)
 def write_prompt(rubric: ScoringRubric, case: JudgedCase) -> tuple[Message, Message]:
     """Return the instructions, which depend only on the rubric so that an endpoint can cache them, and the case.
 
@@ -51,6 +53,8 @@ def write_prompt(rubric: ScoringRubric, case: JudgedCase) -> tuple[Message, Mess
     else:
         parts += ["\n".join(_describe(criterion)) for criterion in rubric.model.criteria]
     texts = {"question": case.question, "reference": case.reference, "answer": case.answer}
+    for name, text in texts.items():
+        require(name, text, str if name == "answer" else (str, NONE))
     given = {name: whole(text) for name, text in texts.items() if text is not None}
     mark = make_mark(given.values())
     blocks = "\n\n".join(f"<{name}-{mark}>\n{text}\n</{name}-{mark}>" for name, text in given.items())
@@ -75,6 +79,7 @@ def as_text(messages: Iterable[Message]) -> str:
     return "\n\n".join(message.content for message in messages)
 
 
+@takes(rubric=ScoringRubric)
 def output_schema(rubric: ScoringRubric) -> dict[str, Any]:
     """Return the JSON Schema of this rubric's judge outputs, for the strict modes of structured-output APIs.
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Never, Protocol, Self
 
 from rubric_lint.format.criterion import Shape
+from rubric_lint.judge.account import Account, LimitError, Reservation
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Asked, Asker, Plan, Sample, correct, list_needs
-from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
+from rubric_lint.judge.endpoint import NO_REMEDY, Exchange, Place, Remedy, UnansweredError
 from rubric_lint.judge.journal import make_fingerprint
 from rubric_lint.judge.prompt import Message, divide, join_outputs, output_schema, write_prompt
-from rubric_lint.judge.spending import NO_LIMIT, Limit, Need, Spending
+from rubric_lint.judge.spending import Spending
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.reply import Reply, Tokens, is_other_model
@@ -30,12 +31,15 @@ from rubric_lint.scoring.totals import ReadingTotals
 class Panel:
     """One model or several, which all judge every answer; use it as an asynchronous context manager.
 
-    `names` has a name for each of `endpoints`, which no other has; `paces` are theirs, each once. `is_live` is False
-    for the results of a batch.
+    `names` has a name for each of `endpoints`, which no other has; `paces` are theirs, each once. All requests are sent
+    through `account`. `is_live` is False for the results of a batch.
     """
 
-    def __init__(self, endpoints: Sequence[Asker], *, is_live: bool = True) -> None:
+    def __init__(self, endpoints: Sequence[Asker], account: Account | None = None, *, is_live: bool = True) -> None:
         self.endpoints = tuple(endpoints)
+        self.account = account or Account()
+        for endpoint in endpoints:
+            endpoint.account = self.account
         self.is_live = is_live
         self.names = name_models((endpoint.call.model, endpoint.name) for endpoint in endpoints)
         self.paces = {id(endpoint.pace): endpoint.pace for endpoint in endpoints}.values()
@@ -176,12 +180,16 @@ _IN_A_ROW = 5
 
 
 class StoppedError(Exception):
-    """A run that stopped early, and why."""
+    """A run that stopped early, and why; `remedy` says what has to change before it can go on."""
+
+    remedy = NO_REMEDY
 
 
-def _stop(model: str) -> Never:
+def _stop(model: str, remedy: Remedy) -> Never:
     """Raise the error of a run that no other request can go on; `model` is the one of a panel."""
-    raise StoppedError(f"all other requests {f'to `{model}` ' if model else ''}would fail too")
+    error = StoppedError(f"all other requests {f'to `{model}` ' if model else ''}would fail too")
+    error.remedy = remedy
+    raise error
 
 
 @dataclass(slots=True)
@@ -190,15 +198,14 @@ class JudgeTally:
 
     `votes` is the most independent votes that an answer can have, `cached` how many requests needed no endpoint.
     `others` counts replies of another model than the one asked, by both names, `reading` what was passed over in the
-    replies. `is_limited`: a limit of the run kept
-    an answer from being judged.
+    replies, `spending` what the requests used. `is_limited`: a limit kept an answer from being judged; `unfinished` are
+    those whose replies could not be used until a limit allowed no other. `stored` counts replies for later runs.
     """
 
     judged: int = 0
     invalid: int = 0
     unanswered: int = 0
     skipped: int = 0
-    tokens: Tokens = field(default_factory=Tokens)
     stable: int = 0
     votes: int = 1
     cached: int = 0
@@ -206,6 +213,13 @@ class JudgeTally:
     spending: Spending = field(default_factory=Spending, compare=False)
     reading: ReadingTotals = field(default_factory=ReadingTotals, compare=False)
     is_limited: bool = False
+    unfinished: int = 0
+    stored: int = field(default=0, compare=False)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a limit ended the run before anything came of it, so that the same run would end there again."""
+        return self.is_limited and self.unfinished > 0 and not self.judged and not self.stored
 
     @property
     def valid(self) -> int:
@@ -225,7 +239,7 @@ class Results(Protocol):
 class JudgeRun:
     """Judge answers; after each, call `watch` with the id as JSON and the error (None: a valid output).
 
-    An answer whose requests would exceed the `limit` is not asked for; `spending` is that of earlier runs under it.
+    No answer is begun whose requests may exceed the limits of the panel's account.
     """
 
     def __init__(
@@ -235,19 +249,13 @@ class JudgeRun:
         plan: Plan,
         watch: Callable[[str, str | None], object],
         store: ReplyStore | None = None,
-        *,
-        limit: Limit = NO_LIMIT,
-        spending: Spending | None = None,
     ) -> None:
-        self.tally = JudgeTally(spending=spending or Spending())
+        self.tally = JudgeTally(spending=panel.account.meter())
         self.panel = panel
         self._journal = journal
         self._plan = plan
         self._watch = watch
         self._lost_in_a_row = 0
-        self._limit = limit
-        self._promised: list[Need] = []
-        self._room = asyncio.Condition()
         self._store = store
 
     async def judge(self, answers: Iterable[Answer]) -> None:
@@ -276,23 +284,23 @@ class JudgeRun:
                 yield answer
 
     async def _work(self, waiting: Iterator[Answer]) -> None:
+        calls = [endpoint.call for endpoint in self.panel.endpoints]
         for answer in waiting:
-            calls = [endpoint.call for endpoint in self.panel.endpoints]
-            promised = list_needs(answer, calls, self._plan) if self._limit.is_set else []
-            if not await self._admit(promised):
-                self.tally.is_limited = True
-                return
+            account = self.panel.account
+            needs = list_needs(answer, calls, self._plan) if account.limit.is_set else []
             try:
-                taken = await self._judge_one(answer)
+                with await account.reserve(needs) as reserved:
+                    taken = await self._judge_one(answer, reserved)
+            except LimitError as limit:
+                self.tally.is_limited = True
+                if limit.reason:
+                    self.tally.unanswered += not limit.is_invalid
+                    self.tally.unfinished += limit.is_invalid
+                    self._watch(answer.key, f"not judged: {limit.reason}; no other try ({limit})")
+                return
             except UnansweredError as fault:
                 self._take_loss(answer, fault)
                 continue
-            finally:
-                if self._limit.is_set:
-                    async with self._room:
-                        for need in promised:
-                            self._promised.remove(need)
-                        self._room.notify_all()
             self._lost_in_a_row = 0
             record = make_record(answer, self.panel, self._plan, taken)
             self._journal.append(record)
@@ -304,35 +312,16 @@ class JudgeRun:
             verdicts = {answer.rubric.grade(output).verdict for output in outputs}
             self.tally.stable += invalid is None and len(outputs) > 1 and len(verdicts) == 1
             message = None
-            is_last, model = False, ""
+            refusal: UnansweredError | None = None
+            model = ""
             if invalid is not None:
                 pairs = zip(self.panel.names, taken, strict=True)
                 model, last = next((name, s[-1].asked[-1]) for name, s in pairs if s and s[-1].output is None)
                 message = f"invalid after {counted(len(last.exchanges), 'attempt')}: {invalid}"
-                is_last = last.is_last
+                refusal = last.last
             self._watch(answer.key, message)
-            if is_last:
-                _stop("" if self.panel.is_single else model)
-
-    async def _admit(self, needs: Sequence[Need]) -> bool:
-        """Return whether requests may be sent; wait while those of other answers may leave room for them.
-
-        Before the first reply of each model nobody knows what a request costs, so the first answer goes alone.
-        """
-        if not self._limit.is_set:
-            return True
-        limit, used = self._limit, self.tally.spending
-
-        def has_room() -> bool:
-            is_known = limit.cost is None or all(used.knows(need.model) for need in needs)
-            return is_known and limit.allows(used, [*self._promised, *needs])
-
-        async with self._room:
-            await self._room.wait_for(lambda: has_room() or not self._promised)
-            if not limit.allows(used, needs):
-                return False
-            self._promised += needs
-        return True
+            if refusal:
+                _stop("" if self.panel.is_single else model, refusal.remedy)
 
     def _take_loss(self, answer: Answer, fault: UnansweredError) -> None:
         self.tally.unanswered += 1
@@ -340,11 +329,11 @@ class JudgeRun:
         self._lost_in_a_row += not fault.of_answer
         self._watch(answer.key, f"not judged: {f'`{fault.model}`: ' if fault.model else ''}{fault}")
         if fault.lasting:
-            _stop(fault.model)
+            _stop(fault.model, fault.remedy)
         if self._lost_in_a_row >= _IN_A_ROW and self.panel.is_live:
             raise StoppedError(f"{_IN_A_ROW} answers in a row got no reply")
 
-    async def _judge_one(self, answer: Answer) -> Samples:
+    async def _judge_one(self, answer: Answer, reserved: Reservation) -> Samples:
         """Ask each model for its samples, one by one, so that `concurrency` limits all requests.
 
         The first invalid sample makes the answer invalid, so nothing more is asked.
@@ -353,15 +342,19 @@ class JudgeRun:
         for endpoint, name, samples in zip(self.panel.endpoints, self.panel.names, taken, strict=True):
             for number in range(1, self._plan.samples + 1):
                 try:
-                    samples.append(await self._sample(endpoint, answer, number))
+                    samples.append(await self._sample(endpoint, answer, number, reserved))
                 except UnansweredError as fault:
                     fault.model = "" if self.panel.is_single else name
+                    raise
+                except LimitError as limit:
+                    if limit.reason and not self.panel.is_single:
+                        limit.reason = f"`{name}`: {limit.reason}"
                     raise
                 if samples[-1].output is None:
                     return taken
         return taken
 
-    async def _sample(self, endpoint: Asker, answer: Answer, number: int) -> Sample:
+    async def _sample(self, endpoint: Asker, answer: Answer, number: int, reserved: Reservation) -> Sample:
         """Ask a model for its output with this number, from 1; raise UnansweredError when a request got no reply.
 
         The first request whose output stays invalid makes the sample invalid, and the others are not made.
@@ -369,7 +362,7 @@ class JudgeRun:
         order = self._plan.order(answer, endpoint.call.model, number)
         asked: list[Asked] = []
         for part in divide(answer.rubric, order, per_criterion=self._plan.per_criterion):
-            asked.append(await self._ask(endpoint, answer, part, number))
+            asked.append(await self._ask(endpoint, answer, part, number, reserved))
             if asked[-1].output is None:
                 is_part = len(part.criteria) < len(answer.rubric.criteria)
                 where = f"criterion `{part.criteria[0].id}`: " if is_part else ""
@@ -377,7 +370,9 @@ class JudgeRun:
         outputs = ((each.rubric, each.output) for each in asked if each.output)
         return Sample(join_outputs(answer.rubric, outputs), tuple(asked), order)
 
-    async def _ask(self, endpoint: Asker, answer: Answer, rubric: ScoringRubric, number: int) -> Asked:
+    async def _ask(
+        self, endpoint: Asker, answer: Answer, rubric: ScoringRubric, number: int, reserved: Reservation
+    ) -> Asked:
         prompt = write_prompt(rubric, answer.case)
         schema = output_schema(rubric)
         store, model = self._store, endpoint.call.model
@@ -393,13 +388,16 @@ class JudgeRun:
         fault = ""
         while True:
             try:
-                exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
+                exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number), reserved))
             except UnansweredError as refusal:
                 if not exchanges:
                     raise
                 lost = "was refused" if refusal.is_refused else "got no reply"
                 fault = f"{fault}; the correction {lost}: {refusal}"
-                return Asked(rubric, tuple(exchanges), None, fault, is_last=refusal.lasting)
+                return Asked(rubric, tuple(exchanges), None, fault, refusal if refusal.lasting else None)
+            except LimitError as limit:
+                limit.follow(len(exchanges), fault)
+                raise
             reply = exchanges[-1].reply
             self._count(model, exchanges[-1])
             try:
@@ -413,6 +411,7 @@ class JudgeRun:
                 self.tally.reading.note(output.notes)
                 if store:
                     store.put(key, exchanges[-1])
+                    self.tally.stored += 1
                 return Asked(rubric, tuple(exchanges), output)
 
     def _read(self, reply: Reply, answer: Answer, rubric: ScoringRubric) -> JudgeOutput:
@@ -424,8 +423,4 @@ class JudgeRun:
         replied = exchange.reply.model
         if replied and is_other_model(model, replied):
             self.tally.others[model, replied] += 1
-        if exchange.is_cached:
-            self.tally.cached += 1
-            return
-        self.tally.tokens = self.tally.tokens.plus(exchange.reply.tokens)
-        self.tally.spending.add(model, exchange.reply)
+        self.tally.cached += exchange.is_cached

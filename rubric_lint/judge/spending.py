@@ -3,12 +3,12 @@
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import find_near
-from rubric_lint.outputs.reply import Reply, Tokens, refuse_duplicates
+from rubric_lint.outputs.reply import Tokens, refuse_duplicates
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
 
 _MILLION = Decimal(1_000_000)
@@ -32,6 +32,14 @@ class Price(NamedTuple):
     cached: Decimal
     output: Decimal
 
+    def charge(self, tokens: Tokens) -> Decimal:
+        """Return the exact cost of tokens."""
+        cached = min(tokens.cached or 0, tokens.input or 0)
+        fresh = (tokens.input or 0) - cached
+        with localcontext(prec=_DIGITS):
+            cost = fresh * self.input + cached * self.cached + (tokens.output or 0) * self.output
+            return cost / _MILLION
+
 
 class Prices(NamedTuple):
     """The prices of models by their names, and the currency; empty if the table does not say it."""
@@ -41,11 +49,22 @@ class Prices(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What requests cost; `without_price` counts those of each model that has none, `without_tokens` the uncounted."""
+    """What requests cost; `without_price` counts those of each model that has none, `without_tokens` the uncounted.
+
+    The uncounted cost at most `more`, None if nobody knows.
+    """
 
     amount: Decimal
     without_price: Mapping[str, int]
     without_tokens: int
+    more: Decimal | None = None
+
+    def find_most(self) -> Decimal | None:
+        """Return what all requests cost at most; None if nobody knows."""
+        if self.more is None or self.without_price:
+            return None
+        with localcontext(prec=_DIGITS):
+            return self.amount + self.more
 
 
 CHARACTERS = 4
@@ -57,60 +76,38 @@ def guess_tokens(texts: Iterable[str]) -> int:
     return sum(map(len, texts)) // CHARACTERS
 
 
-class Need(NamedTuple):
-    """A request to a model: roughly the tokens that it sends, and the most that the reply may have (None: not set)."""
-
-    model: str
-    input: int
-    output: int | None = None
-
-
 class Spending:
-    """The tokens of requests by the model that was asked and the model that answered.
+    """What requests used: their number, and their tokens by the model that was asked and the model that answered.
 
-    `uncounted` is the number of replies without token counts.
+    `requests` are those that were sent, `unusable` those of them without a reply that has a text to read, `uncounted`
+    those that may be billed and whose token counts are missing. The uncounted cost at most `more`, None if unknown.
     """
 
     def __init__(self) -> None:
+        self.requests = self.unusable = self.uncounted = 0
+        self.tokens = Tokens()
+        self.more: Decimal | None = Decimal(0)
         self._tokens: dict[tuple[str, str | None], Tokens] = {}
-        self._requests: Counter[tuple[str, str | None]] = Counter()
-        self._most: dict[str, tuple[int, int]] = {}
-        self.uncounted = 0
+        self._counted: Counter[tuple[str, str | None]] = Counter()
+        self._most_output: Counter[str] = Counter()
 
-    def add(self, asked: str, reply: Reply) -> None:
-        """Count a reply."""
-        if reply.tokens.input is None or reply.tokens.output is None:
+    def add(self, asked: str, tokens: Tokens, answered: str | None, most: Decimal | None = None) -> None:
+        """Count the tokens of a request; if a count is missing, it costs at most `most`."""
+        self.tokens = self.tokens.plus(tokens)
+        if tokens.input is None or tokens.output is None:
             self.uncounted += 1
+            with localcontext(prec=_DIGITS):
+                self.more = None if most is None or self.more is None else self.more + most
             return
-        key = asked, reply.model
-        cached = min(reply.tokens.cached or 0, reply.tokens.input)
-        self._tokens[key] = self._tokens.get(key, Tokens()).plus(reply.tokens._replace(cached=cached))
-        self._requests[key] += 1
-        most = self._most.get(asked, (0, 0))
-        self._most[asked] = max(most[0], reply.tokens.input), max(most[1], reply.tokens.output)
+        key = asked, answered
+        cached = min(tokens.cached or 0, tokens.input)
+        self._tokens[key] = self._tokens.get(key, Tokens()).plus(tokens._replace(cached=cached))
+        self._counted[key] += 1
+        self._most_output[asked] = max(self._most_output[asked], tokens.output)
 
-    def knows(self, model: str) -> bool:
-        """Return whether a reply of the model was counted."""
-        return model in self._most
-
-    def find_worst(self, needs: Iterable[Need], prices: Prices) -> Decimal:
-        """Return what requests may cost: each sends and gets as much as the largest so far, or as it may.
-
-        Of a model without a counted reply and without a limit of tokens, only what is sent is known.
-        """
-        amount = Decimal(0)
-        with localcontext(prec=_DIGITS):
-            for need in needs:
-                price = prices.models[need.model]
-                sent, replied = self._most.get(need.model, (0, 0))
-                output = replied if need.output is None else need.output
-                amount += (max(sent, need.input) * price.input + output * price.output) / _MILLION
-        return amount
-
-    @property
-    def requests(self) -> int:
-        """The number of replies that were counted."""
-        return self._requests.total() + self.uncounted
+    def find_most_output(self, model: str) -> int:
+        """Return the output tokens of the longest counted reply of a model so far."""
+        return self._most_output[model]
 
     def find_cost(self, prices: Prices) -> Cost:
         """Return the exact cost: by the price of the model that answered, else of the model that was asked."""
@@ -120,42 +117,10 @@ class Spending:
             for (asked, answered), tokens in self._tokens.items():
                 price = prices.models.get(answered or asked) or prices.models.get(asked)
                 if price is None:
-                    without[answered or asked] += self._requests[asked, answered]
+                    without[answered or asked] += self._counted[asked, answered]
                     continue
-                cached = tokens.cached or 0
-                fresh = (tokens.input or 0) - cached
-                amount += (fresh * price.input + cached * price.cached + (tokens.output or 0) * price.output) / _MILLION
-        return Cost(amount, without, self.uncounted)
-
-
-class Limit(NamedTuple):
-    """The most requests of a run, and its highest cost by a table of prices; None for no limit, or no prices."""
-
-    requests: int | None = None
-    cost: Decimal | None = None
-    prices: Prices | None = None
-
-    @property
-    def is_set(self) -> bool:
-        """Whether anything is limited."""
-        return self.requests is not None or self.cost is not None
-
-    def allows(self, used: Spending, needs: Sequence[Need]) -> bool:
-        """Return whether more requests may be sent, by what they may cost; none may if what was spent is unknown."""
-        if self.requests is not None and used.requests + len(needs) > self.requests:
-            return False
-        if self.cost is None or self.prices is None:
-            return True
-        return (
-            not used.uncounted and used.find_cost(self.prices).amount + used.find_worst(needs, self.prices) <= self.cost
-        )
-
-    def __str__(self) -> str:
-        given = [f"--max-requests {self.requests}"] if self.requests is not None else []
-        return " and ".join([*given, *([f"--max-cost {write_amount(self.cost)}"] if self.cost is not None else [])])
-
-
-NO_LIMIT = Limit()
+                amount += price.charge(tokens)
+        return Cost(amount, without, self.uncounted, self.more)
 
 
 def word_cost(cost: Cost, currency: str) -> Iterator[str]:
@@ -163,12 +128,21 @@ def word_cost(cost: Cost, currency: str) -> Iterator[str]:
     yield f"cost {write_amount(cost.amount)}{f' {currency}' if currency else ''}"
     for model, count in cost.without_price.items():
         yield f"not counted in the cost: {_count(count)} of `{model}`, which has no price"
-    if cost.without_tokens:
-        yield f"not counted in the cost: {_count(cost.without_tokens)} without token counts"
+    uncounted = f"{_count(cost.without_tokens)} without token counts"
+    if cost.without_tokens and cost.more is None:
+        yield f"not counted in the cost: {uncounted}"
+    elif cost.without_tokens:
+        yield f"at most {write_amount(cost.more or Decimal(0))} more for {uncounted}"
 
 
 def _count(requests: int) -> str:
     return "1 request" if requests == 1 else f"{requests:,} requests"
+
+
+def word_requests(spending: Spending) -> str:
+    """Say how many requests were sent, and how many of them brought nothing."""
+    unusable = f", {spending.unusable:,} without a usable reply" if spending.unusable else ""
+    return f"{_count(spending.requests)}{unusable}"
 
 
 def write_amount(amount: Decimal) -> str:

@@ -23,24 +23,32 @@ def find_repeated(
     if len(rubrics) < 2 or rubrics[0][0].kind not in DATA:  # rubric-score reads no other files
         return
     owners = [_read_owner(*each) for each in rubrics]
-    cases = {owner.name for owner in owners}
-    if len(cases) == len(owners) and "" not in cases:
+    names = {owner.name for owner in owners}
+    if len(names) == len(owners) and "" not in names:
         return  # each has a case of its own
     firsts: dict[str, int] = {}
+    cases: dict[str, int] = {}
+    reported: set[tuple[int | None, Path]] = set()
     for at, (name, *_) in enumerate(find_names(rubrics[0][0].source.name, rubrics)):
+        (document, rubric), own = rubrics[at], owners[at]
         first = firsts.setdefault(name, at)
-        if first != at and (rubrics[at][0], rubrics[at][1].path) not in lost:
-            (document, rubric), (above, earlier) = rubrics[at], rubrics[first]
-            own, other = owners[at], owners[first]
-            if own.key != other.key and own.field and other.field and own.name == other.name:
-                code, values = "second-case", {"field": own.field, "name": shorten(own.name)}
-                place, above_at = (*own.key[1], own.field), (*other.key[1], other.field)
-                part = Part.ENTRY
-            else:
-                code, values = "second-rubric", {"name": shorten(name)}
-                place, above_at, part = rubric.path, earlier.path, Part.KEY
-            beside = Place("the first one", (), span=above.span(*_own_place(above, above_at, part)))
-            yield Problem(code, *_own_place(document, place, part), values, (beside,)), document
+        first_case = cases.setdefault(own.name, at) if own.field else at
+        if (document, rubric.path) in lost or own.key in reported:
+            continue
+        other = owners[first_case]
+        if own.key != other.key:  # also if one has several rubrics, whose names differ from that of the other
+            reported.add(own.key)
+            code, values = "second-case", {"field": own.field, "name": shorten(own.name)}
+            above, above_at = rubrics[first_case][0], (*other.key[1], other.field)
+            place, part = (*own.key[1], own.field), Part.ENTRY
+        elif first != at:
+            code, values = "second-rubric", {"name": shorten(name)}
+            above, above_at = rubrics[first][0], rubrics[first][1].path
+            place, part = rubric.path, Part.KEY
+        else:
+            continue
+        beside = Place("the first one", (), span=above.span(*_own_place(above, above_at, part)))
+        yield Problem(code, *_own_place(document, place, part), values, (beside,)), document
 
 
 def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:

@@ -1,5 +1,6 @@
 """Lint one file: turn its bytes into findings."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +24,7 @@ from rubric_lint.dialects.search.locate import (
 from rubric_lint.finding import Finding, Place, Problem, Related, Result, Severity, Unread
 from rubric_lint.format.criterion import Criterion, Shape, Thresholds
 from rubric_lint.format.recognition import FIELD, Around
+from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.rubric import Rubric, SharedEntries, apply_threshold, build_rubric
 from rubric_lint.format.schema import RubricSchema, schema_of
 from rubric_lint.format.schema_files import catalogue
@@ -30,6 +32,7 @@ from rubric_lint.format.signs import find_signs
 from rubric_lint.messages import find_near, join_words, shorten
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES, checks_for
+from rubric_lint.suggest import name_in
 from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -162,7 +165,8 @@ def examine(
         model = rubric.entries.first if isinstance(rubric.entries, SharedEntries) else rubric
         has_criteria_only = len(model.criteria) == len(model.entries)
         criteria += len(model.entries) if has_criteria_only or model.shape is not Shape.HOLISTIC else 1
-    result = Result(source, tuple(findings), len(rubrics), criteria, ignored, tuple(held.unread), clock.is_over)
+    unread = tuple(each._replace(reason=name_in(each.reason, source.name)) for each in held.unread)
+    result = Result(source, tuple(findings), len(rubrics), criteria, ignored, unread, clock.is_over)
     if settings.is_test_file:
         from rubric_lint.lint.rubric_tests import count_tests  # noqa: PLC0415  (most files hold no tests)
 
@@ -391,11 +395,17 @@ def _find_misspelt(
     if not isinstance(value, dict) or schema.definitions.get(definition, {}).get("additionalProperties") is False:
         return
     known = schema.fields_of(definition)
-    for name in value:
-        near = [] if name in known else find_near(name, known)
-        if near and near[0] not in value:
-            values = {"field": shorten(name), "system": view.dialect.title, "near": near[0]}
-            yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values)
+    meant = {name: near[0] for name in value if name not in known and (near := find_near(name, known))}
+    counts = Counter(meant.values())
+    for name, field in meant.items():
+        if field not in value:
+            values = {"field": shorten(name), "system": view.dialect.title, "near": field}
+            repair = None
+            if counts[field] == 1:  # two may mean it, and only one can have it
+                renamed = {field if key == name else key: item for key, item in value.items()}
+                if all(fault.path[:1] != (field,) for fault in schema.find_faults(definition, renamed)):
+                    repair = rename_fields([((*path, name), field)])
+            yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values, repair=repair)
 
 
 def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
@@ -426,21 +436,24 @@ def _make_findings(
     for rule, problem, document, rubric in found:
         if settings.enabled is not None and rule not in settings.enabled:
             continue
-        code, path, part, values, places, repair, span, choices, _ = problem
+        code, path, part, values, places, repair, span, choices, _, obstacle = problem
         span = span or document.span(path, part)
         template = BY_NAME[rule].messages[code]
         has_line = "{line}" in template
         criterion = _find_criterion(path, rubric) if rubric is not None else None
-        name = f"{criterion.label}: " if criterion is not None and criterion.shapes[0] is not Shape.HOLISTIC else ""
+        name = f"{criterion.label}: " if criterion is not None else ""
         # Without the line: what several aliases of one text lack is one finding, and the line is another for each.
         message = template.format_map({**values, "line": ""} if has_line else values)
         key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
         if key in findings:
             continue
         related = tuple(
-            [Related(each.message, each.span or document.span(each.path, each.part), each.source) for each in places]
+            [
+                Related(each.message, each.span or document.span(each.path, each.part), each.source, each.path)
+                for each in places
+            ]
         )
-        fixes: Fixes = (None, "", ())
+        fixes: Fixes = (None, obstacle, ())
         if repair is not None or choices:
             if mending is None:
                 from rubric_lint.lint.mending import Mending  # noqa: PLC0415  (clean files need no fix)
@@ -452,7 +465,16 @@ def _make_findings(
             message = template.format_map(values)
         severity, place = severity_of(rule, settings), document.pointer(path)
         findings[key] = Finding(
-            rule, severity, name + message, span, place, related, *fixes, code=f"{rule}.{code}", values=values
+            rule,
+            severity,
+            name + message,
+            span,
+            place,
+            related,
+            *fixes,
+            code=f"{rule}.{code}",
+            values=values,
+            criterion=_identify(document, criterion),
         )
         may_be_echo = may_be_echo or rule == "ambiguous-scalar"
     if not may_be_echo:
@@ -465,12 +487,22 @@ def _make_findings(
 
 
 def _find_criterion(path: Path, rubric: Rubric) -> Criterion | None:
-    """Find the innermost entry at the place of a problem."""
+    """Find the innermost criterion at the place of a problem; bands of a holistic rubric are none."""
     held = rubric.entries_by_place
+    found = None
     if rubric.view is None:
-        return held.get(path[: len(rubric.path) + 1])  # its entries are directly below it
-    prefixes = (path[:length] for length in range(len(path), -1, -1))
-    return next((held[prefix] for prefix in prefixes if prefix in held), None)
+        found = held.get(path[: len(rubric.path) + 1])  # its entries are directly below it
+    else:
+        prefixes = (path[:length] for length in range(len(path), -1, -1))
+        found = next((held[prefix] for prefix in prefixes if prefix in held), None)
+    return None if found is None or found.shapes[0] is Shape.HOLISTIC else found
+
+
+def _identify(document: Document, criterion: Criterion | None) -> tuple[str, ...]:
+    """Return what identifies a criterion: its place, its id and its text."""
+    if criterion is None:
+        return ()
+    return document.pointer(criterion.path), f"id {criterion.id}", f"text {criterion.first_text}"
 
 
 def _is_echo(finding: Finding, wanted: list[str]) -> bool:

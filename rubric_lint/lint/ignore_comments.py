@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -160,7 +160,7 @@ class _Silencing:
 def find_unused(
     source: Source,
     ignores: Iterable[Ignore],
-    silenced: Container[tuple[Ignore, str]],
+    silenced: set[tuple[Ignore, str]],
     in_use: Container[str],
     severity: Severity,
     *,
@@ -173,24 +173,24 @@ def find_unused(
     lines: dict[str, list[int]] = {}
     for finding in sorted(kept, key=lambda finding: finding.span.start):
         lines.setdefault(finding.rule, []).append(source.position(finding.span.start).line)
+    once = {name for name in (*lines, *(name for _, name in silenced)) if BY_NAME[name].once}
     for ignore in ignores:
         if ignore.fault:
             yield _report("invalid", {"reason": ignore.fault}, severity, ignore.comment)
         names = {name.text for name in reversed(ignore.names)}
         idle = {name for name in names if name in BY_NAME and name in in_use and (ignore, name) not in silenced}
-        if "unused-ignore" in names:
-            idle = set()
-        fix = _make_fix(source, ignore, idle) if idle and not kind_of(source.name).is_program else None
+        idle = set() if "unused-ignore" in names else idle - once
+        line = source.position(ignore.comment.start).line
+        near_lines = {name: _find_near(line, lines.get(name, [])) for name in idle}
+        # A comment that should move must not be gone before its author reads that.
+        is_safe = not any(near_lines.values())
+        can_fix = idle and not kind_of(source.name).is_program
+        fix = _make_fix(source, ignore, idle, is_safe=is_safe) if can_fix else None
         for name in {name.text: name for name in reversed(ignore.names)}.values():  # each once, at its first place
             if name.text in idle:
-                line, found = source.position(ignore.comment.start).line, lines.get(name.text, [])
-                at = bisect_right(found, line)
-                distance, nearest = min(
-                    ((abs(each - line), each) for each in found[max(at - 1, 0) : at + 1]), default=(_FAR, 0)
-                )
-                is_near = distance < _FAR
-                values = {"rule": name.text, "near": str(nearest if is_near else None)}
-                yield _report("too-far" if is_near else "idle", values, severity, name.span)._replace(fix=fix)
+                near_line = near_lines[name.text]
+                code, values = "too-far" if near_line else "idle", {"rule": name.text, "near": str(near_line)}
+                yield _report(code, values, severity, name.span)._replace(fix=fix)
             elif name.text not in BY_NAME:
                 near = find_near_rules(name.text)
                 hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint explain` lists the rules"
@@ -207,22 +207,29 @@ _FAR = 6
 """The distance in lines from which a finding is not near the comment that may have been meant for it."""
 
 
-def _make_fix(source: Source, ignore: Ignore, idle: set[str]) -> Fix:
+def _find_near(line: int, found: Sequence[int]) -> int | None:
+    """Return the nearest of some sorted lines that is near a line, if any is."""
+    at = bisect_right(found, line)
+    near = [other for other in found[max(at - 1, 0) : at + 1] if abs(other - line) < _FAR]
+    return min(near, key=lambda other: (abs(other - line), other), default=None)
+
+
+def _make_fix(source: Source, ignore: Ignore, idle: set[str], *, is_safe: bool) -> Fix:
     """Remove the idle names, or the whole comment if no name is left; a remark of the author behind it stays."""
     needed = [name.text for name in ignore.names if name.text not in idle]
     if needed:
         names = Span(ignore.names[0].span.start, ignore.names[-1].span.end)
-        return Fix("remove the unused names from the comment", (Edit(names, ", ".join(needed)),), safe=True)
+        return Fix("remove the unused names from the comment", (Edit(names, ", ".join(needed)),), safe=is_safe)
     text = source.text
     start, end = ignore.comment
     bracket = text.index("]", ignore.names[-1].span.end)
     if (remark := _REMARK.match(text, bracket, end)) and remark.end() < end:
         mark = "" if text[remark.end()] == "#" else "# "
-        return Fix("remove the comment up to the remark", (Edit(Span(start, remark.end()), mark),), safe=True)
+        return Fix("remove the comment up to the remark", (Edit(Span(start, remark.end()), mark),), safe=is_safe)
     line = source.line_span(source.position(start).line)
     if text[line.start : start].strip():
         start = line.start + len(text[line.start : start].rstrip())
     else:  # a comment on a line of its own goes with its line end
         start = line.start
         end += 2 if text.startswith("\r\n", end) else int(end < len(text))
-    return Fix("remove the comment", (Edit(Span(start, end), ""),), safe=True)
+    return Fix("remove the comment", (Edit(Span(start, end), ""),), safe=is_safe)

@@ -56,6 +56,7 @@ class Mending:
             self._paths.setdefault(document, []).append(rubric.path)
         self._is_claimed = is_claimed
         self._sharings: dict[Document, Sharing] = {}
+        self._fixes: dict[tuple[Document, Repair], Fix | ObstacleError] = {}
 
     def mend(self, document: Document, problem: Problem) -> Fixes:
         """Return the plain fix of a problem and its choices, or what is in the way of all of them."""
@@ -66,21 +67,31 @@ class Mending:
         for repair in (problem.repair, *problem.choices):
             if repair is None:
                 continue
-            if sharing.is_plain and all(intent.is_sure(sharing) for intent in repair.intents):
-                fix = Fix(
-                    repair.title, None, repair.safe, choice=repair.choice, make=partial(_make_fix, sharing, repair)
-                )
-            else:
-                try:
-                    fix = _make_fix(sharing, repair)
-                except ObstacleError as found:
-                    obstacle = obstacle or str(found)
-                    continue
+            fix = self._find_fix(document, sharing, repair)
+            if isinstance(fix, ObstacleError):
+                obstacle = obstacle or str(fix)
+                continue
             if repair is problem.repair:
                 plain = fix
             else:
                 choices.append(fix)
         return plain, "" if plain or choices else obstacle, tuple(choices)
+
+    def _find_fix(self, document: Document, sharing: Sharing, repair: Repair) -> Fix | ObstacleError:
+        """Return the fix of a repair, which several findings of one scale may have, or why it cannot be made."""
+        key = (document, repair)
+        if key not in self._fixes:
+            self._fixes[key] = _make_or_refuse(sharing, repair)
+        return self._fixes[key]
+
+
+def _make_or_refuse(sharing: Sharing, repair: Repair) -> Fix | ObstacleError:
+    if sharing.is_plain and all(intent.is_sure(sharing) for intent in repair.intents):
+        return Fix(repair.title, None, repair.safe, choice=repair.choice, make=partial(_make_fix, sharing, repair))
+    try:
+        return _make_fix(sharing, repair)
+    except ObstacleError as found:
+        return found
 
 
 def _make_fix(sharing: Sharing, repair: Repair) -> Fix:

@@ -18,7 +18,6 @@ from rubric_lint.mcp.roots import CRASHED, Answer, Roots, ToolError
 from rubric_lint.messages import describe, expected_of, join_words, point_to_known, visible
 from rubric_lint.project.files import STDIN, File, Unreadable, name_other_kind, read
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
-from rubric_lint.project.repository import name_schema
 from rubric_lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.report import REPORTERS, Style, Write
 from rubric_lint.report.changes import Comparison, as_json, as_text
@@ -352,10 +351,9 @@ def init(roots: Roots, given: Arguments) -> Answer:
     """Return a file to start from, and with `path` write it."""
     shape, path = given.get("shape", SHAPE["default"]), given.get("path")
     suite = given.get("suite", False)
-    schema = name_schema("suite" if suite else "rubric", path or "-")
     if path is not None and (kind := name_other_kind(roots.require(path))):
         raise ToolError(f"{path} would not be checked, as it is {kind}; choose a name that ends in .yaml or .json")
-    content = start(shape, schema, suite=suite, as_json=(path or "").lower().endswith(".json"))
+    content = start(shape, suite=suite, as_json=(path or "").lower().endswith(".json"))
     if path is not None:
         try:
             with Path(path).open("xb") as stream:

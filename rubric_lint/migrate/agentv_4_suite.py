@@ -1,6 +1,5 @@
 """Rewrite what is around the rubrics of an earlier suite for AgentV 4, and find what AgentV 4 skips."""
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rubric_lint.dialects.search.agentv_suites import is_current
@@ -18,6 +17,7 @@ from rubric_lint.migrate.agentv import (
 )
 from rubric_lint.migrate.agentv_5_suite import find_misshapen, gather_input, has_command
 from rubric_lint.run.summary import counted
+from rubric_lint.suggest import suggest
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part
 
@@ -25,7 +25,7 @@ _LATER = (
     "the suite is written for AgentV 5, and `--to` never goes back to an earlier release; restore it from Git, such as "
     "with `git revert`"
 )
-_CONVERT = "; or write a new suite with `rubric-lint convert --to agentv-4 {}`, which says what AgentV 4 cannot hold"
+_CONVERT = "; or write a new suite with `{}`, which says what AgentV 4 cannot hold"
 _OF_5 = ("prompts", "default_test", "evaluate_options")
 _SCRIPTS = frozenset({"code", "script-grader", "code-judge", "code_judge", "code_grader"})
 _JUDGES = frozenset({"agent-judge", "agent_judge", "llm-judge", "llm_judge"})
@@ -38,8 +38,8 @@ def find_later(document: Document, rubrics: Sequence[Rubric], *, is_sound: bool)
     `rubrics` are those of the file, and `is_sound` says that it has no errors: then it may be converted.
     """
     reason, name = _LATER, document.source.name
-    if is_sound and name.isprintable() and _can_convert(rubrics):
-        reason += _CONVERT.format(shlex.quote(name))
+    if is_sound and _can_convert(rubrics):
+        reason += _CONVERT.format(suggest("convert", name, to="agentv-4"))
     if is_current(document):
         yield from (Unmet(reason, (field,)) for field in _OF_5 if field in document.data)
     yield from (Unmet(reason, rubric.path) for rubric in rubrics if rubric.dialect == "agentv-a7")

@@ -14,7 +14,7 @@ from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.making import make_fix
 from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
-from rubric_lint.fix.following import DataChange, find_old
+from rubric_lint.fix.following import DataChange, Offsets
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.format.criterion import HIGHEST, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
@@ -60,7 +60,7 @@ class Trouble(NamedTuple):
 def trace_back(at: int, history: Steps) -> int:
     """Return the offset in the text before all steps of an offset after them."""
     for text, edits in reversed(history):
-        at = find_old(at, edits, text)
+        at = Offsets(edits).find_old(at, text)
     return at
 
 
@@ -90,6 +90,9 @@ _Plan = Callable[[Source], Iterable["DataChange | Left"]]
 _WHOLE = (
     "nothing is rewritten before these are changed, and others may be found then: "
     "a suite is rewritten whole or not at all"
+)
+_DEPRECATED = (
+    "deprecated fields are rewritten with the suite, not before; `rubric-lint fix` without `--to` rewrites them alone"
 )
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
@@ -141,7 +144,7 @@ def rewrite(
     reason = f"not rewritten for {wanted.title} before its errors are fixed"
     errors = [Left(finding, f"{finding.message}; {reason}") for finding in _find_obstacles(fixed.result, settings)]
     if unmet := rewriting.find_later() or tuple(errors):
-        return replace(fixed, unmet=unmet)
+        return replace(fixed, unmet=unmet, notes=tuple(rewriting.find_outdated(fixed.result.source)))
     if unmet := rewriting.find_obstacles():
         return replace(fixed, unmet=unmet, notes=(Note(_WHOLE),))
     rewritten = rewriting.run()
@@ -188,6 +191,11 @@ class _Rewriting:
             signs = agentv_4_suite.find_later(document, rubrics.get(document.number, []), is_sound=is_sound)
             found += [self._leave(document, unmet) for unmet in signs][:1]
         return tuple(found)
+
+    def find_outdated(self, source: Source) -> Iterator[Note]:
+        """Say that deprecated fields, whose fixes are safe, stay with the rest of a suite that is not rewritten."""
+        if any(rubric.outdated for _, rubric in self._rubrics(source)):
+            yield Note(_DEPRECATED)
 
     def find_obstacles(self) -> tuple[Left, ...]:
         """Find all that prevents the rewriting, in the order of the text: a file is rewritten whole or not at all."""
@@ -280,7 +288,7 @@ class _Rewriting:
         other = next((each for each in rubrics if each[1].dialect not in self.target.dialects), None)
         if other is None:
             return None
-        told = f"it would not be recognised as a suite for {self.target.title}"
+        told = f"it would not be recognized as a suite for {self.target.title}"
         return Trouble(told, other[0].span(other[1].path, Part.VALUE).start)
 
     def _find_misreading(self, source: Source, meant: list["_Meant"]) -> Trouble | None:
@@ -338,7 +346,7 @@ class _Rewriting:
                 f"`{SCALE}`: scores stay the same, judges answer in `checks`"
             )
         entries = [each for rubric in rubrics if not rubric.dialect for each in rubric.criteria]
-        checks = [each.fields or {} for each in entries if each.shapes == (Shape.CHECKLIST,)]
+        checks = [each.fields or {} for each in entries if each.is_check]
         count = sum(not fields.keys() & {"required", "required_min_score"} for fields in checks)
         if count and self.settings.implicit_required:
             them = "it" if count == 1 else "them"

@@ -10,12 +10,13 @@ from typing import Any, BinaryIO
 from rubric_lint.outputs.blocks import Block, Entry, InputError, join_entries
 from rubric_lint.outputs.decoding import OutputError, list_values
 from rubric_lint.outputs.mapping import HELD, SHOWN, Wanted, map_blocks, rename_columns
+from rubric_lint.suggest import word_need
 
 try:
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ImportError as fault:
-    raise InputError("Parquet needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]") from fault
+    raise InputError(f"Parquet {word_need('arrow')}") from fault
 
 _TEXTS = frozenset({*HELD, *SHOWN, "rubric", "rubric_hash", "judge"})
 """The fields that are read as texts; bytes of others, such as those of an image, are kept as escapes."""

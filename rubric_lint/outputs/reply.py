@@ -26,6 +26,9 @@ class UnreadableError(Exception):
         self.is_overload = is_overload
 
 
+CUT_OFF = "the output was cut off at the token limit"
+"""How the fault of a reply begins that has as many tokens as it may have, but no end."""
+
 _CUT = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
 _ENDS = {
     **dict.fromkeys(
@@ -50,6 +53,10 @@ _OVERLOADS = frozenset({
     *("resource_exhausted", "slow_down", "429", "503", "529"),
 })  # fmt: skip
 """The codes and types of errors that ask all requests to wait."""
+
+
+_MOST_TOKENS = 1_000_000_000
+"""The highest count of tokens that can be one."""
 
 
 class Tokens(NamedTuple):
@@ -81,10 +88,7 @@ def read_reply(body: str) -> Reply:
     Raises:
         UnreadableError: when it is not a chat completion.
     """
-    try:
-        completion = json.loads(body.removeprefix("\ufeff"), object_pairs_hook=refuse_duplicates)
-    except (ValueError, RecursionError):
-        completion = None
+    completion = _decode(body)
     match completion:
         case {"choices": [{"error": {} as error}, *_]} if error:  # as some gateways report a broken provider
             raise _report(error)
@@ -93,24 +97,60 @@ def read_reply(body: str) -> Reply:
                 raise UnreadableError(f"the response has {len(others) + 1} different choices, and one was asked for")
             if message.get("role") in _OTHERS:
                 raise UnreadableError(f"the response has a message of the role `{message['role']}`, not of the model")
-            model, usage = completion.get("model"), completion.get("usage")
-            cached = (
-                _count(usage, "prompt_tokens_details", "cached_tokens"),
-                _count(usage, "prompt_cache_hit_tokens"),
-                _count(usage, "cache_read_input_tokens"),
-            )
-            tokens = Tokens(
-                _count(usage, "prompt_tokens"),
-                _count(usage, "completion_tokens"),
-                next((count for count in cached if count is not None), None),
-                _count(usage, "completion_tokens_details", "reasoning_tokens"),
-            )
             fault = _find_fault(message, choice.get("finish_reason"))
-            named = model if isinstance(model, str) and model else None
-            return Reply("".join(_parts(message.get("content"), "text")), fault, tokens, named)
+            return Reply("".join(_parts(message.get("content"), "text")), fault, *_read_usage(completion))
         case {"error": error}:  # with status 200, as some gateways send it
             raise _report(error)
     raise UnreadableError(f"the response is not a chat completion: {body.strip() or 'it is empty'}")
+
+
+def _decode(body: str) -> Any:
+    """Return the JSON of a body, None if it is none."""
+    try:
+        return json.loads(body.removeprefix("\ufeff"), object_pairs_hook=refuse_duplicates)
+    except (ValueError, RecursionError):
+        return None
+
+
+class Usage(NamedTuple):
+    """What a response says that it used, also one without a usable reply; `model` wrote it."""
+
+    tokens: Tokens = Tokens()
+    model: str | None = None
+
+
+def read_usage(body: str) -> Usage:
+    """Return the usage in the body of a response of any kind, as far as it says it."""
+    found = _decode(body)
+    return _read_usage(found) if isinstance(found, dict) else Usage()
+
+
+def _read_usage(response: Mapping[str, Any]) -> Usage:
+    model, usage = response.get("model"), response.get("usage")
+    read = _count(usage, "prompt_tokens")
+    cached = (
+        _count(usage, "prompt_tokens_details", "cached_tokens"),
+        _count(usage, "prompt_cache_hit_tokens"),
+        _count(usage, "cache_read_input_tokens"),
+    )
+    # More than were read cannot come from the cache; how many did is unknown.
+    possible = (count for count in cached if count is not None and (read is None or count <= read))
+    reasoning = _count(usage, "completion_tokens_details", "reasoning_tokens")
+    tokens = Tokens(read, _count_output(usage, read, reasoning), next(possible, None), reasoning)
+    return Usage(tokens, model if isinstance(model, str) and model else None)
+
+
+def _count_output(usage: Any, read: int | None, reasoning: int | None) -> int | None:
+    """Return the output tokens that are billed, None if unknown: some endpoints count the reasoning only elsewhere."""
+    written, total = _count(usage, "completion_tokens"), _count(usage, "total_tokens")
+    if written is None:
+        return None
+    outputs = [written]
+    if read is not None and total is not None:
+        outputs.append(total - read)
+    if reasoning is not None and reasoning > written:
+        outputs.append(written + reasoning)
+    return max(outputs)
 
 
 def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -172,7 +212,7 @@ def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
     reason = finish_reason.lower() if isinstance(finish_reason, str) else ""
     if reason in _CUT:
         inside = " inside the model's reasoning" if is_blank and _has_reasoning(message) else ""
-        return f"the output was cut off at the token limit{inside}"
+        return f"{CUT_OFF}{inside}"
     if reason in _ENDS:
         return _ENDS[reason]
     return _explain_blank(message) if is_blank else None
@@ -197,7 +237,7 @@ def _has_reasoning(message: Mapping[str, Any]) -> bool:
 def _count(usage: Any, *path: str) -> int | None:
     for field in path:
         usage = usage.get(field) if isinstance(usage, dict) else None
-    return usage if type(usage) is int and usage >= 0 else None
+    return usage if type(usage) is int and 0 <= usage <= _MOST_TOKENS else None
 
 
 def find_fault(result: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ from rubric_lint.outputs.blocks import (
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import Wanted, map_blocks
 from rubric_lint.outputs.text_tables import find_dialect, read_table
+from rubric_lint.suggest import word_need
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
@@ -134,7 +135,7 @@ class Unpacked:
         try:
             import pyarrow as pa  # noqa: PLC0415  (its codec; the standard library has one only from Python 3.14 on)
         except ImportError:
-            raise InputError("zstd needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]") from None
+            raise InputError(f"zstd {word_need('arrow')}") from None
         stream = pa.input_stream(pa.PythonFile(_File(chunks), mode="r"), compression="zstd", buffer_size=None)
         pieces: list[bytes] = []
         while self.fault is None:

@@ -18,6 +18,7 @@ from rubric_lint.project.gitignore import Patterns, is_ignored, read_ignores, re
 from rubric_lint.project.opening import LIMIT, RefusedError, explain_os_error, read_file, read_head
 from rubric_lint.project.repository import find_root
 from rubric_lint.project.settings import SKIPPED_FOLDERS, FileSettings, Settings, SettingsError, SettingsFinder
+from rubric_lint.suggest import name_in
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 _OTHER_KINDS = {
@@ -44,7 +45,7 @@ _OTHER_KINDS = {
 }
 """Kinds of files that are not read, by suffix."""
 
-_TABLE = "`rubric-lint import` makes a rubric file of a table"
+_TABLE = "`rubric-lint import FILE` makes a rubric file of a table"
 _ADVICE = {"CSV": _TABLE, "TSV": _TABLE, "an Excel workbook": _TABLE, "a notebook": "save its code as .py"}
 _READ = "rubric-lint reads YAML, JSON, JSON Lines, TOML and Python"
 
@@ -57,7 +58,7 @@ def name_other_kind(name: str) -> str:
 
 def word_other_kind(name: str, kind: str) -> str:
     """Say that a file of another kind is not read, and what to do."""
-    return f"{name}: not read, as it is {kind}; {_ADVICE.get(kind, _READ)}"
+    return f"{name}: not read, as it is {kind}; {name_in(_ADVICE.get(kind, _READ), name)}"
 
 
 @dataclass
@@ -82,11 +83,12 @@ class Skipped:
             self.reasons[name] = reason
 
     def exclude(self, name: str, *, is_folder: bool) -> None:
-        """Count a file or folder that the settings exclude; folders that no search enters are not counted."""
-        if is_folder and os.path.basename(name) in SKIPPED_FOLDERS:
-            self.note(name + os.sep, "skipped by default")
+        """Count a file or folder that the settings exclude; of the folders of tools, those that one can see."""
+        base = os.path.basename(name)
+        by_default = is_folder and base in SKIPPED_FOLDERS
+        self.note(name + os.sep * is_folder, "skipped by default" if by_default else "excluded by the settings")
+        if by_default and base.startswith("."):
             return
-        self.note(name + os.sep * is_folder, "excluded by the settings")
         if is_folder:
             self.folders += 1
         else:
@@ -355,11 +357,11 @@ class _Search:
 
     def _is_left_out(self, name: str, parent: _Folder, settings: Settings, *, is_folder: bool) -> bool:
         path = parent.path + name.removeprefix(parent.prefix)
-        if settings.exclude.judge(path, is_folder=is_folder):
-            self._skipped.exclude(name, is_folder=is_folder)
-            return True
         if is_ignored(path, parent.ignores, is_folder=is_folder):
             self._skipped.note(name + os.sep * is_folder, "ignored by Git")
+            return True
+        if settings.exclude.judge(path, is_folder=is_folder):
+            self._skipped.exclude(name, is_folder=is_folder)
             return True
         return False
 

@@ -24,23 +24,6 @@ def find_root(folder: str | None = None) -> str:
     return _find_root(folder or os.getcwd())  # noqa: PTH109 (as above: text in, text out)
 
 
-def name_schema(name: str, file: str) -> str:
-    """Return how `file` is to name the newest version of a schema, so that editors load it without a network.
-
-    That is a relative path if this package is installed in the repository of the file, as in its `.venv`: it holds for
-    everyone who installs it there. Otherwise it is the address on the web, or while nothing is published, the URL of
-    the copy on this machine. `read_claim` goes by the name of the file, so all three are recognized everywhere.
-    """
-    from rubric_lint.format.schema_files import IS_PUBLISHED, newest  # noqa: PLC0415  (most runs name no schema)
-
-    entry, folder = newest(name), os.path.dirname(os.path.realpath(file))  # noqa: PTH120
-    inside = _strip(os.path.realpath(entry.path), find_root(folder))
-    if inside and not any(map(str.isspace, inside)):
-        path = os.path.relpath(os.path.realpath(entry.path), folder).replace(os.sep, "/")
-        return path if path.startswith("../") else f"./{path}"
-    return entry.bundled_id if IS_PUBLISHED else entry.path.as_uri()
-
-
 def _strip(path: str, root: str) -> str:
     root = root.rstrip(os.sep) + os.sep
     return path[len(root) :] if path.startswith(root) else ""

@@ -425,7 +425,7 @@ class SettingsFinder:
     """Finds the settings of each folder, and caches them.
 
     `file`: use this settings file for all files, with patterns relative to the folder `here` (default: the current
-    folder). `isolated`: read no settings file.
+    folder). `isolated`: read no settings file. `options` repeats both, for commands that are suggested.
 
     Raises:
         SettingsError: if `file` is invalid.
@@ -441,6 +441,7 @@ class SettingsFinder:
     ) -> None:
         here = here or os.getcwd()
         self.overrides = overrides or Overrides()
+        self.options = {"config": None if file is None else os.fspath(file), "isolated": isolated}
         self._built_in = Settings(here, exclude=Patterns.parse(here, (), SKIPPED_FOLDERS)).override(self.overrides)
         self._only = self._built_in if isolated else None
         self._folders: dict[str, Settings | SettingsError] = {}

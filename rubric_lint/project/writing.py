@@ -1,10 +1,13 @@
 """Write a file so that it always has either its old or its new content, complete."""
 
 import os
+import re
 import signal
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -63,8 +66,7 @@ def open_whole(name: str, mode: str = "w") -> Iterator[Any]:
             path = Path(name).resolve() if is_replaced else Path(name)
             if is_replaced:
                 with holding(*STOPS):
-                    descriptor, beside = _open_beside(path, 0o666)
-                    cleaning.callback(beside.unlink, missing_ok=True)
+                    descriptor, beside = cleaning.enter_context(create_beside(path, 0o666))
             else:
                 descriptor, beside = os.open(path, os.O_WRONLY), path
         except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
@@ -228,13 +230,79 @@ def _identity(status: os.stat_result) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _open_beside(path: Path, mode: int) -> tuple[int, Path]:
-    """Create an empty file in the folder of `path`; return its descriptor and its path.
+_BESIDE = re.compile(r"\..{1,20}\.[0-9a-f]{16}\.rubric-lint", re.DOTALL)
+"""The names of our temporary files. The suffix hides those of killed processes from searches for rubrics."""
 
-    The suffix hides files of killed processes from searches for rubrics.
+_LONGEST_WRITE = 3600
+"""The most seconds that a file is being written, where the system has no locks that tell."""
+
+
+@contextmanager
+def create_beside(path: Path, mode: int) -> Iterator[tuple[int, Path]]:
+    """Create an empty file in the folder of `path`, and delete it in the end unless it was renamed.
+
+    Yield its descriptor, which the caller closes, and its path. It is locked as long as this process lives, so the next
+    one that writes into the folder knows and removes what killed ones left there.
     """
-    beside = path.with_name(f".{path.name[:20]}.{os.urandom(8).hex()}.rubric-lint")
-    return os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), beside
+    _remove_left_behind(path.parent)
+    while True:
+        beside = path.with_name(f".{path.name[:20]}.{os.urandom(8).hex()}.rubric-lint")
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        if _is_locked(descriptor):
+            break
+        os.close(descriptor)  # another process took it for one that was left behind, and removes it
+    try:
+        with _holding_lock(descriptor):
+            yield descriptor, beside
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        return lock(descriptor) and os.fstat(descriptor).st_nlink > 0
+    except OSError:  # a file system without locks, where nothing is removed
+        return True
+
+
+@contextmanager
+def _holding_lock(descriptor: int) -> Iterator[None]:
+    """Keep the lock of a file that the block closes before it renames it; Windows renames no open file."""
+    if os.name == "nt":
+        yield
+        return
+    keeper = os.dup(descriptor)
+    try:
+        yield
+    finally:
+        os.close(keeper)
+
+
+@cache
+def _remove_left_behind(folder: Path) -> None:
+    """Remove the temporary files of killed processes from a folder, once in each run."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if _BESIDE.fullmatch(path.name):
+                _remove_unlocked(path)
+
+
+def _remove_unlocked(path: Path) -> None:
+    """Remove a regular file that no process has locked."""
+    with suppress(OSError):
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            return
+        if os.name == "nt":
+            if time.time() - status.st_mtime > _LONGEST_WRITE:
+                path.unlink()
+            return
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+        try:
+            if lock(descriptor):
+                path.unlink()
+        finally:
+            os.close(descriptor)
 
 
 @contextmanager
@@ -243,18 +311,15 @@ def _write_beside(path: Path, data: bytes, like: os.stat_result | None) -> Itera
 
     Its permissions are those of the file at `path`, whose status is `like`, or those of a new file.
     """
-    with holding(*STOPS):  # an interrupt would leave the file behind
-        descriptor, beside = _open_beside(path, 0o600 if like else 0o666)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(data)
-                stream.flush()
-                if like:
-                    _copy_rights(descriptor, beside, path, like)
-                os.fsync(descriptor)
-            yield beside
-        finally:
-            beside.unlink(missing_ok=True)
+    # An interrupt would leave the file behind.
+    with holding(*STOPS), create_beside(path, 0o600 if like else 0o666) as (descriptor, beside):
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            if like:
+                _copy_rights(descriptor, beside, path, like)
+            os.fsync(descriptor)
+        yield beside
 
 
 def _copy_rights(descriptor: int, new: Path, old: Path, like: os.stat_result) -> None:

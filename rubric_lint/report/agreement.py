@@ -38,7 +38,7 @@ VERSION = 1
 
 _UNITS = "95%: answers to one question count as one, as do near-copies, but not in pass rates."
 _NO_UNITS = (
-    "95%: no record has a question or the text of its answer, so each answer counts by itself; `rubric-lint assess` "
+    "95%: no record has a question or the text of its answer, so each answer counts by itself; `assess` "
     "reads them from the answers, and counts answers to one question as one."
 )
 """The same, where nobody knows which answers are to one question."""

@@ -3,8 +3,7 @@
 import itertools
 import json
 import re
-import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measu
 from rubric_lint.agree.ratings import Key
 from rubric_lint.agree.reading import NO_RESULT, REFUSALS
 from rubric_lint.finding import Severity
+from rubric_lint.judge.account import Ending
 from rubric_lint.messages import join_words, list_names, to_data, visible, visible_json
 from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.report.trust import (
@@ -37,6 +37,7 @@ from rubric_lint.report.trust import (
 )
 from rubric_lint.rules.rows import find_row
 from rubric_lint.run.summary import counted
+from rubric_lint.suggest import Value, suggest
 
 VERSION = 1
 """The version of the JSON report."""
@@ -46,6 +47,9 @@ _WIDEST = 80
 
 _MOST = 6
 """The most lines of one kind on the first screen; the details have them all."""
+
+_USUAL_SAMPLES = 2
+"""The outputs for each answer that `assess` has a model give."""
 
 _USUAL_SAMPLE = 60
 """The labels to start with: the fewest with which every rule that compares judge and people can decide."""
@@ -127,36 +131,50 @@ _UNITS = {
 def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
     """Yield what to do next."""
     review, reasons = found.review, set(found.reasons)
-    again = _run_again(found, given)
-    judge_all = shlex.join([*again, *_name_labels(given), "--model", "MODEL"])
+    again = _repeat(found, given)
     if Reason.ERRORS in reasons:
         errors = [each for each in list_evidence(found) if each.severity is Severity.ERROR]
-        tests = any(each.rule == "unmet-expectation" for each in errors)
-        yield Step(
-            "Fix the errors, then run this again.", shlex.join(["rubric-lint", *(["test"] if tests else []), "."])
-        )
+        tests = dict.fromkeys(each.file for each in errors if each.rule == "unmet-expectation")
+        command = suggest("test", *tests, **given.settings) if tests else suggest("check", found.file, **given.settings)
+        yield Step("Fix the errors, then run this again.", command)
     elif Reason.INVALID in reasons and given.results:
         yield _ask_again(given)
+    elif given.ending:
+        yield _go_on(given, given.ending)
+        yield from _list_fixes(found)
     elif Reason.NOT_JUDGED in reasons and any(
         each.rubric is None for each in given.unmatched if each.file in given.results
     ):
         text = "Say in `rubric` of each record which rubric of the file it is of, then run this again."
-        yield Step(text, shlex.join([*again, *_name_labels(given)]))
+        yield Step(text, suggest("assess", given.rubric, given.answers, **again, labels=given.labels))
     elif {Reason.NOT_JUDGED, Reason.INVALID} & reasons:
         text = "Have a model judge the answers, or name recorded outputs with --results."
-        yield _judge(text, judge_all, given)
+        yield _judge_all(text, found, given)
     elif found.indistinct:
         text = "Try another model. Rewording the rubric, or `improve`, will not help before that."
-        yield _judge(text, judge_all, given)
+        yield _judge_all(text, found, given._replace(again=""))
     else:
         if any(each.outputs for each in review.invalid):
             yield _ask_again(given)
         if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
-            yield _judge(_word_unasked(found, found.worst, given), judge_all, given)
-        if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
-            yield Step("Fix what is listed above, then judge the answers again.")
+            yield _judge_all(_word_unasked(found, found.worst, given), found, given)
+        yield from _list_fixes(found)
         yield from _list_steps_of_labels(found, given, again)
         yield from _list_steps_by_group(found, given, again)
+
+
+def _list_fixes(found: Assessment) -> Iterator[Step]:
+    if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
+        yield Step("Fix what is listed above, then judge the answers again.")
+
+
+def _go_on(given: Given, ending: Ending) -> Step:
+    """Return the step to judge what a limit left: the first answers of a file are no random sample to label."""
+    if ending.goes_on:
+        return Step(
+            "Have the answers judged that are left, with the same command, before people label any.", given.again
+        )
+    return Step("Have the answers judged that are left: it says above what has to change first.")
 
 
 def _word_unasked(found: Assessment, worst: JudgeShares, given: Given) -> str:
@@ -168,54 +186,54 @@ def _word_unasked(found: Assessment, worst: JudgeShares, given: Given) -> str:
     return f"{text} If they are not of these answers, remove the labels." if is_unknown else text
 
 
-def _run_again(found: Assessment, given: Given) -> list[str]:
-    """Return the command that assesses the same answers and results, and asks for the same."""
+def _repeat(found: Assessment, given: Given) -> dict[str, Value]:
+    """Return the options that assess the same answers and results, and ask for the same."""
     usual = f"{given.answers.removesuffix('.jsonl')}.judged.jsonl"
     is_known = tuple(given.results) in {(), (usual,), (given.answers,)}  # the answers name the results then
-    named = [] if is_known else [word for name in given.results for word in ("--results", name)]
-    return ["rubric-lint", "assess", given.rubric, given.answers, *named, *_list_asked(found.asked)]
+    return {"results": () if is_known else given.results, "map": given.mapping, **_list_asked(found.asked, given)}
 
 
-def _list_asked(asked: Asked) -> list[str]:
-    """Return the options that ask for other than the usual."""
-    usual, words = Asked(), list[str]()
+def _list_asked(asked: Asked, given: Given) -> dict[str, Value]:
+    """Return the options that ask for other than the usual, and those that choose the settings."""
+    usual, options = Asked(), dict[str, Value]()
     if asked.target != usual.target:
-        words += ["--target", f"{float(asked.target):.10g}"]
+        options["target"] = f"{float(asked.target):.10g}"
     if asked.line is not usual.line:
-        words += ["--fail-on", asked.line]
+        options["fail_on"] = asked.line
     if asked.runs != usual.runs:
-        words += ["--runs", str(asked.runs)]
-    for person, (low, high) in asked.label_scales.items():
-        words += ["--label-scale", f"{person}={low}..{high}" if person else f"{low}..{high}"]
-    return words
+        options["runs"] = str(asked.runs)
+    if asked.label_scales:
+        options["label_scale"] = _list_label_scales(asked)
+    return {**options, **given.settings}
 
 
-def _name_labels(given: Given) -> list[str]:
-    return [word for name in given.labels for word in ("--labels", name)]
+def _list_label_scales(asked: Asked) -> list[str]:
+    return [
+        f"{person}={low}..{high}" if person else f"{low}..{high}" for person, (low, high) in asked.label_scales.items()
+    ]
 
 
-def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str]) -> Iterator[Step]:
+def _list_steps_of_labels(found: Assessment, given: Given, again: Mapping[str, Value]) -> Iterator[Step]:
     """Yield the steps that labels need: more of them, others, or a second person."""
     reasons, worst = set(found.reasons), found.worst
-    labelled = [*again, *(_name_labels(given) or ["--labels", _name_sheet(given)])]
-    by = ["--by", found.asked.by] if found.asked.by else []
-    options = [*_name_labels(given), *by, *_list_asked(found.asked)]
-    agree = shlex.join(["rubric-lint", "agree", given.rubric, *given.results, *options])
+    files, labelled = (given.rubric, given.answers), {**again, "labels": given.labels or [_name_sheet(given)]}
+    compared = {"labels": given.labels, "by": found.asked.by or None, **_list_asked(found.asked, given)}
     if Reason.LABEL_SCALE in reasons and found.doubted:
+        scales = [*_list_label_scales(found.asked), found.doubted.proposed]
         yield Step(
-            "Say on which scale the labels are.", shlex.join([*labelled, "--label-scale", found.doubted.proposed])
+            "Say on which scale the labels are.", suggest("assess", *files, **{**labelled, "label_scale": scales})
         )
     elif Reason.LABELS_REFUSED in reasons:
         what = [REFUSALS[each.reason] for each in found.review.left_out if each.reason in REFUSALS]
         what += ["correct the values"] if any(each.is_label for each in found.review.invalid) else []
         text = f"Correct the labels that are refused ({join_words(what)}), then run this again."
-        yield Step(text, shlex.join(labelled))
+        yield Step(text, suggest("assess", *files, **labelled))
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
         names = worst.name_all(worst.shares.people.split)
         ratings = found.review.ratings
         count = len(list_among_people(ratings, found.asked.line, all_split=True)) if ratings else 0
         text = f"Read these {len(names)} answers together first: {list_names(names, 5)}."
-        yield Step(text, f"{agree} --worst {count}")
+        yield Step(text, suggest("agree", given.rubric, *given.results, **compared, worst=str(count)))
     elif {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.BELOW_IN_GROUP} & reasons and worst:
         names = worst.name_all(worst.shares.single)
         if names:
@@ -223,38 +241,41 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Sequence[str])
             second = "Let a second person label these before you blame the judge"
             yield Step(f"{differ}. {second}: {list_names(names, 5)}.")
         if worst.shares.differing:
-            yield Step("Read the answers on which people and the judge differ.", agree)
+            command = suggest("agree", given.rubric, *given.results, **compared)
+            yield Step("Read the answers on which people and the judge differ.", command)
     unused = {each.file for each in found.review.invalid} | {each.file for each in given.unmatched}
     are_unusable = given.labels and (found.review.left_out or not unused.isdisjoint(given.labels))
     if Reason.NO_LABELS in reasons and are_unusable:
-        yield Step("No label could be used: correct the labels, then run this again.", shlex.join(labelled))
+        text = "No label could be used: correct the labels, then run this again."
+        yield Step(text, suggest("assess", *files, **labelled))
     elif {Reason.NO_LABELS, Reason.BY_VERDICT, Reason.SEPARATE} & reasons:
         count = min(max(_USUAL_SAMPLE, 2 * find_least_of(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
-        command = "" if _is_undrawable(found, given) else shlex.join([*again, "--labels", _name_sheet(given)])
-        yield Step("Run this again with the labels.", command)
+        command = suggest("assess", *files, **again, labels=_name_sheet(given))
+        yield Step("Run this again with the labels.", "" if _is_undrawable(found, given) else command)
     elif Reason.FEW_LABELS in reasons:
         yield from _list_steps_to_more(found, given, labelled)
 
 
-def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]) -> Iterator[Step]:
+def _list_steps_to_more(found: Assessment, given: Given, labelled: Mapping[str, Value]) -> Iterator[Step]:
     """Yield the steps to the labels that decide: first to what those that there are lack."""
     missing = list_unlabelled(found)
     if missing:
         text = f"Add {list_names(missing)} to the labels, or a column `verdict`, then run this again."
-        yield Step(text, shlex.join(labelled))
+        yield Step(text, suggest("assess", given.rubric, given.answers, **labelled))
         return
     without_verdict = count_without_verdict(found)
     if without_verdict:
         look = found.asked.look + 1
-        command = shlex.join([*labelled, "--look", str(look)]) if look <= MOST_LOOKS else ""
-        yield Step(f"Fill in the empty cells of {counted(without_verdict, 'label')}, then run this again.", command)
+        command = suggest("assess", given.rubric, given.answers, **labelled, look=str(look))
+        text = f"Fill in the empty cells of {counted(without_verdict, 'label')}, then run this again."
+        yield Step(text, command if look <= MOST_LOOKS else "")
         return
     if not found.lacks_outputs:
         yield from _list_steps_to_others(found, given, labelled)
 
 
-def _list_steps_to_others(found: Assessment, given: Given, labelled: Sequence[str]) -> Iterator[Step]:
+def _list_steps_to_others(found: Assessment, given: Given, labelled: Mapping[str, Value]) -> Iterator[Step]:
     """Yield the steps to more labels: those of answers that are judged first."""
     more = count_more(found)
     if more is None and found.worst:
@@ -278,8 +299,10 @@ def _list_steps_to_others(found: Assessment, given: Given, labelled: Sequence[st
     command = ""
     if spare > 0:
         yield _draw(found, given, min(more, spare), "more answer")
-        look = ["--labels", _name_sheet(given), "--look", str(found.asked.look + 1)]
-        command = "" if _is_undrawable(found, given) else shlex.join([*labelled, *look])
+        labels = [*given.labels, _name_sheet(given)]
+        if not _is_undrawable(found, given):
+            options = {**labelled, "labels": labels, "look": str(found.asked.look + 1)}
+            command = suggest("assess", given.rubric, given.answers, **options)
     if more > spare:
         also = " besides" if spare > 0 else ""
         what = counted(more - spare, "more answer")
@@ -302,12 +325,12 @@ def _word_rarer(found: Assessment) -> str:
     return f", or {missing}"
 
 
-def _list_steps_by_group(found: Assessment, given: Given, again: Sequence[str]) -> Iterator[Step]:
+def _list_steps_by_group(found: Assessment, given: Given, again: Mapping[str, Value]) -> Iterator[Step]:
     """Yield the step to look at groups of answers, if there are any and nobody has."""
     if found.worst and found.fields and not found.asked.by:
-        command = [*again, *_name_labels(given), "--by", found.fields[0]]
+        command = suggest("assess", given.rubric, given.answers, **again, labels=given.labels, by=found.fields[0])
         names = join_words([f"`{name}`" for name in found.fields[:4]], "or")
-        yield Step(f"See whether the judge is as good in each group of answers, by {names}.", shlex.join(command))
+        yield Step(f"See whether the judge is as good in each group of answers, by {names}.", command)
 
 
 def _name_sheet(given: Given) -> str:
@@ -324,9 +347,21 @@ def _name_new(stem: str, ending: str, taken: Collection[str] = ()) -> str:
 def _ask_again(given: Given) -> Step:
     """Return the step for invalid outputs; with other options than before, `judge` needs a new file of results."""
     text = "Have the answers judged into a new file, with --per-criterion, a larger --max-tokens, or another model"
-    words = ["rubric-lint", "judge", given.rubric, given.answers, "--output", _name_new("again", ".jsonl")]
-    command = shlex.join([*words, "--model", "MODEL", "--per-criterion"])
+    options = {"map": given.mapping, **given.settings, "output": _name_new("again", ".jsonl"), **given.endpoint}
+    command = suggest("judge", given.rubric, given.answers, **options, model="MODEL", per_criterion=True)
     return _judge(f"{text}; asking again the same way will not help.", command, given)
+
+
+def _judge_all(text: str, found: Assessment, given: Given) -> Step:
+    """Return the step to have the answers judged: as in this run, or into a file that no other judge has written."""
+    options = _repeat(found, given)
+    if given.results:
+        options["results"] = _name_new("judged", ".jsonl")
+    if found.asked.runs > _USUAL_SAMPLES:
+        options["samples"] = str(found.asked.runs)
+    options |= {"labels": given.labels, **given.endpoint}
+    command = suggest("assess", given.rubric, given.answers, **options, model="MODEL")
+    return _judge(text, given.again or command, given)
 
 
 def _judge(text: str, command: str, given: Given) -> Step:
@@ -353,13 +388,15 @@ def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
     """Return the step to label answers; the command draws them from answers that it can read."""
     text = f"Let people label {counted(count, what)} drawn at random"
     if _lack_texts(found, given):
-        return Step(f"{text}. `{given.answers}` has no text in `answer`: `rubric-lint labels` needs a file with them.")
+        return Step(f"{text}. `{given.answers}` has no text in `answer`: `labels` needs a file with them.")
     if given.fault_of_labels:
-        return Step(f"{text}. `rubric-lint labels` cannot read the answers yet: {given.fault_of_labels}.")
-    labels = given.labels if Reason.FEW_LABELS in found.reasons else ()  # others are of no use, or not random
-    known = [("--results", name) for name in given.results] + [("--labels", name) for name in labels]
-    options = [*(word for pair in known for word in pair), "--sample", str(count), "-o", _name_sheet(given)]
-    command = shlex.join(["rubric-lint", "labels", given.rubric, given.answers, *options])
+        return Step(f"{text}. `labels` cannot read the answers yet: {given.fault_of_labels}.")
+    # Others are of no use, or not random. Labels that are left out, too, may leave no answer to draw.
+    left_out = sum(each.count for each in found.review.left_out)
+    are_known = Reason.FEW_LABELS in found.reasons and left_out < found.review.answers - found.review.labelled
+    labels = given.labels if are_known else ()
+    options = {"results": given.results, "labels": labels, "sample": str(count), "output": _name_sheet(given)}
+    command = suggest("labels", given.rubric, given.answers, **options, **given.settings)
     rare = ""
     if found.worst and found.worst.shares.people.labelled:
         caught, passed = found.worst.shares.bad_caught, found.worst.shares.good_passed
@@ -412,7 +449,7 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
     for number, step in enumerate(list_steps(found, given)):
         yield from wrap(visible(f"{'Then' if number else 'Next'}: {step.text}"), room)
         if step.command:
-            yield f"  {visible(step.command)}"
+            yield f"  {step.command}"
 
 
 def _write_standings(found: Assessment, look: Style, room: int) -> Iterator[str]:
@@ -565,7 +602,7 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
                 write(f"| {standing} | {_quote(each.id)} (line {each.line}) | {_quote(_why(each, found))} |\n")
         _write_more(found, write)
         for step in list_steps(found, given):
-            write(f"\n{_quote(step.text)}\n" + (f"\n```sh\n{visible(step.command)}\n```\n" if step.command else ""))
+            write(f"\n{_quote(step.text)}\n" + (f"\n```sh\n{step.command}\n```\n" if step.command else ""))
         write("\n")
     if given.records:
         write("<details><summary>Notes on records</summary>\n\n")

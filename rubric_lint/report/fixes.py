@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.report.terminal import dump, is_obeyed, shown, visible
+from rubric_lint.report.line_diff import write_unified
+from rubric_lint.report.terminal import dump, is_obeyed, refer, shown, visible
 from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_skipped
 
 if TYPE_CHECKING:
@@ -42,10 +42,12 @@ def word_troubles(outcome: FixOutcome) -> Iterator[str]:
     yield from word_refusals(outcome, "left unchanged")
     for note in fixed.notes:
         yield f"{name}{write_place(fixed, note.at)}: {visible(note.message)}"
-    if not fixed.doubt:
+    if not (fixed.doubt or outcome.failure):
+        seen = dict[str, str]()
         for finding, reason in fixed.left(**outcome.wish._asdict()):
             line, column, _ = fixed.result.source.position(finding.span.start)
-            yield f"{name}:{line}:{column}: {finding.rule} not fixed: {visible(reason)}"
+            why = refer(visible(reason), f"the same reason as at {line}:{column}", seen)
+            yield f"{name}:{line}:{column}: {finding.rule} not fixed: {why}"
 
 
 def write_place(fixed: Fixed, at: int | None) -> str:
@@ -72,7 +74,7 @@ def as_data(outcome: FixOutcome) -> dict[str, Any]:
                 "path": finding.pointer,
                 "start": fixed.result.source.position(finding.span.start)._asdict(),
             }
-            for finding, reason in fixed.left(**outcome.wish._asdict())
+            for finding, reason in (() if outcome.failure else fixed.left(**outcome.wish._asdict()))
         ],
         "left_out": fixed.left_out or None,
         **({"notes": notes} if notes else {}),
@@ -88,7 +90,10 @@ def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
         "files": totals.files,
         "changed": totals.changed,
         "fixes": totals.fixes.total(),
-        "left": totals.left,
+        "remaining": totals.remaining,
+        "blocked": totals.blocked,
+        "unsafe": totals.unsafe,
+        "choices": totals.open,
         "unreadable": totals.unreadable + totals.broken,
         "faults": totals.faults,
     }
@@ -117,7 +122,7 @@ def write_diff(outcome: FixOutcome, *, color: bool) -> str:
     # Programs that apply a diff treat a byte order mark as part of the first line.
     bom = fixed.before.bom.decode(fixed.before.encoding)
     before, after = (_LINE.findall(bom + text) for text in (fixed.before.text, fixed.text))
-    lines = list(unified_diff(before, after, old, new))
+    lines = list(write_unified(before, after, old, new))
     if any(map(is_obeyed, lines)):
         head = f"# {visible(outcome.name)}: not a patch: the text contains commands for CI systems, shown escaped\n"
         return head + "".join(f"| {shown(line.rstrip(_LINE_ENDS))}\n" for line in lines)
@@ -189,7 +194,7 @@ def word_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
     notes = "; ".join(note for count, note in more if count)
     left_alone = refused + totals.unreadable + totals.broken + totals.crashes
     if not totals.files:
-        text = word_nothing_read("read", has_notes=bool(notes))
+        text = word_nothing_read("read", totals.again, has_notes=bool(notes))
     elif totals.changed:
         text = f"{'Would format' if is_dry else 'Formatted'} {totals.changed} of {read}."
     elif left_alone or foreign:

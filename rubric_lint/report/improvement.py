@@ -9,11 +9,12 @@ from rubric_lint.fix.run import FixOutcome
 from rubric_lint.improve.proposals import MODEL, Refusal
 from rubric_lint.improve.run import NEEDED, Improvement, Left, Outcome, Tried
 from rubric_lint.improve.trial import ASIDE, LEAST, Decided, Gain, Reason
-from rubric_lint.judge.spending import Prices, Spending, word_cost
+from rubric_lint.judge.spending import Prices, Spending, word_cost, word_requests, write_amount
 from rubric_lint.messages import join_words, list_names, shorten, to_data, visible, visible_json
 from rubric_lint.report.fixes import write_diff
 from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.run.summary import counted
+from rubric_lint.suggest import suggest
 
 VERSION = 1
 """The version of the JSON report."""
@@ -24,13 +25,17 @@ _LONGEST = 160
 
 
 class Page(NamedTuple):
-    """What came of the rubrics of a file, what it cost, and whether it was written or stopped."""
+    """What came of the rubrics of a file, what it cost, and whether it was written or stopped.
+
+    `again` is the command that goes on with a run that was stopped, or else writes what is offered.
+    """
 
     several: Sequence[Improvement]
     spending: Spending
     prices: Prices | None
     is_written: bool
     is_stopped: bool
+    again: str = ""
 
     @property
     def could_say(self) -> bool:
@@ -66,7 +71,7 @@ _LEFT = {
         "no other wording is tried: only {detail} answers had valid outputs, and the next one would have as few; "
         "another --model may do better"
     ),
-    Left.FIX_FIRST: "fix {detail} first, which no wording fixes: rubric-lint check says how, and fix does what it can",
+    Left.FIX_FIRST: "fix {detail} first, which no wording fixes: `{check}` says how",
     Left.NOT_WRITABLE: "no other wording can be written: {detail}",
     Left.LIMIT: "not tried, or not all of it: stopped at {detail}",
     Left.NO_REPLY: "not tried, or not all of it: {detail}",
@@ -75,6 +80,7 @@ _LEFT = {
 
 _REFUSALS = {
     Refusal.SAME: "says what the criterion says already",
+    Refusal.REPEATED: "says what an earlier proposal says, which was judged",
     Refusal.INVALID: "not a reply of the form asked for: {detail}",
     Refusal.OTHER_FIELDS: "changes more than texts: {detail}",
     Refusal.LINT: "the linter finds {detail}",
@@ -117,13 +123,15 @@ def as_text(page: Page, look: Style, write: Write) -> None:
         for line in _write_rubric(found, look, room):
             write(line if line.endswith("\n") else f"{line}\n")
     cost = list(word_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
-    lines = ["", *wrap(visible("; ".join([counted(page.spending.requests, "request"), *cost])), room)]
+    lines = ["", *wrap(visible("; ".join([word_requests(page.spending), *cost])), room)]
+    again = [f"  {page.again}"] if page.again else []
     if page.is_stopped:
-        lines += wrap("Stopped; nothing was written. Run the same command to go on.", room)
+        lines += [*wrap("Stopped; nothing was written. Run the same command to go on.", room), *again]
     elif page.is_written:
         lines += wrap("Written. Outputs recorded before are of the old wording: judge again, and record tests.", room)
     elif any(each.offered for found in page.several for each in found.outcomes):
         lines += wrap("Nothing was written. Next: the same command with --write; replies come from the cache.", room)
+        lines += again
     for line in lines:
         write(f"{line}\n")
 
@@ -133,7 +141,7 @@ def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
     yield cut(visible(f"{about.file}:{about.line}: {about.rubric}"), room)
     if found.outcomes and found.proved_on >= LEAST:
         judges = list_names(about.review.judges, 2)
-        told = f"{found.written_from} answers to write from, {found.proved_on} others to prove on, judged by {judges}"
+        told = f"training set {found.written_from}, held-out set {found.proved_on}, judged by {judges}"
         yield from wrap(visible(told), room)
     yield ""
     is_good = all(each.offered for each in found.outcomes)
@@ -147,10 +155,10 @@ def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
         yield from wrap(f"{what} without an answer cannot be judged again", room, "  ")
     for outcome in found.outcomes:
         yield ""
-        yield from _write_outcome(outcome, look, room)
+        yield from _write_outcome(outcome, about.file, look, room)
 
 
-def _write_outcome(outcome: Outcome, look: Style, room: int) -> Iterator[str]:
+def _write_outcome(outcome: Outcome, file: str, look: Style, room: int) -> Iterator[str]:
     each = outcome.assessed
     yield from wrap(visible(f"line {each.line}: {each.id}"), room)
     for finding in each.findings:
@@ -165,7 +173,7 @@ def _write_outcome(outcome: Outcome, look: Style, room: int) -> Iterator[str]:
         yield from _write_evidence(offered.decided, outcome, room)
         yield write_diff(FixOutcome(offered.fixed, SAFE), color=bool(look.color))
     elif outcome.left:
-        detail = _LEFT[outcome.left].format(detail=outcome.detail)
+        detail = _LEFT[outcome.left].format(detail=outcome.detail, check=suggest("check", file))
         yield from wrap(visible(f"nothing offered: {detail}"), room, "  ")
     else:
         yield "  nothing offered"
@@ -201,7 +209,8 @@ def _write_evidence(decided: Decided, outcome: Outcome, room: int) -> Iterator[s
 
 def as_json(page: Page, _look: Style, write: Write) -> None:
     """Write the JSON report."""
-    cost = str(page.spending.find_cost(page.prices).amount) if page.prices else None
+    cost = page.spending.find_cost(page.prices) if page.prices else None
+    most = cost.find_most() if cost else None
     report = {
         "version": VERSION,
         "rubrics": [
@@ -220,7 +229,9 @@ def as_json(page: Page, _look: Style, write: Write) -> None:
             for found in page.several
         ],
         "requests": page.spending.requests,
-        "cost": cost,
+        "without_usable_reply": page.spending.unusable,
+        "cost": None if cost is None else write_amount(cost.amount),
+        "cost_at_most": None if most is None else write_amount(most),
         "written": page.is_written,
         "stopped": page.is_stopped,
     }

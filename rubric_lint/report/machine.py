@@ -15,12 +15,13 @@ from xml.sax.saxutils import escape, quoteattr
 
 from rubric_lint.finding import Severity, list_fixes
 from rubric_lint.messages import HOME, visible, visible_json, whole
-from rubric_lint.project.repository import find_root, repository_path
+from rubric_lint.project.repository import repository_path
 from rubric_lint.report.terminal import Style, Write, dump
 from rubric_lint.report.text import Concise, Written
-from rubric_lint.rules import RULES
+from rubric_lint.rules import BY_NAME
 from rubric_lint.run import fingerprint
 from rubric_lint.run.summary import Failure, NearMisses, counted, word_severities
+from rubric_lint.suggest import suggest
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
@@ -117,9 +118,13 @@ def _describe_finding(source: Source, finding: Finding) -> dict[str, Any]:
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 _ROOT = "%SRCROOT%"
-"""The name that SARIF readers expect for the repository root, to which paths are relative."""
+"""The name that SARIF readers expect for the repository root, to which paths are relative.
 
-_INDEX = {rule.name: index for index, rule in enumerate(RULES)}
+A report does not say where that is: another machine has the repository elsewhere.
+"""
+
+_BEGIN = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [{{\n  "results": ['
+
 _LONGEST_SNIPPET = 1000
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "note"}
 _PRIORITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "recommendation"}
@@ -127,12 +132,13 @@ _PRIORITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HI
 
 
 class Sarif(Written):
-    """Write one run of SARIF 2.1.0 piece by piece: the tool, then one line per result, then the invocation."""
+    """Write one run of SARIF 2.1.0 piece by piece: one line per result, then the tool with their rules."""
 
-    _before = ""
+    _before = _BEGIN
 
     def __init__(self, write: Write, look: Style) -> None:
         super().__init__(write, look)
+        self._rules: dict[str, int] = {}
         self._notifications: list[dict[str, Any]] = []
         self._near = NearMisses()
 
@@ -143,9 +149,9 @@ class Sarif(Written):
             return
         file = _locate_file(result.source.name)
         for finding, mark in zip(result.findings, fingerprint.fingerprints(result), strict=True):
-            self._write(
-                f"{self._before or _begin_run()}\n    {dump(_describe_result(result.source, file, finding, mark))}"
-            )
+            index = self._rules.setdefault(finding.rule, len(self._rules))
+            described = _describe_result(result.source, file, finding, mark) | {"ruleIndex": index}
+            self._write(f"{self._before}\n    {dump(described)}")
             self._before = ","
 
     def fail(self, failure: Failure) -> None:
@@ -159,9 +165,9 @@ class Sarif(Written):
         self._notifications.append({**about, "locations": [{"physicalLocation": place}]})
 
     def end(self, _summary: Summary) -> None:
-        """Write the invocation, with notifications on near misses, and close the run."""
-        if not self._before:
-            self._write(_begin_run())
+        """Write the tool, and the invocation with notifications on near misses; close the run."""
+        if self._before == _BEGIN:
+            self._write(_BEGIN)
         invocation: dict[str, Any] = {"executionSuccessful": not self._notifications}
         for each in self._near:
             region = {"startLine": each.unread.line, "startColumn": each.unread.column}
@@ -169,13 +175,15 @@ class Sarif(Written):
             self._notify("unread", "note", f"not checked: {whole(each.reason)}", place)
         if self._notifications:
             invocation["toolExecutionNotifications"] = self._notifications
-        self._write(f'\n  ],\n  "invocations": {dump([invocation])}\n}}]}}\n')
+        described = _describe_run(self._rules) | {"invocations": [invocation]}
+        members = ",\n  ".join(f"{dump(name)}: {dump(value)}" for name, value in described.items())
+        self._write(f"\n  ],\n  {members}\n}}]}}\n")
 
 
-def _begin_run() -> str:
-    """Return the start of a SARIF file: the tool with its rules, up to the first result."""
+def _describe_run(names: Iterable[str]) -> dict[str, Any]:
+    """Return the members of a run that follow its results: the tool with the rules of these names, and the notation."""
     rules = []
-    for rule in RULES:
+    for rule in map(BY_NAME.__getitem__, names):
         why = rule.page.partition("## Why\n\n")[2].partition("\n\n")[0].replace("\n", " ")
         rules.append(
             {
@@ -204,21 +212,17 @@ def _begin_run() -> str:
         "rules": rules,
         "notifications": [{"id": name, "shortDescription": {"text": text}} for name, text in notifications.items()],
     }
-    root = PurePath(find_root()).as_uri().rstrip("/") + "/"
-    told = {
+    return {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "newlineSequences": ["\r\n", "\r", "\n"],
-        "originalUriBaseIds": {_ROOT: {"uri": root, "description": {"text": "The root of the repository."}}},
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
     }
-    members = ",\n  ".join(f"{dump(name)}: {dump(value)}" for name, value in told.items())
-    return f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [{{\n  {members},\n  "results": ['
 
 
 def _describe_result(source: Source, file: dict[str, str], finding: Finding, mark: str) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.rule,
-        "ruleIndex": _INDEX[finding.rule],
         "level": _LEVELS[finding.severity],
         "message": {"text": whole(finding.message)},
         "locations": [_locate(source, file, finding.span)],
@@ -534,8 +538,9 @@ def _word_fix(source: Source, fix: Fix) -> str:
     edits = "; ".join(told)
     size = sum(edit.span.end - edit.span.start + len(edit.text) for edit in fix.edits)
     if size > LONGEST:
-        option = "" if fix.safe else f" --choose {fix.choice}" if fix.choice else " --unsafe-fixes"
-        edits = f"{size} characters of edits; `rubric-lint fix{option}` makes them, --format json shows them"
+        is_unsafe = not (fix.safe or fix.choice)
+        command = suggest("fix", source.name, unsafe_fixes=is_unsafe, choose=fix.choice or None)
+        edits = f"{size} characters of edits; `{command}` makes them, --format json shows them"
     return f"{kind}: {visible(fix.title)}: {edits}"
 
 

@@ -12,6 +12,7 @@ from rubric_lint.messages import Causes, join_words, visible, visible_json
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.totals import RubricTotals, Totals
+from rubric_lint.suggest import word_need
 
 _EXACT = 1 << 51
 """The number of points up to which a double tells all scores apart."""
@@ -304,7 +305,7 @@ def _import_arrow() -> Any:
     try:
         import pyarrow as pa  # noqa: PLC0415  (takes a quarter of a second)
     except ImportError as fault:
-        raise ImportError("Parquet and zstd need pyarrow; install it: rubric-lint[arrow]") from fault
+        raise ImportError(f"writing Parquet or zstd {word_need('arrow')}") from fault
     return pa
 
 

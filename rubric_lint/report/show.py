@@ -1,5 +1,6 @@
 """Write what files hold, for humans and for programs."""
 
+import os
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -11,6 +12,7 @@ from rubric_lint.report.machine import count_all
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, dump, visible, width
 from rubric_lint.run.summary import Summary, counted, word_nothing_read
 from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRubric
+from rubric_lint.suggest import suggest
 
 VERSION = 1
 _LEAST = 20
@@ -141,10 +143,9 @@ class ShowText:
             place = self._look.paint("place", f"{file}:{places[0].line}:{places[0].column}")
             yield from self._look.wrap(f"{place}: not read: {visible(reason)}{more}")
         if faults := self._count(shown.errors, shown.warnings):
-            import shlex  # noqa: PLC0415  (only files with findings need it)
-
-            name = "-" if shown.file == "<stdin>" else shlex.quote(file)
-            yield from self._look.wrap(f"{start} {faults}; for details, run: rubric-lint {name}")
+            is_there = shown.file == "<stdin>" or os.path.lexists(shown.file)  # not if stdin only has its name
+            how = f"; for details, run `{suggest('check', shown.file)}`" if is_there else ""
+            yield from self._look.wrap(f"{start} {faults}{how}")
         for release in shown.releases:
             told = "reads it whole"
             if release.unread:
@@ -155,7 +156,7 @@ class ShowText:
             yield from self._wrap("", f"{file}: {release.title} {told}")
         if shown.unscorable:
             until = " until the errors are fixed" if shown.errors else ""
-            yield from self._look.wrap(f"{start} no example scores: rubric-lint score refuses this file{until}")
+            yield from self._look.wrap(f"{start} no example scores: `score` refuses this file{until}")
             if not shown.errors:
                 for reason in shown.unscorable[:_MOST_REASONS]:
                     yield from self._look.wrap(visible(reason), "  ")
@@ -184,7 +185,7 @@ def word_summary(summary: Summary) -> str:
     found = f"{counts} in {where}." if summary.rubrics else f"0 rubrics found in {where}."
     # The report lists what is not read, and findings belong to rubric-lint.
     notes = summary._replace(ignored=0, unread=0, near_misses=0).word_notes()
-    return (found if summary.files else word_nothing_read("read", has_notes=bool(notes))) + notes
+    return (found if summary.files else word_nothing_read("read", summary.again, has_notes=bool(notes))) + notes
 
 
 _MOST_DIGITS = 18

@@ -3,6 +3,7 @@
 Figures are never cut: names are shortened, and whole columns left out.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -140,16 +141,66 @@ def shorten_name(name: str, room: int = _LONGEST) -> str:
     return shown if width(shown) <= room else head(shown, room - 1) + "…"
 
 
+_COMMAND = re.compile("`rubric-[^`]*`")
+
+
 def wrap(text: str, room: int, indent: str = "", *, taken: int = 0) -> Iterator[str]:
-    """Break prose between words; lines after the first are indented further. `taken` cells before it are in use."""
+    """Break prose between words; lines after the first are indented further. `taken` cells before it are in use.
+
+    A command in backticks stays on one line, so that it can be copied.
+    """
     line = indent
-    for word in text.split(" "):
+    for word in _COMMAND.sub(lambda found: found[0].replace(" ", "\0"), text).split(" "):
+        word = word.replace("\0", " ")  # noqa: PLW2901
         if (taken or line.strip()) and taken + width(line) + 1 + width(word) > room:
             yield line
             line, taken = f"{indent}  {word}", 0
         else:
             line += f" {word}" if line.strip() else word
     yield line
+
+
+_LONGEST_TWICE = 100
+"""The most characters of an explanation that is written again for another finding."""
+
+
+def refer(text: str, reference: str, seen: dict[str, str]) -> str:
+    """Return a text, or if it is long and was `seen`, the reference to where it stands; remember it otherwise."""
+    if len(text) <= _LONGEST_TWICE:
+        return text
+    if text in seen:
+        return seen[text]
+    seen[text] = reference
+    return text
+
+
+def reflow(page: str, room: int) -> str:
+    """Return a page of Markdown with its paragraphs and list items broken at `room` cells, and the rest as it is."""
+    lines: list[str] = []
+    prose: list[str] = []
+    is_code = False
+    for line in page.splitlines():
+        is_fence = line.startswith("```")
+        continues = bool(line) and not is_code and not is_fence and not line.startswith(("#", "|", "- "))
+        if prose and not continues:
+            lines += _fill(prose, room)
+            prose = []
+        if continues or (line.startswith("- ") and not is_code):
+            prose.append(line.strip())
+        else:
+            lines.append(line)
+        if is_fence:
+            is_code = not is_code
+    return "\n".join([*lines, *_fill(prose, room)]) + "\n"
+
+
+def _fill(prose: list[str], room: int) -> list[str]:
+    import textwrap  # noqa: PLC0415  (few runs need it)
+
+    indent = "  " if prose and prose[0].startswith("- ") else ""
+    return textwrap.wrap(
+        " ".join(prose), max(room, 1), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def draw(columns: Sequence[Column], room: int) -> Iterator[str]:

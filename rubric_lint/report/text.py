@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.messages import join_words
-from rubric_lint.report.terminal import Style, Write, head, shown, tail, visible, width, wrap
+from rubric_lint.report.terminal import Style, Write, head, refer, shown, tail, visible, width, wrap
 from rubric_lint.run.summary import Reporter
 from rubric_lint.text.source import Source, Span
 
@@ -55,12 +55,13 @@ class Full(Written):
         if not result.findings:
             return
         blocks = []
+        seen = dict[str, str]()
         for finding in result.findings:
             first, *more = self._look.wrap(
                 visible(finding.message), taken=width(f"{finding.severity} {finding.rule}: ") if self._look.wraps else 0
             )
             lines = [f"{_head(finding, self._look)} {first}".rstrip(), *more]
-            blocks.append("\n".join([*lines, *frame(result.source, finding, self._look)]) + "\n")
+            blocks.append("\n".join([*lines, *frame(result.source, finding, self._look, seen)]) + "\n")
         self._write(self._gap + "\n".join(blocks))
         self._gap = "\n"
 
@@ -123,10 +124,11 @@ class _Excerpt(NamedTuple):
     after: str
 
 
-def frame(source: Source, finding: Finding, style: Style) -> Iterator[str]:
+def frame(source: Source, finding: Finding, style: Style, seen: dict[str, str]) -> Iterator[str]:
     """Yield the place of a finding and the rows of its code frame, as wide as the terminal without labels.
 
-    Related places in other files follow below their own place.
+    Related places in other files follow below their own place. `seen` has the long choices of earlier findings, which
+    are not repeated.
     """
     groups = {source.name: (source, [_mark(source, finding.span, primary=True)])}
     for place in finding.related:
@@ -148,12 +150,13 @@ def frame(source: Source, finding: Finding, style: Style) -> Iterator[str]:
                     line = ("^" if mark.primary else "-") * max(width(marked), 1)
                     yield from look.mark(indent, line, visible(mark.label), role)
     if finding.fix:
-        kind, option = ("fix", "") if finding.fix.safe else ("unsafe fix", " --unsafe-fixes")
-        yield from look.note(f"= {kind}: {visible(finding.fix.title)} (rubric-lint fix{option})")
+        kind = "fix" if finding.fix.safe else "unsafe fix"
+        yield from look.note(f"= {kind}: {visible(finding.fix.title)}")
     if finding.choices:
-        commands = ("rubric-lint fix --choose", *["--choose"] * len(finding.choices))
-        answers = [f"{visible(each.title)} ({name} {each.choice})" for each, name in zip(finding.choices, commands)]  # noqa: B905
-        yield from look.note(f"= choose: {join_words(answers, 'or')}")
+        answers = [f"{visible(each.title)} (--choose {each.choice})" for each in finding.choices]
+        start = source.position(finding.span.start)
+        reference = f"the same answers as at {start.line}:{start.column}"
+        yield from look.note(f"= choose: {refer(join_words(answers, 'or'), reference, seen)}")
 
 
 class _Gutter(NamedTuple):

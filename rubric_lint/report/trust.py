@@ -1,7 +1,8 @@
 """Say in plain words whether a rubric and its judge can be trusted, what that rests on, and what is not known."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.agree.assess import (
@@ -37,9 +38,11 @@ from rubric_lint.agree.reading import NO_VERDICT
 from rubric_lint.agree.shares import LEAST_DOUBLE, People, Shares
 from rubric_lint.agree.units import About
 from rubric_lint.finding import Severity
+from rubric_lint.judge.account import Ending
 from rubric_lint.messages import Causes, join_words, list_names
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import Verdict, stops
+from rubric_lint.suggest import Value
 
 _FEW = 30
 """The fewest answers from which no word of caution is added: fewer test no rule on samples."""
@@ -57,7 +60,8 @@ class Given(NamedTuple):
     Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
     `unread` is what is wrong with files of records and belongs to no record. `fault_of_judge` and `fault_of_labels` say
     why a model cannot judge the answers, and why `labels` cannot draw from them. `refused` says for which names records
-    belong to no rubric.
+    belong to no rubric. `settings`, `mapping` and `endpoint` are options that suggested commands repeat, and `again` is
+    the command of this run, if it has a model judge. `ending` is how a limit ended the judging before all was judged.
     """
 
     rubric: str
@@ -72,6 +76,11 @@ class Given(NamedTuple):
     fault_of_judge: str = ""
     fault_of_labels: str = ""
     refused: Sequence[str] = ()
+    settings: Mapping[str, Value] = MappingProxyType({})
+    mapping: Sequence[str] = ()
+    endpoint: Mapping[str, Value] = MappingProxyType({})
+    again: str = ""
+    ending: Ending | None = None
 
 
 _REASONS = OF_LABELS | {
@@ -439,6 +448,9 @@ def count_without_verdict(found: Assessment) -> int:
 
 
 def _word_unseen(given: Given) -> Iterator[str]:
+    if given.ending:
+        are = "answer is" if given.ending.left == 1 else "answers are"
+        yield f"{given.ending.left:,} {are} not judged: {given.ending.words}."
     if given.ignored:
         are = "is" if given.ignored == 1 else "are"
         yield f"{counted(given.ignored, 'finding')} of the file {are} ignored for comments in it, and not counted here."

@@ -3,9 +3,12 @@
 Neither package is imported, nor is it needed to import this module.
 """
 
+import os
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from rubric_lint.arguments import NONE, takes
 from rubric_lint.rewards.options import OnInvalid, Options, RewardCounts, RewardError, Worth
 
 if TYPE_CHECKING:
@@ -113,6 +116,18 @@ def verifiers_reward(
     return VerifiersReward(rubrics, judge, outputs, options, view)
 
 
+@takes(
+    model=str,
+    base_url=(str, NONE),
+    api_key_env=(str, NONE),
+    temperature=(float, NONE),
+    max_tokens=(int, NONE),
+    extra_body=(Mapping, NONE),
+    timeout=float,
+    retries=int,
+    rpm=(float, NONE),
+    tpm=(float, NONE),
+)
 def endpoint_judge(
     model: str,
     *,
@@ -126,6 +141,9 @@ def endpoint_judge(
     retries: int = 5,
     rpm: float | None = None,
     tpm: float | None = None,
+    max_requests: int | None = None,
+    max_cost: float | Decimal | None = None,
+    prices: str | os.PathLike[str] | None = None,
 ) -> "EndpointJudge":
     """Return a judge that asks an OpenAI-compatible endpoint as `rubric-score judge` does; it needs the extra `judge`.
 
@@ -134,20 +152,40 @@ def endpoint_judge(
     `response_format` is `json_schema`, `json_object` or `text`. `timeout` is in seconds; `rpm` and `tpm` limit the
     requests and tokens per minute.
 
+    The judge sends at most `max_requests` requests in a process, retries included, and they cost at most `max_cost` by
+    the file `prices`; more completions are a `RewardError`. With `max_cost` and without `max_tokens`, a reply has at
+    most 8192 tokens.
+
     Raises:
         ImportError: without the extra.
+        OSError: if `prices` cannot be read.
         RewardError: if the variable with the key is not set.
-        ValueError: if `response_format` has another value, or `base_url` is not an HTTP address.
+        ValueError: for another `response_format`, a `base_url` that is not HTTP, a number that is too
+            small, or `max_cost` without a price.
     """
     import openai  # noqa: F401, PLC0415  (missing, it is an error now, not at the first completion)
 
+    from rubric_lint.judge.account import Account, Limit  # noqa: PLC0415
     from rubric_lint.judge.call import RESPONSE_FORMATS, Call, is_url  # noqa: PLC0415
+    from rubric_lint.judge.spending import PricesError, read_prices  # noqa: PLC0415
     from rubric_lint.rewards.asking import EndpointJudge  # noqa: PLC0415  (loads the scorer)
 
     if response_format not in RESPONSE_FORMATS:
         raise ValueError(f"response_format is {response_format!r}; expected one of {', '.join(RESPONSE_FORMATS)}")
+    least = {"temperature": temperature, "retries": retries}
+    above = {"max_tokens": max_tokens, "timeout": timeout, "rpm": rpm, "tpm": tpm}
+    for name, number in (*least.items(), *above.items()):
+        if number is not None and (number < 0 or (name in above and not number)):
+            raise ValueError(f"{name} is {number!r}; expected a number {'above' if name in above else 'of at least'} 0")
     if base_url and not is_url(base_url):  # the address may contain a key
         raise ValueError("base_url must have the form http://HOST:PORT/PATH or https://HOST/PATH")
+    try:
+        table = None if prices is None else read_prices(os.fspath(prices))
+    except PricesError as fault:
+        raise ValueError(f"{os.fspath(prices or '')}: {fault}") from None
+    if max_cost is not None and (table is None or model not in table.models):
+        raise ValueError(f"max_cost needs the price of `{model}`; pass `prices`, the path of a table that has it")
+    limit = Limit(max_requests, None if max_cost is None else Decimal(str(max_cost)), table)
     call = Call(
         model,
         base_url,
@@ -158,4 +196,4 @@ def endpoint_judge(
         max_tokens=max_tokens,
         extra_body=dict(extra_body or {}),
     )
-    return EndpointJudge(call, api_key_env, rpm=rpm, tpm=tpm)
+    return EndpointJudge(call, api_key_env, rpm=rpm, tpm=tpm, account=Account(limit))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
+from rubric_lint.judge.account import Account, LimitError
 from rubric_lint.judge.asking import correct
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
@@ -224,8 +225,10 @@ class EndpointJudge:
     close it before its loop ends.
     """
 
-    def __init__(self, call: Call, key_variable: str | None, *, rpm: float | None, tpm: float | None) -> None:
-        self.call = call
+    def __init__(
+        self, call: Call, key_variable: str | None, *, rpm: float | None, tpm: float | None, account: Account
+    ) -> None:
+        self.call, self.account = call, account
         self._limits = (rpm, tpm)
         self._key_variable = key_variable
         self._read_key()  # a missing key is an error at once, not at the first completion
@@ -239,7 +242,7 @@ class EndpointJudge:
 
         Raises:
             OutputError: if the reply has no text that can be used, such as a refusal.
-            RewardError: if no request would get a reply, for example because the key is wrong.
+            RewardError: if no request would get a reply, for example because the key is wrong or a limit is reached.
             UnansweredError: if this one got none, after all retries.
         """
         from rubric_lint.judge.endpoint import UnansweredError  # noqa: PLC0415  (loads what requests need)
@@ -248,6 +251,12 @@ class EndpointJudge:
         try:
             async with self._lines.find(self._make_line).connect() as endpoint:
                 reply = (await endpoint.complete(said, schema)).reply
+        except LimitError:
+            limit = self.account.limit
+            given = {"max_requests": limit.requests, "max_cost": limit.cost}
+            reached = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
+            why = self.account.fault or f"stopped at {reached}"
+            raise RewardError(f"`{self.call.model}` at {self.call.endpoint}: {why}") from None
         except UnansweredError as fault:
             if fault.lasting:
                 raise RewardError(f"`{self.call.model}` at {self.call.endpoint}: {fault}") from None
@@ -260,7 +269,7 @@ class EndpointJudge:
         from rubric_lint.judge.pace import Pace  # noqa: PLC0415
 
         rpm, tpm = self._limits
-        return _Line(self.call, self._read_key(), Pace(rpm, tpm=tpm))
+        return _Line(self.call, self._read_key(), Pace(rpm, tpm=tpm), self.account)
 
     def _read_key(self) -> str:
         """Return the key, or a placeholder for an endpoint of one's own; raise RewardError if there is none to send."""
@@ -283,6 +292,7 @@ class _Line:
     call: Call
     key: str
     pace: "Pace"
+    account: Account
     endpoint: "Endpoint | None" = None
     users: int = 0
 
@@ -294,6 +304,7 @@ class _Line:
         self.users += 1
         try:
             self.endpoint = self.endpoint or Endpoint(self.call, self.key, self.pace)
+            self.endpoint.account = self.account
             yield self.endpoint
         finally:
             self.users -= 1

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, Self, get_args
 
+from rubric_lint.arguments import NONE, require
 from rubric_lint.messages import join_words
 
 OnInvalid = Literal["skip", "none", "raise"]
@@ -49,6 +50,9 @@ class Options:
             value = getattr(self, name)
             if not (name == "patience" and value is None) and (type(value) is not int or value < 1):
                 raise ValueError(f"{name} is {value!r}; expected an integer of at least 1")
+        for name in ("question", "reference", "name"):
+            require(name, getattr(self, name), (str, NONE))
+        require("rubric_field", self.rubric_field, str)
 
 
 class RewardCounts(NamedTuple):

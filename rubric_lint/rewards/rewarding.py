@@ -12,6 +12,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
+from rubric_lint.arguments import NONE, require
 from rubric_lint.judge.answers import is_conversation, write_conversation
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import find_near, list_names, point_to_known
@@ -133,6 +134,7 @@ class Rewarder:
             raise ValueError(
                 "pass either `judge`, a function that judges, or `outputs`, the name of the field with judge outputs"
             )
+        require("outputs", outputs, (str, NONE))
         if outputs is not None and options.samples > 1:
             raise ValueError("`samples` needs a judge; the field `outputs` has as many outputs as it lists")
         if isinstance(rubrics, ScoringRubric):
@@ -414,7 +416,7 @@ class VerifiersReward(Rewarder):
     def __init__(
         self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: Options, view: View
     ) -> None:
-        if view not in {"last_reply", "full_trace"}:
+        if view not in ("last_reply", "full_trace"):
             raise ValueError(f"view is {view!r}; expected 'last_reply' or 'full_trace'")
         if options.on_invalid == "none":
             raise ValueError(

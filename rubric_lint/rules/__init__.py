@@ -68,6 +68,7 @@ _GROUPS: dict[str, dict[str, Sign]] = {
         "idle_gate": "gate",
         "cancelling_criterion": "penalty",
         "mirrored_criterion": "penalty",
+        "contradicting_sign": "signed",
         "negated_penalty": "penalty",
     },
     "Outcomes": {
@@ -77,6 +78,7 @@ _GROUPS: dict[str, dict[str, Sign]] = {
         "duplicate_outcome": "like outcomes",
         "duplicate_criterion": "like criteria",
         "two_actions": "conjunction",
+        "two_claims": "conjunction",
         "bundled_list": "list",
         "score_in_text": "score in text",
         "not_self_contained": "pointer",

@@ -4,21 +4,21 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.repairs import sort_bands
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.scale_repair import SCALE_CHOICES, repair_scales
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the first band of each scale that starts below the one before it."""
-    for scale in rubric.flawed_scales:
+    for scale, repair in repair_scales(rubric):
         sound = [band for band in scale.bands if band.scores]
         for before, band in pairwise(sound):
             if band.scores[0] < before.scores[0]:
                 values = {"band": band.written, "before": before.written}
                 related = (Place("starts higher", before.path, before.part),)
-                yield Problem("unsorted", band.path, band.part, values, related, sort_bands(scale))
+                yield repair.attach(Problem("unsorted", band.path, band.part, values, related))
                 break
 
 
@@ -32,4 +32,5 @@ RULE = Rule(
     check,
     fix="unsafe",
     marks=(Part.VALUE, Part.KEY),
+    choices=SCALE_CHOICES,
 )

@@ -3,23 +3,20 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import SCORES, as_integer
-from rubric_lint.format.repairs import swap_bounds
+from rubric_lint.format.criterion import as_integer
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.scale_repair import SCALE_CHOICES, find_extent, repair_scales
 from rubric_lint.rules.rule import Rule, of_schema
 from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find swapped bounds; the schema checks single values."""
-    for scale in rubric.flawed_scales:
-        for band in scale.bands:
-            if band.scores:
-                continue
-            lower, upper = as_integer(band.lower), as_integer(band.upper)
-            if lower in SCORES and upper in SCORES:
-                values = {"lower": lower, "upper": upper}
-                yield Problem("swapped", band.path, band.part, values, repair=swap_bounds(band))
+    for scale, repair in repair_scales(rubric):
+        swapped = [band for band in scale.bands if not band.scores and find_extent(band)]
+        for band in swapped:
+            values = {"lower": as_integer(band.lower), "upper": as_integer(band.upper)}
+            yield repair.attach(Problem("swapped", band.path, band.part, values))
 
 
 RULE = Rule(
@@ -40,4 +37,5 @@ RULE = Rule(
     check,
     fix="unsafe",
     marks=(Part.VALUE, Part.KEY),
+    choices=SCALE_CHOICES,
 )

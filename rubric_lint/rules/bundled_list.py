@@ -4,20 +4,21 @@ import re
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import Shape
 from rubric_lint.format.repairs import SPLIT, split_outcome
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.wording import CONTRACTED, NEGATIONS
 from rubric_lint.rules.rule import Rule
 
-_NUMBER = r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|half|most)"
+# Of "any of" and "one of", an item will do: they are alternatives, which one answer is enough for.
+_NUMBER = r"(?:[2-9]|[1-9]\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|half|most)"
 _BUNDLE = re.compile(
     rf"""\b(?P<said>(?:
           (?:at\s+least|a\s+minimum\s+of|no\s+fewer\s+than)\s+{_NUMBER}(?:\s+or\s+more)?(?:\s+\w+)?
-        | {_NUMBER}\s+or\s+more | all | any | each | some | both | either
+        | {_NUMBER}\s+or\s+more | all | each | both
       )(?:\s+of)?\s+(?:the|these)\s+(?:[\w-]+\s+){{0,2}}?following)\b(?=[^.,;]{{0,60}}(?:[:(\n]|\s-{{1,2}}\s))""",
     re.VERBOSE | re.IGNORECASE,
 )
-_NEGATED = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)  # noqa: RUF001 (an apostrophe of prose)
+_NEGATED = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS))})\b|{CONTRACTED}", re.IGNORECASE)
 _ITEMS = re.compile(r"[,;]|\n|\s(?:and|or)\s|\(\d\)|\s[-*•]\s")
 _FEWEST = 2
 
@@ -26,12 +27,11 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find "all of the following" and the like, with a list behind it."""
     for criterion in rubric.criteria:
         text = criterion.outcome
-        if text and criterion.shapes == (Shape.CHECKLIST,) and (found := _BUNDLE.search(text)):
+        if text and criterion.is_check and (found := _BUNDLE.search(text)):
             listed = text[found.end() :].strip()
-            is_ban = found["said"].lower().startswith("any") and _NEGATED.search(text, 0, found.start())
-            if not is_ban and len([item for item in _ITEMS.split(listed) if item and item.strip(" :.")]) >= _FEWEST:
+            if len([item for item in _ITEMS.split(listed) if item and item.strip(" :.")]) >= _FEWEST:
                 said = " ".join(found["said"].split())
-                parts = () if criterion.weight and criterion.weight < 0 else tuple(_part(text, found))
+                parts = () if criterion.is_penalty else tuple(_part(text, found))
                 choices = tuple(split_outcome(rubric, criterion, parts)) if len(parts) > 1 else ()
                 yield Problem("list", criterion.outcome_path, values={"said": said}, choices=choices)
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import Scale, looks_like_levels
-from rubric_lint.format.repairs import ADD_BAND, AS_LEVELS, WIDEN_LOWER, WIDEN_UPPER, fill, turn_to_levels
+from rubric_lint.format.repairs import AS_LEVELS, turn_to_levels
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.scale_repair import SCALE_CHOICES, repair_scales
 from rubric_lint.messages import name_scores
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
@@ -14,7 +15,7 @@ from rubric_lint.text.path import Part
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the scores that no band covers, reading each band generously."""
     lowest, highest = rubric.span
-    for scale in rubric.flawed_scales:
+    for scale, repair in repair_scales(rubric):
         if rubric.has_strays and scale.path == rubric.path:
             continue  # one of them may be a band for any score
         gap = set(range(lowest, highest + 1)).difference(*(band.reach for band in scale.bands))
@@ -24,8 +25,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 continue
             code = "map-gap" if scale.is_map else "gap"
             values = {"scores": name_scores(gap), "them": "it" if len(gap) == 1 else "them"}
-            plain, choices = fill(scale)
-            yield Problem(code, scale.path, Part.KEY, values, repair=plain, choices=choices)
+            yield repair.attach(Problem(code, scale.path, Part.KEY, values))
 
 
 def _find_levels(rubric: Rubric, scale: Scale, gap: set[int]) -> Problem:
@@ -57,9 +57,7 @@ RULE = Rule(
     fix="unsafe",
     marks=(Part.KEY,),
     choices={
-        WIDEN_LOWER: "extend the band below each gap",
-        WIDEN_UPPER: "extend the band above each gap",
-        ADD_BAND: "add a band for each gap, with a placeholder as its outcome",
+        **SCALE_CHOICES,
         AS_LEVELS: "write `levels` instead, where the bands look like a scale such as 1 to 5",
     },
 )

@@ -13,7 +13,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find `description` on criteria and bands."""
     for path, fields, name in rubric.outdated:
         if name == "description":
-            yield from find_deprecated(fields, path, name, rubric.replacements[name])
+            yield from find_deprecated(rubric, fields, path, name)
 
 
 RULE = Rule("deprecated-description", Severity.WARNING, MESSAGES, check, fix="safe", marks=(Part.KEY,))

@@ -22,7 +22,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             if replacement.name not in fields:
                 yield _write_out(criterion, replacement.name, str(replacement.value_for(True)))  # noqa: FBT003 (a field's value)
         elif "required" in fields:
-            for problem in find_deprecated(fields, criterion.path, "required", replacement):
+            for problem in find_deprecated(rubric, fields, criterion.path, "required"):
                 # On a scale, authors mostly mean a lower gate.
                 is_high = shape is Shape.SCORE_RANGES and fields["required"] is True
                 yield problem._replace(code="replaced-on-scale") if is_high else problem

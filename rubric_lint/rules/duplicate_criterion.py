@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric, fold_outcome
-from rubric_lint.format.signs import write_out_negations
+from rubric_lint.format.wording import NEGATIONS, stem, write_out_negations
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
 
@@ -27,28 +27,52 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             if first is criterion:
                 others.append(criterion)
             else:
-                yield _compare("counted-twice", criterion, first)
+                is_copied = _names_another_thing(criterion, first)
+                yield _compare("copied" if is_copied else "counted-twice", criterion, first)
+        yield from _find_turned(criteria, texts)
     if any(map("\n".join(texts).__contains__, _PARTS)):
         yield from _find_opposites(others)
+
+
+def _find_turned(criteria: list[Criterion], texts: list[str]) -> Iterator[Problem]:
+    """Find one outcome in two criteria, of which one is earned by not meeting it."""
+    seen: dict[tuple[str, bool], Criterion] = {}
+    for criterion, text in zip(criteria, texts, strict=True):
+        if criterion.weight and criterion.weight > 0:
+            seen.setdefault((text, criterion.is_negated), criterion)
+            opposite = seen.get((text, not criterion.is_negated))
+            if opposite:
+                yield _compare("turned", criterion, opposite)
 
 
 def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
     affirmed: dict[Hashable, Criterion] = {}
     negated: dict[Hashable, Criterion] = {}
-    ends = [_stem((criterion.outcome or "").rsplit(None, 1)[-1].casefold().rstrip(".,;!")) for criterion in criteria]
+    ends = [stem((criterion.outcome or "").rsplit(None, 1)[-1].casefold().rstrip(".,;!")) for criterion in criteria]
     counts = Counter(ends)  # a negation leaves the last word as it is
     for criterion, end in zip(criteria, ends, strict=True):
         if counts[end] < 2:
             continue
         folded = write_out_negations((criterion.outcome or "").casefold())
         words = [stripped for word in folded.split() if (stripped := word.rstrip(".,;!"))]
-        is_negated = sum(word in _NEGATIONS for word in words) % 2 == 1
-        gist = (tuple(_stem(word) for word in words if word not in _DROPPED), _scale(criterion))
+        is_negated = sum(word in NEGATIONS for word in words) % 2 == 1
+        gist = (tuple(stem(word) for word in words if word not in _DROPPED), _scale(criterion))
         own, others = (negated, affirmed) if is_negated else (affirmed, negated)
         own.setdefault(gist, criterion)
         opposite = others.get(gist)
         if opposite and gist[0] and _counts_up(criterion) and _counts_up(opposite):
             yield _compare("opposites", criterion, opposite)
+
+
+def _names_another_thing(criterion: Criterion, first: Criterion) -> bool:
+    """Return whether both criteria have an id of words, and these words differ."""
+    if not (criterion.has_own_id and first.has_own_id):
+        return False
+    own, other = ("".join(filter(str.isalpha, each.id.casefold())) for each in (criterion, first))
+    return own != other and min(len(own), len(other)) >= _SHORTEST_NAME
+
+
+_SHORTEST_NAME = 3
 
 
 def _counts_up(criterion: Criterion) -> bool:
@@ -70,20 +94,13 @@ def _scale(criterion: Criterion) -> Hashable:
     bands = criterion.scale.bands if criterion.scale else ()
     said = tuple((band.lower, band.upper, band.outcome) for band in bands)
     apart = criterion.asked.apart if criterion.asked else ""
-    takes = criterion.weight is not None and criterion.weight < 0  # the rule `cancelling-criterion` compares these
-    return takes, said, tuple((level.number, level.outcome) for level in criterion.levels or ()), apart
+    return criterion.is_penalty, said, tuple((level.number, level.outcome) for level in criterion.levels or ()), apart
 
 
-_NEGATIONS = frozenset(["not", "no", "never", "without"])
 # Words that come or go with a negation: does not mention, no source, with a greeting.
-_DROPPED = _NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
+_DROPPED = NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
 _PARTS = ("no", "never", "without", "n't", "n’t")  # noqa: RUF001
 """One of these is in every outcome with a negation."""
-
-
-def _stem(word: str) -> str:
-    """Strip the ending that a verb loses after `does not`."""
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 RULE = Rule(
@@ -92,6 +109,14 @@ RULE = Rule(
     {
         "counted-twice": (
             "its outcome says the same as that of {other} ({line}), which then counts twice; remove one of them"
+        ),
+        "copied": (
+            "its outcome says the same as that of {other} ({line}), but their names differ, so one may be a copied "
+            "text; write what its name says, or remove one of them"
+        ),
+        "turned": (
+            "its outcome is that of {other} ({line}), and one of the two is earned by not meeting it, so no answer "
+            "earns both; remove one of them"
         ),
         "opposites": (
             "its outcome is the opposite of that of {other} ({line}), so no answer meets both; remove one of them"

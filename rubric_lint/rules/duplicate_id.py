@@ -1,6 +1,6 @@
 """Two criteria, or two rubric tests, with one id."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rubric_lint.edits.intents import Repair, ReplaceValue
@@ -16,22 +16,21 @@ from rubric_lint.text.scalar import write_numbered
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare all ids, written and generated."""
     ids = [fold_id(criterion.id) for criterion in rubric.criteria]
-    taken = set(ids)
-    if len(taken) == len(ids):
+    if len(rubric.ids) == len(ids):
         return
     seen: dict[str, _Same] = {}
     for identifier, criterion in zip(ids, rubric.criteria, strict=True):
-        same = seen.setdefault(identifier, _Same(criterion))
-        same.count += 1
-        first = same.first
-        if first is criterion:
+        if identifier not in seen:
+            seen[identifier] = _Same(criterion, criterion)
             continue
+        same = seen[identifier]
+        first = same.first
         place = Place(
             "the first one" if first.has_own_id else f"gets the id `{shorten(first.id)}` from its place",
             *_path_of_id(first),
         )
-        renames = tuple(_rename(same, criterion, taken))
-        choices = renames if same.count == 2 else renames[:1]  # a third one would share its id with the second
+        renames = tuple(_rename(rubric, same, criterion))
+        same.last = criterion
         code = "taken" if criterion.has_own_id else "generated-taken"
         if criterion.id != first.id:
             code = "unicode-form"
@@ -44,44 +43,36 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             },
             related=(place,),
             repair=renames[0]._replace(choice="") if len(renames) == 1 else None,
-            choices=choices if len(renames) > 1 else (),
+            choices=renames if len(renames) > 1 else (),
         )
 
 
 @dataclass(slots=True)
 class _Same:
-    """The first criterion with an id, how many have had it so far, and the numbers to give to a later one and to it."""
+    """The first and, so far, the last criterion with an id, and the lowest number that a new id may end in."""
 
     first: Criterion
-    count: int = 0
-    later: int = 2
-    earlier: int = 0
+    last: Criterion
+    number: int = 2
 
 
 _LATER, _EARLIER = "rename-later", "rename-earlier"
 
 
-def _rename(same: _Same, second: Criterion, taken: Container[str]) -> Iterator[Repair]:
-    """Yield the repairs that give one of two criteria a new id; an id from the place, or from an anchor, stays."""
-    for criterion, choice in ((second, _LATER), (same.first, _EARLIER)):
-        if not criterion.has_own_id or criterion.borrows_id:
-            continue
-        if choice == _LATER:  # the search goes on where it ended for the one before
-            number = same.later = _find_free(criterion.id, max(same.count, same.later), taken)
-        else:
-            number = same.earlier = same.earlier or _find_free(criterion.id, 2, taken)
-        new = f"{criterion.id}-{number}"
-        which = "the other" if criterion is same.first else "this"
-        title = f"rename {which} id to `{shorten(new)}`"
-        intents = (ReplaceValue(criterion.path_of("id"), write_numbered(criterion.id, number)),)
-        yield Repair(title, intents, safe=False, choice=choice)
+def _rename(rubric: Rubric, same: _Same, criterion: Criterion) -> Iterator[Repair]:
+    """Yield the repairs that give a criterion, or the one before it with the same id, a new id.
 
-
-def _find_free(identifier: str, number: int, taken: Container[str]) -> int:
-    """Return the lowest number from `number` on that makes an id which no criterion has."""
-    while fold_id(f"{identifier}-{number}") in taken:
-        number += 1
-    return number
+    Each finding has a number of its own, so that the repairs of all can be applied at once. An id from the place, or
+    from an anchor, stays.
+    """
+    number = rubric.find_free(criterion.id, same.number)
+    same.number = number + 1
+    other = "the other id" if same.last is same.first else "the id of the previous one"
+    for renamed, choice, what in ((criterion, _LATER, "this id"), (same.last, _EARLIER, other)):
+        if renamed.has_own_id and not renamed.borrows_id:
+            title = f"rename {what} to `{shorten(f'{renamed.id}-{number}')}`"
+            intents = (ReplaceValue(renamed.path_of("id"), write_numbered(renamed.id, number)),)
+            yield Repair(title, intents, safe=False, choice=choice)
 
 
 def _path_of_id(criterion: Criterion) -> tuple[Path, Part]:

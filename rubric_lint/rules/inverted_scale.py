@@ -2,76 +2,113 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
+from functools import cached_property
 
 from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.format.openings import find_negation, opening
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.wording import FAILING, FAILURE, FAILURES
 from rubric_lint.messages import shorten
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part, Path
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Compare the order of grade words with the order of the numbers."""
+    """Compare the order of grade words, and of failures, with the order of the numbers."""
     for scale in rubric.scales:
         steps = [
-            _Step(band.scores[0], rank, f"band {band.written}", word, band.path, band.part)
+            _Step(band.scores[0], f"band {band.written}", "", band.outcome or "", band.path, band.part)
             for band in scale.bands
-            if band.outcome and (word := _first(band.outcome)) and (rank := _RANKS.get(_fold(word))) and band.scores
+            if band.scores
         ]
         yield from _compare("score", steps)
     for criterion in rubric.criteria:
         steps = []
         for level in criterion.levels or ():
-            word = level.name or _first(level.outcome or "")
-            rank = _RANKS.get(_fold(word))
-            if level.number is not None and rank:
-                steps.append(_Step(level.number, rank, f"level {level.number}", word, level.number_path, level.part))
+            if level.number is not None:
+                called, texts = f"level {level.number}", (level.name or "", level.outcome or "")
+                steps.append(_Step(level.number, called, *texts, level.number_path, level.part))
         yield from _compare("level", steps)
 
 
 def find_fall(levels: Iterable[tuple[Decimal, str]]) -> tuple[str, str] | None:
     """Return the words of the lowest and the highest of some levels, if those only ever fall in quality."""
-    steps = []
-    for number, text in levels:
-        word = text if _fold(text) in _RANKS else _first(text)
-        if rank := _RANKS.get(_fold(word)):
-            steps.append((number, rank, word))
-    steps.sort(key=lambda step: step[0])
-    is_fall = _falls([rank for _, rank, _ in steps])
-    return (steps[0][2], steps[-1][2]) if is_fall and steps[0][0] < steps[-1][0] else None
+    steps = [_Step(number, "", text if _fold(text) in _RANKS else "", text, (), Part.VALUE) for number, text in levels]
+    fall = _find_fall(steps)
+    return (fall[0].words, fall[1].words) if fall else None
 
 
-def _falls(ranks: list[int]) -> bool:
-    return len(ranks) > 1 and ranks == sorted(ranks, reverse=True) and ranks[0] - ranks[-1] > 1
+@dataclass(frozen=True)
+class _Step:
+    """A band or level: its lowest number, what messages call it, its name and outcome, and its place."""
 
-
-class _Step(NamedTuple):
-    """A band or level with a grade word: its lowest number, the rank of the word, and its place."""
-
-    number: int
-    rank: int
+    number: Decimal | int
     called: str
-    word: str
+    name: str
+    outcome: str
     path: Path
     part: Part
 
+    @cached_property
+    def grade(self) -> str:
+        """The words that grade it; empty if there are none."""
+        words = self.name or _first(self.outcome)
+        return words if words and _fold(words) in _RANKS else ""
+
+    @property
+    def words(self) -> str:
+        """What it says: its grade, or else its whole outcome."""
+        return self.grade or self.outcome
+
+
+def _find_fall(steps: list[_Step]) -> tuple[_Step, _Step] | None:
+    """Return the lowest and the highest step of a scale that falls in quality while its numbers rise.
+
+    Its grades only ever fall, or the highest step is a failure and the lowest one none.
+    """
+    steps = sorted(steps, key=lambda step: step.number)
+    graded = [step for step in steps if step.grade]
+    ranks = [_RANKS[_fold(step.grade)] for step in graded]
+    if len(ranks) > 1 and ranks == sorted(ranks, reverse=True) and ranks[0] - ranks[-1] > 1:
+        lowest, highest = graded[0], graded[-1]
+    elif (
+        len(ranks) < 2 <= len(steps) and _begins_with_failure(steps[-1].outcome) and not _has_failure(steps[0].outcome)
+    ):
+        lowest, highest = steps[0], steps[-1]
+    else:
+        return None
+    return (lowest, highest) if lowest.number < highest.number else None
+
 
 def _compare(kind: str, steps: list[_Step]) -> Iterator[Problem]:
-    """Find a scale whose ranks only ever fall."""
-    steps.sort(key=lambda step: step.number)
-    if _falls([step.rank for step in steps]) and steps[0].number < steps[-1].number:
-        lowest, highest = steps[0], steps[-1]
+    """Report a scale that falls in quality while its numbers rise."""
+    fall = _find_fall(steps)
+    if fall:
+        lowest, highest = fall
         values = {
             "lowest": lowest.called,
-            "word": shorten(lowest.word),
+            "word": shorten(lowest.words),
             "highest": highest.called,
-            "other_word": shorten(highest.word),
+            "other_word": shorten(highest.words),
             "kind": kind,
         }
         place = Place(f"the highest {kind}", highest.path, highest.part)
         yield Problem("falling", lowest.path, lowest.part, values, (place,))
+
+
+# Strings, which are compiled when they are needed: few scales end in a failure.
+_FAILS = opening(rf"(?=\w+s\b){FAILING}")
+_FAILURE = rf"(?i)\b{FAILURE}\b"
+
+
+def _begins_with_failure(outcome: str) -> bool:
+    return any(map(outcome.casefold().__contains__, FAILURES)) and re.match(_FAILS, outcome) is not None
+
+
+def _has_failure(outcome: str) -> bool:
+    return re.search(_FAILURE, outcome) is not None or find_negation(outcome) != ""
 
 
 # Ranks from 1 to 5 of words that are good or bad whatever is judged; `high` and `many` are not, as in many errors.
@@ -129,7 +166,7 @@ RULE = Rule(
     {
         "falling": (
             '{lowest} says "{word}" and {highest} ({line}) says "{other_word}", but a higher {kind} is better; turn '
-            "the numbers round"
+            "the numbers around"
         ),
         "falling-choices": (
             'the first choice scores 0 and the last one 1, but they are "{first}" and "{last}"; write them from worst '

@@ -1,9 +1,9 @@
 """More than one shape in a rubric."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import Criterion, Shape, looks_like_bands
+from rubric_lint.format.criterion import SCORES, Criterion, Shape, looks_like_bands
 from rubric_lint.format.repairs import OWN_RUBRIC, move_apart
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule, of_schema
@@ -42,7 +42,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             what = f"the {len(moved)} {_MOVED[shape]}"
             if len(moved) == 1:
                 what = "this band" if shape is Shape.HOLISTIC else moved[0].label
-            repair = move_apart(rubric, moved, what)
+            # Bands that leave a score out would be a rubric with another error.
+            repair = move_apart(rubric, moved, what) if shape is not Shape.HOLISTIC or _is_whole(moved) else None
             yield Problem(
                 "two-shapes",
                 entry.path,
@@ -51,6 +52,12 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 (Place(_ONE[rubric.shape], other.path, Part.ENTRY),),
                 choices=(repair,) if repair else (),
             )
+
+
+def _is_whole(bands: Iterable[Criterion]) -> bool:
+    """Return whether some bands of a holistic scale have each score once."""
+    scores = [score for entry in bands if entry.scale for band in entry.scale.bands for score in band.scores]
+    return sorted(scores) == [*SCORES]
 
 
 def _tells_its_shape(entry: Criterion) -> bool:

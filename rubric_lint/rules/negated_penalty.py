@@ -1,35 +1,48 @@
 """A criterion that costs points and is worded with a negation."""
 
-import re
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Severity
+from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.format.openings import find_demand, find_negation
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.signs import SUBJECT
 from rubric_lint.rules.rule import Rule
 
-_NEGATED = re.compile(
-    rf"\s*{SUBJECT}(?:\w+ly\s+)?(?P<said>(?:does|do|did|is|has)(?:\s+not|n['’]t)|fail(?:s|ed)?\s+to|neglects?\s+to|never)\b",  # noqa: RUF001
-    re.IGNORECASE,
-)
+_SHOWN = 3
+"""How many of the other penalties a finding points to."""
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Find the penalties whose main verb is negated, at the start of the outcome."""
+    """Find the penalties whose main verb is negated, at the start of the outcome, and report them once."""
+    found = []
     for criterion in rubric.criteria:
-        costs = criterion.is_negated or (criterion.weight is not None and criterion.weight < 0)
-        if costs and criterion.outcome and (found := _NEGATED.match(criterion.outcome)):
-            yield Problem("negated", criterion.outcome_path, values={"said": found["said"]})
+        text = criterion.outcome
+        if criterion.is_penalty and text and not find_demand(text):  # of which `contradicting-sign` says more
+            said = find_negation(text)
+            found += [(criterion, said)] if said else []
+    if found:  # which is dear to compare
+        mirrors = {id(penalty) for penalty, _ in rubric.mirrors}  # `mirrored-criterion` says more of them
+        found = [(criterion, said) for criterion, said in found if id(criterion) not in mirrors]
+    if not found:
+        return
+    (first, said), *others = found
+    values: dict[str, object] = {"said": said}
+    if others:
+        values["count"] = len(found)
+    places = tuple(Place("also negated", other.outcome_path) for other, _ in others[:_SHOWN])
+    yield Problem("several" if others else "negated", first.outcome_path, values=values, related=places)
 
 
+_ADVICE = "so a judge may call a good answer met; give points for the opposite instead"
 RULE = Rule(
     "negated-penalty",
     Severity.HINT,
     {
-        "negated": (
-            'it counts against an answer, and "{said}" negates it, so a judge may call a good answer met; say what the '
-            "bad answer does"
-        )
+        "negated": f'it counts against an answer, and "{{said}}" negates it, {_ADVICE}',
+        "several": (
+            f'it counts against an answer, and "{{said}}" negates it ({{count}} penalties of this rubric are negated), '
+            f"{_ADVICE}"
+        ),
     },
     check,
+    once=True,
 )

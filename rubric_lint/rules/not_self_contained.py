@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.signs import POINTERS
+from rubric_lint.format.wording import POINTERS
 from rubric_lint.rules.rule import Rule
 
 
@@ -20,7 +20,9 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         folded = text.casefold()
         if not any(map(folded.__contains__, POINTERS)):
             continue
-        found = _ANYWHERE.search(folded) or (outcome.is_of_scale and _IN_SCALES.search(folded))
+        found = (
+            _ANYWHERE.search(folded) or _MENTIONED.match(folded) or (outcome.is_of_scale and _IN_SCALES.search(folded))
+        )
         if found:
             said = text[slice(*found.span("said"))] if len(folded) == len(text) else found["said"]
             yield Problem("other-outcome", outcome.path, values={"said": said})
@@ -51,6 +53,16 @@ _ANYWHERE = re.compile(
       | {_SEEN}\s(?:the\s)?(?:previous|preceding|prior|last|next)\s{_UNIT}s?
       | {_SEEN}\s(?:the\s)?{_UNIT}\s(?:above|below|before|no\.?\s?\d{{1,9}}|\#?\d{{1,9}})
     ){_END}""",
+    re.VERBOSE,
+)
+# In a later sentence, "the above steps" may be those of the first one.
+_SAID = r"(?:mentioned|described|listed|named|stated|noted|discussed|defined|specified|outlined|given)"
+_MENTIONED = re.compile(
+    rf"""[^.;:!?\n]*?\b(?P<said>
+        (?<!none\sof\s)(?<!any\sof\s)the\s(?:(?:above|previously|before)[\s-]{_SAID}|above|aforementioned|foregoing)
+          (?=\s(?!the\b|an?\b|and\b|or\b|is\b|are\b)[a-z])
+      | {_SAID}\s(?:above|previously){_END}
+    )""",
     re.VERBOSE,
 )
 # The bands and levels of a scale refer to each other; `the next level` in a checklist may be one of a game.

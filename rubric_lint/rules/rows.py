@@ -100,8 +100,8 @@ _OF_SCHEMAS = (
         fix="unsafe",
         marks=(_VALUE, _KEY, _HEAD),
         choices={
-            FIRST_LOWEST: "number the names of levels, the first of them 1",
-            FIRST_HIGHEST: "number the names of levels, the last of them 1",
+            FIRST_LOWEST: "number the names of levels, from 0 for the first one up",
+            FIRST_HIGHEST: "number the names of levels, from 0 for the last one up",
         },
     ),
     Rule(
@@ -141,6 +141,7 @@ _OF_SEARCH = (
             "misspelt-field": "`rubrics` is not read, as `{key}` is not a field; did you mean `{wanted}`?",
             "bands-as-range": "`rubrics` is not read, as `{key}` holds bands, not one range; did you mean `{wanted}`?",
             "no-criteria": "`rubrics` is not read, as it is not a list of criteria with `{wanted}`",
+            "texts": "`rubrics` is a list of strings, which is a rubric only where the file says so; {advice}",
             "agentv-5-test": (
                 "AgentV 5 does not read `rubrics` of a test; move it into `assert`, as `value` of an `llm-rubric`"
             ),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from rubric_lint.finding import Problem, Severity
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Asked, Criterion
 from rubric_lint.format.rubric import Outcome, Rubric
 from rubric_lint.rules.rule import Rule
 
@@ -29,7 +30,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 # points", "scores 3 goals", "the score of 3 to 1".
 _NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
 _RANGE = rf"{_NUMBER}(?:\s?(?:-|–|—|to|or|and)\s?{_NUMBER})?"  # noqa: RUF001
-_BEGIN = r"(?:^|[(\[]|[.:;!?]\s{1,3}|\s[-–—]\s)"  # noqa: RUF001
+_BEGIN = r"(?:^|[(\[]|[.:;!?]\s{1,3}|\s[-–—]\s|\b(?:so|then|thus|hence|therefore)\s(?=(?:give|assign|award)\s))"  # noqa: RUF001
 _END = r"(?=\s?(?:$|[)\],;!?]|[.:](?!\d)|[-–—](?!\d)|(?:if|when|means)\b|for\s(?:an?|full|correct)\b))"  # noqa: RUF001
 _GIVEN = r"(?:(?:give|assign|awards?|deserves|earns|gets|receives|merits|worth|use)\s(?:it\s)?)?(?:an?\s)?"
 _OF_TEN = r"(?:\s?/\s?10(?![\d/])|\sout\sof\s10(?!\d))"
@@ -58,28 +59,54 @@ def _find_score(outcome: Outcome) -> tuple[str, list[Decimal]] | None:
 
 # An order to the judge begins a clause. What an answer contains does not: "the score field must be from 0 to 100".
 _NO_FIELD = r"(?!(?:field|column|property|key|value|must|should|is|are|has|be)\b)"
-_OTHER_SCALE = rf"""(?ix)(?:^|[.:;!?)]\s|\n)\s{{0,9}}(?:(?:[-*•]|please|then|and)\s){{0,2}}(?P<said>(?:
-        (?:score|rate|grade|rank)(?:\s{_NO_FIELD}[a-z'’-]{{1,20}}){{0,8}}?
+_END_NAMED = r"(?:\.0)?(?:\s?\([^()\d]{1,40}\))?"  # 1 (poor) to 10 (perfect), 0.0 to 1.0
+_OTHER_SCALE = rf"""(?ix)(?:^|[.:;!?)]\s|\n|,\s(?=on\s))\s{{0,9}}(?:(?:[-*•]|please|then|and)\s){{0,2}}(?P<said>(?:
+        (?:score|rate|grade|rank|judge|assess|evaluate)(?:\s{_NO_FIELD}[a-z'’-]{{1,20}}){{0,8}}?
+      | (?:score|rate|grade|rank|judge|assess|evaluate|how)\b[^.:;!?\n]{{1,80}}?\son\san?\sscale
+      | (?:give|assign)\s(?:it\s)?an?\s(?:score|rating|grade)
       | (?:on|using|with|use)\s(?:an?|the)(?:\sscale)?
       | (?:scores?|scale|scoring|rating)(?:\sscale)?
-    )\s?(?:from|of|between|:)?\s?[(\[]?[01]\s?(?:-|–|—|to|and|\.\.)\s?(?P<highest>[1-9]\d{{0,2}}))(?!\.?\d|[\w%/])"""  # noqa: RUF001
+    )\s?(?:from|of|between|:)?\s?[(\[]?[01]{_END_NAMED}\s?(?:-|–|—|to|and|\.\.)\s?(?P<highest>[1-9]\d{{0,2}})(?:\.0)?)
+    (?!\.?\d|[\w%/])"""  # noqa: RUF001
+
+
+_TO_JUDGES = r"(?:give|assign|award)\s(?:it\s)?an?\s(?:score|rating|grade)\sof"
+_OTHER_SCORE = rf"(?im){_BEGIN}(?P<said>{_TO_JUDGES}\s(?P<number>{_NUMBER}))(?![\w%/])"
+
+
+def _find_other_scale(text: str, highest: int) -> str:
+    """Return what asks the judge for a score that is not on a scale up to `highest`; empty if nothing does."""
+    if _DIGIT.search(text) is None:
+        return ""
+    scale = re.search(_OTHER_SCALE, text)
+    if scale and int(scale["highest"]) != highest:
+        return scale["said"]
+    scores = re.finditer(_OTHER_SCORE, text)
+    return next((score["said"] for score in scores if Decimal(score["number"]) > max(highest, 1)), "")
 
 
 def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
-    """Find outcomes that ask for a score on another scale than the one that the system asks its judge for."""
+    """Find outcomes that ask for a score on another scale than the one that their judge is asked for."""
     view = rubric.view
-    for entry in rubric.entries if view else ():
-        asked = entry.asked or (view.dialect.asked if view else None)
+    for entry in rubric.entries:
+        text = entry.outcome or ""
+        asked = entry.asked or (view.dialect.asked if view else _ask(entry))
         if asked is None:
             continue
-        said = asked.said and f"a score from {asked.said}"
-        text = entry.outcome or ""
-        found = re.search(_OTHER_SCALE, text) if not said and _DIGIT.search(text) else None
-        if found and int(found["highest"]) != asked.highest:
-            said = f'"{" ".join(found["said"].split())}"'
+        said = f"a score from {asked.said}" if asked.said else ""
+        other = "" if said else _find_other_scale(text, asked.highest)
+        if other:
+            said = f'"{" ".join(other.split())}"'
         if said:
-            values = {"said": said, "system": view.dialect.title if view else "", "asked": asked.words}
+            values = {"said": said, "system": view.dialect.title if view else "rubric-lint", "asked": asked.words}
             yield Problem("other-scale", entry.outcome_path, values=values)
+
+
+def _ask(entry: Criterion) -> Asked | None:
+    """Return what we ask a judge for about a criterion of ours; None if its levels say it."""
+    if entry.is_check:
+        return Asked("yes or no", 0)
+    return None if entry.levels else Asked(f"a score from {LOWEST} to {HIGHEST}", HIGHEST)
 
 
 RULE = Rule(

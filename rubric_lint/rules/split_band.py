@@ -1,14 +1,22 @@
 """A band whose one outcome earns two verdicts."""
 
-from collections.abc import Iterable, Iterator
-from math import ceil
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from rubric_lint.edits.intents import Repair
 from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import Band, Scale, looks_like_levels
-from rubric_lint.format.repairs import ADD_BAND, split, start_at
+from rubric_lint.format.criterion import Band, Scale
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.scale_repair import (
+    ADD_BAND,
+    SCALE_CHOICES,
+    RefusedScaleError,
+    ScaleRepair,
+    Verdicts,
+    find_extent,
+    find_verdicts,
+    plan_scale,
+)
 from rubric_lint.messages import join_words, list_scores
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
@@ -16,43 +24,59 @@ from rubric_lint.text.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find gates inside bands, and thresholds inside bands if a single scale decides the verdict."""
-    if rubric.refusal:  # no score in a band decides anything
-        return
-    is_alone = len(rubric.scales) == 1 and len(rubric.criteria) <= 1 and not rubric.is_mixed
-    bottom, top = rubric.span
-    cuts = _Cuts(*(ceil(each * (top - bottom)) + bottom for each in rubric.thresholds)) if is_alone else None
     for scale in rubric.scales:
-        lowest = [*(cuts or ()), *(() if scale.gate is None else [scale.gate])]
-        # Levels that are written as bands are no bands.
-        for band in scale.bands if lowest and not (not scale.is_whole and looks_like_levels(scale)) else ():
-            # Bands that overlap or are out of bounds must change anyway.
-            if (
-                not set(lowest).isdisjoint(band.scores[1:])
-                and band.is_sound
-                and not any(other is not band and set(other.scores) & set(band.scores) for other in scale.bands)
-            ):
-                yield from _check_band(band, scale, cuts, rubric)
+        verdicts = find_verdicts(rubric, scale)
+        cuts = verdicts.find_cuts(*rubric.span)
+        if not cuts:
+            continue
+        split = []
+        for band in scale.bands:
+            scores = find_extent(band) or range(0)
+            inside = [cut for cut in cuts if cut in scores[1:]]
+            if inside:
+                split.append(_SplitBand(band, scores, inside))
+        if split:
+            yield from _check_scale(rubric, scale, verdicts, split)
 
 
-class _Cuts(NamedTuple):
-    """The lowest scores of the verdicts `pass` and `borderline`."""
+@dataclass(frozen=True, slots=True)
+class _SplitBand:
+    """A band, its scores, and those of them that come to another verdict than the score below."""
 
-    pass_from: int
-    borderline_from: int
+    band: Band
+    scores: range
+    starts: list[int]
 
 
-def _check_band(band: Band, scale: Scale, cuts: _Cuts | None, rubric: Rubric) -> Iterator[Problem]:
-    """Report a band that earns two verdicts; `cuts` is None if other criteria count too."""
-    fates = _group(band.scores, scale, cuts)
-    if len(fates) < 2:
+def _check_scale(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: Sequence[_SplitBand]) -> Iterator[Problem]:
+    """Report the bands that are split, unless the repair of the scale ends them at the gate or threshold anyway."""
+    try:
+        plan = plan_scale(rubric, scale)
+    except RefusedScaleError as refused:
+        shared = Counter(score for band in scale.bands for score in band.scores)
+        for one in split:
+            if one.band.is_sound and all(shared[score] == 1 for score in one.scores):
+                yield ScaleRepair(obstacle=str(refused)).attach(_describe(rubric, scale, verdicts, one))
         return
-    starts = [scores[0] for scores in list(fates.values())[1:]]
+    for one in split:
+        starts = [start for start in one.starts if start not in plan.settled]
+        if starts:
+            problem = _describe(rubric, scale, verdicts, replace(one, starts=starts))
+            yield plan.part(starts).attach(problem)
+
+
+def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBand) -> Problem:
+    band, starts = split.band, split.starts
+    fates: dict[str, list[int]] = {}
+    for score in split.scores:
+        fates.setdefault(verdicts.of(score), []).append(score)
     related = (Place("the gate", scale.gate_path),) if scale.gate in starts else ()
     is_one = len(starts) == 1
-    gates = [start for start in starts if start == scale.gate or cuts is None]
+    is_alone = verdicts.pass_from is not None
+    gates = [start for start in starts if start == scale.gate or not is_alone]
     pass_at, borderline_at = rubric.thresholds
     named = [
-        f"`pass = {pass_at}`" if cuts and start >= cuts.pass_from else f"`borderline = {borderline_at}`"
+        f"`pass = {pass_at}`" if verdicts.of(start) == "pass" else f"`borderline = {borderline_at}`"
         for start in starts
         if start not in gates
     ]
@@ -67,38 +91,7 @@ def _check_band(band: Band, scale: Scale, cuts: _Cuts | None, rubric: Rubric) ->
         "starts": join_words([str(start) for start in starts]),
     }
     code = "thresholds" if not gates else "gate-and-thresholds" if thresholds else "gate"
-    repair = _repair(scale, band, starts[0], cuts) if is_one else None
-    parted = split(scale, band, starts)
-    choices = (parted,) if parted else ()
-    yield Problem(code, band.path, band.part, values, related, repair, choices=choices)
-
-
-def _group(scores: Iterable[int], scale: Scale, cuts: _Cuts | None) -> dict[str, list[int]]:
-    fates: dict[str, list[int]] = {}
-    for score in scores:
-        fates.setdefault(_judge(score, scale.gate, cuts), []).append(score)
-    return fates
-
-
-def _repair(scale: Scale, band: Band, start: int, cuts: _Cuts | None) -> Repair | None:
-    """Start the next band at `start`; None if there is none with an outcome, or if this would split it."""
-    following = next((each for each in scale.bands if each.is_sound and each.scores[0] == band.scores[-1] + 1), None)
-    if following is None or not (following.outcome or "").strip():  # the scores would get an outcome that says nothing
-        return None
-    is_whole = len(_group(following.scores, scale, cuts)) == 1
-    if is_whole and len(_group([start, *following.scores], scale, cuts)) > 1:
-        return None
-    return start_at(scale, band, following, start)
-
-
-def _judge(score: int, gate: int | None, cuts: _Cuts | None) -> str:
-    if gate is not None and score < gate:
-        return "gate missed" if cuts is None else "fail"
-    if cuts is None:
-        return "gate met"
-    if score < cuts.borderline_from:
-        return "fail"
-    return "pass" if score >= cuts.pass_from else "borderline"
+    return Problem(code, band.path, band.part, values, related)
 
 
 RULE = Rule(
@@ -115,5 +108,5 @@ RULE = Rule(
     check,
     fix="unsafe",
     marks=(Part.VALUE, Part.KEY),
-    choices={ADD_BAND: "start a new band at the gate or threshold, with a placeholder as its outcome"},
+    choices={ADD_BAND: SCALE_CHOICES[ADD_BAND]},
 )

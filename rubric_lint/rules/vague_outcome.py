@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.rubric import LONGEST_LABEL, Rubric, is_placeholder, is_template
-from rubric_lint.format.signs import GRADES, GRADES_OF_SCALES, PADDING, TRAITS, may_begin_label
+from rubric_lint.format.signs import may_begin_label
+from rubric_lint.format.wording import GRADES, GRADES_OF_SCALES, PADDING, TRAITS
 from rubric_lint.rules.rule import Rule
 
 _JUDGING = GRADES | TRAITS | PADDING
@@ -13,8 +14,9 @@ _JUDGING = GRADES | TRAITS | PADDING
 
 _VERBS = frozenset(
     """
-    should must shall needs need has have be to shows show demonstrates uses use follows follow provides gives maintains
-    keeps displays exhibits contains remains reads sounds feels looks
+    should must shall needs need has have be to shows show demonstrates demonstrate uses use follows follow adheres
+    adhere complies comply provides provide gives give maintains maintain keeps keep displays display exhibits exhibit
+    contains contain remains remain reads sounds feels looks
     """.split()  # noqa: SIM905
 )
 _ESSENCES = frozenset(
@@ -36,7 +38,7 @@ _CHOSEN = re.compile(r"\b(?:right|correct|wrong) language\b|\bworst\b")
 """What grades say when they choose between things: "in the right language"."""
 _MANNERS = frozenset({"tone", "style", "language", "manner", "way"})
 _OF_PRAISE = _JUDGING | _VERBS | _AROUND | _ESSENCES
-_OF_ANSWERS = GRADES | _ESSENCES
+_OF_ANSWERS = (GRADES | _ESSENCES) - {"relevant", "irrelevant"}
 
 _PHRASES = frozenset(
     phrase.strip()
@@ -58,6 +60,8 @@ _FORMS = re.compile(
       (?:credit|marks?|points?|scores?)
     | (?:needs?|requires?)\s(?:(?:some|more|much|major|minor|significant|a|lot|of)\s){0,3}(?:improvement|work)
     | (?:(?:some|much|significant)\s)?room\sfor\simprovement
+    | (?:(?:the|this)\s)?(?:answer|response|reply|output|work|task|job|explanation)\s(?:is|was)\s
+      (?:well\sdone|top\stier|first\sclass|(?:above|below|on)\spar|up\sto\s(?:standard|par))
     | (?:(?:not|exactly|better|worse|more|less)\s){0,2}(?:as|than)\sexpected
     """,
     re.VERBOSE,
@@ -78,6 +82,7 @@ _WORD = re.compile(r"[^\W_]+(?:['/][^\W_]+)*")
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find labels among the short outcomes; the task of a scale may be a single word."""
+    penalties = {criterion.outcome_path for criterion in rubric.criteria if criterion.is_penalty}
     for outcome in rubric.outcomes:
         text, name = outcome.text, outcome.name
         if len(text) > LONGEST_LABEL or outcome.of == "task":
@@ -95,6 +100,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         else:
             continue
         if not (is_template(text) or is_placeholder(text)):
+            code = "complaint" if outcome.path in penalties else code
             yield Problem(code, outcome.path, values={"text": text.strip()})
 
 
@@ -125,6 +131,9 @@ RULE = Rule(
     {
         "label": '"{text}" is a label; say what an observer sees in an answer that earns it',
         "praise": '"{text}" only praises; say what an observer sees in an answer that earns it',
+        "complaint": (
+            '"{text}" judges and does not describe; say what an observer sees in an answer that it counts against'
+        ),
     },
     check,
 )

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.format.criterion import weigh_nothing
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import describe_infinite
 from rubric_lint.rules.rule import Rule, of_schema
@@ -19,8 +20,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if isinstance(value, float) and (math.isnan(value) or value == math.inf or (may_deduct and math.isinf(value))):
             values = {"field": rubric.word_field("weight"), "found": describe_infinite(value), "least": least}
             yield Problem("infinite", criterion.path_of("weight"), values=values)
-    weights = [criterion.weight for criterion in rubric.criteria]
-    if weights and not any(weight is None or weight != 0 for weight in weights):
+    if rubric.criteria and weigh_nothing(rubric.criteria):
         places = tuple(Place("weighs nothing", criterion.path_of("weight")) for criterion in rubric.criteria[:3])
         yield Problem("all-zero", rubric.path, Part.KEY, related=places)
 

@@ -5,7 +5,7 @@ empty, and write errors are ignored. The cache folder may contain files of other
 """
 
 # Paths are str, see project/settings.py.
-# ruff: noqa: PTH100, PTH103, PTH105, PTH106, PTH108, PTH109, PTH111, PTH112, PTH117, PTH118, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH103, PTH106, PTH109, PTH111, PTH112, PTH117, PTH118, PTH120, PTH123, PTH208
 
 import os
 import sys
@@ -35,7 +35,7 @@ _KEPT = 20_000
 _OUTDATED = 30 * 24 * 3600
 """The seconds to keep the results of a build that is no longer used."""
 
-_LIBRARIES = ("ruamel", "jsonschema", "referencing")
+_LIBRARIES = ("ruamel", "jsonschema")
 """The prefixes of the libraries that affect results."""
 
 
@@ -156,7 +156,9 @@ class Cache:
         if not self._fresh or not self._path:
             return
         import json  # noqa: PLC0415  (often nothing is new)
-        import tempfile  # noqa: PLC0415
+        from pathlib import Path  # noqa: PLC0415
+
+        from rubric_lint.project.writing import create_beside  # noqa: PLC0415
 
         results = {**self._known, **self._fresh}
         latest = dict(list(results.items())[-_KEPT:])
@@ -166,13 +168,11 @@ class Cache:
             if not os.path.isdir(folder):
                 os.makedirs(folder)
                 _begin(folder)
-            handle, temporary = tempfile.mkstemp(dir=folder)
-            try:
-                with open(handle, "wb") as file:
+            path = Path(self._path)
+            with create_beside(path, 0o600) as (descriptor, beside):
+                with os.fdopen(descriptor, "wb") as file:
                     file.write(_digest(body).hexdigest().encode() + b"\n" + body)
-                os.replace(temporary, self._path)
-            except OSError:
-                os.unlink(temporary)
+                beside.replace(path)
 
 
 def clear() -> int:

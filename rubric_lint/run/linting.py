@@ -3,7 +3,7 @@
 import gc
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -13,7 +13,7 @@ from rubric_lint.project.files import File, Skipped, Unreadable, find, read, spl
 from rubric_lint.project.settings import FileSettings, Overrides, SettingsError, SettingsFinder
 from rubric_lint.run.batch import FileOutcome, Found, lint_bytes, lint_files
 from rubric_lint.run.console import Progress, complain, report_crash
-from rubric_lint.run.summary import EMPTY, Failure, Reporter, Summary, Unchecked, counted
+from rubric_lint.run.summary import EMPTY, Again, Failure, Reporter, Summary, Unchecked, counted
 
 Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[Found]]
 Lint = Callable[[Iterable[Found]], Iterator[tuple[Found, FileOutcome]]]
@@ -46,6 +46,9 @@ class FileRun(ABC, Generic[Outcome]):
         self.crashes = 0
         self.skipped = Skipped()
         self.named: frozenset[str] = frozenset()
+        self.again = Again()
+        self.fixable: list[str] = []
+        self.by_hook = False
         self.explaining = Unchecked(())
         self._find = find
         self._read = read
@@ -93,8 +96,11 @@ class FileRun(ABC, Generic[Outcome]):
             SettingsError: if the settings for stdin are invalid.
             click.Abort: on Ctrl+C, after a message that says what was done.
         """
+        paths = tuple(paths)
+        self.again = Again(paths, stdin_name, finder.overrides, finder.options, self.fixable)
         with self.progress.reporting_interrupt(self.word):
             paths, stdin = split_stdin(paths, stdin_name, finder)
+            self.by_hook = finder.overrides.force_exclude
             self.named = frozenset([*map(tidy, paths), *(file.name for file in stdin)])
             gc.freeze()  # objects loaded so far stay, so no collection needs to visit them
             found = self.progress.count(filter(self.wants, self._find(paths, finder, self.skipped)))
@@ -115,6 +121,11 @@ class FileRun(ABC, Generic[Outcome]):
                     self.crash(file.name if isinstance(file, File) else file.path, fault)
         for line in self.skipped.word_other_kinds():
             complain(line)
+
+    def note_fixable(self, file: Found) -> None:
+        """Remember a file that has fixes to suggest."""
+        if isinstance(file, File):
+            self.fixable.append("-" if file.is_stdin else file.name)
 
     def refuse(self, what: Unreadable) -> None:
         """Report a file that cannot be read or written."""
@@ -172,7 +183,7 @@ class LintRun(FileRun[Result]):
         self._summary = Summary()
         self._is_stdin_empty = False
 
-    def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
+    def lint_all(self, paths: Collection[str], stdin_name: str, finder: SettingsFinder) -> Summary:
         """Lint everything at `paths`; `stdin_name` is the file name of stdin.
 
         Raises:
@@ -181,7 +192,7 @@ class LintRun(FileRun[Result]):
         self.go(paths, stdin_name, finder)
         others = Summary(unreadable=len(self.unreadable), faults=self.crashes, **dict[str, Any](self._skipped))
         summary = self._summary.plus(others).plus(Summary.left_out(self.skipped))
-        return summary._replace(**self._find_idle(finder.overrides))
+        return summary._replace(again=self.again, **self._find_idle(finder.overrides))
 
     def word(self) -> str:
         """Return what an interrupted run has found."""
@@ -199,7 +210,7 @@ class LintRun(FileRun[Result]):
 
     def process(self, stdin: list[File], found: Iterable[Found]) -> Iterator[tuple[Found, FileOutcome]]:
         """Lint stdin here, and the files with as many processes as are worth it."""
-        self.explaining = Unchecked(self.named)
+        self.explaining = Unchecked(self.named, by_hook=self.by_hook)
         return chain(self.process_in_turn(stdin), self._lint(found))
 
     def wants(self, file: Found) -> bool:
@@ -224,6 +235,8 @@ class LintRun(FileRun[Result]):
                 outcome = left
         self._reporter.add(outcome)
         counts = Summary.of(outcome)
+        if counts.safe_fixes + counts.unsafe_fixes + counts.choices:
+            self.note_fixable(file)
         self._summary = self._summary.plus(counts.plus(Summary(**left_out)) if any(left_out.values()) else counts)
 
     def refuse(self, what: Unreadable) -> None:

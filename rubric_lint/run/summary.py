@@ -1,28 +1,79 @@
 """Count the results of a run and describe them in a sentence."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from operator import add
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from rubric_lint.finding import Result, Severity, Unread
 from rubric_lint.messages import join_words, list_names
+from rubric_lint.suggest import Value, suggest, unname_in
 
 if TYPE_CHECKING:
     from rubric_lint.project.files import Skipped
+    from rubric_lint.project.settings import Overrides
 
 
 def _fixes(count: int) -> str:
     return counted(count, "fix", "fixes")
 
 
-def word_unsafe(count: int) -> str:
+_MOST_PATHS = 3
+"""The most paths that a suggested command names."""
+
+
+class Again(NamedTuple):
+    """What a run read, for the commands that it suggests: its paths, and what else chooses files and findings.
+
+    `fixable` are the files that have fixes to suggest. `wish` are the fixes that a run made without writing files: the
+    next one begins again.
+    """
+
+    paths: Collection[str] = (".",)
+    stdin_name: str = "<stdin>"
+    overrides: "Overrides | None" = None
+    settings: Mapping[str, Value] = MappingProxyType({})
+    fixable: Collection[str] = ()
+    wish: Mapping[str, Value] = MappingProxyType({})
+
+    def word_fix(self, **how: Value) -> str:
+        """Return the command that fixes the files, or only those with fixes where the paths are many."""
+        few = 0 < len(self.fixable) <= _MOST_PATHS < len(self.paths)
+        files = self.fixable if few else self.paths
+        stdin = self.stdin_name if "-" in files and self.stdin_name != "<stdin>" else None
+        rules = {}
+        if self.overrides:
+            chosen = {"select": self.overrides.select or (), "ignore": self.overrides.ignore}
+            rules = {name: ",".join(sorted(names)) or None for name, names in chosen.items()}
+        return word_command("fix", files, **rules, stdin_filename=stdin, **self._options, **{**self.wish, **how})
+
+    def word_files(self) -> str:
+        """Return the command that lists what is read and what is left out."""
+        command = "" if [*self.paths] == ["."] else "check"  # a folder may have the name of a command
+        return word_command(command, self.paths, **self._options, show_files=True)
+
+    @property
+    def _options(self) -> Mapping[str, Value]:
+        is_forced = self.overrides is not None and self.overrides.force_exclude
+        return {"force_exclude": is_forced, **self.settings}
+
+
+def word_command(command: str, paths: Collection[str], **options: Value) -> str:
+    """Return a command for the paths of a run; paths that are too many to print are only counted."""
+    if len(paths) <= _MOST_PATHS:
+        return f"`{suggest(command, *(() if [*paths] == ['.'] else paths), **options)}`"
+    given = suggest(command, **options).removeprefix(f"rubric-lint {command}").strip()
+    return f"`{command}` on the same {len(paths)} paths" + (f" with `{given}`" if given else "")
+
+
+def word_unsafe(count: int, again: Again) -> str:
     """Say how to make so many fixes that may change the meaning."""
-    return f"{_fixes(count)} may change the meaning: rubric-lint fix --unsafe-fixes"
+    return f"{_fixes(count)} may change the meaning: {again.word_fix(unsafe_fixes=True)}"
 
 
-def word_open(count: int) -> str:
-    """Say how to make so many fixes of which only the author can choose one."""
-    return f"{_fixes(count)} {'needs' if count == 1 else 'need'} your choice: rubric-lint fix --choose"
+def word_open(count: int, again: Again) -> str:
+    """Say how to see so many fixes of which only the author can choose one."""
+    return f"{_fixes(count)} {'needs' if count == 1 else 'need'} your choice: {again.word_fix(choose=True)}"
 
 
 class Summary(NamedTuple):
@@ -34,7 +85,8 @@ class Summary(NamedTuple):
     settings exclude. `unread` counts rubrics that are recognized but not checked, or only in part, `near_misses` what
     may be rubrics but may belong to other tools. `selected` names the rules of --select, `idle` those that did not run,
     and `partly_idle` those that ran on some files only. `tests` counts rubric tests; `passed` and `failed` those that
-    were run. `review` has what else `rubric-test` or `--judged` computed, by name, as JSON.
+    were run. `review` has what else `rubric-test` or `--judged` computed, by name, as JSON. `again` is what the run
+    read.
     """
 
     files: int = 0
@@ -68,6 +120,7 @@ class Summary(NamedTuple):
     review: tuple[tuple[str, Any], ...] = ()
     hints: int = 0
     choices: int = 0
+    again: Again = Again()
 
     @property
     def findings(self) -> int:
@@ -117,8 +170,8 @@ class Summary(NamedTuple):
         )
 
     def plus(self, other: "Summary") -> "Summary":
-        """Return the sum of both."""
-        return Summary._make(map(add, self, other))
+        """Return the sum of both; only a whole run can be repeated."""
+        return Summary(*map(add, self[:-1], other[:-1]))
 
     def __str__(self) -> str:
         """Return the sentence on findings, and a second line on anything skipped."""
@@ -127,14 +180,16 @@ class Summary(NamedTuple):
     def word_notes(self) -> str:
         """Return the line on anything fixable, hidden or skipped, after a line break; empty if there is nothing."""
         be = "is" if self.safe_fixes == 1 else "are"
+        has_fixes = self.safe_fixes + self.unsafe_fixes + self.choices > 0
+        but = ", but not left out by `fix`" if has_fixes else ""
         more = [
-            (self.safe_fixes, f"{_fixes(self.safe_fixes)} {be} safe: rubric-lint fix"),
-            (self.unsafe_fixes, word_unsafe(self.unsafe_fixes)),
-            (self.choices, word_open(self.choices)),
+            (self.safe_fixes, f"{_fixes(self.safe_fixes)} {be} safe: {self.again.word_fix()}"),
+            (self.unsafe_fixes, word_unsafe(self.unsafe_fixes, self.again)),
+            (self.choices, word_open(self.choices, self.again)),
             (self.ignored, f"{counted(self.ignored, 'finding')} ignored"),
-            (self.known, f"{counted(self.known, 'finding')} hidden by the baseline"),
-            (self.untouched, f"{counted(self.untouched, 'finding')} on unchanged lines hidden"),
-            (self.unchanged_files, f"{counted(self.unchanged_files, 'unchanged file')} not read"),
+            (self.known, f"{counted(self.known, 'finding')} hidden by the baseline{but}"),
+            (self.untouched, f"{counted(self.untouched, 'finding')} on unchanged lines hidden{but}"),
+            (self.unchanged_files, f"{counted(self.unchanged_files, 'unchanged file')} not read{but}"),
             (self.unread, f"{counted(self.unread, 'rubric')} not checked, or only in part"),
             (self.near_misses, f"{counted(self.near_misses, 'near miss', 'near misses')} not checked"),
             *self.word_left_out(),
@@ -160,7 +215,7 @@ class Summary(NamedTuple):
 
     def _outcome(self) -> str:
         if not self.files:
-            return word_nothing_read("checked", has_notes=bool(self.word_notes()))
+            return word_nothing_read("checked", self.again, has_notes=bool(self.word_notes()))
         if self.passed or self.failed:
             share = f"{self.passed} of " if self.failed else ""
             outcome = f"{share}{counted(self.passed + self.failed, 'test')} passed"
@@ -193,9 +248,9 @@ def word_severities(errors: int, warnings: int, hints: int = 0) -> str:
     return join_words([counted(count, noun) for count, noun in counts if count])
 
 
-def word_nothing_read(done: str, *, has_notes: bool) -> str:
+def word_nothing_read(done: str, again: Again, *, has_notes: bool) -> str:
     """Return the sentence of a run without files; `has_notes`: what follows says why."""
-    hint = "" if has_notes else "; `rubric-lint --show-files` lists what is left out and why"
+    hint = "" if has_notes else f"; {again.word_files()} lists what is left out and why"
     return f"0 files {done}{hint}."
 
 
@@ -218,7 +273,7 @@ _MOST = 10
 """How many lines of one kind are shown; the rest are counted."""
 
 UNKNOWN = "no field of a known format found"
-TESTS = "it holds rubric tests, which `rubric-lint test` runs"
+TESTS = "it holds rubric tests, which `rubric-lint test FILE` runs"
 EMPTY = "it is empty"
 """Reasons why a file without near misses has no rubrics."""
 
@@ -253,7 +308,7 @@ class NearMisses:
     def add(self, file: str, unread: Iterable[Unread]) -> None:
         """Add the near misses of a file."""
         for each in unread:
-            key = each.reason, each.is_known
+            key = unname_in(each.reason, file), each.is_known
             known = self._noted.get(key)
             if known is None:
                 self._noted[key] = Noted(file, each)
@@ -269,11 +324,13 @@ class NearMisses:
 class Unchecked:
     """Collect what was not checked in a run.
 
-    `named` are the files that the user named; each one without rubrics is explained. `bare` counts those.
+    `named` are the files that the user named; each one without rubrics is explained, unless `by_hook` says that a hook
+    named them all. `bare` counts those.
     """
 
-    def __init__(self, named: Iterable[str]) -> None:
+    def __init__(self, named: Iterable[str], *, by_hook: bool = False) -> None:
         self._named = frozenset(named)
+        self._by_hook = by_hook
         self._explained: list[tuple[tuple[bool, int], str]] = []
         self._near = NearMisses()
         self.bare = 0
@@ -282,7 +339,7 @@ class Unchecked:
         """Add the result of a file; `reason` says why it has no rubrics, if known."""
         is_bare = name in self._named and not (result.rubrics or result.tests)
         self.bare += is_bare
-        if not is_bare or result.findings:
+        if not is_bare or result.findings or (self._by_hook and not reason):
             self._near.add(name, result.unread)
             return
         near = NearMisses()
@@ -297,7 +354,7 @@ class Unchecked:
         near = list(self._near)
         yield from _shorten([f"{each.place}: not checked: {each.reason}" for each in near], "reason", "reasons")
         if len(near) > _MOST or any(each.more for each in near):
-            yield "`rubric-lint show` lists all that was not checked"
+            yield f"{word_command('show', sorted(self._named))} lists all that was not checked"
 
 
 def _shorten(lines: list[str], one: str, many: str) -> Iterator[str]:

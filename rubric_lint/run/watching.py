@@ -22,6 +22,7 @@ from rubric_lint.run.batch import Found
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import Find
 from rubric_lint.run.summary import counted
+from rubric_lint.suggest import word_need
 
 _STEP = 100
 """Milliseconds without a change after which a batch of changes ends; editors may empty a file before they write it."""
@@ -124,8 +125,7 @@ class Watch:
         try:
             from watchfiles import watch  # noqa: PLC0415  (an extra)
         except ImportError:
-            needed = "--watch needs the watchfiles package; install it with: pip install 'rubric-lint[watch]'"
-            raise WatchError(needed) from None
+            raise WatchError(f"--watch {word_need('watch')}") from None
         with self._progress.reporting_interrupt(lambda: "while watching; nothing is checked any more"):
             self._watch(watch)
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rubric_lint.arguments import MANY, NONE, takes
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.loading import RubricError, load_rubrics
@@ -39,6 +40,7 @@ def score(
     return rubric.grade(output)
 
 
+@takes(rubric=ScoringRubric, outputs=MANY, answer=(str, NONE))
 def score_samples(
     rubric: ScoringRubric,
     outputs: Sequence[JudgeOutput | Mapping[str, Any] | str],
@@ -53,7 +55,7 @@ def score_samples(
         OutputError: when there are none, or one of them is not valid for this rubric.
         ValueError: as `score`.
     """
-    if not outputs:
+    if not len(outputs):
         raise OutputError("no outputs to combine")
     return combine_samples([
         score(rubric, output, answer=answer, extract=extract, extra_fields=extra_fields) for output in outputs

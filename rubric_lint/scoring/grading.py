@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from rubric_lint.arguments import MANY, require_items, takes
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import Rubric
 
@@ -40,7 +41,7 @@ def read_line(fail_on: str) -> Verdict:
 
 
 class Grade(NamedTuple):
-    """The worth of one answer to one criterion: normalised to 0..1, and in the integer points of its rubric.
+    """The worth of one answer to one criterion: normalized to 0..1, and in the integer points of its rubric.
 
     `outcome` is the outcome of the band or level, or of a checklist criterion.
     """
@@ -204,7 +205,7 @@ class JudgeOutput:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ScoringRubric:
-    """A rubric prepared for scoring: weights and normalised scores are whole numbers of points.
+    """A rubric prepared for scoring: weights and normalized scores are whole numbers of points.
 
     `name` is the name that records use, `hash` the canonical hash of its meaning, `model` the rubric as it was linted,
     `full` the points of the best answer; `pass_from` and `borderline_from` are the lowest points with those verdicts.
@@ -275,6 +276,7 @@ class ScoringRubric:
 _FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 
 
+@takes(samples=MANY)
 def combine_samples(samples: Sequence[Scored]) -> Scored:
     """Return the median of several results of one rubric for one answer; at least one of them has its verdict.
 
@@ -285,6 +287,7 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
     Raises:
         ValueError: if there are no results, or they are of different rubrics.
     """
+    require_items("samples", samples, Scored)
     if len({sample.rubric.hash for sample in samples}) != 1:
         raise ValueError("results of different rubrics have no median" if samples else "no results to combine")
     if len(samples) == 1:

@@ -10,10 +10,11 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rubric_lint.arguments import takes
 from rubric_lint.finding import Place, Problem, Severity, Unread
 from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.case_names import find_names
+from rubric_lint.lint.case_names import find_names, find_repeated
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
 from rubric_lint.messages import join_words
 from rubric_lint.project.files import name_other_kind, word_other_kind
@@ -21,6 +22,7 @@ from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.meaning import hash_meaning
+from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, part_of
 from rubric_lint.text.source import Position, Source, Span, as_bytes
@@ -221,19 +223,22 @@ class Loaded(NamedTuple):
         Raises:
             RubricError: if it cannot be scored.
         """
-        view = self.rubric.view
+        view, file = self.rubric.view, self.document.source.name
         doubts = view.doubts if view else self.rubric.doubts
         if doubts:
             place, reason = doubts[0]
+            reason = name_in(reason, file)
             raise RubricError(f"{self.place_of_field(place)}: the rubric cannot be scored: {reason}")
         if view and view.unscorable:
-            raise RubricError(f"{self.start}: the rubric cannot be scored: {view.unscorable}")
+            reason = name_in(view.unscorable, file)
+            raise RubricError(f"{self.start}: the rubric cannot be scored: {reason}")
         try:
             return prepare(self.rubric, self.name)
         except UnscorableError as fault:
             raise RubricError(f"{self.place(self.rubric.path)}: the rubric {fault}") from None
 
 
+@takes(name=str, data=(str, bytes), settings=FileSettings)
 def load_rubrics(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:
     """Return the rubrics of a file by name: `case-id`, or `case-id/evaluator-name` if a case has several.
 
@@ -302,13 +307,13 @@ def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
         raise InvalidRubricError(*faults)
     if not rubrics:
         raise RubricError(*_word_absence(name, result.unread))
-    found: dict[str, Loaded] = {}
-    for loaded in name_rubrics(name, rubrics):
-        if first := found.get(loaded.name):
-            raise RubricError(
-                f"{loaded.start}: a second rubric is named `{loaded.name}`, after the one at {first.start}"
-            )
-        found[loaded.name] = loaded._replace(file=tuple(documents))
+    for problem, document in find_repeated(rubrics, ()):
+        place = _write_place(result.source, document.span(problem.path, problem.part).start)
+        first = _write_place(result.source, (problem.related[0].span or document.span(())).start)
+        what = f"case has the {problem.values['field']}" if problem.code == "second-case" else "rubric is named"
+        raise RubricError(f"{place}: a second {what} `{problem.values['name']}`, after the one at {first}")
+    file = tuple(documents)
+    found = {loaded.name: loaded._replace(file=file) for loaded in name_rubrics(name, rubrics)}
     for loaded in found.values():
         is_valid = loaded.rubric.schema.is_valid(loaded.document.value(loaded.rubric.path))
         if not is_valid and any(find_shape_problems(loaded.document, loaded.rubric)):

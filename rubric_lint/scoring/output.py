@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from rubric_lint.arguments import require
 from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
@@ -341,6 +342,7 @@ def _name_key(path: str, names: Sequence[str]) -> str:
 @lru_cache(maxsize=50)
 def reader_of(rubric: ScoringRubric) -> Reader:
     """Return the reader for a rubric: one for all copies of the rubric in this process."""
+    require("rubric", rubric, ScoringRubric)  # here, where it costs nothing for each output
     return Reader(rubric)
 
 
@@ -358,8 +360,14 @@ def parse_output(
         OutputError: if the text has no verdict, or it is not valid for this rubric.
         ValueError: if `extract` or `extra_fields` has another value.
     """
+    if answer is not None:
+        require("answer", answer, str)
     reading = Reading.of(extract, extra_fields)
-    reader = reader_of(rubric)
+    try:
+        reader = reader_of(rubric)
+    except TypeError:  # what cannot be looked up is no rubric
+        require("rubric", rubric, ScoringRubric)
+        raise
     if len(reader.known) > MOST_KNOWN:
         reader.known.clear()
     if isinstance(output, str):

@@ -19,7 +19,7 @@ _VERDICTS = {str(verdict): verdict for verdict in Verdict}
 
 
 class OtherGrade(NamedTuple):
-    """An answer to a criterion, its normalised score, and whether it meets the gate."""
+    """An answer to a criterion, its normalized score, and whether it meets the gate."""
 
     answer: AnswerValue
     score: Fraction
@@ -252,7 +252,7 @@ def _say_what_it_is(entry: Mapping[str, Any]) -> str:
             "--compact"
         )
     if "output" in entry or "outputs" in entry or "checks" in entry:
-        return "a judge output, not a result; score it first: rubric-lint score RUBRIC FILE -o FILE.jsonl"
+        return "a judge output, not a result; score it first, and merge the results"
     return f"not a result of rubric-lint score (found: {', '.join([*entry][:6]) or 'nothing'})"
 
 

@@ -330,7 +330,7 @@ def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *,
     Raises:
         OutputError: naming both.
     """
-    of_samples = "a table keeps no samples, so if it had several, name the file that `rubric-lint judge` wrote"
+    of_samples = "a table keeps no samples, so if it had several, name the file that `judge` wrote"
     advice = of_samples if is_result else "remove the wrong one"
     is_judged = fold_column(flat.columns.verdict or "") == "verdict"  # a `label` is of a person
     if is_judged and flat.verdict not in {None, known.verdict}:
@@ -538,7 +538,9 @@ class Scorer:
             except OutputError as fault:
                 path = f"/outputs/{number - 1}{fault.path}"
                 by = f" (by `{models[number - 1]}`)" if number <= len(models) else ""
-                raise OutputError(f"output {number} of {len(outputs)}{by}: {fault.message}", path) from None
+                # A judge whose first output is invalid is not asked for more.
+                which = f"output {number} of {len(outputs)}{by}: " if len(outputs) > 1 or by else ""
+                raise OutputError(f"{which}{fault.message}", path) from None
         if not _find_fault(record):
             refuse_missing_votes(panel, len(given), "/outputs")
         result = combine_samples(given)

@@ -28,12 +28,12 @@ class CriterionTotals:
 
     @property
     def mean(self) -> Fraction | None:
-        """The mean of the normalised scores, or None without scores."""
+        """The mean of the normalized scores, or None without scores."""
         return _mean(self._scores())
 
     @property
     def spread(self) -> float | None:
-        """The population standard deviation of the normalised scores, or None without scores."""
+        """The population standard deviation of the normalized scores, or None without scores."""
         mean = self.mean
         if mean is None:
             return None

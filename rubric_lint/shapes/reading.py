@@ -907,8 +907,10 @@ class _Reading:
         if is_part or (high > 1 and 0 < number < 1):
             if low:
                 written = f"{_show(number * 100)}%" if is_part else _show(number)
-                reason = f"{written} is not a score on a scale that starts at {_show(low)}"
-                self._doubt(place, f"{reason}; write the lowest score that passes, such as {_show(high - 1)}")
+                of_way, of_highest = _show(low + number * (high - low)), _show(number * high)
+                reason = f"{written} is ambiguous on a scale of {_show(low)} to {_show(high)}"
+                ways = f"{of_way} ({written} of the way) or {of_highest} ({written} of {_show(high)})"
+                self._doubt(place, f"{reason}: write {ways}")
                 return None
             return number * high
         return number

@@ -37,6 +37,7 @@ from rubric_lint.scoring.loading import (
 from rubric_lint.scoring.meaning import read_task
 from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRelease, ShownRubric
 from rubric_lint.show.examples import make_examples
+from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
@@ -61,8 +62,14 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
     shown = tuple(_describe(each, scoring.get(each.name), counts) for each in name_rubrics(name, rubrics))
     unread = _find_unread(result, is_empty=not shown)
     reason = ""
-    if not (shown or unread or result.findings):
-        reason = EMPTY if not data.strip() else TESTS if result.tests else UNKNOWN
+    if shown or unread or result.findings:
+        pass
+    elif not data.strip():
+        reason = EMPTY
+    elif result.tests:
+        reason = name_in(TESTS, name)
+    else:
+        reason = UNKNOWN
     errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
     return Shown(
         file=name,
@@ -266,7 +273,7 @@ class ShowRun(FileRun[Shown]):
         """
         self.go(paths, stdin_name, finder)
         others = Summary(unreadable=len(self.unreadable), faults=self.crashes)
-        return self._summary.plus(others).plus(Summary.left_out(self.skipped))
+        return self._summary.plus(others).plus(Summary.left_out(self.skipped))._replace(again=self.again)
 
     def word(self) -> str:
         """Return how much an interrupted run has described."""

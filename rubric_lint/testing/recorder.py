@@ -39,8 +39,12 @@ class Recorder:
             self._records = read_recordings(path, tested.rubric.name).all
 
     def list_answers(self) -> Iterator[Answer]:
-        """Yield the answer of each test, with a rubric of only the criteria that have to be judged."""
-        for need in self._needed.values():
+        """Yield the answer of each test, with a rubric of only the criteria that have to be judged.
+
+        Those without a record come first, so that a run that a limit ends is not always spent on the same ones.
+        """
+        places = {json.dumps(each.get("id")): number for number, each in enumerate(self._records)}
+        for need in sorted(self._needed.values(), key=lambda need: places.get(need.test.key, -1)):
             case = find_case(need)
             if case is not None:
                 shown = {name: text for name, text in case._asdict().items() if text is not None}
@@ -50,11 +54,16 @@ class Recorder:
                 yield Answer(need.test.key, rubric, case, {"id": need.test.id, **named, **shown})
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Write one record in the place of that before it; raise OSError when the file cannot be written."""
+        """Write one record in the place of that before it, an invalid one at the end.
+
+        Raises:
+            OSError: if the file cannot be written.
+        """
         need = self._needed[json.dumps(record["id"])]
         before = need.recording.record if need.recording else None
+        is_invalid = read_checks(record) is None
         if len(need.stale) < len(self._tested.rubric.criteria) and before is not None:
-            if read_checks(record) is None:
+            if is_invalid:
                 return  # no valid output: what is recorded of the other criteria stays
             record = self._join(record, before, need)
         name = self._tested.rubric.name
@@ -66,7 +75,8 @@ class Recorder:
             ),
             len(self._records),
         )
-        self._records[at : at + 1] = [record]
+        self._records[at : at + 1] = [] if is_invalid else [record]
+        self._records += [record] if is_invalid else []
         with open_whole(self.path) as stream:
             stream.writelines(encode(each).decode() + "\n" for each in self._records)
 

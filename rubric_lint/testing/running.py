@@ -362,10 +362,11 @@ class Runner:
         other_type: str | int | None = str(test.id) if isinstance(test.id, int) else None
         if isinstance(test.id, str) and len(test.id) < 20 and test.id.isascii() and test.id.isdecimal():
             other_type = int(test.id)
-        if other_type is not None and json.dumps(other_type) in recordings.found:
+        unclaimed = recordings.found.keys() - {each.key for each in file.tests} - self._used[file.outputs]
+        if other_type is not None and json.dumps(other_type) in unclaimed:
             kind = "a string; put this id in quotes" if isinstance(test.id, int) else "a number; remove the quotes"
             return f"{file.outputs} has the id {json.dumps(other_type)}, which is {kind}"
-        names = [str(recording.record["id"]) for recording in recordings.found.values()]
+        names = [str(recordings.found[key].record["id"]) for key in sorted(unclaimed)]
         near = point_to_known(str(test.id), names) if names else "it has none"
         hint = near if near.startswith("did you") else "record it with --record, or add `output`"
         return f"{file.outputs} has none with the id `{test.id}`; {hint}"

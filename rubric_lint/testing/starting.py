@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import is_placeholder
+from rubric_lint.format.schema_files import newest
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Scored, ScoringCriterion
 from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.testing.running import Tested
@@ -38,33 +39,31 @@ class Start(NamedTuple):
     missing: tuple[str, ...]
 
 
-def start_from_outputs(
-    tested: Tested, recorded: Sequence[Recorded], rubric: str, outputs: str | None, schema: str
-) -> Start:
+def start_from_outputs(tested: Tested, recorded: Sequence[Recorded], rubric: str, outputs: str | None) -> Start:
     """Write tests of the records that together reach each band, level and side of a gate, and each verdict.
 
-    `rubric`, `outputs` and `schema` are what the file says of them; `outputs` is None if its name says it.
+    `rubric` and `outputs` are what the file says of them; `outputs` is None if its name says it.
     """
     chosen = _choose(tested, recorded)
     tests = [dict(_write_test(tested, each)) for each in chosen]
     reached = {target for each in chosen for target in _list_reached(tested, each.result)}
     missing = tuple(words for target, words in _list_targets(tested) if target not in reached)
-    return Start(_write_file(tests, rubric, outputs, schema), len(tests), missing)
+    return Start(_write_file(tests, rubric, outputs), len(tests), missing)
 
 
-def start_outline(tested: Tested, rubric: str, schema: str) -> Start:
+def start_outline(tested: Tested, rubric: str) -> Start:
     """Write one test for each band, level or answer to a check, whose answer is still to be written."""
     tests = [
         {"id": name, "answer": f"{_TO_WRITE} that earns this: {outcome}", "expect": {"criteria": {each.id: expected}}}
         for each in tested.rubric.criteria
         for name, outcome, expected in _list_bands(tested, each)
     ]
-    return Start(_write_file(tests, rubric, None, schema), len(tests), ())
+    return Start(_write_file(tests, rubric, None), len(tests), ())
 
 
-def _write_file(tests: list[dict[str, Any]], rubric: str, outputs: str | None, schema: str) -> str:
+def _write_file(tests: list[dict[str, Any]], rubric: str, outputs: str | None) -> str:
     data = {"rubric": rubric, **({"outputs": outputs} if outputs else {}), "tests": tests}
-    return f"# yaml-language-server: $schema={schema}\n{to_yaml(data)}"
+    return newest("rubric-test").modeline + to_yaml(data)
 
 
 _Target = tuple[str, RubricPart | bool | str]

@@ -237,4 +237,4 @@ def _is_surely_shallow(text: str) -> bool:
     return brackets < most or brackets - len(re.findall(_INNERMOST, text)) < most - 1
 
 
-_MARKER = re.compile(r"^(?:---|(\.\.\.))(?=\s|\Z)", re.MULTILINE)
+_MARKER = re.compile(r"(?:^|(?<=\r))(?:---|(\.\.\.))(?=\s|\Z)", re.MULTILINE)

@@ -40,7 +40,7 @@ class Response(NamedTuple):
     cut_off: bool = False
 
 
-_SCORES = re.compile(r"^.*: \d+ outputs?: .*\n(invalid: .*\n)?Next: .*\n", re.MULTILINE)
+_SCORES = re.compile(r"^.*: \d+ outputs?: .*\n(invalid: .*\nTo ask again: .*\n)?Next: .*\n", re.MULTILINE)
 
 
 def without_scores(told):

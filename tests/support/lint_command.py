@@ -25,6 +25,8 @@ rubrics:
         expected_outcome: States the right result with slips.
       - score_range: [8, 10]
         expected_outcome: States the right result.
+  - id: tone
+    score_ranges: {0: Blames the customer., 5: Helps the customer.}
 """
 
 OLD = """\
@@ -103,7 +105,7 @@ COUNTS = Summary(
     files_with_rubrics=3,
     files_with_findings=2,
     rubrics=3,
-    criteria=3,
+    criteria=4,
     errors=1,
     warnings=1,
     safe_fixes=1,

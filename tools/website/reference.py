@@ -54,11 +54,11 @@ def describe_rule(rule: Rule) -> str:
 
 def list_choices() -> str:
     """Return the table of the fixes of which only an author can pick one."""
-    rows = [
-        f"| `{name}` | [`{rule.name}`](../../rubric_lint/rules/{rule.page_file.name}) | {told} |"
-        for rule in RULES
-        for name, told in rule.choices.items()
-    ]
+    pages: dict[tuple[str, str], list[str]] = {}
+    for rule in RULES:
+        for choice in rule.choices.items():
+            pages.setdefault(choice, []).append(f"[`{rule.name}`](../../rubric_lint/rules/{rule.page_file.name})")
+    rows = [f"| `{name}` | {', '.join(rules)} | {effect} |" for (name, effect), rules in pages.items()]
     return "\n".join(["| choice | rule | what it does |", "|---|---|---|", *rows])
 
 

@@ -90,9 +90,10 @@ def fix(given: Given) -> int:
     if given.form == "json":
         click.echo(as_report(files, totals), nl=False)
     elif not given.quiet:
-        _say(totals.word(is_dry=is_dry).split("\n"), look, err=aside)
+        _say(totals.word(is_dry=is_dry, is_rewriting=bool(given.target)).split("\n"), look, err=aside)
     code = exit_code(totals, check=given.check)
-    return Exit.FOUND if given.target and totals.left and code is Exit.CLEAN else code
+    is_in_the_way = given.target and totals.unmet + totals.blocked
+    return Exit.FOUND if is_in_the_way and code is Exit.CLEAN else code
 
 
 def _say(lines: "Iterable[str]", look: "Style", *, err: bool) -> None:

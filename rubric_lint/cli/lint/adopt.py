@@ -24,6 +24,7 @@ from rubric_lint.shapes.infer import Inferred, can_describe, find_likeliest, gen
 from rubric_lint.shapes.reading import find_shapes
 from rubric_lint.shapes.shape import Shape, find_contradictions
 from rubric_lint.show.source import show
+from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, part_of, pointer, split_pointer
 from rubric_lint.text.reading import read_documents
@@ -67,9 +68,9 @@ def describe_format(given: Given) -> int:
     finder = given.finder()
     files = [_read(file, given.stdin_filename, finder) for file in dict.fromkeys(given.files)]
     if given.check:
-        lacks = [f"{each.input.label}: {fault}" for each in files for fault in _find_lacks(each)]
-        for lack in lacks:
-            complain(lack)
+        lacks = [(each.input, fault) for each in files for fault in _find_lacks(each)]
+        for given_file, fault in lacks:
+            complain(f"{given_file.label}: {name_in(fault, given_file.path)}")
         return Exit.FOUND if lacks else Exit.CLEAN
     is_again = bool(given.scale) and all(each.settings.shapes for each in files)
     for each in (each for each in files if each.title and not is_again):
@@ -222,10 +223,10 @@ def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
         own = dict.fromkeys(str(path[-1]) for _, path in paths if path[:-2] in inside)
         at = split_pointer(each.table["criteria"])
         beside = dict.fromkeys(pointer(generalize(path, at)) for _, path in paths if path[:-2] not in inside)
-        for where, names in (("of the criteria", own), ("beside them", beside)):
+        for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", beside)):
             if names:
                 listed = join_words([f"`{visible(name)}`" for name in names])
-                yield f"{given.input.label}: not used {where}: {listed}"
+                yield f"{given.input.label}: {where}: {listed}"
         worded = each.criteria[0][1].fields.get("words", ())  # which are asked about below
         if asked := [name for name in each.asked if name not in worded]:
             yield f"{given.input.label}: {_ask(asked)}"
@@ -255,7 +256,7 @@ def _find_lacks(given: _Given) -> Iterator[str]:
     shapes = given.settings.shapes
     if not shapes:
         if not given.title:
-            yield "no table of the settings describes it; run `rubric-lint adopt` with this file"
+            yield "no table of the settings describes it; run `rubric-lint adopt FILE`"
         return
     views = [view for document in given.documents for view in find_shapes(document, shapes)]
     if not views:

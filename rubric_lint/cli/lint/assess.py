@@ -14,7 +14,7 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
     short="Say whether a rubric can be trusted, and what to fix.",
     examples={
         f"{_CALL} --model gpt-5": "Have a model judge the answers twice, then assess the rubric",
-        f"{_CALL} --labels labels.csv": "Assess what is recorded, with labels of people",
+        f"{_CALL} --labels labels.csv": "Assess what is recorded, with human labels",
         f"{_CALL} --labels labels.csv -o assessment.md": "Write Markdown",
     },
     exits={
@@ -33,7 +33,7 @@ def assess(given: Given) -> int:
     """Say on one page whether a rubric is any good: which criteria to keep, which to fix, and what is still unknown.
 
     Lints RUBRIC, runs its tests, judges ANSWERS that have no recorded output if --model names a judge, and compares the
-    verdicts with labels of people. ANSWERS are as for `judge`.
+    verdicts with human labels. ANSWERS are as for `judge`.
     """
     from rubric_lint.cli.lint.assessing import run_assess  # noqa: PLC0415
 

@@ -33,14 +33,15 @@ from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import LeftOut, bare_text
 from rubric_lint.agree.units import About, describe
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import Given
+from rubric_lint.cli.options import GIVEN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
-from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
+from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
+from rubric_lint.cli.score.judging import holds_secrets
 from rubric_lint.cli.score.options import check_field, check_label_scale, check_people, check_runs, require_existing
+from rubric_lint.judge.account import Ending
 from rubric_lint.judge.answers import AnswersError, Fields, check_answers
 from rubric_lint.judge.journal import encode
-from rubric_lint.judge.spending import Spending
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
 from rubric_lint.outputs.blocks import CHUNK
@@ -310,8 +311,9 @@ def run_assess(given: Given) -> int:
         check_label_scale(given, linted.prepare())
     recorded: tuple[str, ...] = ()
     probes: dict[str, Probes] = {}
+    ending: Ending | None = None
     if not linted.has_errors and given.models:
-        code, recorded, probes = _judge(given, linted)
+        code, recorded, probes, ending = _judge(given, linted)
         if code == Exit.USAGE:
             return code
     elif not linted.has_errors:
@@ -328,7 +330,23 @@ def run_assess(given: Given) -> int:
         _check_assessed(found, given)
     files = given.rubric, given.answers, recorded, labels
     basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
-    basis = basis._replace(refused=linted.refused)
+    context = click.get_current_context()
+    basis = basis._replace(
+        refused=linted.refused,
+        settings=given.settings,
+        mapping=context.meta.get(GIVEN, {}).get("fields", ()),
+        ending=ending,
+    )
+    if given.models and not holds_secrets(context):
+        is_given = context.get_parameter_source("base_url") is click.core.ParameterSource.COMMANDLINE
+        keys = [name for name in given.api_key_env if "=" not in name]  # others are for models of this run
+        endpoint = {
+            "base_url": given.base_url if is_given else None,
+            "api_key_env": keys,
+            "prices": given.prices,
+            **{name: None if value is None else str(value) for name, value in _list_limits(given).items()},
+        }
+        basis = basis._replace(endpoint=endpoint, again=repeat_command(context))
     if not linted.has_errors:
         faults = (_find_fault(given, linted, is_to_judge=is_to_judge) for is_to_judge in (True, False))
         basis = basis._replace(fault_of_judge=next(faults), fault_of_labels=next(faults))
@@ -345,13 +363,11 @@ def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
     """Return why another command cannot read the answers, to have them judged or to draw from them; empty if it can."""
     if given.answers == STDIN:
         return "standard input is read only once; save them in a file"
-    if is_to_judge and given.fields != Fields():
-        return "repeat --map"
     try:
         with open_stream(given.answers) as stream:
             chunks = iter(lambda: stream.read(CHUNK), b"")
             if is_to_judge:
-                check_answers(chunks, linted.prepare())
+                check_answers(chunks, linted.prepare(), given.fields)
             else:
                 check_answers(chunks, linted.prepare(), taken=frozenset(), may_repeat=True)
     except AnswersError as wrong:
@@ -386,21 +402,29 @@ def _check(given: Given) -> None:
     require_existing([name for name in named if name != STDIN])
 
 
-def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str, Probes]]:
-    """Judge the answers, and variants of some; return the exit code, the file of results, and what variants show."""
+def _list_limits(given: Given) -> dict[str, Any]:
+    return {"max_requests": given.max_requests, "max_cost": given.max_cost, "max_tokens": given.max_tokens}
+
+
+def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str, Probes], Ending | None]:
+    """Judge the answers, and variants of some.
+
+    Return the exit code, the file of results, what variants show, and how a limit ended the judging of the answers.
+    """
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
     access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": SEED})
-    limit, spending = read_limit(given, access), Spending()
-    work = Work(given, output, linted.prepare(), access, plan, limit, spending=spending, option="--results")
+    account = open_account(given, access)
+    work = Work(given, output, linted.prepare(), access, plan, account, option="--results")
     if given.probe:
         most = given.probe * len(work.rubrics) * len(PROBES) * plan.samples * len(access.calls)
         click.echo(f"up to {most:,} more requests for --probe, after the answers are judged", err=True)
     code = judge_answers(work)
+    ending = account.ending
     recorded = (str(output),) if output.stat().st_size else ()
     if code == Exit.USAGE or not given.probe:
-        return code, recorded, {}
+        return code, recorded, {}, ending
     code, probes = _probe(work, given.probe)
-    return code, recorded, probes
+    return code, recorded, probes, ending
 
 
 def _probe(work: Work, count: int) -> tuple[int, dict[str, Probes]]:

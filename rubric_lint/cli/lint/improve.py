@@ -16,30 +16,30 @@ import click
 from rubric_lint.agree.assess import Asked, Assessment, Standing
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.lint.assessing import Linted
-from rubric_lint.cli.options import STDIN, Given
+from rubric_lint.cli.options import STDIN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
-from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
+from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, Access, AnswersFile, find_access, hold, make_plan
-from rubric_lint.cli.score.judging import estimate_cost, load_prices, open_store, run_judge
+from rubric_lint.cli.score.judging import estimate_cost, holds_secrets, load_prices, open_store, run_judge
 from rubric_lint.cli.score.options import require_existing
 from rubric_lint.improve.proposals import Base, find_own
 from rubric_lint.improve.run import NEEDED, EndedError, Held, Improver, Left
 from rubric_lint.improve.trial import ASIDE
+from rubric_lint.judge.account import LimitError
 from rubric_lint.judge.answers import Answer, AnswersError, Fields
-from rubric_lint.judge.asking import list_needs
 from rubric_lint.judge.endpoint import Place, UnansweredError
 from rubric_lint.judge.prompt import Message
-from rubric_lint.judge.spending import Need, Spending, guess_tokens
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.lint.engine import Examined
-from rubric_lint.messages import UserError, visible
+from rubric_lint.messages import UserError, join_words, visible
 from rubric_lint.project.files import File, read
 from rubric_lint.project.writing import WriteError, replace_file
 from rubric_lint.report import improvement
-from rubric_lint.run.console import Progress
+from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import load_examined
+from rubric_lint.suggest import suggest
 from rubric_lint.testing.recorder import find_case
 from rubric_lint.testing.running import Needed
 
@@ -54,7 +54,8 @@ def propose(given: Given) -> int:
     require_existing(given.labels)
     linted = Linted(given.rubric, given.finder())
     if linted.has_errors:
-        raise UserError(f"{given.rubric}: has errors; fix them first: rubric-lint check {given.rubric}")
+        command = suggest("check", given.rubric, **given.settings)
+        raise UserError(f"{given.rubric}: has errors; fix them first: `{command}`")
     source = linted.examined.result.source
     if source.to_bytes(source.text) != read(File(given.rubric, linted.file.settings._replace(claimed=True))):
         raise UserError(f"{given.rubric}: its bytes cannot be reproduced exactly, so nothing could be written")
@@ -63,7 +64,7 @@ def propose(given: Given) -> int:
     judges = len(given.models)
     is_own = not given.writers or given.writers[0] in given.models
     access = find_access((*given.models, *(() if is_own else given.writers)), vars(given))
-    limit = read_limit(given, access)
+    account = open_account(given, access)
     writer = given.models.index(given.writers[0]) if is_own and given.writers else 0 if is_own else judges
     answers = _read_answers(given.answers, rubrics, given.fields)
     judged = {each.key for each in _read_answers(str(output), rubrics)} if output.exists() else set()
@@ -73,7 +74,7 @@ def propose(given: Given) -> int:
         _Trials(held[each.name], given.tries, given.tries) for each in rubrics.values() for _ in each.criteria
     ]
     _say_most(left, all_mended, given, access)
-    work = Work(given, output, rubrics, access.part(0, judges), plan, limit, spending=Spending())
+    work = Work(given, output, rubrics, access.part(0, judges), plan, account)
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
     recorded = (str(output),) if output.stat().st_size else ()
@@ -82,6 +83,14 @@ def propose(given: Given) -> int:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
         asking = _Asking(given, (work.access, access.part(writer, writer + 1)), work, store)
         return _improve(given, linted, found, _read_answers(str(output), rubrics), asking)
+
+
+def _word_again(*, is_stopped: bool) -> str:
+    """Return the command that goes on with a run that was stopped, or else writes what is offered."""
+    context = click.get_current_context()
+    if holds_secrets(context):
+        return ""
+    return repeat_command(context) if is_stopped else repeat_command(context, write=True)
 
 
 def _improve(
@@ -133,12 +142,14 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
             replace_file(given.rubric, before.to_bytes(before.text), before.to_bytes(after.text))
         except WriteError as fault:
             raise UserError(f"{given.rubric}: {fault}") from None
+    account = asking.account
     page = improvement.Page(
         [each.found for each in done],
-        asking.spending,
-        asking.limit.prices,
+        account.spending,
+        account.limit.prices,
         is_written=is_written,
         is_stopped=is_stopped,
+        again=_word_again(is_stopped=is_stopped),
     )
     with open_report(given.output, Progress(sys.stderr), style) as write:
         improvement.FORMATS[given.form](page, style, write)
@@ -206,7 +217,7 @@ def _say_most(left: Sequence[Answer], trials: Sequence[_Trials], given: Given, a
     parts += [f"{counted(proposals, 'proposal')} for {criteria} to write and to prove"] if proposals else []
     if parts:
         most = requests + sum(each.written for each in trials)
-        click.echo(f"at most {most:,} requests if each output is valid: {' and '.join(parts)}", err=True)
+        click.echo(f"about {most:,} requests, as invalid outputs are retried: {' and '.join(parts)}", err=True)
         if prices := load_prices(given.prices):
             click.echo(visible(estimate_cost(asked, access.calls[:models], plan, prices)), err=True)
 
@@ -228,25 +239,41 @@ class _Asking:
 
     def __init__(self, given: Given, access: tuple[Access, Access], work: Work, store: ReplyStore | None) -> None:
         self.access, self._writer = access
-        self.limit, self._plan, self._store = work.limit, work.plan, store
-        self.spending = work.spending or Spending()
-        self._pace = given.rpm, given.tpm, given.concurrency
+        self.account, self._plan, self._store = work.account, work.plan, store
+        self._pace = given.rpm, given.tpm, given.concurrency, work.account
+        self._has_told = False
 
     def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
         """Return the records of answers; see `Asker`."""
         click.echo(visible(f"{what}: judging {counted(len(answers), 'answer')}"), err=True)
         records = _Records()
         panel, n = self.access.connect(*self._pace), len(answers)
-        limit, spending = self.limit, self.spending
-        code = run_judge(
-            panel, records, iter(answers), n, self._plan, store=self._store, limit=limit, spending=spending
-        )
+        self.account.stop = ""
+        code = run_judge(panel, records, iter(answers), n, self._plan, store=self._store)
         if code == Exit.USAGE:
             raise EndedError(Left.NO_REPLY, "the endpoint gives no replies")
-        needed = list_needs(answers[0], self.access.calls, self._plan)
-        if len(records.all) < len(answers) and not self.limit.allows(self.spending, needed):
-            raise EndedError(Left.LIMIT, str(self.limit))
+        if self.account.stop:
+            raise EndedError(Left.LIMIT, self.account.stop)
         return records.all
+
+    def _tell_limit(self, limit: LimitError) -> None:
+        """Say once how a limit ended the run while a proposal was to be written, and print the command that goes on."""
+        if self._has_told:
+            return
+        self._has_told = True
+        account, context = self.account, click.get_current_context()
+        is_wasted = limit.is_invalid and account.spending.requests == 1  # nothing that the cache keeps
+        stopped = f"stopped at {account.limit}, before a proposal was written"
+        if account.fault:
+            complain(f"stopped: {account.fault}")
+        elif account.too_low or is_wasted:
+            complain(
+                f"{stopped}. The same command would end there too: raise {join_words([*account.limit.options], 'or')}"
+            )
+        else:
+            complain(f"{stopped}. Run the same command to go on")
+            if not holds_secrets(context):
+                click.echo(f"  {visible(repeat_command(context))}", err=True)
 
     def write(self, messages: tuple[Message, ...], schema: Mapping[str, Any], number: int) -> str:
         """Return the reply of the model that proposes; see `Asker`."""
@@ -254,9 +281,6 @@ class _Asking:
         key = make_key(call, call.make_body(messages, schema, number), number)
         if self._store and (kept := self._store.get(key)):
             return kept.reply.text
-        need = Need(call.model, guess_tokens(text for _, text in messages), call.max_tokens)
-        if not self.limit.allows(self.spending, [need]):
-            raise EndedError(Left.LIMIT, str(self.limit))
 
         async def complete() -> Any:
             async with self._writer.connect(*self._pace) as panel:
@@ -264,9 +288,11 @@ class _Asking:
 
         try:
             exchange = asyncio.run(complete())
+        except LimitError as limit:
+            self._tell_limit(limit)
+            raise EndedError(Left.LIMIT, f"{limit}: {limit.reason}" if limit.reason else str(limit)) from None
         except UnansweredError as fault:
             raise EndedError(Left.NO_REPLY, str(fault)) from None
-        self.spending.add(call.model, exchange.reply)
         if self._store and not exchange.reply.fault:
             self._store.put(key, exchange)
         return str(exchange.reply.text)

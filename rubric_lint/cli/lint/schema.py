@@ -12,6 +12,7 @@ from rubric_lint.cli.options import Given, command
 from rubric_lint.cli.output import has_content
 from rubric_lint.cli.score.prompt import schema as outputs
 from rubric_lint.run.console import complain
+from rubric_lint.suggest import suggest
 
 if TYPE_CHECKING:
     from rubric_lint.format.schema_files import SchemaFile
@@ -71,9 +72,8 @@ def print_path(given: Given) -> None:
     file = _find_file(given)
     if not file.is_in_file:
         label = _label(file)
-        raise click.UsageError(
-            f"{label} is not in a file; write one: rubric-lint schema print {label} > {file.bundled_name}"
-        )
+        command = suggest("schema print", label)
+        raise click.UsageError(f"{label} is not in a file; write one: `{command} > {file.bundled_name}`")
     click.echo(file.path)
 
 

@@ -2,20 +2,23 @@
 
 import json
 import os
-import shlex
 import signal
 import sys
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
 
-from rubric_lint.cli.commands import COMMANDS, Exit, Group, end_at_once
+from rubric_lint.cli.commands import Exit, Group, end_at_once
 from rubric_lint.cli.options import Choice, Given, command, complete_name, read_name
-from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content
+from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content, make_style
 from rubric_lint.messages import visible
+from rubric_lint.report.terminal import Style, reflow
 from rubric_lint.run.cache import FOLDER, cache_folder, clear
 from rubric_lint.run.console import complain
+from rubric_lint.suggest import suggest, word_need
 from rubric_lint.text.source import Kind, kind_of
 
 
@@ -39,7 +42,6 @@ def init(given: Given) -> None:
     """
     from rubric_lint.format.starter import start  # noqa: PLC0415  (reads YAML)
     from rubric_lint.project.files import name_other_kind  # noqa: PLC0415
-    from rubric_lint.project.repository import name_schema  # noqa: PLC0415
 
     name = given.file or ("example.suite.yaml" if given.suite else "example.rubric.yaml")
     choose = "choose a name that ends in .yaml or .json"
@@ -47,8 +49,7 @@ def init(given: Given) -> None:
         raise click.UsageError(f"{name} would not be checked, as it is {kind}; {choose}")
     if (written := kind_of(name)) not in (Kind.YAML, Kind.JSON):
         raise click.UsageError(f"{name} would be read as {written}, which init does not write; {choose}")
-    schema = name_schema("suite" if given.suite else "rubric", name)
-    text = start(given.shape, schema, suite=given.suite, as_json=name.lower().endswith(".json"))
+    text = start(given.shape, suite=given.suite, as_json=name.lower().endswith(".json"))
     if name == "-":
         click.echo(text, nl=False)
         return
@@ -62,10 +63,7 @@ def init(given: Given) -> None:
     except OSError as error:
         raise click.UsageError(f"cannot write {name}: {error.strerror}") from error
     click.echo(f"Wrote {visible(name)}. Replace its criteria with your own, then check the file:", err=True)
-    is_plain = not name.startswith("-") and name not in COMMANDS
-    line = f"rubric-lint {shlex.quote(name if is_plain else f'./{name}')}"
-    # A shell would not take escapes for the characters that cannot be shown.
-    click.echo(f"  {line}" if visible(line) == line else "  rubric-lint .", err=True)
+    click.echo(f"  {suggest('check', name if visible(name) == name else '.')}", err=True)
 
 
 @command(
@@ -95,6 +93,9 @@ def adopt(given: Given) -> int:
 
     return describe_format(given)
 
+
+_LEAST_PROSE = 30
+"""The cells that prose beside other columns needs; in less it goes below them."""
 
 NAME = "rubric-lint"
 FILE = "SKILL.md"
@@ -213,13 +214,29 @@ def explain(given: Given) -> None:
     if given.form == "json":
         click.echo(json.dumps([rule.to_json() for rule in rules], indent=1))
     elif given.rule is not None:
-        click.echo(f"{rules[0].page}\n{rules[0].url}")
+        style = make_style()
+        page = reflow(rules[0].page, style.columns) if style.wraps else rules[0].page
+        click.echo(f"{page}\n{rules[0].url}")
     else:
         rows = [(rule.name, rule.severity, rule.kinds, rule.summary) for rule in rules]
-        table = [("NAME", "SEVERITY", "FIX", "FINDS"), *rows]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        for row in table:
-            click.echo("  ".join(f"{cell:<{cells}}" for cell, cells in zip(row, widths, strict=True)).rstrip())
+        for line in _draw_rules([("NAME", "SEVERITY", "FIX", "FINDS"), *rows], make_style()):
+            click.echo(line)
+
+
+def _draw_rules(table: list[tuple[str, ...]], style: Style) -> Iterator[str]:
+    """Yield the lines of a table; on a terminal, the last cell of a row is broken between words, in its column."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)][:-1]
+    indent = sum(widths) + 2 * len(widths)
+    is_narrow = style.wraps and style.columns < indent + _LEAST_PROSE
+    for *cells, prose in table:
+        start = "".join(f"{cell:<{space}}  " for cell, space in zip(cells, widths, strict=True))
+        if is_narrow:
+            yield from textwrap.wrap("  ".join(filter(None, cells)), style.columns)
+            yield from textwrap.wrap(prose, style.columns, initial_indent="  ", subsequent_indent="  ")
+        elif style.wraps:
+            yield from textwrap.wrap(prose, style.columns, initial_indent=start, subsequent_indent=" " * indent)
+        else:
+            yield start + prose
 
 
 explain.params[0]._custom_shell_complete = complete_name
@@ -262,7 +279,7 @@ def lsp(_given: Given) -> int:
     try:
         import pygls.lsp.server  # noqa: F401, PLC0415  (a third of a second)
     except ImportError:
-        complain("the language server needs the pygls package; install it with: pip install 'rubric-lint[lsp]'")
+        complain(f"the language server {word_need('lsp')}")
         return Exit.USAGE
     from rubric_lint.lsp.features import Server  # noqa: PLC0415
 
@@ -292,7 +309,7 @@ def mcp(given: Given) -> int:
     try:
         import mcp.server.stdio  # noqa: F401, PLC0415  (a second)
     except ImportError:
-        complain("the MCP server needs the mcp package, version 2; install it with: pip install 'rubric-lint[mcp]'")
+        complain(f"the MCP server {word_need('mcp')}")
         return Exit.USAGE
     from rubric_lint.mcp.roots import Roots  # noqa: PLC0415
     from rubric_lint.mcp.server import serve  # noqa: PLC0415

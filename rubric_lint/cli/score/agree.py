@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import Given, command, open_page, require_file_name
+from rubric_lint.cli.options import STDIN, Given, command, open_page, require_file_name
 from rubric_lint.cli.output import (
     choose_by_ending,
     columns,
@@ -30,10 +30,10 @@ from rubric_lint.cli.score.options import (
     require_existing,
 )
 from rubric_lint.messages import UserError, point_to_known, visible
-from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.report.terminal import Style
 from rubric_lint.run.console import Progress, complain
+from rubric_lint.suggest import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -321,4 +321,6 @@ def labels(given: Given) -> None:
         else "all answers"
     )
     click.echo(f"Wrote {visible(given.output)}: {chosen}. Fill it in, then run:", err=True)
-    click.echo(f"  rubric-lint agree {visible(given.rubric)} RESULTS --labels {visible(given.output)}", err=True)
+    rubric = "RUBRIC" if given.rubric == STDIN else given.rubric  # `assess` reads what is beside it, too
+    files, labels = (rubric, given.answers), [*given.labels, given.output]
+    click.echo(f"  {suggest('assess', *files, results=given.results, labels=labels, **given.settings)}", err=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import sys
 from contextlib import ExitStack
 from io import BytesIO
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import JUDGING, STDIN, Given, command, require_file_name
+from rubric_lint.cli.options import JUDGING, STDIN, Given, command, repeat_command, require_file_name
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import load
 from rubric_lint.messages import Causes, UserError, join_words, list_names
@@ -22,15 +21,16 @@ from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.summary import counted
+from rubric_lint.suggest import suggest, word_need
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rubric_lint.cli.score.judge_options import Access
+    from rubric_lint.judge.account import Account
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.journal import Earlier, Journal
     from rubric_lint.judge.run import Panel
-    from rubric_lint.judge.spending import Limit, Spending
     from rubric_lint.scoring.grading import ScoringRubric
 
 _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
@@ -72,9 +72,9 @@ def judge(given: Given) -> int:
     access = find_access(given.models, vars(given), sends=batch is None)
     if batch:
         check_batch(batch, access.calls)
-    limit = read_limit(given, access)
-    if batch and limit.is_set:
-        raise click.UsageError(f"{limit}: a batch is not limited; its size is what is written")
+    account = open_account(given, access)
+    if batch and account.limit.is_set:
+        raise click.UsageError(f"{account.limit}: a batch is not limited; its size is what is written")
     rubrics = load(given.rubric, given)
     plan = make_plan(vars(given), reading=Reading.of(given.extract, given.extra_fields))
     if given.output is not None:
@@ -82,17 +82,16 @@ def judge(given: Given) -> int:
         if given.output.lower().endswith(_NOT_LINES):
             raise click.UsageError(
                 f"--output: {given.output}: results are JSON Lines; name a file that ends in .jsonl, and turn it into "
-                "another format with `rubric-lint score -o`"
+                "another format with `score -o`"
             )
     if given.again and given.answers == STDIN:
         raise click.UsageError("--again replaces results in the file that it reads; name that file")
     output = Path(given.answers) if given.again else name_results(given.answers, given.output)
-    work = Work(given, output, rubrics, access, plan, limit, is_again=given.again)
+    work = Work(given, output, rubrics, access, plan, account, is_again=given.again)
     code = judge_answers(work, batch)
     if code == Exit.USAGE:
         return code
-    words = ["--config", given.config] if given.config else ["--isolated"] * given.isolated
-    _report_scores(output, rubrics, [given.rubric, *words])
+    _report_scores(output, rubrics, given)
     return code
 
 
@@ -101,11 +100,10 @@ _NOT_LINES = (".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".zst", ".md", ".html"
 
 
 class Work(NamedTuple):
-    """What a run judges and how: what is given, the file of results, and what its requests may cost.
+    """What a run judges and how: what is given, the file of results, and the account of its requests.
 
     If it `is_again`, the answers are that file too, and only its invalid outputs are asked for. `made` are answers in
-    JSON Lines to judge instead of those that are given, `spending` is that of earlier runs under the same limit, and
-    `option` names the file of results.
+    JSON Lines to judge instead of those that are given, and `option` names the file of results.
     """
 
     given: Given
@@ -113,10 +111,9 @@ class Work(NamedTuple):
     rubrics: Mapping[str, ScoringRubric]
     access: Access
     plan: Plan
-    limit: Limit
+    account: Account
     is_again: bool = False
     made: bytes | None = None
-    spending: Spending | None = None
     option: str = "--output"
 
     def open_answers(self, opened: ExitStack) -> AnswersFile:
@@ -128,14 +125,14 @@ class Work(NamedTuple):
         return AnswersFile(opened.enter_context(hold(self.given.answers)), self.rubrics, self.given.fields)
 
 
-def read_limit(given: Given, access: Access) -> Limit:
-    """Return what a run may spend, and by which prices.
+def open_account(given: Given, access: Access) -> Account:
+    """Return the account of a run, with what it may spend and by which prices.
 
     Raises:
         click.UsageError: if the prices cannot be read, or a limit of the cost lacks that of a model.
     """
     from rubric_lint.cli.score.judging import load_prices  # noqa: PLC0415
-    from rubric_lint.judge.spending import Limit  # noqa: PLC0415
+    from rubric_lint.judge.account import Account, Limit  # noqa: PLC0415
 
     limit = Limit(given.max_requests, given.max_cost, load_prices(given.prices))
     if limit.cost is not None and limit.prices:
@@ -145,7 +142,7 @@ def read_limit(given: Given, access: Access) -> Limit:
                 f"--prices: {given.prices}: no price for {join_words([f'`{name}`' for name in missing])}, so "
                 f"--max-cost cannot be kept; add [models.{json.dumps(missing[0])}] with `input` and `output`"
             )
-    return limit
+    return Account(limit)
 
 
 def judge_answers(work: Work, batch: Batch | None = None) -> int:
@@ -179,15 +176,13 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
             elif work.is_again:
                 results.replace({})
             if isinstance(panel, Batch):
-                code = BatchWork(panel, source, journal, work.access.calls, plan).run(left, work.limit.prices)
+                code = BatchWork(panel, source, journal, work.access.calls, plan).run(left, work.account.limit.prices)
             elif left or not work.is_again:
                 _report_requests(source, journal, work, left)
                 store = (
                     opened.enter_context(open_store(work.given.cache_dir)) if left and not work.given.no_cache else None
                 )
-                code = run_judge(
-                    panel, journal, source.read(), left, plan, store=store, limit=work.limit, spending=work.spending
-                )
+                code = run_judge(panel, journal, source.read(), left, plan, store=store)
     except (JournalError, WriteError) as wrong:
         raise UserError(f"{work.output}: {wrong}") from None
     if work.is_again and before:
@@ -213,20 +208,20 @@ def _prepare(
             lines = b"".join(line for key, line in journal.read() if key in journal.invalid)
             source = AnswersFile(BytesIO(lines), work.rubrics, Fields())
             total = source.check(taken=frozenset()) if lines else 0
-            panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency)
+            panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency, work.account)
         else:
             source = work.open_answers(opened)
             # To compare an existing results file with the answers, they are read a second time.
             reading.total = source.count_bytes() * (2 if output.exists() else 1)
             total = source.check(reading)
-            panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency)
+            panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency, work.account)
             journal = opened.enter_context(Journal(output))
         earlier = check_journal(source.read(reading), journal, work.access.calls, work.plan)
         journal.invalid.difference_update(earlier.others)  # they are not of this run
     except AnswersError as wrong:
         raise UserError(*(f"{'stdin' if answers == STDIN else answers}: {fault}" for fault in wrong.faults)) from None
     except ImportError:
-        raise UserError("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'") from None
+        raise UserError(f"judging {word_need('judge')}") from None
     except StaleError as wrong:
         what, advice = ("resume", f"name another file with {work.option}")
         if work.is_again:
@@ -244,8 +239,8 @@ def _prepare(
     return source, panel, journal, total - earlier.judged
 
 
-def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: list[str]) -> None:
-    """Print what the results score, and the command that shows more; `words` name the rubric and its settings."""
+def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], given: Given) -> None:
+    """Print what the results score, and the commands that ask again for invalid ones and show more."""
     from rubric_lint.report.scores import count_errors  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
 
@@ -259,10 +254,24 @@ def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: li
     if scoring.totals.outputs:
         click.echo(f"{visible(name)}: {scoring.totals}", err=True)
         if causes.counts:
-            again = shlex.join(["rubric-lint", "judge", *words, name, "--again"])
-            click.echo(visible(f"invalid: {causes.word()}; `{again}` with the same options asks again"), err=True)
-        command = shlex.join(["rubric-lint", "score", *words, name, "--format", "table"])
-        click.echo(f"Next: {visible(command)}", err=True)
+            click.echo(visible(f"invalid: {causes.word()}"), err=True)
+            click.echo(f"To ask again: {_suggest_again(given, name)}", err=True)
+        command = suggest("score", given.rubric, name, format="table", **given.settings)
+        click.echo(f"Next: {command}", err=True)
+
+
+def _suggest_again(given: Given, results: str) -> str:
+    """Return the command that asks again for the invalid results of this run."""
+    from rubric_lint.cli.score.judging import holds_secrets  # noqa: PLC0415
+
+    context = click.get_current_context()
+    if holds_secrets(context):
+        return "the same command with the results in the place of the answers, without --output and with --again"
+    requests = str(given.batch_requests.with_stem("again")) if given.batch_requests else None
+    # Results have our names of fields. A batch has been read.
+    left_out = ("output", "fields", "batch_requests", "batch_results", "again")
+    options = {"batch-requests": requests or ("again.jsonl" if given.batch_results else None), "again": True}
+    return repeat_command(context, given.rubric, results, without=left_out, **options)
 
 
 def _report_requests(source: AnswersFile, journal: Journal, work: Work, left: int) -> None:
@@ -274,10 +283,11 @@ def _report_requests(source: AnswersFile, journal: Journal, work: Work, left: in
     requests = models * sum(work.plan.count_requests(len(each.rubric.criteria)) for each in waiting)
     answers = "1 answer" if left == 1 else f"{left:,} answers"
     click.echo(f"{requests:,} requests ({how}) for {answers}, and more if outputs are invalid", err=True)
-    if work.limit.prices and work.limit.is_set:
+    limit = work.account.limit
+    if limit.prices and limit.is_set:
         from rubric_lint.cli.score.judging import estimate_cost  # noqa: PLC0415
 
-        click.echo(visible(estimate_cost(waiting, work.access.calls, work.plan, work.limit.prices)), err=True)
+        click.echo(visible(estimate_cost(waiting, work.access.calls, work.plan, limit.prices)), err=True)
 
 
 def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
@@ -287,10 +297,8 @@ def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
             f"{visible(str(output))} already has {earlier.judged} of {total} answers; judging the rest", err=True
         )
     if earlier.invalid:
-        complain(
-            f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output; only "
-            "--again asks for it again"
-        )
+        have = "has an invalid output, which is" if earlier.invalid == 1 else "have an invalid output, which are"
+        complain(f"{output}: {earlier.invalid} of these {have} not asked for again")
     if others := earlier.others:
         ids = join_words([*others[:3], f"{len(others) - 3} more"] if len(others) > 4 else others)
         complain(f"{output}: also has results of answers that are not in this run (kept): {ids}")

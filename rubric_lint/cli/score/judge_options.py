@@ -27,6 +27,7 @@ from rubric_lint.project.opening import open_stream
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rubric_lint.judge.account import Account
     from rubric_lint.judge.answers import Answer, Fields
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.call import Call
@@ -42,7 +43,6 @@ _OF_REQUESTS = frozenset(
 """The headers that the transfer of a request decides."""
 
 _OWN_OPTIONS = {"temperature": "--temperature", "seed": "--seed", "response_format": "--response-format"}
-_MAX_TOKENS = ("max_tokens", "max_completion_tokens")
 _REFUSED = {
     "model": "--model names the model",
     "messages": "the prompt comes from the rubric and the answer",
@@ -99,7 +99,9 @@ def check_call(asking: Mapping[str, Any]) -> None:
     Raises:
         click.UsageError: if --extra-body sets what --max-tokens sets.
     """
-    for name in _MAX_TOKENS:
+    from rubric_lint.judge.call import MAX_TOKENS  # noqa: PLC0415
+
+    for name in MAX_TOKENS:
         if asking.get("max_tokens") is not None and name in (asking.get("extra_body") or ()):
             raise click.UsageError(f"--extra-body sets `{name}`, and --max-tokens as well; give one of them")
 
@@ -247,8 +249,16 @@ class Access(NamedTuple):
         """Return how to call some of the models."""
         return Access._make(each[first:last] for each in self)
 
-    def connect(self, rpm: float | None = None, tpm: float | None = None, concurrency: int | None = None) -> Panel:
-        """Return the panel. Models of one endpoint share its limits of requests and tokens per minute.
+    def connect(
+        self,
+        rpm: float | None = None,
+        tpm: float | None = None,
+        concurrency: int | None = None,
+        account: Account | None = None,
+    ) -> Panel:
+        """Return the panel, whose requests are sent through `account`.
+
+        Models of one endpoint share its limits of requests and tokens per minute.
 
         Raises:
             ImportError: without the package that calls endpoints.
@@ -264,7 +274,8 @@ class Access(NamedTuple):
                 [
                     Endpoint(call, key, paces[call.endpoint], headers=headers, takes_variables=is_default)
                     for call, key, is_default, headers in zip(*self, strict=True)
-                ]
+                ],
+                account,
             )
         except ClientError as fault:
             raise click.UsageError(str(fault)) from None

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import shlex
 import sys
 import time
 from collections import Counter
@@ -11,33 +10,35 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
-from click.core import ParameterSource
 
 from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.options import repeat_command
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, holds_secret
+from rubric_lint.judge.account import Account, Ending, Limit
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan, list_requests
 from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, write_batch
 from rubric_lint.judge.call import Call
+from rubric_lint.judge.endpoint import NO_REMEDY, Remedy
 from rubric_lint.judge.journal import Journal
 from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, Results, StoppedError
 from rubric_lint.judge.spending import (
     CHARACTERS,
-    NO_LIMIT,
-    Limit,
     Prices,
     PricesError,
     Spending,
     guess_tokens,
     read_prices,
     word_cost,
+    word_requests,
+    write_amount,
 )
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.messages import join_words
-from rubric_lint.outputs.reply import Reply, Tokens
+from rubric_lint.outputs.reply import Tokens
 from rubric_lint.project.writing import WriteError
 from rubric_lint.report.terminal import visible
 from rubric_lint.run.cache import JUDGED, cache_folder
@@ -113,7 +114,7 @@ def estimate_cost(answers: Iterable[Answer], calls: Sequence[Call], plan: Plan, 
     for answer in answers:
         for request in list_requests(answer, calls, plan):
             tokens = guess_tokens(text for _, text in request.messages)
-            spending.add(request.call.model, Reply("", None, Tokens(tokens, 0), None))
+            spending.add(request.call.model, Tokens(tokens, 0), None)
     cost, *others = word_cost(spending.find_cost(prices), prices.currency)
     about = f"what is sent will {cost} or so, at {CHARACTERS} characters a token; the replies come on top"
     return "; ".join([about, *others])
@@ -139,16 +140,14 @@ def run_judge(
     *,
     has_verdicts: bool = True,
     store: ReplyStore | None = None,
-    limit: Limit = NO_LIMIT,
-    spending: Spending | None = None,
     advice: str = "run the same command again to judge the answers without a reply",
 ) -> Exit:
     """Judge the answers, `left` of which are not in the journal, and return the exit code.
 
     Without `has_verdicts`, the outputs may be of some criteria only, so that their verdicts say nothing. `advice` says
-    what to do about answers without a reply. `spending` is that of earlier runs under the same limit.
+    what to do about answers without a reply.
     """
-    stopped = ""
+    stop: _Stop | None = None
     progress = Progress(sys.stderr, "judging", "answers", left)
     faults = Faults()
 
@@ -167,13 +166,13 @@ def run_judge(
         )
 
     panel.watch_pauses(warn)
-    run = JudgeRun(panel, journal, plan, watch, store, limit=limit, spending=spending)
+    run = JudgeRun(panel, journal, plan, watch, store)
     try:
         asyncio.run(_judge(run, answers, progress))
     except StoppedError as fault:
-        stopped = f"stopped: {fault}"
+        stop = _Stop(f"stopped: {fault}", fault.remedy)
     except KeyboardInterrupt:
-        stopped = "interrupted"
+        stop = _INTERRUPTED
     progress.clear()
     for message in faults.end():
         complain(message)
@@ -182,13 +181,13 @@ def run_judge(
     _report_forms(panel)
     _tell_other_models(run.tally.others)
     _tell_what_was_not_read(run.tally.reading)
-    _report(run, plan, left, limit.prices, has_verdicts=has_verdicts)
-    _say_how_to_resume(stopped, run.tally, advice, limit)
-    if stopped == "interrupted":
+    _report(run, plan, left, has_verdicts=has_verdicts)
+    _say_how_to_resume(stop, run.tally, advice, panel.account, left - run.tally.judged)
+    if stop == _INTERRUPTED:
         raise click.Abort
-    if stopped:
+    if stop:
         return Exit.USAGE
-    is_incomplete = run.tally.invalid or run.tally.unanswered or run.tally.is_limited
+    is_incomplete = run.tally.invalid or run.tally.unanswered or run.tally.is_limited or panel.account.fault
     return Exit.FOUND if is_incomplete else Exit.CLEAN
 
 
@@ -245,13 +244,13 @@ def _tell_other_models(others: Counter[tuple[str, str]]) -> None:
     complain(f"warning: {replies} came from another model than was asked: {join_words(named)}")
 
 
-def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_verdicts: bool) -> None:
-    tally = run.tally
+def _report(run: JudgeRun, plan: Plan, left: int, *, has_verdicts: bool) -> None:
+    tally, limit, spending = run.tally, run.panel.account.limit, run.tally.spending
     parts = [f"{tally.judged} of {left} answers judged"]
     parts += [f"{tally.invalid} with an invalid output"] if tally.invalid else []
     parts += [f"{tally.unanswered} without a reply"] if tally.unanswered else []
     waiting = left - tally.judged - tally.unanswered
-    parts += [f"{waiting} not yet asked"] if waiting else []
+    parts += [f"{waiting} not yet judged"] if waiting else []
     if has_verdicts and tally.valid:
         models, samples = len(run.panel.endpoints), plan.samples
         if models > 1:
@@ -260,15 +259,18 @@ def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_
             parts.append(f"{tally.stable} with the same verdict in all {models * samples} outputs")
             parts.append(f"at most {votes} per answer{alone}")
         elif samples > 1:
-            parts.append(f"{tally.stable} with the same verdict in all samples, which are one independent vote")
+            parts.append(f"{counted(tally.stable, 'answer')} got one verdict in all samples")
     if tally.cached:
         parts.append(f"{counted(tally.cached, 'reply', 'replies')} from the cache (--no-cache asks again)")
-    if any(tokens := tally.tokens):
+    if spending.requests and (limit.is_set or limit.prices or spending.unusable):
+        parts.append(word_requests(spending))
+    tokens = spending.tokens
+    if any(tokens):
         cached = f" ({tokens.cached:,} cached)" if tokens.cached else ""
         counts = [f"{tokens.input:,} input tokens{cached}"] if tokens.input is not None else []
         counts += [f"{tokens.output:,} output tokens"] if tokens.output is not None else []
         parts.append(", ".join(counts))
-    parts += word_cost(tally.spending.find_cost(prices), prices.currency) if prices else []
+    parts += word_cost(spending.find_cost(limit.prices), limit.prices.currency) if limit.prices else []
     paused = sum(pace.paused for pace in run.panel.paces)
     parts += [f"paused {_write_seconds(paused)} for the rate limit"] if paused else []
     click.echo(visible("; ".join(parts)), err=True)
@@ -283,47 +285,75 @@ def _tell_what_was_not_read(reading: ReadingTotals) -> None:
         click.echo(visible(line), err=True)
 
 
-def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, limit: Limit) -> None:
-    """Print how to judge the remaining answers; `stopped` is why the run stopped, empty if it did not."""
-    if stopped:
-        context = click.get_current_context()
-        given = " with the same answers" if context.params.get("answers") == "-" else ""
-        complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
-        if command := _same_command(context):
-            click.echo(f"  {visible(command)}", err=True)
-    elif tally.is_limited and limit.cost is not None and (uncounted := tally.spending.uncounted):
-        replies = f"{counted(uncounted, 'reply', 'replies')} without token counts"
-        complain(
-            f"stopped: {replies}, so what was spent is unknown and --max-cost cannot be kept; the results so far are "
-            "saved. Use --max-requests instead to judge the other answers"
-        )
-    elif tally.is_limited:
-        complain(f"stopped at {limit}; the results so far are saved. Raise the limit to judge the other answers")
+class _Stop(NamedTuple):
+    """Why a run stopped, and what has to change before it can go on."""
+
+    why: str
+    remedy: Remedy = NO_REMEDY
+
+    def word(self, given: str) -> str:
+        """Say it, and how to go on; `given` says what to give the command again."""
+        first, options = self.remedy
+        how = f"run the same command{given} to resume"
+        if options:
+            how = f"run the command{given} with {options} to resume"
+        elif first:
+            how = f"{first}, then {how}"
+        return f"{self.why}; the results so far are saved. {how[0].upper()}{how[1:]}"
+
+
+_INTERRUPTED = _Stop("interrupted")
+
+
+def _say_how_to_resume(stop: _Stop | None, tally: JudgeTally, advice: str, account: Account, left: int) -> None:
+    """Print what the same command would do; `stop` is why the run stopped, None if it did not.
+
+    `left` is the number of answers that have no result.
+    """
+    context = click.get_current_context()
+    given = " with the same answers" if context.params.get("answers") == "-" else ""
+    end = _word_end(tally, account, given, left)
+    goes_on = tally.is_limited and not (account.fault or account.too_low or tally.is_stuck)
+    account.ending = Ending(end, left, goes_on) if end and left else None
+    if stop:
+        complain(stop.word(given))
+    elif end:
+        complain(end)
     elif tally.unanswered and advice:
         complain(advice)
+    if (goes_on or (stop and not stop.remedy.options)) and not holds_secrets(context):
+        click.echo(f"  {visible(repeat_command(context))}", err=True)
 
 
-def _same_command(context: click.Context) -> str:
-    """Return the command line, ready to run again, or an empty string if it may contain secrets."""
-    models = context.params["models"]
-    if any(map(holds_secret, (context.params["base_url"], *(model.url for model in models)))):
+def _word_end(tally: JudgeTally, account: Account, given: str, left: int) -> str:
+    """Return how a limit ended a run, and what to do; empty if none did."""
+    limit = account.limit
+    if account.fault:
+        stop = "stopped: " if tally.is_limited else ""
+        over = f" ({Limit(cost=limit.cost)} is exceeded by {write_amount(account.excess)})" if account.excess else ""
+        advice = "This model does not keep to a limit of tokens: use --max-requests alone"
+        return f"{stop}{account.fault}{over}; the results so far are saved. {advice}"
+    if not tally.is_limited:
         return ""
-    if any(context.params.get(name) for name in ("headers", "secret_headers", "extra_body")):  # values that may be keys
-        return ""
-    words = context.command_path.split(" ")
-    for param in context.command.get_params(context):
-        if context.get_parameter_source(param.name or "") is not ParameterSource.COMMANDLINE:
-            continue
-        given = context.params[param.name or ""]
-        if param.name == "models":
-            given = tuple(model.given for model in models)
-        for value in map(str, given if isinstance(given, tuple) else (given,)):
-            if isinstance(param, click.Option):
-                name = max(param.opts, key=len)
-                words += [name] if param.is_flag else [name, value]
-            else:
-                words.append(value if value == "-" or not value.startswith("-") else f"./{value}")
-    return shlex.join(words)
+    saved = f"stopped at {limit}; the results so far are saved"
+    if account.too_low:
+        return f"{saved}. {account.too_low}"
+    if tally.is_stuck:
+        names = join_words([*limit.options], "or")
+        first = "the first answer" if tally.unfinished == 1 else f"the first {tally.unfinished:,} answers"
+        used = f"Replies that cannot be used took all of it for {first}, and the same command would end there too"
+        fewer = "" if limit.requests is None else ", lower --max-attempts"
+        return f"{saved}. {used}: raise {names}{fewer}, or use another model"
+    answers = "the answer that is left" if left == 1 else f"the {left:,} answers that are left"
+    return f"{saved}. Run the same command{given} to ask for {answers}, with {limit} for that run"
+
+
+def holds_secrets(context: click.Context) -> bool:
+    """Return whether the command line of a run may hold secrets, so that it is not printed."""
+    if any(map(holds_secret, (context.params["base_url"], *(model.url for model in context.params["models"])))):
+        return True
+    # Their values may be keys.
+    return any(context.params.get(name) for name in ("headers", "secret_headers", "extra_body"))
 
 
 _MOST_NAMED = 20
@@ -367,11 +397,11 @@ class BatchWork:
             complain(fault)
         if (more := len(results.unreadable) - _MOST_NAMED) > 0:
             complain(f"{counted(more, 'more line')} that cannot be read")
-        panel = Panel([BatchAsker(call, results) for call in self._calls], is_live=False)
+        account = Account(Limit(prices=prices))
+        panel = Panel([BatchAsker(call, results) for call in self._calls], account, is_live=False)
         advice = "the answers without a result are still to be judged; --batch-requests writes only those"
         advice = "" if self._batch.requests else advice
-        limit = Limit(prices=prices)
-        code = run_judge(panel, self, self._source.read(), left, self._plan, limit=limit, advice=advice)
+        code = run_judge(panel, self, self._source.read(), left, self._plan, advice=advice)
         every = (each for answer in self._source.read() for each in list_requests(answer, self._calls, self._plan))
         foreign = results.list_foreign(every)
         differ = "because the answers, the rubric, the model or an option differ"

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
@@ -12,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.core import ParameterSource
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, open_page, require_file_name
+from rubric_lint.cli.options import STDIN, Given, open_page, repeat_command, require_file_name
 from rubric_lint.cli.output import make_style
 from rubric_lint.messages import Causes, UserError, to_data
 from rubric_lint.outputs.blocks import InputError
@@ -28,6 +26,7 @@ from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.run import Scoring, warn_of_other_rubric
 from rubric_lint.scoring.totals import Totals
+from rubric_lint.suggest import word_need
 
 if TYPE_CHECKING:
     from rubric_lint.agree.limits import Limit, Limits
@@ -303,25 +302,11 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
 
 def _word_command(given: Given) -> str:
     """Return the command of this run with a table of all results as its output."""
-    context = click.get_current_context()
-    params = context.params
-    inputs: tuple[str, ...] = params.get("outputs") or params["results"]
-    words = ["rubric-lint", str(context.command.name), given.rubric, *inputs]
-    for option in context.command.params:
-        name = str(option.name)
-        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if not is_given or not isinstance(option, click.Option) or name in {"form", "compact"}:  # they are for stdout
-            continue
-        values = params[name]
-        if option.is_flag:
-            words.append(option.opts[-1])
-            continue
-        if isinstance(values, dict):
-            values = [f"{field}={column}" for field, column in values.items()]
-        for value in values if option.multiple else [values]:
-            words += [option.opts[-1], str(value)]
+    inputs: tuple[str, ...] = vars(given).get("outputs") or given.results
     is_input = any(os.path.realpath(name) == os.path.realpath("results.csv") for name in inputs)
-    return shlex.join([*words, "-o", "all-results.csv" if is_input else "results.csv"])
+    # What is for stdout is left out.
+    output = "all-results.csv" if is_input else "results.csv"
+    return repeat_command(click.get_current_context(), without=("form", "compact", "output"), output=output)
 
 
 _MOST_ASSESSED = 64 << 20
@@ -338,7 +323,7 @@ def assess_outputs(given: Given) -> "Assessed | str":
     if STDIN in outputs:
         return "the outputs came from stdin, which can be read only once"
     if _count_bytes(outputs) > _MOST_ASSESSED:
-        return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; run rubric-lint assess"
+        return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; `assess` takes them"
     try:
         linted = Linted(given.rubric, given.finder())
         found = linted.assess(outputs, given.labels, Asked(line=read_line(given.fail_on)))
@@ -346,7 +331,10 @@ def assess_outputs(given: Given) -> "Assessed | str":
         return str(fault)
     files = given.rubric, outputs[0], outputs, given.labels
     return assessment.Assessed(
-        found, trust.Given(*files, linted.records, linted.unmatched, linted.ignored, refused=linted.refused)
+        found,
+        trust.Given(
+            *files, linted.records, linted.unmatched, linted.ignored, refused=linted.refused, settings=given.settings
+        ),
     )
 
 
@@ -369,7 +357,7 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
 
         score = map_batches(rubrics, extract=given.extract, extra_fields=given.extra_fields)
     except ImportError:
-        raise UserError("--engine ray needs Ray; install it with the extra `ray`: rubric-lint[ray]") from None
+        raise UserError(f"--engine ray {word_need('ray')}") from None
     except RubricError as fault:
         raise UserError(str(fault)) from None
     totals, judged_otherwise = score_files(given.outputs, given.mapping, score, Path(given.output))

@@ -75,7 +75,7 @@ def score(given: Given) -> int:
             )
             assessed = (
                 "the options --map, --extract, --extra-fields, --pass and --borderline change how outputs are read or "
-                "scored, which rubric-lint assess cannot do"
+                "scored, which `assess` cannot do"
                 if any(each is not default for each in sources)
                 else run.assess_outputs(given)
             )

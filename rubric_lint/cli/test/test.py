@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -17,10 +16,10 @@ from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded,
 from rubric_lint.cli.score.judge_options import find_access, make_plan
 from rubric_lint.messages import UserError, join_words, list_names, visible
 from rubric_lint.project.files import File, Skipped, Unreadable, find, tidy
-from rubric_lint.project.repository import name_schema
 from rubric_lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.report import REPORTERS, counted
 from rubric_lint.run.console import Progress, complain
+from rubric_lint.suggest import suggest, word_need
 
 if TYPE_CHECKING:
     from rubric_lint.run.batch import FileOutcome
@@ -62,9 +61,8 @@ def init(given: Given) -> int:
     if isinstance(tested, str):
         raise UserError(tested)
     reference = _relate(path, target) + (f"#{name}" if name else "")
-    schema = name_schema("rubric-test", target)
     if given.outputs is None:
-        start = start_outline(tested, reference, schema)
+        start = start_outline(tested, reference)
     else:
         recorded = _read(given.outputs, tested)
         if not recorded:
@@ -74,7 +72,7 @@ def init(given: Given) -> int:
         # The name of the test file may say where its outputs are.
         is_told = is_test_file(target) and os.path.realpath(locate_outputs(target)) == os.path.realpath(given.outputs)
         outputs = None if is_told else _relate(given.outputs, target)
-        start = start_from_outputs(tested, recorded, reference, outputs, schema)
+        start = start_from_outputs(tested, recorded, reference, outputs)
     if target == "-":
         click.echo(start.text, nl=False)
     else:
@@ -83,9 +81,8 @@ def init(given: Given) -> int:
                 stream.write(start.text)
         except WriteError as fault:
             raise click.UsageError(f"cannot write {target}: {fault}") from None
-        line = f"rubric-lint test {shlex.quote(target)}"
         click.echo(f"Wrote {counted(start.tests, 'test')} to {visible(target)}. Run them:", err=True)
-        click.echo(f"  {line}" if visible(line) == line else "  rubric-lint test .", err=True)
+        click.echo(f"  {suggest('test', target if visible(target) == target else '.', **given.settings)}", err=True)
     if start.missing:
         shown = [*start.missing[:_MOST_MISSING]]
         more = len(start.missing) - len(shown)
@@ -146,7 +143,10 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     if not tasks:
         click.echo("Nothing to record: every test has a recorded output that counts, or cannot be judged.", err=True)
         return Exit.CLEAN
+    from rubric_lint.cli.score.judge import open_account  # noqa: PLC0415
+
     access, plan = find_access(given.models, vars(given)), make_plan(vars(given))
+    account = open_account(given, access)
     names = name_models((call.model, call.endpoint) for call in access.calls)
     tasks = [
         (path, tested, [recorder.widen(need, tested, names, plan.samples) for need in needed])
@@ -161,9 +161,9 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     for path, tested, needed in tasks:
         results = recorder.Recorder(path, tested, needed)
         try:
-            panel = access.connect(given.rpm, given.tpm, plan.concurrency)
+            panel = access.connect(given.rpm, given.tpm, plan.concurrency, account)
         except ImportError:
-            complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
+            complain(f"judging {word_need('judge')}")
             code = Exit.USAGE
             continue
         code = max(code, run_judge(panel, results, results.list_answers(), len(needed), plan, has_verdicts=False))
@@ -197,20 +197,23 @@ _CLASHES = "\n".join(
     [
         *(
             f"--{name} needs --record; without it no model is asked"
-            for name in f"model samples shuffle {JUDGING}".split()
+            for name in f"model samples shuffle {JUDGING} max-requests max-cost prices".split()
         ),
+        "--max-cost needs --prices; it has the prices of the models",
         "--record needs --model; it names the model that judges",
         "--watch excludes --record; record separately",
     ]
 )
 
-NO_TESTS = "no rubric tests found; their files are named NAME.rubric-test.yaml. `rubric-lint test init` writes one"
+NO_TESTS = (
+    "no rubric tests found; their files are named NAME.rubric-test.yaml. `rubric-lint test init RUBRIC` writes one"
+)
 
 
 @command(
     "paths*",
     "coverage mutate catch-rate record model fail-on format:findings output:report quiet"
-    f" | watch color samples {JUDGING} shuffle force-exclude config isolated version",
+    f" | watch color samples {JUDGING} max-requests max-cost prices shuffle force-exclude config isolated version",
     examples={
         "rubric-lint test": "Run all tests in the current folder and below",
         "rubric-lint test --coverage --mutate examples/": "Also report what the tests miss",
@@ -276,13 +279,12 @@ def run_tests(given: Given) -> int:
 
 
 def _judge_summary(summary: "Summary", fail_on: str, *, may_be_empty: bool) -> Exit:
-    """Return the exit code; `may_be_empty` if it is right that the settings exclude all files."""
+    """Return the exit code; `may_be_empty` if a hook runs, also where there are no tests."""
     if summary.faults:
         return Exit.FAULT
     if summary.unreadable:
         return Exit.USAGE
-    excluded = summary.excluded_files + summary.excluded_folders
-    if not summary.tests and not summary.findings and not (may_be_empty and excluded):
+    if not (summary.tests or summary.findings or may_be_empty):
         complain(NO_TESTS)
         return Exit.USAGE
     failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}

@@ -119,13 +119,10 @@ def _write_rubric(writing: Writing) -> str:
             if field.path[:-1] == holder and field.name_in("rubric"):
                 message = f"`{field.path[-1]}` of an evaluator: a rubric file has no field for it"
                 writing.lose(name, field.path, message)
-        return _MODELINE.format(newest("rubric").bundled_id) + to_yaml({"rubrics": as_entries(rubric)})
+        return newest("rubric").modeline + to_yaml({"rubrics": as_entries(rubric)})
     cases = [dict(_write_case(writing, case)) for case in group_cases(writing)]
     suite = {**(writing.suite.fields if writing.suite else {}), "tests": cases}
-    return _MODELINE.format(newest("suite").bundled_id) + to_yaml(suite)
-
-
-_MODELINE = "# yaml-language-server: $schema={}\n"
+    return newest("suite").modeline + to_yaml(suite)
 
 
 def _write_case(writing: Writing, case: _Case) -> Iterator[tuple[str, Any]]:

@@ -89,7 +89,7 @@ def _lose_beside(writing: Writing, name: str, sheet: _Sheet) -> None:
     writing.lose_threshold(name)
     for text, path in sheet.texts:
         if text != text.strip():
-            writing.lose(name, path, "the white space around this text: `rubric-lint import` leaves it out")
+            writing.lose(name, path, "the white space around this text: `import` leaves it out")
 
 
 def _write_csv(writing: Writing) -> str:

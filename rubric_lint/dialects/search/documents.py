@@ -4,6 +4,7 @@ import re
 from itertools import islice
 
 from rubric_lint.finding import Step, Unread
+from rubric_lint.suggest import suggest
 from rubric_lint.text.source import Source
 
 NOTEBOOK = ".ipynb"
@@ -64,15 +65,15 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
-        _, tables = read_blocks(source)
+        tables = read_blocks(source).tables
         is_named = "rubric" in _base_of(name) or any("rubric" in each.heading.lower() for each in tables)
         if not (is_named or len(find_steps(source.text)) > 2) or not _FOR_JUDGES.search(name):
             return ()
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"
-        reason = f"`rubric-lint import` finds no rubric in this document: {refusal.message.partition(';')[0]}; {advice}"
+        reason = f"`import` finds no rubric in this document: {refusal.message.partition(';')[0]}; {advice}"
         line, column = map(int, refusal.place.full.rsplit(":", 2)[1:])
         return (Unread(reason, line, column, is_known=False, signs=1),)
-    command = f"rubric-lint import {name} -o {name_successor(name)}"
+    command = suggest("import", name, output=name_successor(name))
     criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
     kind = "plain text" if name.lower().endswith(".txt") else "Markdown"
     reason = f"{criteria} in {kind}, which is not checked; `{command}` writes a rubric file"

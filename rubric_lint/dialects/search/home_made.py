@@ -51,7 +51,9 @@ _HOLD = frozenset(
 )
 """The rules that hold in any format."""
 
-_HOLD_FOR_ANSWERS = _HOLD | frozenset({"negated-penalty", "two-actions", "bundled-list"})
+_HOLD_FOR_ANSWERS = _HOLD | frozenset(
+    {"contradicting-sign", "negated-penalty", "two-actions", "two-claims", "bundled-list"}
+)
 """The rules that hold as well where the file says that criteria are met or not."""
 
 
@@ -191,7 +193,7 @@ def find_in_program(document: Document) -> Iterator[tuple[Path, str]]:
             name = shorten(str(next((step for step in reversed(found.path) if isinstance(step, str)), "")))
             reason = (
                 f"`{name}` holds criteria with weights, levels or gates, and home-made rubrics are read from YAML, "
-                "JSON and TOML only; if a judge reads them, write them to such a file and run `rubric-lint adopt` on it"
+                "JSON and TOML only; if a judge reads them, write them to such a file and run `adopt` on it"
             )
             yield found.path, reason
 
@@ -228,8 +230,15 @@ def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
         is_sure = signs.is_named or found.is_told or found.has_prose
         return found.is_scored and has_text and is_sure and (is_told or has_two)
     is_list = len(found.items) > 1 or is_told  # the scale of a single one shows that it is scored
-    is_plain = found.is_scored and has_text and is_list and not signs.is_common
+    is_common = signs.is_common and not _has_deductions(found)
+    is_plain = found.is_scored and has_text and is_list and not is_common
     return is_plain or (is_own and bool(found.path))
+
+
+def _has_deductions(found: Criteria) -> bool:
+    """Return whether the weights are whole and some are below 0: points come and go, coefficients have fractions."""
+    weights = [item["weight"] for item in found.entries if "weight" in item]
+    return all(type(weight) is int for weight in weights) and any(weight < 0 for weight in weights)
 
 
 def _word(found: Criteria, signs: Signs) -> tuple[str, tuple[Step, ...]]:

@@ -61,7 +61,8 @@ def speaks_of_rubrics(source: Source) -> bool:
     the top level or in a suite. A `rubrics` elsewhere does not count: other tools have it too. A program does if it has
     a literal of DeepEval or Ragas, TOML if it has tables of Harbor or verifiers.
     """
-    text = source.text  # search for plain words first: patterns take a hundred times as long
+    # Search for plain words first: patterns take a hundred times as long, and know one line end only.
+    text = source.text.replace("\r", "\n")
     kind = kind_of(source.name)
     if kind not in DATA:
         signs = _LITERALS if kind.is_program else _TABLES

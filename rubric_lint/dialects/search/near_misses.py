@@ -84,6 +84,8 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
             yield Problem("not-a-list", path, values={"found": describe(value, document.written_at(path))})
     elif misspelt := list(find_misspelt(value, path, of_agentv=of_agentv)):
         yield describe_misspelt(misspelt[0])._replace(repair=rename_fields(misspelt))
+    elif holds_texts(value) and document.number is not None and not of_agentv:
+        yield Problem("texts", path, Part.KEY, {"advice": str(_declare(document, path))})
     elif holds_criteria(value) or (document.number is not None and holds_texts(value)):
         wanted = "outcome" if of_agentv else "expected_outcome"
         yield Problem("no-criteria", path, Part.KEY, {"wanted": wanted})

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from rubric_lint.dialects.tables.cells import DATE_ADVICE, Cell, Note, Place, Row, Table, TableError, UnreadableError
 from rubric_lint.messages import join_words, list_names, point_to_known
+from rubric_lint.suggest import word_need
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 
-NEEDS = "needs the openpyxl package; install it with: pip install 'rubric-lint[excel]'"
+NEEDS = word_need("excel")
 """What a command says that reads or writes Excel files, where that package is not installed."""
 
 LONGEST = 32_767

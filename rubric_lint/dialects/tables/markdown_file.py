@@ -1,14 +1,17 @@
 """Read tables from Markdown: those that `rubric-lint convert --to markdown` writes, and those of other documents."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.dialects.tables.cells import Cell, Note, Row, Table, TableError, place_in
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.messages import point_to_known, shorten
-from rubric_lint.text.source import Source, stem_of
+from rubric_lint.text.source import Edit, Source, Span, splice, stem_of
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 CASE_TEXTS = {"input": "Input", "expected_output": "Expected output"}
 """What a document calls the texts of a case, by field."""
@@ -25,14 +28,6 @@ def unescape(text: str) -> str:
     return _UNSEEN.sub(lambda found: found[1] or "\n" * found[0].startswith("<"), text)
 
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
-_BLOCK = re.compile(
-    r" {0,3}(?:#{1,6}(?:[ \t]|$)|>|[-*+][ \t]|\d{1,9}[.)][ \t]|</?[a-z!?]|(?:[-*_][ \t]*){3,}$)|[ \t]{4}", re.IGNORECASE
-)
-"""The start of a block that ends a table: a heading, a quote, an item of a list, HTML, a rule, indented code."""
-
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
-_DELIMITER = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _VERDICT = re.compile(
     r"(?m)\bThe answer passes from a score of (\d+(?:\.\d+)?)(?: and is borderline from (\d+(?:\.\d+)?))?[,.]"
 )
@@ -61,7 +56,28 @@ class Found:
     rows: list[Row] = field(default_factory=list)
 
 
-def read_markdown(source: Source, only: str | None = None) -> list[Table]:
+class Heading(NamedTuple):
+    """A heading, its depth, and where it begins and ends in the text."""
+
+    title: str
+    depth: int
+    at: int
+    end: int
+
+
+class Blocks(NamedTuple):
+    """The blocks of a document that are not inside others: its headings, and its tables.
+
+    `unread` are notes on tables inside other blocks; `text` is the whole text with blanks for code and comments.
+    """
+
+    headings: list[Heading]
+    tables: list[Found]
+    unread: list[Note]
+    text: str
+
+
+def read_markdown(source: Source, blocks: Blocks, only: str | None = None) -> list[Table]:
     """Return the tables of a document, each with the tables of its criteria, which are under a heading with their id.
 
     With `only`, return the table under this heading.
@@ -72,8 +88,7 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
     tables: list[Table] = []
     main: Found | None = None
     seen: list[str] = []
-    unread = list(find_unread(source))
-    for found in read_blocks(source)[1]:
+    for found in blocks.tables:
         name = found.heading or stem_of(source.name)
         seen.append(name)
         if main and found.depth > main.depth and name != only:
@@ -87,13 +102,13 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
     if only is not None and seen and not tables:
         raise TableError(place_in(source, 0), f"no table is under `{shorten(only)}`; {point_to_known(only, seen)}")
     if not tables:
-        if unread:
-            raise TableError(unread[0].place, unread[0].message)
+        if blocks.unread:
+            raise TableError(blocks.unread[0].place, blocks.unread[0].message)
         table = "a table with a header such as `| id | expected_outcome |` and `|---|---|` below it"
         told = f"no criteria found; expected {table}, or headings with a weight such as `### Tone (40%)`"
         raise TableError(place_in(source, 0), told)
     first, *others = tables
-    return [first._replace(notes=(*unread, *first.notes)), *others]
+    return [first._replace(notes=(*blocks.unread, *first.notes)), *others]
 
 
 def _attach(table: Table, found: Found, *, is_chosen: bool) -> Table:
@@ -121,82 +136,103 @@ _PASS_MARK = re.compile(
 """A sentence that names a pass mark: `Pass: 4`, `**Passing score**: 70%`."""
 
 
-def note_thresholds(source: Source, thresholds: Thresholds) -> Iterator[Note]:
+def note_thresholds(source: Source, blocks: Blocks, thresholds: Thresholds) -> Iterator[Note]:
     """Find the thresholds that a document of ours names and the settings do not have."""
     for found in _VERDICT.finditer(source.text):
         if (found[1], found[2] or found[1]) != tuple(map(str, thresholds)):
             asked = f"`pass = {found[1]}`" + (f" and `borderline = {found[2]}`" if found[2] else "")
             message = f"not imported: the thresholds, which are not part of a rubric: set {asked} in the settings"
             yield Note(place_in(source, found.start()), message)
-    for line, start in _lines(source):
+    for number in range(1, source.line_count + 1):
+        start, end = source.line_span(number)
+        line = blocks.text[start:end]
         mark = _PASS_MARK.search(line)
         if mark and "|" not in line and not _VERDICT.search(line):
             message = f"not imported: `{shorten(mark[0])}`, which is not part of a rubric: set `pass` in the settings, "
             yield Note(place_in(source, start + mark.start()), f"{message}as a part of the scale from 0 to 1")
 
 
-class Heading(NamedTuple):
-    """A heading, its depth, and where it begins and ends in the text."""
+def read_blocks(source: Source) -> Blocks:
+    """Return the blocks of a document, as GitHub's Markdown has them."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415  (few files are Markdown)
 
-    title: str
-    depth: int
-    at: int
-    end: int
-
-
-def read_blocks(source: Source) -> tuple[list[Heading], list[Found]]:
-    """Return the headings and the tables of a document, none in code or comments."""
     headings = [Heading("", 0, 0, 0)]
     tables: list[Found] = []
-    is_in_table = False
-    before = ("", 0)
     texts: dict[str, Cell] = {}
-    for line, start in _lines(source):
-        end = start + len(line)
-        is_in_table = is_in_table and line.strip() != "" and not _BLOCK.match(line)
-        if is_in_table:
-            tables[-1].rows.append(_read_row(source, line, start))
-            tables[-1].end = end
-            before = ("", 0)
+    tokens = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"]).parse(source.text)
+    for at, token in enumerate(tokens):
+        if token.level or token.map is None:
             continue
-        heading = None
-        if found := _HEADING.fullmatch(line):
-            heading = Heading(unescape((found[2] or "").strip()), len(found[1]), start, end)
-        elif "|" in before[0] + line and _DELIMITER.fullmatch(line):
-            header = _read_row(source, *before)
-            is_in_table = len(header.cells) == len(_read_row(source, line, start).cells)
-            if is_in_table:
-                tables.append(Found(headings[-1].title, headings[-1].depth, header, texts, before[1], end))
-        elif before[0].strip() and _UNDERLINE.fullmatch(line):
-            heading = Heading(unescape(before[0].strip()), 1 if "=" in line else 2, before[1], end)
-        elif told := _TEXT.fullmatch(line):
-            name = next(name for name, word in CASE_TEXTS.items() if word == told[1])
-            texts[name] = Cell(unescape(told[2]), place_in(source, start + told.start(2)))
-        if heading:
-            headings.append(heading)
+        lines = _lines_of(source, token)
+        start, end = lines[0].start, lines[-1].end
+        if token.type == "heading_open":
+            title = unescape(" ".join(tokens[at + 1].content.split()))
+            headings.append(Heading(title, int(token.tag.removeprefix("h")), start, end))
             texts = {}
-        before = (line, start)
-    return headings[1:], tables
+        elif token.type == "table_open":
+            header, _, *rows = [_read_row(source, source.slice(line), line.start) for line in lines]
+            tables.append(Found(headings[-1].title, headings[-1].depth, header, texts, start, end, rows))
+        elif token.type == "paragraph_open":
+            texts.update(_read_texts(source, lines))
+    return Blocks(headings[1:], tables, [*_find_unread(source, tokens)], splice(source.text, _hide(source, tokens)))
 
 
-def find_unread(source: Source) -> Iterator[Note]:
-    """Find the tables inside a quote or a list, or in HTML, which are not read."""
-    before = ""
-    for line, start in _lines(source):
-        inner, above = _WITHIN.sub("", line, count=1), _WITHIN.sub("", before, count=1)
-        is_within = (inner, above) != (line, before)
-        at = len(line) - len(inner)
-        if is_within and "|" in inner and "|" in above and _DELIMITER.fullmatch(inner):
-            told = "not read: a table inside a quote or a list; move it to the left margin"
-            yield Note(place_in(source, start + at), told)
-        elif found := re.match(r"[ \t]*<table\b", line, re.IGNORECASE):
-            told = "not read: a table in HTML; write it with `|`, or save it as .csv"
-            yield Note(place_in(source, start + found.end() - len("<table")), told)
-        before = line
+def _lines_of(source: Source, token: "Token") -> list[Span]:
+    first, end = token.map or (0, 0)
+    return [Span(*source.line_span(line)) for line in range(first + 1, end + 1)]
 
 
-_WITHIN = re.compile(r"^(?:(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t])))+[ \t]*|[ \t]{4,}|\t)")
-"""What is before a line inside quotes and lists, or inside an item whose text is indented."""
+def _read_texts(source: Source, lines: Iterable[Span]) -> Iterator[tuple[str, Cell]]:
+    """Yield the texts of a case in a paragraph, by field."""
+    for line in lines:
+        if found := _TEXT.fullmatch(source.slice(line)):
+            name = next(name for name, word in CASE_TEXTS.items() if word == found[1])
+            yield name, Cell(unescape(found[2]), place_in(source, line.start + found.start(2)))
+
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+def _hide(source: Source, tokens: Iterable["Token"]) -> Iterator[Edit]:
+    """Yield what puts blanks in the place of code and comments."""
+    for token in tokens:
+        if token.type in {"fence", "code_block", "html_block"}:
+            lines = _lines_of(source, token)
+            span = Span(lines[0].start, lines[-1].end)
+            block = source.slice(span)
+            yield Edit(span, _COMMENT.sub(blank, block) if token.type == "html_block" else blank(block))
+
+
+_DELIMITER = re.compile(r"(?m)^[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+\|[ \t:|-]*+$")
+"""The line below the header of a table."""
+
+_MARKERS = re.compile(r"(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)]))*[ \t]*")
+"""What is before the text of a block in quotes and lists."""
+
+
+def _find_unread(source: Source, tokens: Iterable["Token"]) -> Iterator[Note]:
+    """Find the tables in other blocks and in HTML, which are not read."""
+    for token in tokens:
+        reason = ""
+        if token.type == "html_block":
+            block = _COMMENT.sub("", token.content)
+            if re.search(r"<table\b", block, re.IGNORECASE):
+                reason = "a table in HTML; write it with `|`, or save it as .csv"
+            elif _DELIMITER.search(block):
+                reason = "a table right below HTML; put a blank line above it"
+        elif token.type == "table_open" and token.level:
+            reason = "a table inside a quote or a list; move it to the left margin"
+        elif token.type == "code_block" and _DELIMITER.search(token.content):
+            reason = "a table in indented code; move it to the left margin"
+        if reason:
+            line = _lines_of(source, token)[0]
+            markers = _MARKERS.match(source.slice(line))
+            yield Note(place_in(source, line.start + (markers.end() if markers else 0)), f"not read: {reason}")
+
+
+def blank(text: str | re.Match[str]) -> str:
+    """Return blanks in the place of a text, and its line ends."""
+    return re.sub(r"[^\r\n]", " ", text if isinstance(text, str) else text[0])
 
 
 def _check_widths(table: Found) -> None:
@@ -205,26 +241,6 @@ def _check_widths(table: Found) -> None:
         for number, cell in row.cells.items():
             if number >= width and not cell.is_empty:
                 raise TableError(cell.place, "this row has more cells than the header; escape each inner pipe as \\|")
-
-
-_HIDDEN = re.compile(
-    r"^ {0,3}(?:<!--.*?(?:-->|\Z)|(?P<fence>`{3,}|~{3,})[^\n]*(?:\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*\r?$|\Z)|\Z))",
-    re.DOTALL | re.MULTILINE,
-)
-"""Code between fences, and comments."""
-
-
-def hide(source: Source) -> str:
-    """Return the text with blanks in the place of code and comments."""
-    return _HIDDEN.sub(lambda found: re.sub(r"[^\r\n]", " ", found[0]), source.text)
-
-
-def _lines(source: Source) -> Iterator[tuple[str, int]]:
-    """Yield the lines with their offsets; those of code and comments are blank."""
-    text = hide(source)
-    for number in range(1, source.line_count + 1):
-        start, end = source.line_span(number)
-        yield text[start:end], start
 
 
 def _read_row(source: Source, line: str, start: int) -> Row:

@@ -24,7 +24,7 @@ from rubric_lint.dialects.tables.cells import (
     place_in,
 )
 from rubric_lint.dialects.tables.columns import EITHER, HEADERS, Step, find_step, fold, is_known
-from rubric_lint.dialects.tables.markdown_file import Found, find_unread, hide, read_blocks
+from rubric_lint.dialects.tables.markdown_file import Blocks, Found, blank
 from rubric_lint.format.criterion import HIGHEST, LOWEST
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known, shorten
 from rubric_lint.text.source import Edit, Source, Span, splice, stem_of
@@ -162,7 +162,7 @@ class _Group(NamedTuple):
     criteria: list[_Criterion]
 
 
-def read_outline(source: Source, only: str | None, mapped: Mapping[str, str]) -> list[Table] | None:
+def read_outline(source: Source, blocks: Blocks, only: str | None, mapped: Mapping[str, str]) -> list[Table] | None:
     """Return the rubrics of a document as tables; None if it has none, or only tables in our own layout.
 
     `only` names one of them, `mapped` has the fields of headers by folded word, empty for those that are not read.
@@ -170,10 +170,9 @@ def read_outline(source: Source, only: str | None, mapped: Mapping[str, str]) ->
     Raises:
         TableError: if `only` names none of them, a header is nearly a known one, or a scale is not in a table.
     """
-    text = _FRONT.sub(_blank, hide(source))
-    headings, tables = read_blocks(source)
-    text = splice(text, [Edit(Span(each.at, each.end), _blank(text[each.at : each.end])) for each in tables])
-    heads = [each for each in headings if text[each.at : each.end].strip()]
+    text = _FRONT.sub(blank, blocks.text)
+    text = splice(text, [Edit(Span(each.at, each.end), blank(text[each.at : each.end])) for each in blocks.tables])
+    heads = [each for each in blocks.headings if text[each.at : each.end].strip()]
     ends = [*(head.at for head in heads), len(text)]
     sections = [_Section(stem_of(source.name), place_in(source, 0), 0, None, 0, text[: ends[0]])]
     for head, end in zip(heads, ends[1:], strict=True):
@@ -183,16 +182,11 @@ def read_outline(source: Source, only: str | None, mapped: Mapping[str, str]) ->
         place = place_in(source, head.at)
         sections.append(_Section(head.title, place, head.depth, parent, head.end, text[head.end : end]))
     starts = [each.at for each in sections]
-    for table in tables:
+    for table in blocks.tables:
         columns = _read_columns(table, mapped)
         section = sections[bisect_right(starts, table.at) - 1]
         section.tables.append(_Tabled(table, columns, _find_scale_in(table, columns.fields)))
-    return None if _is_ours(sections) else _Outline(source, sections).read(only)
-
-
-def _blank(text: str | re.Match[str]) -> str:
-    """Return blanks in the place of a text, and its line ends."""
-    return re.sub(r"[^\r\n]", " ", text if isinstance(text, str) else text[0])
+    return None if _is_ours(sections) else _Outline(source, sections, blocks.unread).read(only)
 
 
 def _is_ours(sections: list[_Section]) -> bool:
@@ -277,10 +271,10 @@ def _span(scores: Sequence[Range]) -> tuple[int, int] | None:
 class _Outline:
     """Finds the criteria of a document and puts them together to rubrics."""
 
-    def __init__(self, source: Source, sections: list[_Section]) -> None:
+    def __init__(self, source: Source, sections: list[_Section], unread: list[Note]) -> None:
         self._source = source
         self._sections = sections
-        self._notes = list(find_unread(source))
+        self._notes = [*unread]
         self._read: set[int] = set()  # the ids of sections and tables that are read
 
     def read(self, only: str | None) -> list[Table] | None:

@@ -8,7 +8,7 @@ from rubric_lint.dialects.tables.cells import Note, Place, Table, TableError, Un
 from rubric_lint.dialects.tables.columns import Choices
 from rubric_lint.dialects.tables.csv_file import read_csv
 from rubric_lint.dialects.tables.excel_file import NEEDS, has_openpyxl
-from rubric_lint.dialects.tables.markdown_file import note_thresholds, read_markdown
+from rubric_lint.dialects.tables.markdown_file import note_thresholds, read_blocks, read_markdown
 from rubric_lint.dialects.tables.outline import read_outline
 from rubric_lint.dialects.tables.rubrics import read_rubric
 from rubric_lint.format.criterion import Thresholds
@@ -73,8 +73,11 @@ def read_tables(name: str, path: str, data: bytes, choices: Choices, thresholds:
         return tables
     if choices.header_row is not None:
         raise TableError(whole, "--header-row does not apply: the header of a Markdown table is above its dashes")
-    notes: list[Note] = list(note_thresholds(source, thresholds))
-    first, *others = read_outline(source, choices.only, choices.mapped) or read_markdown(source, choices.only)
+    blocks = read_blocks(source)
+    notes: list[Note] = list(note_thresholds(source, blocks, thresholds))
+    first, *others = read_outline(source, blocks, choices.only, choices.mapped) or read_markdown(
+        source, blocks, choices.only
+    )
     return [first._replace(notes=(*notes, *first.notes)), *others]
 
 
@@ -84,7 +87,8 @@ def count_criteria(source: Source) -> tuple[int, int]:
     Raises:
         TableError: if it has none, or they have no single meaning.
     """
-    tables = read_outline(source, None, {}) or read_markdown(source)
+    blocks = read_blocks(source)
+    tables = read_outline(source, blocks, None, {}) or read_markdown(source, blocks)
     rubrics = [read_rubric(table, Choices()) for table in tables]
     lines = [int(each.entries.place.full.rsplit(":", 2)[1]) for each in rubrics]
     return sum(len(each.entries.value) for each in rubrics if isinstance(each.entries.value, list)), lines[0]
@@ -107,7 +111,7 @@ def _identify(path: str, data: bytes, whole: Place) -> str:
     if not kind:
         hint = "; say what it is with --stdin-filename" if path.startswith("<") else ""
         if path.lower().endswith(SUFFIXES):
-            raise UnreadableError(whole, "is YAML or JSON, which needs no import; use `rubric-lint convert`")
+            raise UnreadableError(whole, "is YAML or JSON, which needs no import; `convert` writes other formats")
         expected = join_words([*KINDS], "or")
         raise UnreadableError(whole, f"is not a file with tables; expected a name that ends in {expected}{hint}")
     if kind == "Excel" and not found:

@@ -17,6 +17,7 @@ from rubric_lint.lsp.server.diagnostics import make_diagnostic
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.positions import find_edits
 from rubric_lint.lsp.server.protocol import as_data
+from rubric_lint.messages import join_words
 from rubric_lint.report.terminal import visible
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.source import Edit, Span
@@ -95,7 +96,8 @@ def _make_quick(analysis: Analysis, place: Span, abilities: Abilities) -> Iterat
     firsts = {(finding.rule, repair.choice): finding for finding, repair in reversed(fixes)}
     for (rule, choice), first in reversed(firsts.items()):
         if len(alike := _choose_alike(analysis, rule, choice)) > 1:
-            how = f": {BY_NAME[rule].choices[choice]}" if choice else ""
+            names = choice.split(",") if choice else []
+            how = f": {join_words([BY_NAME[rule].choices[name] for name in names])}" if names else ""
             mark = " (unsafe)" if any_unsafe(alike) else ""
             title = f"Fix all {len(alike)} findings of {rule} in this file{how}{mark}"
             yield from _act(analysis, Deferred.FIX_ALIKE, title, first, abilities, choice=choice)

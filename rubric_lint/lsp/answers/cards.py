@@ -68,7 +68,7 @@ def _word_gate(criterion: Criterion) -> str:
     if criterion.levels is not None:
         return f"at level {criterion.gate}"
     check = "must not be met" if criterion.is_negated else "must be met"
-    return check if criterion.shapes == (Shape.CHECKLIST,) else f"at {criterion.gate}"
+    return check if criterion.is_check else f"at {criterion.gate}"
 
 
 def _show(number: float | None) -> str:

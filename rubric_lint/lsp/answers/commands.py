@@ -25,6 +25,7 @@ from rubric_lint.lsp.server.workspace import expand, uri_of
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.repository import find_root
 from rubric_lint.run.summary import counted
+from rubric_lint.suggest import suggest
 from rubric_lint.testing.reading import find_recordings, is_test_file, list_needed
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
@@ -203,7 +204,8 @@ def plan(command: str, path: str, name: str) -> Call | str:
         if is_test_file(path):
             files = [path]
         if not files:
-            return f"no file in {folder} tests this rubric; `rubric-lint test init` writes one"
+            init = suggest("test init", f"{path}#{name}" if name else path)
+            return f"no file in {folder} tests this rubric; `{init}` writes one"
         return Call("test", tuple(_shorten(files, folder)), f"{stem} tests")
     if command == SCORE_OUTPUTS:
         outputs = find_outputs(path, find_test_files(path))

@@ -16,6 +16,7 @@ from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.project.settings import NAMES
 from rubric_lint.rules import BY_NAME
+from rubric_lint.suggest import suggest
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Span
@@ -36,7 +37,7 @@ def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> type
     for finding in analysis.find_at(Span(offset, offset)):
         rule = BY_NAME[finding.rule]
         why = [found["text"].strip() for found in _WHY.finditer(rule.page)][:1]
-        more = f"`rubric-lint explain {rule.name}` shows examples."
+        more = f"`{suggest('explain', rule.name)}` shows examples."
         cards.append("\n\n".join([f"**{rule.name}**: {rule.summary}", *why, more]))
         spans.append(finding.span)
     if found := analysis.locate(offset):

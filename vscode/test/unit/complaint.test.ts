@@ -45,7 +45,7 @@ describe("what the user is told", () => {
   });
 
   it("of a server that lacks a part: its own words, and the command for its own interpreter", () => {
-    const lastWords = "rubric-lint: the language server needs the pygls package; install it with: pip install 'rubric-lint[lsp]'";
+    const lastWords = "rubric-lint: the language server needs the pygls package; install it with: pip install 'pygls>=2'";
     assert.deepEqual(complaintOfEnd(PYTHON, { code: 2, signal: null, lastWords }, 0), {
       brief: "The server of rubric-lint from .venv in ws cannot start",
       message: lastWords,
