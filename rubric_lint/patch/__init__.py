@@ -3,7 +3,7 @@
 What was kept, moved or renamed is known by identity, so every other byte, comment and quote stays as it is.
 """
 
-from rubric_lint.patch.tracked import Style, drop, like, plain, put, rename, rewrite, track, written
+from rubric_lint.patch.tracked import Style, drop, former_path, like, plain, put, rename, rewrite, track, written
 from rubric_lint.patch.write import Refused, edits_between, write, write_all
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Style",
     "drop",
     "edits_between",
+    "former_path",
     "like",
     "plain",
     "put",

@@ -11,7 +11,7 @@ from typing import Any
 from rubric_lint.patch.pieces import Piece, join, make_edits
 from rubric_lint.patch.plan import Plan, RefusedError, same
 from rubric_lint.patch.render import Renderer
-from rubric_lint.patch.tracked import children_of
+from rubric_lint.patch.tracked import children_of, former_path
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents, without_collections
@@ -21,7 +21,7 @@ from rubric_lint.text.tree import AliasNode, walk_nodes
 
 @dataclass(frozen=True)
 class Refused:
-    """Why nothing was written: the reason, and the path of what it is about in the old document, or in the new data."""
+    """Why nothing was written: the reason, and the path of what it is about in the old document."""
 
     reason: str
     path: Path
@@ -102,7 +102,7 @@ def _check_copies(document: Document, pieces: list[Piece], region: Span, *, keep
             happens = "lost" if count == 0 else "written twice"
             written = document.source.slice(comment)
             reason = f"the comment `{written}` would be {happens}; move it, or remove it"
-            raise RefusedError(reason, _find_path(document, comment.start))
+            raise RefusedError(reason, document.find_path(comment.start))
     _check_anchors(document, pieces)
 
 
@@ -119,9 +119,9 @@ def _check_anchors(document: Document, pieces: list[Piece]) -> None:
         for at in marked[bisect_left(marked, start) : bisect_left(marked, end)]:
             name = document.source.text[at:].split(maxsplit=1)[0].rstrip(",]}")
             if at in aliases and aliases[at] not in seen:
-                raise RefusedError(f"`{name}` would lose its anchor; write it out", _find_path(document, at))
+                raise RefusedError(f"`{name}` would lose its anchor; write it out", document.find_path(at))
             if at in anchors and anchors[at] in seen:
-                raise RefusedError(f"`{name}` would be written twice; write its aliases out", _find_path(document, at))
+                raise RefusedError(f"`{name}` would be written twice; write its aliases out", document.find_path(at))
             seen.add(anchors.get(at))
 
 
@@ -134,17 +134,6 @@ def _count_copies(pieces: Iterable[Piece], spans: list[Span]) -> list[int]:
             changes[bisect_left(starts, piece.span.start)] += 1
             changes[bisect_left(starts, piece.span.end)] -= 1
     return list(accumulate(changes))[:-1]
-
-
-def _find_path(document: Document, at: int) -> Path:
-    """Return the path of the innermost field or item around an offset, or of the last one before it."""
-    found: Path = ()
-    for path, (start, end) in document.entries():
-        is_around = start <= at < end
-        is_before = end <= at and "\n" not in document.source.text[end:at]
-        if is_around or is_before:
-            found = path
-    return found
 
 
 def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments: bool) -> Refused | None:
@@ -161,7 +150,7 @@ def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments:
         merged = {id(data) for data in new.merging.values()}
         difference = _find_difference(expected, new.data, merged, ())
         if difference is not None:
-            return Refused(_explain(expected, new, difference), difference, old)
+            return Refused(_explain(expected, new, difference), former_path(expected, difference), old)
     one, other = (Counter(map(each.source.slice, each.tree.comments)) for each in (before[0], after[0]))
     if other - one or (keep_comments and one != other):
         return Refused("a comment would be lost or written twice", (), first)
