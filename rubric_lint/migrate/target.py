@@ -138,11 +138,10 @@ class _Rewriting:
         if self.target.name != "agentv-4":
             return ()
         source = self.fixed.result.source
-        is_sound = not any(finding.severity is Severity.ERROR for finding in self.fixed.result.findings)
         rubrics = self._group_rubrics(source)
         found = []
         for document in self.find_documents(source):
-            signs = agentv_4_suite.find_later(document, rubrics.get(document.number, []), is_sound=is_sound)
+            signs = agentv_4_suite.find_later(document, rubrics.get(document.number, []))
             found += [self._leave(document, unmet) for unmet in signs][:1]
         return tuple(found)
 

@@ -103,6 +103,10 @@ def is_block(node: Any) -> bool:
     return (type(node) is MappingNode or type(node) is SequenceNode) and not node.flow_style and bool(node.value)
 
 
+def _word_unusual(step: str | int) -> str:
+    return f"the key `{step}` is not written as `{step}: value`; write it so"
+
+
 class Layouts:
     """The layouts of the collections of a document, each made once it is needed."""
 
@@ -154,7 +158,7 @@ class Layouts:
                 colon = _COLON.match(self._text, key.end_mark.index)
                 entry.code = key.end_mark.index if colon is None else colon.end()
                 if colon is None or not self._is_usual(key):
-                    layout.unusual = f"the key `{step}` is written in an unusual way"
+                    layout.unusual = _word_unusual(step)
             is_empty = value.start_mark.index >= value.end_mark.index
             entry.value = entry.code if is_empty else value.start_mark.index
             entry.stop = entry.below = entry.end = max(value.end_mark.index, entry.value)
@@ -182,7 +186,8 @@ class Layouts:
             is_alone = not text[self.line_start(entry.start) : entry.start].strip(" ")
             entry.lead = self._skip_blank_lines(end, entry.start) if is_alone else end
             if not is_alone and (layout.entries or not is_inline):
-                layout.unusual = "one of its entries does not begin on a line of its own"
+                is_explicit = key is not None and text[end : entry.start].strip().endswith("?")
+                layout.unusual = _word_unusual(step) if is_explicit else "one of its entries shares a line with another"
             layout.unusual = layout.unusual or self._find_unusual(entry)
             self._find_value(entry)
             layout.add(entry)
@@ -196,7 +201,7 @@ class Layouts:
             return "" if is_dash else "an item does not begin with a dash"
         is_usual = self._is_usual(entry.key) and entry.start == entry.key.start_mark.index
         is_usual = is_usual and _COLON.match(self._text, entry.key.end_mark.index) is not None
-        return "" if is_usual else f"the key `{entry.step}` is written in an unusual way"
+        return "" if is_usual else _word_unusual(entry.step)
 
     def _find_top(self, node: Any, start: int) -> int:
         """Return where the lines of a block collection begin, below the line of the key or dash that it belongs to."""
