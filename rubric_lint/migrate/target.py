@@ -198,7 +198,7 @@ class _Rewriting:
         trouble = self._find_fault(result) or self._find_misreading(new, meant)
         if trouble:
             return self._doubt(trouble, after, converted)
-        applied = (*self.fixed.applied, Applied(self.target.name, f"convert it to {self.target.title}"))
+        applied = (*self.fixed.applied, Applied(self.target.name, f"converted to {self.target.title}"))
         return replace(self.fixed, result=result, applied=applied, unmet=gaps, notes=notes + seldom_meant)
 
     def _name_schema(self, source: Source, numbers: Container[int | None]) -> Source:
