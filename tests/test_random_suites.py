@@ -31,12 +31,13 @@ def test_random_suites_are_converted_whole_or_not_at_all(part):
         name, text = SuiteWriter(Dice(seed)).write()
         fixed = rewrite(name, text.encode(), "agentv-5")
         assert fixed.doubt == ""
-        if not any(applied.rule == "agentv-5" for applied in fixed.applied):
-            assert fixed.unmet
+        if fixed.conversion is None:
+            assert fixed.unmet or not fixed.is_suite  # nothing shows of some that they are AgentV's
             continue
         converted += 1
         assert list_comments(fixed.text) == list_comments(text)
-        assert find_faults(name, fixed.text) <= find_faults(name, text)
+        if not fixed.unmet:
+            assert find_faults(name, fixed.text) <= find_faults(name, text)
         again = rewrite(name, fixed.data, "agentv-5")
         assert (again.text, len(again.unmet)) == (fixed.text, len(fixed.unmet))
     assert converted > 10
