@@ -45,8 +45,9 @@ _RENDERED = ("input", "rubrics", *LISTS, "criteria", "id", "description")
 
 def find_blockers(document: Document, rubrics: Iterable[Rubric], target: Rewriting) -> Iterator[Unmet]:
     """Find what keeps a document from being converted, with its place; `rubrics` are those in the document."""
+    cases = {path for path, _ in find_suite_cases(document)}
     for rubric in rubrics:
-        yield from find_unconvertible(document, rubric, target)
+        yield from find_unconvertible(document, rubric, target, cases)
     for _, owner, key, *_ in document.duplicates:
         yield Unmet(f"`{key}` is written twice; remove one", (*owner, key))
     suite = agentv_5_suite if target.name == "agentv-5" else agentv_4_suite
@@ -105,8 +106,9 @@ class _Conversion:
         self.suite: dict[str, Any] = data if is_suite(document) else {}
         self.cases: list[dict[str, Any]] = [at_path(data, path) for path, _ in find_suite_cases(document)]
         self.has_cases = {path[0] for path, _ in find_suite_cases(document) if path}
+        tasks = checks.list_tasks(document)
         self.assertions: list[tuple[dict[str, Any], Any]] = [
-            (at_path(data, path), checks.find_task(document, path)) for path, _ in find_assertions(document)
+            (at_path(data, path), checks.find_task(tasks, path)) for path, _ in find_assertions(document)
         ]
 
     def run(self, rubrics: list[Rubric]) -> None:
