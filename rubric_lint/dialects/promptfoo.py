@@ -181,8 +181,6 @@ def _find_turned(document: Document, path: Path, asked: Asked) -> tuple[tuple[Pa
 
 def _find_function(document: Document, path: Path) -> tuple[tuple[Path, str], ...]:
     """Return the function that combines the scores of the test of an assertion, its own or that of all tests."""
-    if _FUNCTION not in document.quick_text:
-        return ()
     holders: list[Path] = [path[:end] for end in range(len(path))]
     if isinstance(document.data, dict) and _DEFAULT_TEST in document.data:
         holders.append((_DEFAULT_TEST,))
