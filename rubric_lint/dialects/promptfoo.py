@@ -107,7 +107,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     """Find the texts by which a model judges: together one checklist; a text with a scale is a rubric of its own."""
     draft = Draft(document, path)
     data: list[Any] = []
-    has_prompt = _PROMPT in document.quick_text  # it may stand for a `value`
+    has_prompt = document.mentions(_PROMPT)  # it may stand for a `value`
     mark = _find_pass_mark(document, path[:-1])
     passes = read_threshold(document, mark) if mark else None
     problems = []

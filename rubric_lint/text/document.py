@@ -79,6 +79,7 @@ class Document:
         self.has_aliases = root.has_aliases
         self._before = root.before
         self._reader = Reader(tree.source, has_aliases=root.has_aliases)
+        self._mentioned: dict[str, bool] = {}
         self._children: dict[Path, Child] = {(): Child(None, None, root.node)}  # children by path, once requested
 
     @property
@@ -122,6 +123,13 @@ class Document:
     def quick_text(self) -> str:
         """A text that has all of the document in it: the file's, unless that may hold thousands of documents."""
         return self.source.text if self.number is None else self.written_at(())
+
+    def mentions(self, word: str) -> bool:
+        """Return whether `quick_text` has a word; looked up once, as a document may hold thousands of rubrics."""
+        found = self._mentioned.get(word)
+        if found is None:
+            found = self._mentioned[word] = word in self.quick_text
+        return found
 
     @cached_property
     def preamble(self) -> Span:

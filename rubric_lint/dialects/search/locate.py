@@ -261,13 +261,7 @@ def search(
         rubrics = _find_home(document)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
         leftovers = [path for path in leftovers if path not in above]
-    if any(each.view is None for each in rubrics):
-        # The words are looked for once: a text may hold thousands of rubrics.
-        has_words = any(word in document.quick_text for word in _OF_SUITES)
-        rubrics = [
-            each if each.view else each._replace(around=_look_around(document, each.path, has_words=has_words))
-            for each in rubrics
-        ]
+    rubrics = [each if each.view else each._replace(around=_look_around(document, each.path)) for each in rubrics]
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
@@ -316,12 +310,12 @@ _OF_SUITES = ("threshold", "negate", "not-")
 _GATES = frozenset({"required", "min_score"})
 
 
-def _look_around(document: Document, path: Path, *, has_words: bool) -> Around:
-    """Return what stands around a rubric of our format at a path; `has_words` says that the text has one of suites."""
+def _look_around(document: Document, path: Path) -> Around:
+    """Return what stands around a rubric of our format at a path."""
     if path != (FIELD,):
-        may_be_more = has_words or _has_more(document, path)
+        may_be_more = any(map(document.mentions, _OF_SUITES)) or _has_more(document, path)
     else:
-        plain = PLAIN - _TEXTS if "score_ranges" in document.quick_text else PLAIN
+        plain = PLAIN - _TEXTS if document.mentions("score_ranges") else PLAIN
         may_be_more = not document.data.keys() <= plain
     if not may_be_more:
         return Around()
