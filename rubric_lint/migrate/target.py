@@ -35,7 +35,7 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import name_variables
-from rubric_lint.text.path import Part
+from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Edit, Source, UndecodableError, splice
 
@@ -216,9 +216,7 @@ class _Rewriting:
         ]
         if unread := [self._leave(document, unmet) for document, unmet in found if not unmet.is_note]:
             return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
-        seldom_meant = tuple(
-            Note(unmet.reason, document.span(unmet.path, unmet.part).start) for document, unmet in found
-        )
+        seldom_meant = tuple(self._note(document, unmet) for document, unmet in found)
         find_gaps = _SUITES[self.target.name].find_gaps
         gaps = tuple(self._leave(document, gap) for document in after for gap in find_gaps(document))
         if new.source.text == self.file.source.text:
@@ -252,7 +250,7 @@ class _Rewriting:
         for document, each in zip(after, converted, strict=True):
             if document.preamble.start <= trouble.at:
                 old = former_path(each.data, document.find_path(trouble.at))
-                at = each.document.span(old, Part.VALUE).start
+                at = self._find_place(each.document, old, Part.VALUE)
         return replace(self.fixed, doubt=trouble.doubt, doubt_at=at, applied=())
 
     def _find_fault(self, result: Result, new: _File) -> Trouble | None:
@@ -315,7 +313,15 @@ class _Rewriting:
         for document in self.file.suites:
             yield from map(Note, _SUITES[self.target.name].list_assumptions(document))
             for outside in (*find_other_files(document), *find_custom(document)):
-                yield Note(outside.reason, document.span(outside.path, outside.part).start)
+                yield self._note(document, outside)
+
+    def _note(self, document: Document, unmet: Unmet) -> Note:
+        return Note(unmet.reason, self._find_place(document, unmet.path, unmet.part))
+
+    def _find_place(self, document: Document, path: Path, part: Part) -> int:
+        """Return the offset of a part of a document in the text before the fixes, as far as it was there."""
+        before = {each.number: each for each in read_documents(self.fixed.before)[0]}
+        return before.get(document.number, document).nearest_span(path, part).start
 
     def _leave(self, document: Document, unmet: Unmet) -> Left:
         span, place = document.span(unmet.path, unmet.part), document.pointer(unmet.path)

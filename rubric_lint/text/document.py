@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from decimal import Decimal
 from functools import cached_property, reduce
@@ -214,6 +215,14 @@ class Document:
             found = _DASH.search(text, text.rfind("\n", 0, start) + 1, start)
             return Span(found.start(), found.start() + 1) if found else Span(start, start)
         return self._head(child) if part in (Part.HEAD, Part.ENTRY) else Span(start, end)
+
+    def nearest_span(self, path: Path, part: Part = Part.VALUE) -> Span:
+        """Return the span of a part of the node at `path`, or of the innermost node around it that is there."""
+        while path:
+            with suppress(KeyError, IndexError, AttributeError):
+                return self.span(path, part)
+            path = path[:-1]
+        return self.span((), part)
 
     def _node_span(self, node: Any) -> Span:
         """Return the place of a node without its anchor and tag, or of an alias."""
