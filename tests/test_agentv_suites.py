@@ -121,6 +121,7 @@ OBSTACLES = {
         "variables by which AgentV 5 makes several tests, or none": case("vars: {a: [x, y], b: [], c: [{d: e}]}"),
         "a name that AgentV refuses": "name: Refunds Suite\n" + CASE,
         "an input that AgentV skips": CASE.replace("input: x", "input: 42"),
+        "trials with a limit of their cost": f"execution: {{trials: {{count: 2, cost_limit_usd: 3}}}}\n{CASE}",
         "two documents": f"{CASE}---\n{CASE}",
         "a judge of bands by an agent": case(
             "assertions: [{type: agent_judge, rubrics: [{id: a, outcome: It, score_ranges: {0: No, 5: Yes}}]}]"

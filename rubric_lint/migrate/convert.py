@@ -200,7 +200,9 @@ class _ToFive(_Conversion):
                 suite[name] = rewrite([value], Style.FLOW) if name == "target" and isinstance(value, str) else value
                 rename(suite, {name: "providers"})
         trials = suite.get("trials")
-        if isinstance(trials, dict) and trials.get("strategy", "pass_at_k") == "pass_at_k" and "count" in trials:
+        # AgentV 5 repeats a test until one run passes, and has neither other strategies nor a limit of their cost.
+        is_known = isinstance(trials, dict) and {"count"} <= trials.keys() <= {"count", "strategy"}
+        if is_known and trials.get("strategy", "pass_at_k") == "pass_at_k":
             drop(trials, "strategy")
             rename(trials, {"count": "repeat"})
             rename(suite, {"trials": "evaluate_options"})
