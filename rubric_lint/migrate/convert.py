@@ -199,7 +199,7 @@ class _ToFive(_Conversion):
                 value = suite[name]
                 suite[name] = rewrite([value], Style.FLOW) if name == "target" and isinstance(value, str) else value
                 rename(suite, {name: "providers"})
-        trials = suite.get("trials")
+        trials: Any = suite.get("trials")
         # AgentV 5 repeats a test until one run passes, and has neither other strategies nor a limit of their cost.
         is_known = isinstance(trials, dict) and {"count"} <= trials.keys() <= {"count", "strategy"}
         if is_known and trials.get("strategy", "pass_at_k") == "pass_at_k":
