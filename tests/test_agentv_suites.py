@@ -121,6 +121,9 @@ OBSTACLES = {
         "variables by which AgentV 5 makes several tests, or none": case("vars: {a: [x, y], b: [], c: [{d: e}]}"),
         "a name that AgentV refuses": "name: Refunds Suite\n" + CASE,
         "an input that AgentV skips": CASE.replace("input: x", "input: 42"),
+        "messages beside a variable of that name": case(
+            "expected_messages: [{role: x, content: y}]\n    vars: {expected_output: z}"
+        ),
         "trials with a limit of their cost": f"execution: {{trials: {{count: 2, cost_limit_usd: 3}}}}\n{CASE}",
         "two documents": f"{CASE}---\n{CASE}",
         "a judge of bands by an agent": case(

@@ -26,6 +26,13 @@ from rubric_lint.text.nunjucks import find_marks, find_names, names_environment
 from rubric_lint.text.path import Part, Path, find_strings
 
 NEW_NAMES = {**dict.fromkeys(OLD_CASES, CASES), **OLD_FIELDS}
+_VARIABLES = {
+    "input": "input",
+    "input_messages": "input",
+    "expected_output": "expected_output",
+    "expected_messages": "expected_output",
+}
+"""The fields of a test that become variables, and their names there."""
 SCRIPTS = frozenset({"code", "code-grader", "code_grader", "code-judge", "code_judge", "script-grader"})
 JUDGES = {
     **dict.fromkeys(("llm-grader", "llm_grader", "llm-judge", "llm_judge"), "llm-rubric"),
@@ -171,7 +178,7 @@ def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> It
     if not isinstance(given, dict):
         yield Unmet("`vars` is not a mapping", (*path, "vars"))
         return
-    for old, new in (("input", "input"), ("input_messages", "input"), ("expected_output", "expected_output")):
+    for old, new in _VARIABLES.items():
         if old in case and new in given:
             yield Unmet(f"`vars` has `{new}` too; remove one", (*path, old))
         elif new == "input" and old in case and not isinstance(case[old], str | list | dict):
