@@ -200,8 +200,8 @@ class _Rewriting:
         suites = self.file.suites
         notes = tuple(self._tell())
         converted = [convert(document, self.file.rubrics.get(document, []), self.target) for document in suites]
-        if shared := [self._leave(each.document, blocker) for each in converted for blocker in each.shared]:
-            return replace(self.fixed, unmet=_sort(shared))
+        if blockers := [self._leave(each.document, blocker) for each in converted for blocker in each.blockers]:
+            return replace(self.fixed, unmet=_sort(blockers))
         text = write_all([(each.document, each.data) for each in converted])
         if isinstance(text, Refused):
             refusal = Unmet(text.reason, text.path, Part.VALUE)
