@@ -180,7 +180,13 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
         yield from check_test_files(documents)
         return
     searches = [
-        search(document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes)
+        search(
+            document,
+            version=settings.version,
+            claimed=settings.claimed,
+            shapes=settings.shapes,
+            part=settings.part,
+        )
         for document in documents
     ]
     for document, found in zip(documents, searches, strict=True):
@@ -189,6 +195,8 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
         yield from find_duplicate_keys(document, located)
     lost = list(_find_lost(documents, searches, held, is_told=is_enabled("lost-rubric", settings)))
     yield from lost
+    if settings.part or settings.unfollowed:
+        yield from _find_unfollowed(documents, settings, held)
     if not held.rubrics and not lost and not any(found.is_foreign for found in searches):
         for document, problem in _find_absence(documents, settings):
             yield Found("schema", problem, document)
@@ -282,6 +290,27 @@ def _find_lost(
             held.unread.extend(word_lost(document, found, lost))
 
 
+_MOST = 80
+"""The most characters of a path in a message."""
+
+
+def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held: Located) -> Iterator[Found]:
+    """Find the files that AgentV cannot load with a suite; add those that are only not read to the near misses."""
+    from rubric_lint.dialects.search.agentv_files import Effect, find_misshapen, find_unfollowed  # noqa: PLC0415  (few suites name files)
+
+    for document in documents:
+        for path, found in find_misshapen(document):
+            yield Found("lost-rubric", Problem("agentv-cases", path, Part.HEAD, {"found": found}), document)
+        for other, why in find_unfollowed(document, settings.unfollowed):
+            values = {"holds": other.holds, "file": shorten(other.text, _MOST), "reason": why.reason}
+            if why.effect is Effect.LOST and is_enabled("lost-rubric", settings):
+                yield Found("lost-rubric", Problem("agentv-file", other.path, values=values), document)
+            elif why.effect is not Effect.EXCLUDED:
+                line, column, _ = document.source.position(document.span(other.path).start)
+                reason = f"the {other.holds} in `{shorten(other.text, _MOST)}` are not read: {why.reason}"
+                held.unread.append(Unread(reason, line, column, is_known=True))
+
+
 MARK = "rubric-lint:"
 """The start of every comment that rubric-lint reads."""
 
@@ -337,7 +366,9 @@ def _make_fault(code: str, severity: Severity, reason: str, span: Span) -> Findi
 
 def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
     """Build the models of the rubrics of a document, in document order."""
-    located = locate(document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes)
+    located = locate(
+        document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes, part=settings.part
+    )
     return _build(document, located, settings)
 
 

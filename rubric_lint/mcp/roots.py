@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import join_words, visible
-from rubric_lint.project.files import STDIN, File, Skipped, Unreadable, find
+from rubric_lint.project.files import STDIN, File, Skipped, Unreadable
 from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.project.suites import find
 
 CRASHED = "rubric-lint crashed, which is a bug, please report it"
 """What is said of a call, or of a file in it, that made a tool crash."""

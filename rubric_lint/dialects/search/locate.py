@@ -196,7 +196,9 @@ def is_agentv(location: Location) -> bool:
 
 
 def is_agentv_suite(document: Document) -> bool:
-    """Return whether a document is a suite for AgentV 5 that may have a rubric, whatever its rubrics look like."""
+    """Return whether a document is a suite for AgentV 5, or a part of one, that may have a rubric of any look."""
+    if document.part:
+        return True
     text = document.quick_text
     if "assert" not in text or not any(sign in text for sign in ("prompts", "default_test", "evaluate_options")):
         return False
@@ -206,21 +208,32 @@ def is_agentv_suite(document: Document) -> bool:
 
 
 def locate(
-    document: Document, *, version: str | None = None, claimed: bool = False, shapes: "Sequence[Shape]" = ()
+    document: Document,
+    *,
+    version: str | None = None,
+    claimed: bool = False,
+    shapes: "Sequence[Shape]" = (),
+    part: str = "",
 ) -> list[Location]:
     """Return the rubrics of a document, in document order; see `search`."""
-    return search(document, version=version, claimed=claimed, shapes=shapes).rubrics
+    return search(document, version=version, claimed=claimed, shapes=shapes, part=part).rubrics
 
 
 def search(
-    document: Document, *, version: str | None = None, claimed: bool = False, shapes: "Sequence[Shape]" = ()
+    document: Document,
+    *,
+    version: str | None = None,
+    claimed: bool = False,
+    shapes: "Sequence[Shape]" = (),
+    part: str = "",
 ) -> Search:
     """Find the rubrics of a document; also those of dialects, unless the file declares our schema.
 
     `version` is from the settings; a schema declared in the file overrides it. `claimed`: the file name or the settings
     say that its rubrics are in our format, whatever their shape. `shapes`: the tables that describe its rubrics, which
-    then are all that it has.
+    then are all that it has. `part`: what a suite of AgentV needs the file for.
     """
+    document.part = part  # dialects ask the document
     if shapes and not document.kind.is_program:
         from rubric_lint.shapes.reading import find_shapes  # noqa: PLC0415  (few settings describe a format)
 
