@@ -215,6 +215,19 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
     return kind is not Kind.JSON_LINES and _could_be_home_made(data, name)
 
 
+# A value behind the key, an entry that is one word or ends as a file does, or an include.
+_NAMES_FILES = re.compile(
+    rb"""(?m)^["']?(?:tests|eval_?cases|cases|scenarios|default_test)["']?[ \t]*:[ \t]*[^\s#{]"""
+    rb"""|^[ \t]*-[ \t]+(?:["']?[^\s:{"']+["']?|.*\.(?:jsonl?|ya?ml|csv|[cm]?js|py)["']?)[ \t\r]*$"""
+    rb"""|\binclude["']?[ \t]*:"""
+)
+
+
+def may_name_files(data: bytes) -> bool:
+    """Return whether a suite, or a part of one, may name other files; few do."""
+    return _NAMES_FILES.search(data) is not None
+
+
 def _could_be_metrics(data: bytes) -> bool:
     """Return whether a program or a notebook has words of metrics or graders of other systems."""
     families = (each for each in FAMILIES if each.programs_have and all(map(data.__contains__, each.programs_have)))

@@ -290,25 +290,26 @@ def _find_lost(
             held.unread.extend(word_lost(document, found, lost))
 
 
-_MOST = 80
-"""The most characters of a path in a message."""
-
-
 def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held: Located) -> Iterator[Found]:
     """Find the files that AgentV cannot load with a suite; add those that are only not read to the near misses."""
-    from rubric_lint.dialects.search.agentv_files import Effect, find_misshapen, find_unfollowed  # noqa: PLC0415  (few suites name files)
+    from rubric_lint.dialects.search.agentv_files import (  # noqa: PLC0415  (few suites name files)
+        Effect,
+        find_misshapen,
+        find_unfollowed,
+        find_values,
+        word_unread,
+    )
 
     for document in documents:
         for path, found in find_misshapen(document):
             yield Found("lost-rubric", Problem("agentv-cases", path, Part.HEAD, {"found": found}), document)
         for other, why in find_unfollowed(document, settings.unfollowed):
-            values = {"holds": other.holds, "file": shorten(other.text, _MOST), "reason": why.reason}
             if why.effect is Effect.LOST and is_enabled("lost-rubric", settings):
+                values = find_values(other, why)
                 yield Found("lost-rubric", Problem("agentv-file", other.path, values=values), document)
             elif why.effect is not Effect.EXCLUDED:
                 line, column, _ = document.source.position(document.span(other.path).start)
-                reason = f"the {other.holds} in `{shorten(other.text, _MOST)}` are not read: {why.reason}"
-                held.unread.append(Unread(reason, line, column, is_known=True))
+                held.unread.append(Unread(word_unread(other, why), line, column, is_known=True))
 
 
 MARK = "rubric-lint:"

@@ -8,12 +8,12 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rubric_lint.dialects import may_name_files
 from rubric_lint.dialects.search.agentv_files import Effect, Holds, OtherFile, Unfollowed, find_other_files
 from rubric_lint.dialects.search.agentv_suites import CASE_FILES, EVAL_FILES
 from rubric_lint.project.files import File, Search, Unreadable
 from rubric_lint.project.opening import LIMIT, explain_os_error, read_file
 from rubric_lint.project.repository import find_root
-from rubric_lint.project.suites import may_name_files
 from rubric_lint.text.deadline import Clock
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError
@@ -198,7 +198,7 @@ def _refuse_kinds(text: str, *, is_included: bool) -> None:
     if suffix in _PROGRAMS:
         raise _NotReadError(Effect.ONLY_NEW, "a program makes them")
     if suffix == ".csv":
-        raise _NotReadError(Effect.ONLY_NEW, "cases are not read from CSV; write them as YAML or JSON Lines")
+        raise _NotReadError(Effect.ONLY_NEW, "CSV is not supported; write them as YAML or JSON Lines")
     if text.lower().endswith(EVAL_FILES) and not is_included:
         raise _NotReadError(Effect.LOST, "is a suite, not a list of cases; `include` it with `type: suite`")
     if suffix and suffix not in _READ and {"*", "?", "{"}.isdisjoint(suffix):

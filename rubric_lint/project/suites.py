@@ -1,9 +1,9 @@
 """Find files as `files.find` does, and with each suite of AgentV the files that it names."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 
+from rubric_lint.dialects import may_name_files
 from rubric_lint.project.files import File, Search, Skipped, Unreadable, tidy
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import SettingsFinder
@@ -11,18 +11,6 @@ from rubric_lint.project.settings import SettingsFinder
 _YAML = (".yaml", ".yml")
 _SUITES = ("eval.yaml", "eval.yml", "suite.yaml", "suite.yml")
 """How the names of files end that a search takes for suites."""
-
-# A value behind the key, an entry that is one word or ends as a file does, or an include.
-_MAY_NAME = re.compile(
-    rb"""(?m)^["']?(?:tests|eval_?cases|cases|scenarios|default_test)["']?[ \t]*:[ \t]*[^\s#{]"""
-    rb"""|^[ \t]*-[ \t]+(?:["']?[^\s:{"']+["']?|.*\.(?:jsonl?|ya?ml|csv|[cm]?js|py)["']?)[ \t\r]*$"""
-    rb"""|\binclude["']?[ \t]*:"""
-)
-
-
-def may_name_files(data: bytes) -> bool:
-    """Return whether a suite, or a part of one, may name other files; few do."""
-    return _MAY_NAME.search(data) is not None
 
 
 def find(

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVAL_FILES, EVALUATORS, is_case_file, is_of_agentv
-from rubric_lint.messages import describe
+from rubric_lint.messages import describe, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Kind
@@ -15,7 +15,12 @@ LISTS_OF_CASES = ("tests", "evalcases", "eval_cases", "cases")
 
 _ONLY_IN_AGENTV = frozenset({"assertions", "execution", "evalcases", "eval_cases"})
 _INCLUDE = "include"
-_TESTS = LISTS_OF_CASES[0]
+TESTS = LISTS_OF_CASES[0]
+"""The name of the list of cases today."""
+
+
+_MOST = 80
+"""The most characters of a path in a message."""
 
 
 class Holds(StrEnum):
@@ -62,10 +67,14 @@ class Unfollowed(NamedTuple):
 
 def find_other_files(document: Document) -> Iterator[OtherFile]:
     """Find what a suite of AgentV, or a part of one, names; suites of promptfoo have such fields too."""
-    if not document.part and _is_suite(document):
+    if document.part or _is_suite(document):
+        yield from find_named(document)
+
+
+def find_named(document: Document) -> Iterator[OtherFile]:
+    """Find what a suite or a part of one names, which is AgentV's."""
+    if isinstance(document.data, dict) and not document.part:
         yield from _find_in_suite(document.data)
-    elif not document.part:
-        return
     for path, mapping in document.mappings if _INCLUDE in document.quick_text else ():
         if len(path) > 1 and path[-2] in EVALUATORS and isinstance(included := mapping.get(_INCLUDE), str):
             yield OtherFile((*path, _INCLUDE), included, Holds.ASSERTIONS)
@@ -103,11 +112,21 @@ def find_unfollowed(document: Document, unfollowed: Iterable[Unfollowed]) -> Ite
     return ((other, known[other.text]) for other in find_other_files(document) if other.text in known)
 
 
+def find_values(other: OtherFile, why: Unfollowed) -> dict[str, str]:
+    """Return what `lost-rubric.agentv-file` says of a file that AgentV does not load."""
+    return {"holds": other.holds, "file": shorten(other.text, _MOST), "reason": why.reason}
+
+
+def word_unread(other: OtherFile, why: Unfollowed) -> str:
+    """Say that a file is not read with its suite."""
+    return f"the {other.holds} in `{shorten(other.text, _MOST)}` are not read: {why.reason}"
+
+
 def find_misshapen(document: Document) -> Iterator[tuple[Path, str]]:
     """Find what is no list of cases in a file that a suite names for its cases, each with a description."""
     if document.part != Holds.CASES or is_case_file(document) or document.number is not None:
         return
     data = document.data
-    has_tests = document.kind is Kind.JSON and isinstance(data, dict) and isinstance(data.get(_TESTS), list)
+    has_tests = document.kind is Kind.JSON and isinstance(data, dict) and isinstance(data.get(TESTS), list)
     if not (isinstance(data, list) or has_tests or data is None):
         yield (), describe(data, "")
