@@ -164,6 +164,8 @@ FAMILIES = (
     Family("tolokaforge", (("llm_judge", "criteria"),), is_table=True),
 )
 
+AGENTV = next(family for family in FAMILIES if family.module == "agentv")
+
 # Graders of OpenAI by which a model judges are only reported as not read.
 _GRADERS = (b"label_model", b"score_model")
 _GRADERS_IN_PROGRAMS = re.compile(rb"""["'](?:label|score)_model\\?["']|(?:Label|Model)Grader\(""")

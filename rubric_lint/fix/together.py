@@ -79,7 +79,7 @@ def _tell(file: File, fixed: Fixed, target: str) -> Fixed:
     return replace(
         fixed,
         result=fixed.result._replace(unread=unread),
-        unmet=(*fixed.unmet, *left),
+        unmet=tuple(sorted((*fixed.unmet, *left), key=lambda each: each.finding.span)),
         notes=tuple(notes),
         is_suite=fixed.is_suite and not file.settings.part,
     )

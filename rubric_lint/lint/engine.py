@@ -148,7 +148,7 @@ def examine(
         found.extend(also(rubrics, found))
     with clock:
         findings = _make_findings(clock.take(found), rubrics, settings, name_line)
-    if faults and rubrics:  # a syntax error in a file with rubrics is that of one
+    if faults and (rubrics or settings.part):  # a syntax error in a file with rubrics is that of one
         findings += report_faults(source, faults, settings).findings
     ignored = 0
     if MARK in source.text.lower() and (findings or rubrics or settings.is_named):

@@ -34,7 +34,7 @@ class _NotReadError(Exception):
 
 class _OutsideError(_NotReadError):
     def __init__(self) -> None:
-        super().__init__(Effect.UNREAD, "it is outside the repository; name it to check it")
+        super().__init__(Effect.UNREAD, "the file is outside the repository; name it too")
 
 
 def refuse_all(file: File, data: bytes, reason: str) -> File:
@@ -136,7 +136,7 @@ class Following:
             raise _NotReadError(Effect.LOST, explain_os_error(name, fault)) from None
         reached = next(iter(self._search.reach(name, is_named=False)), None)
         if reached is None:
-            raise _NotReadError(Effect.EXCLUDED, "the settings exclude it")
+            raise _NotReadError(Effect.EXCLUDED, "the settings exclude the file")
         file, identity = reached
         if isinstance(file, Unreadable):  # its settings
             self._found.setdefault(identity, file)

@@ -361,10 +361,10 @@ class Unchecked:
             if group in self._filled:
                 self._near.add(name, result.unread)
             else:
-                self._explain(name, result, "")
+                self._explain(name, result, unknown=f"{UNKNOWN} in the suite and the files that it names")
         self._waiting.clear()
 
-    def _explain(self, name: str, result: Result, reason: str) -> None:
+    def _explain(self, name: str, result: Result, reason: str = "", unknown: str = UNKNOWN) -> None:
         """Say why a named file has no rubrics."""
         self._bare += 1
         if result.findings or (self._by_hook and not reason):
@@ -373,7 +373,7 @@ class Unchecked:
         near = NearMisses()
         near.add(name, result.unread)
         lines = [(each.unread.rank, f"{each.place}: no rubrics found: {each.reason}") for each in near]
-        self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {reason or UNKNOWN}")]
+        self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {reason or unknown}")]
 
     def word(self) -> Iterator[str]:
         """Yield the messages on named files without rubrics, then on near misses; the likeliest rubrics come first."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.dialects import find_families, find_views
+from rubric_lint.dialects import AGENTV, find_families, find_views
 from rubric_lint.format.recognition import (
     CONTAINERS,
     FIELD,
@@ -248,7 +248,9 @@ def search(
     is_only_named = claimed and claim is None and version is None
     is_other = is_only_named and _is_others(document)
     is_claimed = (claimed and not is_other) or claim is not None
-    families = () if is_claimed else find_families(document.quick_text, document.kind)
+    families = [] if is_claimed else find_families(document.quick_text, document.kind)
+    if part and not is_claimed:
+        families = [AGENTV, *(family for family in families if family is not AGENTV)]
     found: dict[Path, None] = {}
     if document.has_aliases:
         mappings: Iterable[tuple[Path, dict[str, Any]]] = find_places(document.data)
@@ -270,7 +272,7 @@ def search(
         leftovers = [path for path in leftovers if not any(path[:at] in read for at in range(len(path) + 1))]
         rubrics += [Location(path, follows) for path in placed]
         rubrics.sort(key=lambda location: document.span(location.path).start)
-    if not rubrics and not is_claimed:
+    if not (rubrics or is_claimed or part):
         rubrics = _find_home(document)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
         leftovers = [path for path in leftovers if path not in above]
