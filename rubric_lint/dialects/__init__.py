@@ -225,6 +225,10 @@ _NAMES_FILES = re.compile(
 )
 
 
+SUITES = ("eval.yaml", "eval.yml", "suite.yaml", "suite.yml")
+"""How the names of files end that a search takes for suites of AgentV."""
+
+
 def may_name_files(data: bytes) -> bool:
     """Return whether a suite, or a part of one, may name other files; few do."""
     return _NAMES_FILES.search(data) is not None

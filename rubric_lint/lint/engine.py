@@ -195,7 +195,8 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
         yield from find_duplicate_keys(document, located)
     lost = list(_find_lost(documents, searches, held, is_told=is_enabled("lost-rubric", settings)))
     yield from lost
-    if settings.part or settings.unfollowed:
+    is_told = settings.is_followed or not any(rubric.dialect.startswith("agentv") for _, rubric in held.rubrics)
+    if settings.part or settings.unfollowed or not is_told:
         yield from _find_unfollowed(documents, settings, held)
     if not held.rubrics and not lost and not any(found.is_foreign for found in searches):
         for document, problem in _find_absence(documents, settings):
@@ -303,7 +304,7 @@ def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held
     for document in documents:
         for path, found in find_misshapen(document):
             yield Found("lost-rubric", Problem("agentv-cases", path, Part.HEAD, {"found": found}), document)
-        for other, why in find_unfollowed(document, settings.unfollowed):
+        for other, why in find_unfollowed(document, settings.unfollowed, is_followed=settings.is_followed):
             if why.effect is Effect.LOST and is_enabled("lost-rubric", settings):
                 values = find_values(other, why)
                 yield Found("lost-rubric", Problem("agentv-file", other.path, values=values), document)

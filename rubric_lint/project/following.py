@@ -123,9 +123,8 @@ class Following:
                     more += self._add(name, other, task)
             except _NotReadError as fault:
                 unfollowed[Unfollowed(other.text, fault.effect, fault.reason)] = None
-        if unfollowed:
-            settings = suite.settings._replace(unfollowed=tuple(unfollowed))
-            self._found[task.identity] = suite._replace(settings=settings)
+        settings = suite.settings._replace(unfollowed=tuple(unfollowed), is_followed=True)
+        self._found[task.identity] = suite._replace(settings=settings)
         return more
 
     def _add(self, name: str, other: OtherFile, task: _Task) -> list[_Task]:

@@ -258,7 +258,8 @@ class FileSettings(NamedTuple):
     `enabled`: the rules that run (None: all). `version`: from `versions` (None: not set). `claimed`: every `rubrics` in
     the file is a rubric. `is_rubric_file`: the file must have `rubrics` at its top level. `is_test_file`: it has rubric
     tests instead. `shapes`: the tables that say how it writes rubrics. `part`: what a suite of AgentV needs the file
-    for, if one names it. `unfollowed`: what the suite itself names and what is not read with it.
+    for, if one names it. `unfollowed`: what the suite itself names and what is not read with it. `is_followed`: what it
+    names has been looked for.
     """
 
     enabled: frozenset[str] | None = None
@@ -274,6 +275,7 @@ class FileSettings(NamedTuple):
     shapes: "tuple[Shape, ...]" = ()
     part: str = ""
     unfollowed: "tuple[Unfollowed, ...]" = ()
+    is_followed: bool = False
 
     @property
     def is_named(self) -> bool:

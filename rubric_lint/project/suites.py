@@ -3,14 +3,12 @@
 import os
 from collections.abc import Iterable, Iterator
 
-from rubric_lint.dialects import may_name_files
+from rubric_lint.dialects import SUITES, may_name_files
 from rubric_lint.project.files import File, Search, Skipped, Unreadable, tidy
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import SettingsFinder
 
 _YAML = (".yaml", ".yml")
-_SUITES = ("eval.yaml", "eval.yml", "suite.yaml", "suite.yml")
-"""How the names of files end that a search takes for suites."""
 
 
 def find(
@@ -32,7 +30,7 @@ def find(
             found[identity] = item
             if isinstance(item, File):
                 is_named = item.name == named and not finder.overrides.force_exclude
-                if item.name.lower().endswith(_YAML if is_named else _SUITES) and _names_files(item.name):
+                if item.name.lower().endswith(_YAML if is_named else SUITES) and _names_files(item.name):
                     suites.append(identity)
     if not suites:
         return iter(found.values())

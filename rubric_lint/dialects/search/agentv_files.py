@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from rubric_lint.dialects import SUITES
 from rubric_lint.dialects.search.agentv_suites import EVAL_FILES, EVALUATORS, is_case_file, is_of_agentv
 from rubric_lint.messages import describe, shorten
 from rubric_lint.text.document import Document
@@ -106,10 +107,17 @@ def _is_suite(document: Document) -> bool:
     return is_of_agentv(document, ()) or not _ONLY_IN_AGENTV.isdisjoint(suite)
 
 
-def find_unfollowed(document: Document, unfollowed: Iterable[Unfollowed]) -> Iterator[tuple[OtherFile, Unfollowed]]:
-    """Find the places of the files that are not read with a suite."""
+def find_unfollowed(
+    document: Document, unfollowed: Iterable[Unfollowed], *, is_followed: bool
+) -> Iterator[tuple[OtherFile, Unfollowed]]:
+    """Find the files that are not read with a suite; all of them, if it has another name than suites in a search."""
     known = {each.text: each for each in unfollowed}
-    return ((other, known[other.text]) for other in find_other_files(document) if other.text in known)
+    is_passed_over = not (is_followed or document.part or document.source.name.lower().endswith(SUITES))
+    for other in find_other_files(document):
+        if other.text in known:
+            yield other, known[other.text]
+        elif is_passed_over:
+            yield other, Unfollowed(other.text, Effect.UNREAD, "name this file, or call it NAME.eval.yaml")
 
 
 def find_values(other: OtherFile, why: Unfollowed) -> dict[str, str]:
