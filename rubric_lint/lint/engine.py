@@ -295,6 +295,7 @@ def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held
     """Find the files that AgentV cannot load with a suite; add those that are only not read to the near misses."""
     from rubric_lint.dialects.search.agentv_files import (  # noqa: PLC0415  (few suites name files)
         Effect,
+        find_ignored,
         find_misshapen,
         find_unfollowed,
         find_values,
@@ -304,6 +305,9 @@ def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held
     for document in documents:
         for path, found in find_misshapen(document):
             yield Found("lost-rubric", Problem("agentv-cases", path, Part.HEAD, {"found": found}), document)
+        if settings.is_for_five:
+            for problem in find_ignored(document):
+                yield Found("lost-rubric", problem, document)
         for other, why in find_unfollowed(document, settings.unfollowed, is_followed=settings.is_followed):
             if why.effect is Effect.LOST and is_enabled("lost-rubric", settings):
                 values = find_values(other, why)

@@ -62,9 +62,9 @@ class Roots:
     def find(
         self, paths: Iterable[str], finder: SettingsFinder, skipped: Skipped | None = None
     ) -> Iterator[File | Unreadable]:
-        """Find files as the commands do; a link that leaves the allowed folders cannot be read."""
+        """Find files as the commands do; what a link or a suite leads to must be in an allowed folder."""
         for file in find(paths, finder, skipped):
             if isinstance(file, File) and not self.hold(file.name):
-                yield Unreadable(file.name, "is a symlink that leaves the allowed folders; not followed")
+                yield Unreadable(file.name, "is outside the allowed folders; not read")
             else:
                 yield file

@@ -9,7 +9,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rubric_lint.dialects import may_name_files
-from rubric_lint.dialects.search.agentv_files import Effect, Holds, OtherFile, Unfollowed, find_other_files
+from rubric_lint.dialects.search.agentv_files import (
+    Effect,
+    Holds,
+    OtherFile,
+    Unfollowed,
+    find_other_files,
+    is_written_for_five,
+)
 from rubric_lint.dialects.search.agentv_suites import CASE_FILES, EVAL_FILES
 from rubric_lint.project.files import File, Search, Unreadable
 from rubric_lint.project.opening import LIMIT, explain_os_error, read_file
@@ -39,13 +46,17 @@ class _OutsideError(_NotReadError):
 
 def refuse_all(file: File, data: bytes, reason: str) -> File:
     """Return a suite that is read without the files that it names, for one reason."""
-    unfollowed = tuple(Unfollowed(other.text, Effect.UNREAD, reason) for other in _list_named(file, data))
+    unfollowed = tuple(Unfollowed(other.text, Effect.UNREAD, reason) for other in _list_named(file, data)[0])
     return file._replace(settings=file.settings._replace(unfollowed=unfollowed)) if unfollowed else file
 
 
-def _list_named(file: File, data: bytes) -> list[OtherFile]:
-    """Return what a suite, or a part of one, names; nothing if it cannot be read, which linting it tells."""
+def _list_named(file: File, data: bytes) -> tuple[list[OtherFile], bool]:
+    """Return what a suite, or a part of one, names, and whether it is for AgentV 5.
+
+    A file that cannot be read names nothing: linting it tells why.
+    """
     others: list[OtherFile] = []
+    is_for_five = file.settings.is_for_five
     with Clock(file.settings.time_limit):
         try:
             documents, _ = read_documents(Source.from_bytes(file.name, data))
@@ -54,7 +65,8 @@ def _list_named(file: File, data: bytes) -> list[OtherFile]:
         for document in documents:
             document.part = file.settings.part
             others += find_other_files(document)
-    return others
+            is_for_five = is_for_five or (bool(others) and is_written_for_five(document))
+    return others, is_for_five
 
 
 class _Task(NamedTuple):
@@ -112,7 +124,7 @@ class Following:
         """Add the files that a file names, and return those of them that may name others."""
         suite = self._file(task.identity)
         try:
-            others = _list_named(suite, read_file(suite.name, LIMIT))
+            others, is_for_five = _list_named(suite, read_file(suite.name, LIMIT))
         except (OSError, ValueError):  # reading it again tells why
             return []
         unfollowed: dict[Unfollowed, None] = {}
@@ -123,7 +135,10 @@ class Following:
                     more += self._add(name, other, task)
             except _NotReadError as fault:
                 unfollowed[Unfollowed(other.text, fault.effect, fault.reason)] = None
-        settings = suite.settings._replace(unfollowed=tuple(unfollowed), is_followed=True)
+        settings = suite.settings._replace(unfollowed=tuple(unfollowed), is_followed=True, is_for_five=is_for_five)
+        for part in self._parts.get(task.identity, ()) if is_for_five else ():
+            file = self._file(part)
+            self._found[part] = file._replace(settings=file.settings._replace(is_for_five=True))
         self._found[task.identity] = suite._replace(settings=settings)
         return more
 

@@ -259,7 +259,7 @@ class FileSettings(NamedTuple):
     the file is a rubric. `is_rubric_file`: the file must have `rubrics` at its top level. `is_test_file`: it has rubric
     tests instead. `shapes`: the tables that say how it writes rubrics. `part`: what a suite of AgentV needs the file
     for, if one names it. `unfollowed`: what the suite itself names and what is not read with it. `is_followed`: what it
-    names has been looked for.
+    names has been looked for. `is_for_five`: it is for AgentV 5, or a part of such a suite.
     """
 
     enabled: frozenset[str] | None = None
@@ -276,6 +276,7 @@ class FileSettings(NamedTuple):
     part: str = ""
     unfollowed: "tuple[Unfollowed, ...]" = ()
     is_followed: bool = False
+    is_for_five: bool = False
 
     @property
     def is_named(self) -> bool:

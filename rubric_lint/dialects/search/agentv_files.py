@@ -5,10 +5,20 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects import SUITES
-from rubric_lint.dialects.search.agentv_suites import EVAL_FILES, EVALUATORS, is_case_file, is_of_agentv
+from rubric_lint.dialects.search.agentv_suites import (
+    EVAL_FILES,
+    EVALUATORS,
+    find_cases,
+    is_case_file,
+    is_current,
+    is_of_agentv,
+)
+from rubric_lint.finding import Problem
+from rubric_lint.format.recognition import FIELD
+from rubric_lint.format.repairs import rename_fields
 from rubric_lint.messages import describe, shorten
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Kind
 
 LISTS_OF_CASES = ("tests", "evalcases", "eval_cases", "cases")
@@ -118,6 +128,22 @@ def find_unfollowed(
             yield other, known[other.text]
         elif is_passed_over:
             yield other, Unfollowed(other.text, Effect.UNREAD, "name this file, or call it NAME.eval.yaml")
+
+
+def is_written_for_five(document: Document) -> bool:
+    """Return whether a suite with cases in other files is for AgentV 5: no earlier release has `prompts`."""
+    return isinstance(document.data, dict) and ("prompts" in document.data or is_current(document))
+
+
+def find_ignored(document: Document) -> Iterator[Problem]:
+    """Find the lists of cases in another file that AgentV 5 does not read: a test without any other passes."""
+    for path, case in find_cases(document) if document.part == Holds.CASES else ():
+        for name in ("assertions", "evaluators", FIELD):
+            if isinstance(case.get(name), list) and case[name]:
+                place = (*path, name)
+                is_renamed = name != FIELD and "assert" not in case
+                repair = rename_fields([(place, "assert")]) if is_renamed else None
+                yield Problem("agentv-5-row", place, Part.KEY, {"list": name}, repair=repair)
 
 
 def find_values(other: OtherFile, why: Unfollowed) -> dict[str, str]:
