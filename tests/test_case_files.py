@@ -87,6 +87,29 @@ def test_stdin_is_read_without_the_files_that_it_names(write, said):
     said(done.stderr)
 
 
+def test_stdin_is_converted_without_the_files_that_it_names(write, said):
+    folder = write({"c.jsonl": CASE})
+    suite = "execution: {target: x}\ntests: ./c.jsonl\n"
+    line = ("fix", "--to", "agentv-5", "-", "--stdin-filename", "s.eval.yaml")
+    done = commands.run("rubric-lint", *line, cwd=folder, stdin=suite)
+    assert (done.stdout, read_all(folder)["c.jsonl"].decode()) == ("providers: [x]\ntests: ./c.jsonl\n", CASE)
+    said(done.stderr)
+
+
+def test_what_would_be_read_lists_the_files_that_suites_name(write):
+    folder = write({"s.eval.yaml": "tests: ./c.jsonl\n", "c.jsonl": CASE})
+    assert (
+        commands.run("rubric-lint", "check", "--show-files", "s.eval.yaml", cwd=folder).stdout
+        == "s.eval.yaml\nc.jsonl\n"
+    )
+
+
+def test_fixes_are_made_in_the_files_that_suites_name(write):
+    folder = write({"s.eval.yaml": "prompts: ['{{ input }}']\ntests: ./c.jsonl\n", "c.jsonl": CASE})
+    commands.run("rubric-lint", "fix", "--unsafe-fixes", "s.eval.yaml", cwd=folder)
+    assert (folder / "c.jsonl").read_text("utf-8") == CASE.replace("assertions", "assert")
+
+
 def test_a_hook_reads_what_suites_name_and_only_suites_by_their_names(write):
     suite = "execution: {target: x}\ntests: ./c.jsonl\n"
     folder = write({"s.eval.yaml": suite, "any.yaml": suite.replace("c.", "no."), "c.jsonl": CASE})

@@ -6,12 +6,12 @@ from dataclasses import replace
 from rubric_lint.dialects.search.agentv_files import (
     TESTS,
     Effect,
-    Holds,
     OtherFile,
     find_other_files,
     find_values,
     word_unread,
 )
+from rubric_lint.dialects.search.agentv_suites import find_cases
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.fix import Fixed, Left, Note
 from rubric_lint.messages import list_names
@@ -109,11 +109,21 @@ def _find_left(file: File, fixed: Fixed, target: str) -> Iterator[Left]:
         elif target == "agentv-4":
             reason = f"AgentV 4 does not read {other.holds} from `{other.text}`"
             found.append((document, other.path, Part.VALUE, reason))
-    if file.settings.part == Holds.CASES and fixed.is_changed:
-        for document in read_documents(source)[0]:
-            if isinstance(document.data, dict) and TESTS in document.data:
-                reason = f"cases below `{TESTS}` in a file of cases are not rewritten; write the list alone"
-                found.append((document, (TESTS,), Part.KEY, reason))
+    for document in read_documents(source)[0] if file.settings.part else ():
+        if isinstance(document.data, dict) and TESTS in document.data and fixed.is_changed:
+            reason = f"cases below `{TESTS}` in a file of cases are not rewritten; write the list alone"
+            found.append((document, (TESTS,), Part.KEY, reason))
+        for path in _find_old_lists(document) if target == "agentv-5" and not fixed.is_suite else ():
+            reason = f"nothing shows that this file is AgentV's, so `{path[-1]}` is not rewritten; write `assert`"
+            found.append((document, path, Part.KEY, reason))
     for document, path, part, reason in found:
         finding = Finding(target, Severity.ERROR, reason, document.span(path, part), document.pointer(path))
         yield Left(finding, reason)
+
+
+def _find_old_lists(document: Document) -> Iterator[Path]:
+    """Find the lists of a template, or of cases, that AgentV 5 does not read."""
+    for path, owner in {(): document.data, **dict(find_cases(document))}.items():
+        for name in ("assertions", "evaluators", "rubrics"):
+            if isinstance(owner, dict) and isinstance(owner.get(name), list):
+                yield (*path, name)

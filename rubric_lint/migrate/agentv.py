@@ -17,6 +17,7 @@ from rubric_lint.dialects.search.agentv_suites import (
     find_unread,
     is_case_file,
     is_current,
+    is_in_folder,
     load_table,
     load_tables,
 )
@@ -66,9 +67,10 @@ def is_of_agentv(document: Document) -> bool:
     A template is by its folder, and a file of cases by a whole case with assertions.
     """
     if not is_suite(document):
-        rows = [case for _, case in find_suite_cases(document)]
-        is_row = any(case.keys() >= {"id", "input"} and case.keys() & {"rubrics", *LISTS} for case in rows)
-        is_row = is_row or any("id" in case and case.keys() & {*_NOT_OF_PROMPTFOO, *OLD_FIELDS} for case in rows)
+        named = {"id"} if is_in_folder(document) else set[str]()
+        rows = [case.keys() | named for _, case in find_suite_cases(document)]
+        is_row = any(fields >= {"id", "input"} and fields & {"rubrics", *LISTS, *OLD_FIELDS} for fields in rows)
+        is_row = is_row or any("id" in fields and fields & {*_NOT_OF_PROMPTFOO, "input_messages"} for fields in rows)
         return is_row or (is_template(document) and TEMPLATES in document.source.name.replace("\\", "/").lower())
     if "defaultTest" in document.data:
         return False

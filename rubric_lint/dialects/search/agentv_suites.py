@@ -109,10 +109,10 @@ def find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 def is_case_file(document: Document) -> bool:
     """Return whether a mapping is one case by the name of its file: a line of JSON Lines, or a `case.yaml`."""
-    return document.source.name.lower().endswith(".jsonl") or _is_in_folder(document)
+    return document.source.name.lower().endswith(".jsonl") or is_in_folder(document)
 
 
-def _is_in_folder(document: Document) -> bool:
+def is_in_folder(document: Document) -> bool:
     """Return whether a document is the case of a folder, whose name is its `id` if it has none."""
     return document.source.name.replace("\\", "/").rpartition("/")[2].lower() in CASE_FILES
 
@@ -145,7 +145,7 @@ def _find_lists(document: Document, cases: list[tuple[Path, dict[str, Any]]]) ->
         if isinstance(defaults := suite.get("default_test"), dict):
             yield from _find_first(("default_test",), defaults, [("assert",)])
     for path, case in cases:
-        if "id" in case or path[:1] == ("scenarios",) or (not path and _is_in_folder(document)):
+        if "id" in case or path[:1] == ("scenarios",) or (not path and is_in_folder(document)):
             yield from _find_first(path, case, LISTS_OF_A_CASE)
             for place, turn in find_mappings((*path, "turns"), case.get("turns")):
                 for found in _find_first(place, turn, [(name,) for name in _OF_SUITES]):
