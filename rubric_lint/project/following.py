@@ -153,8 +153,7 @@ class Following:
             raise _NotReadError(Effect.EXCLUDED, "the settings exclude the file")
         file, identity = reached
         if isinstance(file, Unreadable):  # its settings
-            self._found.setdefault(identity, file)
-            return []
+            raise _NotReadError(Effect.UNREAD, f"{file.path}: {file.reason}")
         if identity in (task.identity, *task.above):
             raise _NotReadError(Effect.LOST, "is in a circle of files that name each other")
         if identity in self._found:
