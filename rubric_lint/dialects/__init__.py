@@ -164,6 +164,8 @@ FAMILIES = (
     Family("tolokaforge", (("llm_judge", "criteria"),), is_table=True),
 )
 
+AGENTV = next(family for family in FAMILIES if family.module == "agentv")
+
 # Graders of OpenAI by which a model judges are only reported as not read.
 _GRADERS = (b"label_model", b"score_model")
 _GRADERS_IN_PROGRAMS = re.compile(rb"""["'](?:label|score)_model\\?["']|(?:Label|Model)Grader\(""")
@@ -213,6 +215,23 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
     if any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS):
         return True
     return kind is not Kind.JSON_LINES and _could_be_home_made(data, name)
+
+
+# A value behind the key, an entry that is one word or ends as a file does, or an include.
+_NAMES_FILES = re.compile(
+    rb"""(?m)^["']?(?:tests|eval_?cases|cases|scenarios|default_test)["']?[ \t]*:[ \t]*[^\s#{]"""
+    rb"""|^[ \t]*-[ \t]+(?:["']?[^\s:{"']+["']?|.*\.(?:jsonl?|ya?ml|csv|[cm]?js|py)["']?)[ \t\r]*$"""
+    rb"""|\binclude["']?[ \t]*:"""
+)
+
+
+SUITES = ("eval.yaml", "eval.yml", "suite.yaml", "suite.yml")
+"""How the names of files end that a search takes for suites of AgentV."""
+
+
+def may_name_files(data: bytes) -> bool:
+    """Return whether a suite, or a part of one, may name other files; few do."""
+    return _NAMES_FILES.search(data) is not None
 
 
 def _could_be_metrics(data: bytes) -> bool:

@@ -136,12 +136,12 @@ def _find_lists(
     """Return the lists of criteria: sure ones, weak ones, those of texts and placed ones.
 
     Weak ones count unless the file has old ones; placed ones have fields of other tools too, and count only beside sure
-    ones. Also return whether there are rubrics in the words of version 2, and a whole case in a file of cases.
+    ones. Also return whether there are rubrics in the words of version 2, and whether a file of cases is AgentV's.
     """
     sure, weak, texts, placed = list[_Found](), list[_Found](), list[_Found](), list[_Found]()
     loose = {path: case for path, case in find_cases(document) if len(path) <= 1}  # cases in a file of their own
     is_old = False
-    is_told = any(map(is_whole_case, loose.values()))
+    is_told = document.part != "" or any(map(is_whole_case, loose.values()))
     for path, mapping in document.mappings:
         holder = path[-2] if len(path) > 1 else ""
         kind = mapping.get("type") if holder in EVALUATORS else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.writing import STOPS, WriteError, holding, replace_file
 from rubric_lint.run.batch import Found
 from rubric_lint.run.console import Progress, complain
-from rubric_lint.run.linting import FileRun
+from rubric_lint.run.linting import Done, FileRun
 from rubric_lint.run.summary import (
     Again,
     counted,
@@ -96,7 +96,7 @@ class FixTotals:
             for finding in outcome.fixed.result.findings:
                 self._sort(finding, outcome.wish)
         if outcome.fixed.is_suite:
-            is_kept = outcome.fixed.unmet or outcome.fixed.doubt or outcome.failure
+            is_kept = outcome.fixed.unmet or outcome.fixed.doubt or outcome.failure or outcome.fixed.is_held
             is_converted = outcome.fixed.conversion is not None
             self.suites["in the way" if is_kept else "converted" if is_converted else "current"] += 1
         if outcome.is_changed:
@@ -179,8 +179,8 @@ Rewrite = Callable[[str, bytes, FileSettings], Fixed]
 class FixRun(FileRun[tuple[bytes, Fixed]]):
     """Fixes files and calls `report` for each; `unsafe` and `choices` are those of `fix`, `how` are those of `FileRun`.
 
-    With `is_dry`, nothing is written. With `rewrite`, each file is rewritten by that instead; `verb` says so of a
-    file that is not. stdin is fixed to stdout.
+    With `is_dry`, nothing is written. With `rewrite`, each file is rewritten by that instead, for the release of the
+    name `target`, if any; `verb` says so of a file that is not. stdin is fixed to stdout.
     """
 
     def __init__(
@@ -192,6 +192,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         unsafe: bool = False,
         choices: Sequence[str] = (),
         rewrite: Rewrite | None = None,
+        target: str = "",
         verb: str = "fixed",
         **how: Any,
     ) -> None:
@@ -200,6 +201,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         self._is_dry = is_dry
         self._wish = FixSelection(unsafe, tuple(choices))
         self._rewrite = rewrite
+        self._target = target
         self._verb = verb
         self._totals = FixTotals(skipped=self.skipped)
 
@@ -223,6 +225,40 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         done = "would change" if self._is_dry else "changed"
         files = counted(self._totals.files, "file")
         return f"after {files}: {self._totals.changed} {done}; the other files were not read"
+
+    def process(self, stdin: list[File], found: Iterable[Found]) -> Iterator[Done[tuple[bytes, Fixed]]]:
+        """Fix the files one by one, and for a release, those that belong together before the first of them."""
+        if not self._target:
+            yield from super().process(stdin, found)
+            return
+        groups: dict[object, list[Found]] = {}
+        for at, file in enumerate([*stdin, *found]):
+            group = file.group if isinstance(file, File) else ""
+            groups.setdefault(group or at, []).append(file)
+        for members in groups.values():
+            yield from self._convert(members)
+
+    def _convert(self, members: list[Found]) -> Iterator[Done[tuple[bytes, Fixed]]]:
+        """Convert files that belong together."""
+        from rubric_lint.fix.together import convert_together  # noqa: PLC0415  (few runs have a target)
+
+        done = [*self.process_in_turn(members)]
+        first = members[0]
+        if isinstance(first, Unreadable) or not (first.group or first.settings.unfollowed):
+            yield from done
+            return
+        converted: list[tuple[File, Fixed]] = []
+        bytes_of: dict[str, bytes] = {}
+        failed: list[str] = []
+        for file, outcome in done:
+            if isinstance(file, Unreadable) or isinstance(outcome, Unreadable | Exception):
+                failed.append(file.path if isinstance(file, Unreadable) else file.name)
+                yield file, outcome
+            else:
+                bytes_of[file.name] = outcome[0]
+                converted.append((file, outcome[1]))
+        for member, fixed in convert_together(converted, self._target, failed):
+            yield member, (bytes_of[member.name], fixed)
 
     def work(self, file: File, data: bytes) -> tuple[bytes, Fixed]:
         """Fix one file; return what it was, too."""
@@ -255,7 +291,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             self._totals.add(result)
             if self._totals.unsafe + self._totals.open > waiting:
                 self.note_fixable(file)
-        self.explaining.add(name, fixed.result)
+        self.explaining.add(name, fixed.result, group=file.group if isinstance(file, File) else "")
         self._report(result)
 
 

@@ -148,7 +148,7 @@ def examine(
         found.extend(also(rubrics, found))
     with clock:
         findings = _make_findings(clock.take(found), rubrics, settings, name_line)
-    if faults and rubrics:  # a syntax error in a file with rubrics is that of one
+    if faults and (rubrics or settings.part):  # a syntax error in a file with rubrics is that of one
         findings += report_faults(source, faults, settings).findings
     ignored = 0
     if MARK in source.text.lower() and (findings or rubrics or settings.is_named):
@@ -180,7 +180,13 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
         yield from check_test_files(documents)
         return
     searches = [
-        search(document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes)
+        search(
+            document,
+            version=settings.version,
+            claimed=settings.claimed,
+            shapes=settings.shapes,
+            part=settings.part,
+        )
         for document in documents
     ]
     for document, found in zip(documents, searches, strict=True):
@@ -189,6 +195,9 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
         yield from find_duplicate_keys(document, located)
     lost = list(_find_lost(documents, searches, held, is_told=is_enabled("lost-rubric", settings)))
     yield from lost
+    is_told = settings.is_followed or not any(rubric.dialect.startswith("agentv") for _, rubric in held.rubrics)
+    if settings.part or settings.unfollowed or not is_told:
+        yield from _find_unfollowed(documents, settings, held)
     if not held.rubrics and not lost and not any(found.is_foreign for found in searches):
         for document, problem in _find_absence(documents, settings):
             yield Found("schema", problem, document)
@@ -282,6 +291,32 @@ def _find_lost(
             held.unread.extend(word_lost(document, found, lost))
 
 
+def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held: Located) -> Iterator[Found]:
+    """Find the files that AgentV cannot load with a suite; add those that are only not read to the near misses."""
+    from rubric_lint.dialects.search.agentv_files import (  # noqa: PLC0415  (few suites name files)
+        Effect,
+        find_ignored,
+        find_misshapen,
+        find_unfollowed,
+        find_values,
+        word_unread,
+    )
+
+    for document in documents:
+        for path, found in find_misshapen(document):
+            yield Found("lost-rubric", Problem("agentv-cases", path, Part.HEAD, {"found": found}), document)
+        if settings.is_for_five:
+            for problem in find_ignored(document):
+                yield Found("lost-rubric", problem, document)
+        for other, why in find_unfollowed(document, settings.unfollowed, is_followed=settings.is_followed):
+            if why.effect is Effect.LOST and is_enabled("lost-rubric", settings):
+                values = find_values(other, why)
+                yield Found("lost-rubric", Problem("agentv-file", other.path, values=values), document)
+            elif why.effect is not Effect.EXCLUDED:
+                line, column, _ = document.source.position(document.span(other.path).start)
+                held.unread.append(Unread(word_unread(other, why), line, column, is_known=True))
+
+
 MARK = "rubric-lint:"
 """The start of every comment that rubric-lint reads."""
 
@@ -337,7 +372,9 @@ def _make_fault(code: str, severity: Severity, reason: str, span: Span) -> Findi
 
 def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
     """Build the models of the rubrics of a document, in document order."""
-    located = locate(document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes)
+    located = locate(
+        document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes, part=settings.part
+    )
     return _build(document, located, settings)
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import join_words, visible
-from rubric_lint.project.files import STDIN, File, Skipped, Unreadable, find
+from rubric_lint.project.files import STDIN, File, Skipped, Unreadable
 from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.project.suites import find
 
 CRASHED = "rubric-lint crashed, which is a bug, please report it"
 """What is said of a call, or of a file in it, that made a tool crash."""
@@ -61,9 +62,9 @@ class Roots:
     def find(
         self, paths: Iterable[str], finder: SettingsFinder, skipped: Skipped | None = None
     ) -> Iterator[File | Unreadable]:
-        """Find files as the commands do; a link that leaves the allowed folders cannot be read."""
+        """Find files as the commands do; what a link or a suite leads to must be in an allowed folder."""
         for file in find(paths, finder, skipped):
             if isinstance(file, File) and not self.hold(file.name):
-                yield Unreadable(file.name, "is a symlink that leaves the allowed folders; not followed")
+                yield Unreadable(file.name, "is outside the allowed folders; not read")
             else:
                 yield file

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rubric_lint.dialects.search.agentv_files import LISTS_OF_CASES, find_named
 from rubric_lint.dialects.search.agentv_suites import (
     EVAL_FILES,
     EVALUATORS,
@@ -11,7 +12,9 @@ from rubric_lint.dialects.search.agentv_suites import (
     find_mappings,
     find_read,
     find_unread,
+    is_case_file,
     is_current,
+    is_in_folder,
     load_table,
     load_tables,
 )
@@ -21,8 +24,8 @@ from rubric_lint.messages import join_words, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
-CASES = "tests"
-OLD_CASES = ("evalcases", "eval_cases", "cases")
+CASES, *_OLD_CASES = LISTS_OF_CASES
+OLD_CASES = tuple(_OLD_CASES)
 LISTS = EVALUATORS
 
 
@@ -42,9 +45,8 @@ def is_suite(document: Document) -> bool:
 
 def is_template(document: Document) -> bool:
     """Return whether a document has only a list of assertions, as a template that suites include."""
-    is_row = document.source.name.lower().endswith(".jsonl")
     has_list = isinstance(document.data, dict) and bool(document.data.keys() & {*LISTS})
-    return has_list and not (is_suite(document) or is_row)
+    return has_list and not (is_suite(document) or is_case_file(document))
 
 
 def is_of_agentv(document: Document) -> bool:
@@ -53,9 +55,10 @@ def is_of_agentv(document: Document) -> bool:
     A template is by its folder, and a file of cases by a whole case with assertions.
     """
     if not is_suite(document):
-        rows = [case for _, case in find_suite_cases(document)]
-        is_row = any(case.keys() >= {"id", "input"} and case.keys() & {"rubrics", *LISTS} for case in rows)
-        is_row = is_row or any("id" in case and case.keys() & _NOT_OF_PROMPTFOO for case in rows)
+        named = {"id"} if is_in_folder(document) else set[str]()
+        rows = [case.keys() | named for _, case in find_suite_cases(document)]
+        is_row = any(fields >= {"id", "input"} and fields & {"rubrics", *LISTS, *OLD_FIELDS} for fields in rows)
+        is_row = is_row or any("id" in fields and fields & {*_NOT_OF_PROMPTFOO, "input_messages"} for fields in rows)
         return is_row or (is_template(document) and TEMPLATES in document.source.name.replace("\\", "/").lower())
     if "defaultTest" in document.data:
         return False
@@ -93,7 +96,7 @@ def find_suite_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]
     elif is_suite(document):
         for name in (CASES, *OLD_CASES):
             yield from find_mappings((name,), data.get(name))
-    elif isinstance(data, dict) and document.source.name.lower().endswith(".jsonl"):
+    elif isinstance(data, dict) and is_case_file(document):
         yield (), data
 
 
@@ -127,22 +130,9 @@ def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]
 
 def find_other_files(document: Document) -> Iterator[Unmet]:
     """Find the cases and assertions that are in other files, of which nothing is rewritten."""
-    data = document.data
-    if is_suite(document):
-        for name in (CASES, *OLD_CASES):
-            value = data.get(name)
-            named = [((name, at), case) for at, case in enumerate(value)] if isinstance(value, list) else []
-            for path, text in [((name,), value), *named]:
-                if isinstance(text, str):
-                    yield Unmet(f"the cases in `{text}` are not rewritten; run this on that file too", path, Part.VALUE)
-        if isinstance(defaults := data.get("default_test"), str):
-            told = f"the assertions in `{defaults}` are not rewritten; run this on that file too"
-            yield Unmet(told, ("default_test",), Part.VALUE)
-    for path, value in find_assertion_lists(document):
-        for place, assertion in find_mappings(path, value):
-            if isinstance(template := assertion.get("include"), str):
-                told = f"the assertions of the template `{template}` are not rewritten; run this on its file too"
-                yield Unmet(told, (*place, "include"), Part.VALUE)
+    for other in find_named(document):
+        told = f"the {other.holds} in `{other.text}` are not rewritten; run this on that file too"
+        yield Unmet(told, other.path, Part.VALUE)
 
 
 @dataclass(frozen=True, slots=True)

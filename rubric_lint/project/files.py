@@ -126,11 +126,15 @@ _OVERLAP = 1 << 10  # longer than any word that is searched for
 
 
 class File(NamedTuple):
-    """A file to read, or stdin: its name as the user gave it, and its settings."""
+    """A file to read, or stdin: its name as the user gave it, and its settings.
+
+    `group` is the name of the first of the files that belong together: suites and the files that these name.
+    """
 
     name: str
     settings: FileSettings
     is_stdin: bool = False
+    group: str = ""
 
 
 class Unreadable(NamedTuple):
@@ -166,7 +170,7 @@ def find(
     (or else the folder), are followed only if they are named. `skipped` records what is left out, and named files of
     kinds that are not read.
     """
-    search = _Search(finder, Skipped() if skipped is None else skipped)
+    search = Search(finder, Skipped() if skipped is None else skipped)
     seen = set()
     for path in paths:
         for item, identity in search.reach(tidy(os.fsdecode(path))):
@@ -230,17 +234,19 @@ class RealFolders:
         return os.path.join(self._known[folder], base)
 
 
-class _Search:
+class Search:
+    """A search for the files of a run; `skipped` records what it leaves out."""
+
     def __init__(self, finder: SettingsFinder, skipped: Skipped) -> None:
         self._finder = finder
         self._skipped = skipped
         self._folders = RealFolders()
 
-    def reach(self, name: str) -> Iterator[_Reached]:
-        """Find the file at `name`, or the files of a folder."""
+    def reach(self, name: str, *, is_named: bool = True) -> Iterator[_Reached]:
+        """Find the file at `name`, or the files of a folder; unless the user named it, `exclude` applies to it."""
         try:
             is_folder = stat.S_ISDIR(os.stat(name).st_mode)
-            if self._finder.leaves_out(name, is_folder=is_folder):
+            if self._finder.leaves_out(name, is_folder=is_folder, is_named=is_named):
                 self._skipped.exclude(name, is_folder=is_folder)
             elif is_folder:
                 yield from self._search(name)

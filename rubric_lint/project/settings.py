@@ -20,6 +20,7 @@ from rubric_lint.text.deadline import TIME_LIMIT
 from rubric_lint.text.source import Source, UndecodableError
 
 if TYPE_CHECKING:
+    from rubric_lint.dialects.search.agentv_files import Unfollowed
     from rubric_lint.shapes.shape import Shape
 
 NAMES = ("rubric-lint.toml", "pyproject.toml")
@@ -256,7 +257,9 @@ class FileSettings(NamedTuple):
 
     `enabled`: the rules that run (None: all). `version`: from `versions` (None: not set). `claimed`: every `rubrics` in
     the file is a rubric. `is_rubric_file`: the file must have `rubrics` at its top level. `is_test_file`: it has rubric
-    tests instead. `shapes`: the tables that say how it writes rubrics.
+    tests instead. `shapes`: the tables that say how it writes rubrics. `part`: what a suite of AgentV needs the file
+    for, if one names it. `unfollowed`: what the suite itself names and what is not read with it. `is_followed`: what it
+    names has been looked for. `is_for_five`: it is for AgentV 5, or a part of such a suite.
     """
 
     enabled: frozenset[str] | None = None
@@ -270,11 +273,15 @@ class FileSettings(NamedTuple):
     time_limit: float = TIME_LIMIT
     is_test_file: bool = False
     shapes: "tuple[Shape, ...]" = ()
+    part: str = ""
+    unfollowed: "tuple[Unfollowed, ...]" = ()
+    is_followed: bool = False
+    is_for_five: bool = False
 
     @property
     def is_named(self) -> bool:
-        """Whether the name of the file or the settings say that it holds rubrics."""
-        return self.claimed or bool(self.shapes)
+        """Whether the name of the file, the settings or a suite say that it holds rubrics or belongs to some."""
+        return self.claimed or bool(self.shapes or self.part or self.unfollowed)
 
 
 def claim_by_name(name: str, settings: FileSettings) -> FileSettings:
@@ -460,13 +467,13 @@ class SettingsFinder:
         name = os.fspath(path)
         return self.for_folder(os.path.dirname(name)).for_file(name)
 
-    def leaves_out(self, path: str, *, is_folder: bool) -> bool:
-        """Return whether the settings exclude the file or folder at `path`, although it is named.
+    def leaves_out(self, path: str, *, is_folder: bool, is_named: bool = True) -> bool:
+        """Return whether the settings exclude the file or folder at `path`; what is named only if the overrides say so.
 
         Raises:
             SettingsError: if its nearest settings file is invalid.
         """
-        if not self.overrides.force_exclude:
+        if is_named and not self.overrides.force_exclude:
             return False
         return self.for_folder(os.path.dirname(path)).exclude.covers(os.path.abspath(path) + os.sep * is_folder)
 

@@ -142,6 +142,9 @@ _OF_SEARCH = (
             "bands-as-range": "`rubrics` is not read, as `{key}` holds bands, not one range; did you mean `{wanted}`?",
             "no-criteria": "`rubrics` is not read, as it is not a list of criteria with `{wanted}`",
             "texts": "`rubrics` is a list of strings, which is a rubric only where the file says so; {advice}",
+            "agentv-file": "AgentV reads {holds} from `{file}`, which {reason}",
+            "agentv-cases": "AgentV reads the cases of a suite from a list, and this file holds {found}",
+            "agentv-5-row": "AgentV 5 does not read `{list}` of a case in another file; write `assert`",
             "agentv-5-test": (
                 "AgentV 5 does not read `rubrics` of a test; move it into `assert`, as `value` of an `llm-rubric`"
             ),

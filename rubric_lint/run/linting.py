@@ -9,8 +9,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from rubric_lint.finding import Result
 from rubric_lint.messages import join_words
-from rubric_lint.project.files import File, Skipped, Unreadable, find, read, split_stdin, tidy
+from rubric_lint.project.files import File, Skipped, Unreadable, read, split_stdin, tidy
 from rubric_lint.project.settings import FileSettings, Overrides, SettingsError, SettingsFinder
+from rubric_lint.project.suites import find, look_at_stdin
 from rubric_lint.run.batch import FileOutcome, Found, lint_bytes, lint_files
 from rubric_lint.run.console import Progress, complain, report_crash
 from rubric_lint.run.summary import EMPTY, Again, Failure, Reporter, Summary, Unchecked, counted
@@ -84,7 +85,7 @@ class FileRun(ABC, Generic[Outcome]):
                 yield file, data  # type: ignore[misc]
                 continue
             try:
-                outcome = self.work(file, data)
+                outcome = self.work(look_at_stdin(file, data) if file.is_stdin else file, data)
             except Exception as fault:
                 outcome = fault
             yield file, outcome
@@ -226,7 +227,7 @@ class LintRun(FileRun[Result]):
         left_out: dict[str, Any] = {}
         if isinstance(file, File):
             reason = EMPTY if file.is_stdin and self._is_stdin_empty else ""
-            self.explaining.add(file.name, outcome, reason)
+            self.explaining.add(file.name, outcome, reason, group=file.group)
             if outcome.rubrics:
                 self._enabled.add(file.settings.enabled)
             for sieve in self._sieves:

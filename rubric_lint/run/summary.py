@@ -325,7 +325,7 @@ class Unchecked:
     """Collect what was not checked in a run.
 
     `named` are the files that the user named; each one without rubrics is explained, unless `by_hook` says that a hook
-    named them all. `bare` counts those.
+    named them all. In a group of files, which are a suite and what it names, one file with rubrics is enough.
     """
 
     def __init__(self, named: Iterable[str], *, by_hook: bool = False) -> None:
@@ -333,22 +333,51 @@ class Unchecked:
         self._by_hook = by_hook
         self._explained: list[tuple[tuple[bool, int], str]] = []
         self._near = NearMisses()
-        self.bare = 0
+        self._waiting: list[tuple[str, str, Result]] = []
+        self._filled: set[str] = set()
+        self._bare = 0
 
-    def add(self, name: str, result: Result, reason: str = "") -> None:
-        """Add the result of a file; `reason` says why it has no rubrics, if known."""
+    @property
+    def bare(self) -> int:
+        """The number of named files without rubrics."""
+        self._settle()
+        return self._bare
+
+    def add(self, name: str, result: Result, reason: str = "", group: str = "") -> None:
+        """Add the result of a file; `reason` says why it has no rubrics, if known, and `group` what it belongs to."""
+        if group and result.rubrics:
+            self._filled.add(group)
         is_bare = name in self._named and not (result.rubrics or result.tests)
-        self.bare += is_bare
-        if not is_bare or result.findings or (self._by_hook and not reason):
+        if group and is_bare:
+            self._waiting.append((group, name, result))
+        elif is_bare:
+            self._explain(name, result, reason)
+        else:
+            self._near.add(name, result.unread)
+
+    def _settle(self) -> None:
+        """Explain the files of groups in which no file has rubrics."""
+        for group, name, result in self._waiting:
+            if group in self._filled:
+                self._near.add(name, result.unread)
+            else:
+                self._explain(name, result, unknown=f"{UNKNOWN} in the suite and the files that it names")
+        self._waiting.clear()
+
+    def _explain(self, name: str, result: Result, reason: str = "", unknown: str = UNKNOWN) -> None:
+        """Say why a named file has no rubrics."""
+        self._bare += 1
+        if result.findings or (self._by_hook and not reason):
             self._near.add(name, result.unread)
             return
         near = NearMisses()
         near.add(name, result.unread)
         lines = [(each.unread.rank, f"{each.place}: no rubrics found: {each.reason}") for each in near]
-        self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {reason or UNKNOWN}")]
+        self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {reason or unknown}")]
 
     def word(self) -> Iterator[str]:
         """Yield the messages on named files without rubrics, then on near misses; the likeliest rubrics come first."""
+        self._settle()
         explained = [line for _, line in sorted(self._explained, key=lambda each: each[0])]
         yield from _shorten(explained, "file without rubrics", "files without rubrics")
         near = list(self._near)

@@ -16,8 +16,9 @@ from typing import NoReturn
 import click
 
 from rubric_lint.messages import join_words, visible
-from rubric_lint.project.files import File, Skipped, find
+from rubric_lint.project.files import File, Skipped
 from rubric_lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder, shorten
+from rubric_lint.project.suites import find
 from rubric_lint.run.batch import Found
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import Find

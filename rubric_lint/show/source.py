@@ -283,6 +283,8 @@ class ShowRun(FileRun[Shown]):
     def work(self, file: File, data: bytes) -> Shown:
         """Describe one file."""
         shown = show(file.name, data, file.settings)
+        if shown.reason == UNKNOWN and file.group and not file.settings.part:
+            shown = shown._replace(reason="its cases are in the files that it names")
         if shown.reason == EMPTY and not file.is_stdin:
             with suppress(OSError):
                 if os.path.getsize(file.name) > LIMIT:  # only its head was read

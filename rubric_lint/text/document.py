@@ -69,13 +69,15 @@ class Document:
     """One document: plain dict, list, str, number, bool and None, whose keys are always strings, as they are written.
 
     An alias is the same object as its anchor's value, so an error in it has one place, at the definition. Merge keys
-    (`<<`) are merged. `number` is the document's index in its file, or None if it is the only one.
+    (`<<`) are merged. `number` is the document's index in its file, or None if it is the only one. `part` says what
+    another file needs this one for, if whoever reads it knows one.
     """
 
     def __init__(self, tree: Tree, root: Root) -> None:
         self.tree = tree
         self.source = tree.source
         self.number: int | None = None
+        self.part = ""
         self.root = root.node
         self.has_aliases = root.has_aliases
         self._before = root.before

@@ -85,6 +85,7 @@ def fix(given: Given) -> int:
         unsafe=given.unsafe_fixes,
         choices=given.choices,
         rewrite=rewrite_file if given.target else None,
+        target=given.target or "",
     )
     totals = _rewrite(run, given, Overrides(given.select or None, given.ignore, given.force_exclude))
     if given.form == "json":

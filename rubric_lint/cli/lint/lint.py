@@ -148,7 +148,8 @@ class Judges:
 
 def print_files(paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequence[Filter]", *, as_json: bool) -> Exit:
     """Print the files that a run would read to stdout, and to stderr what is left out and why; or all as JSON."""
-    from rubric_lint.project.files import Skipped, Unreadable, find  # noqa: PLC0415
+    from rubric_lint.project.files import Skipped, Unreadable  # noqa: PLC0415
+    from rubric_lint.project.suites import find  # noqa: PLC0415
 
     reasons: dict[str, str] = {}
     files, faults = [], []

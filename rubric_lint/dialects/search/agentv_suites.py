@@ -21,6 +21,9 @@ OLD_FIELDS = {"expected_outcome": "criteria", "input_messages": "input", "expect
 EVAL_FILES = (".eval.yaml", ".eval.yml")
 """How the names of files end that AgentV looks for."""
 
+CASE_FILES = ("case.yaml", "case.yml")
+"""The names of the files with one case each, in the folders of a folder of cases."""
+
 TEMPLATES = ".agentv/templates/"
 """The folder of files with lists of assertions that suites include."""
 
@@ -82,7 +85,7 @@ def is_of_agentv(document: Document, path: Path) -> bool:
         path = path[:-2]
     path = path[:-1] if path[-1:] == ("execution",) else path
     owner = document.value(path)
-    if path[-1:] == ("default_test",) or is_agentv_case(owner):
+    if document.part or path[-1:] == ("default_test",) or is_agentv_case(owner):
         return True
     if path:
         return isinstance(owner, dict) and isinstance(owner.get("id"), str | int)
@@ -100,8 +103,18 @@ def find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
         for path, scenario in find_mappings(("scenarios",), data.get("scenarios")):
             for name in ("config", _CASES):
                 yield from find_mappings((*path, name), scenario.get(name))
-        if document.source.name.lower().endswith(".jsonl") and _CASES not in data:
+        if _CASES not in data and is_case_file(document):
             yield (), data
+
+
+def is_case_file(document: Document) -> bool:
+    """Return whether a mapping is one case by the name of its file: a line of JSON Lines, or a `case.yaml`."""
+    return document.source.name.lower().endswith(".jsonl") or is_in_folder(document)
+
+
+def is_in_folder(document: Document) -> bool:
+    """Return whether a document is the case of a folder, whose name is its `id` if it has none."""
+    return document.source.name.replace("\\", "/").rpartition("/")[2].lower() in CASE_FILES
 
 
 def find_text_lists(document: Document, *, is_told: bool) -> Iterator[ListPlace]:
@@ -112,7 +125,7 @@ def find_text_lists(document: Document, *, is_told: bool) -> Iterator[ListPlace]
     """
     cases = list(find_cases(document))
     name = document.source.name.replace("\\", "/").lower()
-    is_named = name.endswith(EVAL_FILES) or TEMPLATES in name
+    is_named = name.endswith(EVAL_FILES) or TEMPLATES in name or document.part != ""
     if not (is_told or is_named or any(is_whole_case(case) for _, case in cases) or is_current(document)):
         return
     for place in _find_lists(document, cases):
@@ -132,7 +145,7 @@ def _find_lists(document: Document, cases: list[tuple[Path, dict[str, Any]]]) ->
         if isinstance(defaults := suite.get("default_test"), dict):
             yield from _find_first(("default_test",), defaults, [("assert",)])
     for path, case in cases:
-        if "id" in case or path[:1] == ("scenarios",):
+        if "id" in case or path[:1] == ("scenarios",) or (not path and is_in_folder(document)):
             yield from _find_first(path, case, LISTS_OF_A_CASE)
             for place, turn in find_mappings((*path, "turns"), case.get("turns")):
                 for found in _find_first(place, turn, [(name,) for name in _OF_SUITES]):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.dialects import find_families, find_views
+from rubric_lint.dialects import AGENTV, find_families, find_views
 from rubric_lint.format.recognition import (
     CONTAINERS,
     FIELD,
@@ -196,7 +196,9 @@ def is_agentv(location: Location) -> bool:
 
 
 def is_agentv_suite(document: Document) -> bool:
-    """Return whether a document is a suite for AgentV 5 that may have a rubric, whatever its rubrics look like."""
+    """Return whether a document is a suite for AgentV 5, or a part of one, that may have a rubric of any look."""
+    if document.part:
+        return True
     text = document.quick_text
     if "assert" not in text or not any(sign in text for sign in ("prompts", "default_test", "evaluate_options")):
         return False
@@ -206,21 +208,32 @@ def is_agentv_suite(document: Document) -> bool:
 
 
 def locate(
-    document: Document, *, version: str | None = None, claimed: bool = False, shapes: "Sequence[Shape]" = ()
+    document: Document,
+    *,
+    version: str | None = None,
+    claimed: bool = False,
+    shapes: "Sequence[Shape]" = (),
+    part: str = "",
 ) -> list[Location]:
     """Return the rubrics of a document, in document order; see `search`."""
-    return search(document, version=version, claimed=claimed, shapes=shapes).rubrics
+    return search(document, version=version, claimed=claimed, shapes=shapes, part=part).rubrics
 
 
 def search(
-    document: Document, *, version: str | None = None, claimed: bool = False, shapes: "Sequence[Shape]" = ()
+    document: Document,
+    *,
+    version: str | None = None,
+    claimed: bool = False,
+    shapes: "Sequence[Shape]" = (),
+    part: str = "",
 ) -> Search:
     """Find the rubrics of a document; also those of dialects, unless the file declares our schema.
 
     `version` is from the settings; a schema declared in the file overrides it. `claimed`: the file name or the settings
     say that its rubrics are in our format, whatever their shape. `shapes`: the tables that describe its rubrics, which
-    then are all that it has.
+    then are all that it has. `part`: what a suite of AgentV needs the file for.
     """
+    document.part = part  # dialects ask the document
     if shapes and not document.kind.is_program:
         from rubric_lint.shapes.reading import find_shapes  # noqa: PLC0415  (few settings describe a format)
 
@@ -235,7 +248,9 @@ def search(
     is_only_named = claimed and claim is None and version is None
     is_other = is_only_named and _is_others(document)
     is_claimed = (claimed and not is_other) or claim is not None
-    families = () if is_claimed else find_families(document.quick_text, document.kind)
+    families = [] if is_claimed else find_families(document.quick_text, document.kind)
+    if part and not is_claimed:
+        families = [AGENTV, *(family for family in families if family is not AGENTV)]
     found: dict[Path, None] = {}
     if document.has_aliases:
         mappings: Iterable[tuple[Path, dict[str, Any]]] = find_places(document.data)
@@ -257,7 +272,7 @@ def search(
         leftovers = [path for path in leftovers if not any(path[:at] in read for at in range(len(path) + 1))]
         rubrics += [Location(path, follows) for path in placed]
         rubrics.sort(key=lambda location: document.span(location.path).start)
-    if not rubrics and not is_claimed:
+    if not (rubrics or is_claimed or part):
         rubrics = _find_home(document)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
         leftovers = [path for path in leftovers if path not in above]

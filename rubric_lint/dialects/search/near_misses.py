@@ -409,11 +409,16 @@ def _word_leftover(  # noqa: PLR0911 (one return a reason)
     return _advise(document, path, problem, is_alone=is_alone)
 
 
+_OF_CASES = frozenset({"input", "input_messages"})
+
+
 def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
     """Find the first criterion of our format that is not below `rubrics`."""
     if not has_own_words(document.written_at(())):
         return
     for path, mapping in document.mappings:
+        if not mapping.keys().isdisjoint(_OF_CASES):
+            continue  # a case of AgentV, which has an `expected_outcome` too
         if tells(mapping) and not all(isinstance(value, dict) for value in mapping.values()):  # not the schema of one
             siblings = document.value(path[:-1]) if path else None
             parts = siblings.values() if isinstance(siblings, dict) else ()

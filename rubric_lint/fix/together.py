@@ -1,0 +1,129 @@
+"""Convert a suite of AgentV and the files that it names together, or none of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rubric_lint.dialects.search.agentv_files import (
+    TESTS,
+    Effect,
+    OtherFile,
+    find_other_files,
+    find_values,
+    word_unread,
+)
+from rubric_lint.dialects.search.agentv_suites import find_cases
+from rubric_lint.finding import Finding, Severity
+from rubric_lint.fix import Fixed, Left, Note
+from rubric_lint.messages import list_names
+from rubric_lint.project.files import File
+from rubric_lint.rules import BY_NAME
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
+
+
+def convert_together(
+    files: Sequence[tuple[File, Fixed]], target: str, failed: Sequence[str] = ()
+) -> list[tuple[File, Fixed]]:
+    """Return the outcomes of files that belong together; if one of them is in the way, none of them is changed.
+
+    `failed` has the names of those that cannot be read, or that made the tool crash.
+    """
+    told = [(file, _tell(file, fixed, target)) for file, fixed in files]
+    blocked = [*failed, *(file.name for file, fixed in told if _is_blocked(fixed))]
+    if not blocked or len(told) + len(failed) < 2:
+        return told
+    return [(file, _hold(fixed, blocked)) for file, fixed in told]
+
+
+def _is_blocked(fixed: Fixed) -> bool:
+    """Return whether a file stays as it is because something prevents its conversion."""
+    is_converted = any(applied.rule.startswith("agentv-") for applied in fixed.applied)
+    return bool(fixed.doubt or any(fixed.faults()) or (fixed.unmet and not is_converted))
+
+
+def _hold(fixed: Fixed, blocked: Sequence[str]) -> Fixed:
+    """Return the outcome of a file that stays as it is because of those that are in the way."""
+    if _is_blocked(fixed):
+        return replace(fixed, applied=(), is_held=True)
+    notes: tuple[Note, ...] = ()
+    if fixed.is_changed:
+        reason = "a suite and the files that it names are rewritten together or not at all"
+        notes = (Note(f"not rewritten, as {list_names(blocked, 3)} cannot be: {reason}"),)
+    return replace(_leave(fixed), notes=notes, is_held=True)
+
+
+def _leave(fixed: Fixed) -> Fixed:
+    """Return the outcome of a file that could be converted and stays as it is."""
+    result = fixed.result._replace(source=fixed.before, findings=(), unread=())
+    return replace(fixed, applied=(), unmet=(), result=result)
+
+
+def _tell(file: File, fixed: Fixed, target: str) -> Fixed:
+    """Replace what is said of other files by what becomes of each."""
+    others = [*_list_others(fixed.before, file)]
+    places = {document.span(other.path).start for document, other in others}
+    notes = [note for note in fixed.notes if note.at not in places]
+    unfollowed = {each.text: each for each in file.settings.unfollowed}
+    for document, other in others:
+        why = unfollowed.get(other.text)
+        if why and why.effect is Effect.ONLY_NEW and target != "agentv-4":
+            reason = f"the {other.holds} in `{other.text}` stay as they are: only AgentV 5 reads them"
+            notes.append(Note(reason, document.span(other.path).start))
+    left = [*_find_left(file, fixed, target)]
+    if left:
+        fixed = replace(fixed, applied=()) if _is_blocked(fixed) else _leave(fixed)
+    known = {word_unread(other, unfollowed[other.text]) for _, other in others if other.text in unfollowed}
+    unread = tuple(each for each in fixed.result.unread if each.reason not in known)
+    return replace(
+        fixed,
+        result=fixed.result._replace(unread=unread),
+        unmet=tuple(sorted((*fixed.unmet, *left), key=lambda each: each.finding.span)),
+        notes=tuple(notes),
+        is_suite=fixed.is_suite and not file.settings.part,
+    )
+
+
+def _list_others(source: Source, file: File) -> Iterator[tuple[Document, OtherFile]]:
+    for document in read_documents(source)[0]:
+        document.part = file.settings.part
+        yield from ((document, other) for other in find_other_files(document))
+
+
+def _find_left(file: File, fixed: Fixed, target: str) -> Iterator[Left]:
+    """Find the files that are in the way, and cases in a form that is; what is a finding already is told."""
+    source = fixed.result.source if _is_blocked(fixed) else fixed.before
+    told = {left.finding.pointer for left in fixed.unmet}
+    unfollowed = {each.text: each for each in file.settings.unfollowed}
+    found: list[tuple[Document, Path, Part, str]] = []
+    for document, other in _list_others(source, file):
+        why = unfollowed.get(other.text)
+        if why is None or document.pointer(other.path) in told:
+            continue
+        if why.effect is Effect.LOST:
+            reason = BY_NAME["lost-rubric"].write("agentv-file", find_values(other, why))
+            found.append((document, other.path, Part.VALUE, reason))
+        elif why.effect is not Effect.ONLY_NEW:
+            found.append((document, other.path, Part.VALUE, word_unread(other, why)))
+        elif target == "agentv-4":
+            reason = f"AgentV 4 does not read {other.holds} from `{other.text}`"
+            found.append((document, other.path, Part.VALUE, reason))
+    for document in read_documents(source)[0] if file.settings.part else ():
+        if isinstance(document.data, dict) and TESTS in document.data and fixed.is_changed:
+            reason = f"cases below `{TESTS}` in a file of cases are not rewritten; write the list alone"
+            found.append((document, (TESTS,), Part.KEY, reason))
+        for path in _find_old_lists(document) if target == "agentv-5" and not fixed.is_suite else ():
+            reason = f"nothing shows that this file is AgentV's, so `{path[-1]}` is not rewritten; write `assert`"
+            found.append((document, path, Part.KEY, reason))
+    for document, path, part, reason in found:
+        finding = Finding(target, Severity.ERROR, reason, document.span(path, part), document.pointer(path))
+        yield Left(finding, reason)
+
+
+def _find_old_lists(document: Document) -> Iterator[Path]:
+    """Find the lists of a template, or of cases, that AgentV 5 does not read."""
+    for path, owner in {(): document.data, **dict(find_cases(document))}.items():
+        for name in ("assertions", "evaluators", "rubrics"):
+            if isinstance(owner, dict) and isinstance(owner.get(name), list):
+                yield (*path, name)
