@@ -135,8 +135,8 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             is_alone = not (taken or in_suite or lost)
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, is_alone=is_alone, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_known))
-    forms = _find_unread_forms(document, taken, of_agentv=of_agentv)
-    noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
+    forms = _find_unread_forms(document, found, taken, of_agentv=of_agentv)
+    noticed += [(path, part, reason, True) for path, part, reason in forms if not _is_told(path, told)]
     noticed += _find_by_dialects(document, found, is_told=bool(taken or noticed))
     if taken or not (noticed or lost):
         for (path, *_), reason, steps in home:
@@ -148,6 +148,11 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     unread = [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
     unread = list(dict.fromkeys(unread))  # aliases repeat some
     return unread or ([] if taken or lost or found.is_claimed else list(_find_prompts(document)))
+
+
+def _is_told(path: Path, told: set[Path]) -> bool:
+    """Return whether a finding has said what is wrong with a value, or with the criteria of an assertion."""
+    return path in told or (path[-1:] == ("type",) and path[:-1] in told)
 
 
 def _find_empty(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
@@ -447,7 +452,9 @@ def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, 
             yield path, Part.HEAD, reason, False
 
 
-def _find_unread_forms(document: Document, taken: set[Path], *, of_agentv: bool) -> list[tuple[Path, Part, str]]:
+def _find_unread_forms(
+    document: Document, search: Search, taken: set[Path], *, of_agentv: bool
+) -> list[tuple[Path, Part, str]]:
     """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
     if not (document.kind.is_program or has_signs_of_forms(document)):
         return []
@@ -460,5 +467,7 @@ def _find_unread_forms(document: Document, taken: set[Path], *, of_agentv: bool)
         unread += [*deepeval.find_computed(document, taken), *ragas.find_computed(document, taken)]
         return [(path, Part.VALUE, message) for path, message in unread]
     unread += lost_in_suites.find_unread(document, taken, of_agentv=of_agentv)
-    found = [*((path, Part.VALUE, message) for path, message in unread), *lost_in_suites.find_unloaded(document)]
+    dialects = frozenset(location.view.dialect.name if location.view else "" for location in search.rubrics)
+    unloaded = lost_in_suites.find_unloaded_parts(document, dialects)
+    found = [*((path, Part.VALUE, message) for path, message in unread), *unloaded]
     return found if of_agentv else [*found, *lost_in_suites.find_misspelt(document)]

@@ -1,0 +1,161 @@
+"""Find the parts of any suite of AgentV, and what a release refuses, skips or never reads of them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from rubric_lint.dialects.search.agentv_releases import OLDEST, RELEASES, Release
+from rubric_lint.dialects.search.agentv_suites import (
+    EVAL_FILES,
+    EVALUATORS,
+    TEMPLATES,
+    find_mappings,
+    find_read,
+    find_scenario_tests,
+    find_unread,
+    is_current,
+)
+from rubric_lint.messages import shorten
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+
+CASES = "tests"
+OLD_CASES = tuple(OLDEST.loaded["renamed"]["suite"])
+LISTS = EVALUATORS
+
+_Mapping = tuple[Path, dict[str, Any]]
+
+
+class Unmet(NamedTuple):
+    """Something that the target cannot express: the reason, and the place. With `is_note`, it only has to be told."""
+
+    reason: str
+    path: Path
+    part: Part = Part.KEY
+    is_note: bool = False
+
+
+def is_suite(document: Document) -> bool:
+    """Return whether a document is a suite with its cases, not a file of cases for one."""
+    return isinstance(document.data, dict) and any(name in document.data for name in (CASES, *OLD_CASES, "scenarios"))
+
+
+def is_template(document: Document) -> bool:
+    """Return whether a document has only a list of assertions, as a template that suites include."""
+    is_row = document.source.name.lower().endswith(".jsonl")
+    has_list = isinstance(document.data, dict) and bool(document.data.keys() & {*LISTS})
+    return has_list and not (is_suite(document) or is_row)
+
+
+def is_of_agentv(document: Document) -> bool:
+    """Return whether a suite is AgentV's, whatever it is judged by: its name, its fields or a whole case show it.
+
+    A template is by its folder, and a file of cases by a whole case with assertions.
+    """
+    if not is_suite(document):
+        rows = [case for _, case in find_suite_cases(document)]
+        is_row = any(case.keys() >= {"id", "input"} and case.keys() & {"rubrics", *LISTS} for case in rows)
+        is_row = is_row or any("id" in case and case.keys() & _NOT_OF_PROMPTFOO for case in rows)
+        return is_row or (is_template(document) and TEMPLATES in document.source.name.replace("\\", "/").lower())
+    if "defaultTest" in document.data:
+        return False
+    is_old = any(isinstance(document.data.get(name), list) for name in OLD_CASES[:2])
+    kinds = {str(assertion["type"]) for _, assertion in find_assertions(document)}
+    known = {kind for release in RELEASES.values() for kind in (*release.types, *release.unloaded)}
+    is_whole = any(
+        case.keys() >= {"id", "input"} and case.keys() & (_NOT_OF_PROMPTFOO if "vars" in case else _JUDGED)
+        for _, case in find_suite_cases(document)
+        if not kinds or known & {*kinds, *(kind.replace("_", "-") for kind in kinds)}  # else it is of another tool
+    )
+    return is_old or is_whole or document.source.name.lower().endswith(EVAL_FILES) or is_current(document)
+
+
+_NOT_OF_PROMPTFOO = {"assertions", "evaluators"}
+_JUDGED = {"criteria", "expected_output", *LISTS}
+
+
+def find_suite_cases(document: Document) -> Iterator[_Mapping]:
+    """Find the cases of a suite, or of a file of cases: a list of them, or one JSON Lines record each."""
+    data = document.data
+    if isinstance(data, list):
+        yield from find_mappings((), data)
+    elif is_suite(document):
+        for name in (CASES, *OLD_CASES):
+            yield from find_mappings((name,), data.get(name))
+    elif isinstance(data, dict) and document.source.name.lower().endswith(".jsonl"):
+        yield (), data
+
+
+def find_assertion_lists(document: Document, more: Iterable[_Mapping] = ()) -> Iterator[tuple[Path, list[Any]]]:
+    """Find the lists of assertions of a suite or a template, of cases and their turns, and those of sets in them.
+
+    `more` are cases that a suite has elsewhere.
+    """
+    owners: list[_Mapping] = []
+    if is_suite(document) or is_template(document):
+        owners.append(((), document.data))
+    for path, case in (*find_suite_cases(document), *more):
+        owners += [(path, case), *find_mappings((*path, "turns"), case.get("turns"))]
+    for path, owner in list(owners):
+        for name in ("execution", "default_test"):
+            if isinstance(inner := owner.get(name), dict):
+                owners.append(((*path, name), inner))
+    pending = [((*path, name), owner[name]) for path, owner in owners for name in LISTS if name in owner]
+    while pending:
+        path, value = pending.pop(0)
+        if isinstance(value, list):
+            yield path, value
+            for place, member in find_mappings(path, value):
+                pending += [((*place, name), member[name]) for name in LISTS if name in member]
+
+
+def find_assertions(document: Document, more: Iterable[_Mapping] = ()) -> Iterator[_Mapping]:
+    """Find all assertions that are mappings with a type; `more` are cases that a suite has elsewhere."""
+    for path, value in find_assertion_lists(document, more):
+        for place, assertion in find_mappings(path, value):
+            if isinstance(assertion.get("type"), str):
+                yield place, assertion
+
+
+def find_unloaded(document: Document, release: Release) -> Iterator[Unmet]:
+    """Find what a release refuses, skips or never reads in a suite, by the table in its schema.
+
+    A field that only another release reads is lost; one that no release knows has no meaning in either.
+    """
+    scenarios = list(find_scenario_tests(document))
+    others = [other.loaded for other in RELEASES.values() if other is not release]
+    test = release.loaded["test"]
+    parts: list[_LoadedPart] = []
+    if is_suite(document):
+        lost = find_read(*(other["suite"] for other in others))
+        parts.append(_LoadedPart("a suite", (), document.data, release.loaded["suite"], lost))
+    else:
+        row: dict[str, Any] = {name: {} for name in release.loaded.get("row", ())}
+        test = {**test, "properties": {**test["properties"], **row}}
+    lost = find_read(*(other["test"] for other in others))
+    parts += [_LoadedPart("a test", path, case, test, lost) for path, case in (*find_suite_cases(document), *scenarios)]
+    for path, assertion in find_assertions(document, scenarios):
+        kind = assertion["type"]
+        if unloaded := release.find_unloaded(kind):
+            yield Unmet(f"`type: {shorten(kind)}`: {unloaded.reason}", (*path, "type"))
+            continue
+        fields = release.find_type(kind)
+        if fields is not None:
+            general = release.loaded["assertion"]
+            sources = (kind.replace("_", "-"), *fields.get("x-written-for", ()))
+            lost = find_read(*(other["types"].get(source, {}) for source in sources for other in others))
+            lost -= general["properties"].keys()
+            parts.append(_LoadedPart(f"`{kind}`", path, assertion, general))
+            parts.append(_LoadedPart(f"`{kind}`", path, assertion, fields, lost))
+    for part in parts:
+        for name, reason, place, side, is_note in find_unread(part.value, part.schema, release.title, part.lost):
+            yield Unmet(f"{name}{part.title}: {reason}", (*part.path, *place), side, is_note)
+
+
+class _LoadedPart(NamedTuple):
+    """A part of a suite, what a release reads of such a part, and the fields of it that only other releases read."""
+
+    title: str
+    path: Path
+    value: dict[str, Any]
+    schema: Mapping[str, Any]
+    lost: frozenset[str] = frozenset()
