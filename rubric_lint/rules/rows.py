@@ -185,6 +185,9 @@ _OF_SEARCH = (
             "agentv-variable": (
                 "AgentV 5 writes nothing in place of `{name}`, which is not in `vars`; add it there, or escape the text"
             ),
+            "agentv-object": (
+                "AgentV 5 writes `[object Object]` in place of `{name}`, which is not a string; name a field of it"
+            ),
         },
         fix="unsafe",
         marks=(_KEY, _VALUE),

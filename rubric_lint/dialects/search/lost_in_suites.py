@@ -1,5 +1,6 @@
 """Find criteria in suites of AgentV and promptfoo that nothing reads: findings in AgentV's, and near misses."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -36,9 +37,10 @@ def find_faulty_templates(document: Document) -> Iterator[Problem]:
     It renders the texts of a test as soon as the test has variables, and only those.
     """
     suite = document.data if isinstance(document.data, dict) else {}
-    shared = _read_names(suite) | _read_names(suite.get("default_test"))
+    shared = _read_variables(suite) | _read_variables(suite.get("default_test"))
     for path, case in () if isinstance(suite.get("default_test"), str) else find_cases(document):
-        own = _read_names(case) | shared
+        own = shared | _read_variables(case)
+        mappings = {name for name, value in own.items() if _is_object(value)}
         if path[:1] == ("scenarios",) or not own:
             continue
         lists = NEWEST.lists["test"]
@@ -51,10 +53,15 @@ def find_faulty_templates(document: Document) -> Iterator[Problem]:
             given = {"env"} if place[-1] == "prompt" else _GIVEN  # the others are gone before its judge sees a prompt
             if tag := find_broken(text):
                 yield Problem("agentv-template", place, values={"tag": tag}, repair=_escape(place))
-            elif place in judged and (missing := set(find_names(text)) - own - given):
+            elif place in judged and (missing := set(find_names(text)) - own.keys() - given):
                 first = next(name for name in find_names(text) if name in missing)
                 yield Problem("agentv-variable", place, values={"name": first}, repair=_escape(place))
+            elif names := mappings & {match[1] for match in _WHOLE.finditer(text) if match[0] != text.strip()}:
+                yield Problem("agentv-object", place, values={"name": min(names)})
 
+
+_WHOLE = re.compile(r"\{\{-?\s*(\w+)\s*-?\}\}")
+"""A tag that is a variable, without a field of it or a filter."""
 
 _GIVEN = frozenset(NEWEST.loaded["filled"])
 """Names that AgentV or its judge may fill in, whatever the variables of a test are."""
@@ -64,9 +71,14 @@ def _escape(path: Path) -> Repair:
     return Repair("escape the text, so that the judge sees it as it is", (EscapeText(path),), safe=False)
 
 
-def _read_names(owner: Any) -> frozenset[str]:
+def _read_variables(owner: Any) -> dict[str, Any]:
     given = owner.get("vars") if isinstance(owner, dict) else None
-    return frozenset(map(str, given)) if isinstance(given, dict) else frozenset()
+    return {str(name): value for name, value in given.items()} if isinstance(given, dict) else {}
+
+
+def _is_object(value: Any) -> bool:
+    """Return whether a variable is no text where a template names it; of a list of strings, each makes a test."""
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and not isinstance(value[0], str))
 
 
 def _find_in_list(path: Path, entries: Any) -> Iterator[tuple[Path, str]]:

@@ -468,6 +468,8 @@ def _find_unread_forms(
         return [(path, Part.VALUE, message) for path, message in unread]
     unread += lost_in_suites.find_unread(document, taken, of_agentv=of_agentv)
     dialects = frozenset(location.view.dialect.name if location.view else "" for location in search.rubrics)
-    unloaded = lost_in_suites.find_unloaded_parts(document, dialects)
-    found = [*((path, Part.VALUE, message) for path, message in unread), *unloaded]
+    unloaded = list(lost_in_suites.find_unloaded_parts(document, dialects))
+    untyped = {path[:-1] for path, *_ in unloaded if path[-1:] == ("type",)}
+    read = ((path, Part.VALUE, message) for path, message in unread if path[:-1] not in untyped)
+    found = [*read, *unloaded]
     return found if of_agentv else [*found, *lost_in_suites.find_misspelt(document)]
