@@ -150,7 +150,7 @@ OBSTACLES = {
         "an input that AgentV skips": CASE.replace("input: x", "input: 42"),
         "two documents": f"{CASE}---\n{CASE}",
         "scenarios alone": LATE.replace("tests:\n", "scenarios:\n- tests:\n"),
-        "a grader of a later release": case("assertions: [{type: select-best}]"),
+        "a grader of a later release": case("assertions: [{type: javascript}]"),
         "criteria in a list that it would not read": case("assertions: [Says why]\n    assert: [It]"),
         "errors": "tests:\n  - {id: one, input: x, rubrics: [{id: a, expected_outcome: It, weight: -1}]}\n",
     },

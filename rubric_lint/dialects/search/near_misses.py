@@ -456,7 +456,7 @@ def _find_unread_forms(
     document: Document, search: Search, taken: set[Path], *, of_agentv: bool
 ) -> list[tuple[Path, Part, str]]:
     """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
-    if not (document.kind.is_program or has_signs_of_forms(document)):
+    if not (document.kind.is_program or has_signs_of_forms(document) or "evaluators" in document.quick_text):
         return []
     from rubric_lint.dialects.search import lost_in_suites  # noqa: PLC0415  (most files have no assertions)
 
