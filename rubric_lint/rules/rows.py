@@ -173,7 +173,7 @@ _OF_SEARCH = (
             "agentv-4-evaluators": (
                 "AgentV reads no `{list}` of a suite, so the criteria here are lost; write `{wanted}`"
             ),
-            "agentv-4-second-list": (
+            "agentv-second-list": (
                 "AgentV reads only `{first}` of this test, so the criteria here are lost; join the two lists"
             ),
             "agentv-other-field": "AgentV does not read criteria of a test from `{field}`; {advice}",

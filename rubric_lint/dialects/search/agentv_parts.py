@@ -14,6 +14,7 @@ from rubric_lint.dialects.search.agentv_suites import (
     find_unread,
     is_current,
 )
+from rubric_lint.format.schema import open_validator
 from rubric_lint.messages import shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -146,8 +147,11 @@ def find_unloaded(document: Document, release: Release) -> Iterator[Unmet]:
             lost -= general["properties"].keys()
             parts.append(_LoadedPart(f"`{kind}`", path, assertion, general))
             parts.append(_LoadedPart(f"`{kind}`", path, assertion, fields, lost))
+    schemas = {id(part.schema): part.schema for part in parts}
+    validators = {key: open_validator(dict(schema)) for key, schema in schemas.items()}
     for part in parts:
-        for name, reason, place, side, is_note in find_unread(part.value, part.schema, release.title, part.lost):
+        unread = find_unread(part.value, part.schema, release.title, part.lost, validators[id(part.schema)])
+        for name, reason, place, side, is_note in unread:
             yield Unmet(f"{name}{part.title}: {reason}", (*part.path, *place), side, is_note)
 
 

@@ -14,7 +14,14 @@ from rubric_lint.dialects.search.agentv_releases import (
     list_names,
     list_paths,
 )
-from rubric_lint.format.schema import schema_of
+from rubric_lint.format.schema import (
+    Validator,
+    allows,
+    open_validator,
+    python_validator,
+    read_slow_faults,
+    schema_of,
+)
 from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.shapes.direction import is_off
 from rubric_lint.text.document import Document
@@ -284,17 +291,20 @@ def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
 
 
 def find_unread(
-    value: dict[str, Any], schema: Mapping[str, Any], title: str, lost: frozenset[str] = frozenset()
+    value: dict[str, Any],
+    schema: Mapping[str, Any],
+    title: str,
+    lost: frozenset[str] = frozenset(),
+    validator: Validator | None = None,
 ) -> Iterator[tuple[str, str, Path, Part, bool]]:
     """Find what a release refuses, skips or never reads in one part of a suite, besides the fields that are `lost`.
 
     Yield the beginning of a message, the reason, the place, and whether it is read, but seldom as it is meant.
+    `validator` is that of the schema, for a caller with many such parts.
     """
-    from rubric_lint.format.schema import is_valid, python_validator, read_slow_faults  # noqa: PLC0415
-
     told = set(find_read(schema))
-    faults = [] if is_valid(dict(schema), value) else read_slow_faults(python_validator()(schema).iter_errors(value))
-    for fault in faults:
+    is_sound = allows(validator or open_validator(dict(schema)), value)
+    for fault in [] if is_sound else read_slow_faults(python_validator()(schema).iter_errors(value)):
         reason = fault.schema.get("x-reason", "")
         if not fault.path:
             yield "", reason, ("type",), Part.KEY, False

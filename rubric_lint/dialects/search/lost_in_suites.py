@@ -112,7 +112,7 @@ def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path])
         *_find_ignored(document),
         *(_find_refused(document, release) if is_last else ()),
         *(find_faulty_templates(document) if is_last or names & NEWEST.dialects else ()),
-        *(_find_unread_lists(document, release, taken, views) if not is_last else ()),
+        *_find_unread_lists(document, release, taken, views),
         *(_find_skipped(document, release, is_late="agentv-a6" in names) if not is_last else ()),
         *(_find_dropped(document, taken) if not is_last else ()),
         *_find_elsewhere(document, is_last=is_last),
@@ -258,7 +258,7 @@ def _find_unread_lists(document: Document, release: Release, taken: set[Path], v
             if value is None:
                 continue
             if first and (_find_texts(place, value) or any(each[: len(place)] == place for each in taken)):
-                yield Problem("agentv-4-second-list", place, Part.KEY, {"first": first})
+                yield Problem("agentv-second-list", place, Part.KEY, {"first": first})
             first = first or steps[-1]
 
 

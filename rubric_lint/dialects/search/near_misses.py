@@ -136,7 +136,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, is_alone=is_alone, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_known))
     forms = _find_unread_forms(document, found, taken, of_agentv=of_agentv)
-    noticed += [(path, part, reason, True) for path, part, reason in forms if not _is_told(path, told)]
+    noticed += [(path, part, reason, True) for path, part, reason in forms if not _is_told(path, lost, told)]
     noticed += _find_by_dialects(document, found, is_told=bool(taken or noticed))
     if taken or not (noticed or lost):
         for (path, *_), reason, steps in home:
@@ -150,9 +150,9 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     return unread or ([] if taken or lost or found.is_claimed else list(_find_prompts(document)))
 
 
-def _is_told(path: Path, told: set[Path]) -> bool:
-    """Return whether a finding has said what is wrong with a value, or with the criteria of an assertion."""
-    return path in told or (path[-1:] == ("type",) and path[:-1] in told)
+def _is_told(path: Path, lost: set[Path], told: set[Path]) -> bool:
+    """Return whether a finding has said what is wrong with a value, with its list, or with the criteria beside it."""
+    return path in told or path[:-1] in lost or (path[-1:] == ("type",) and path[:-1] in told)
 
 
 def _find_empty(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
