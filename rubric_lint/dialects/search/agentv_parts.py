@@ -1,6 +1,7 @@
 """Find the parts of any suite of AgentV, and what a release refuses, skips or never reads of them."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_releases import OLDEST, RELEASES, Release
@@ -14,7 +15,7 @@ from rubric_lint.dialects.search.agentv_suites import (
     find_unread,
     is_current,
 )
-from rubric_lint.format.schema import open_validator
+from rubric_lint.format.schema import Validator, open_validator
 from rubric_lint.messages import shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -123,43 +124,50 @@ def find_unloaded(document: Document, release: Release) -> Iterator[Unmet]:
     A field that only another release reads is lost; one that no release knows has no meaning in either.
     """
     scenarios = list(find_scenario_tests(document))
-    others = [other.loaded for other in RELEASES.values() if other is not release]
-    test = release.loaded["test"]
-    parts: list[_LoadedPart] = []
+    parts = [("a test", path, case, "test") for path, case in (*find_suite_cases(document), *scenarios)]
     if is_suite(document):
-        lost = find_read(*(other["suite"] for other in others))
-        parts.append(_LoadedPart("a suite", (), document.data, release.loaded["suite"], lost))
-    else:
-        row: dict[str, Any] = {name: {} for name in release.loaded.get("row", ())}
-        test = {**test, "properties": {**test["properties"], **row}}
-    lost = find_read(*(other["test"] for other in others))
-    parts += [_LoadedPart("a test", path, case, test, lost) for path, case in (*find_suite_cases(document), *scenarios)]
+        parts.insert(0, ("a suite", (), document.data, "suite"))
+    elif "row" in release.loaded:
+        parts = [(title, path, case, "row") for title, path, case, _ in parts]
     for path, assertion in find_assertions(document, scenarios):
         kind = assertion["type"]
-        if unloaded := release.find_unloaded(kind):
+        unloaded = release.find_unloaded(kind)
+        if unloaded:
             yield Unmet(f"`type: {shorten(kind)}`: {unloaded.reason}", (*path, "type"))
-            continue
-        fields = release.find_type(kind)
-        if fields is not None:
-            general = release.loaded["assertion"]
-            sources = (kind.replace("_", "-"), *fields.get("x-written-for", ()))
-            lost = find_read(*(other["types"].get(source, {}) for source in sources for other in others))
-            lost -= general["properties"].keys()
-            parts.append(_LoadedPart(f"`{kind}`", path, assertion, general))
-            parts.append(_LoadedPart(f"`{kind}`", path, assertion, fields, lost))
-    schemas = {id(part.schema): part.schema for part in parts}
-    validators = {key: open_validator(dict(schema)) for key, schema in schemas.items()}
-    for part in parts:
-        unread = find_unread(part.value, part.schema, release.title, part.lost, validators[id(part.schema)])
-        for name, reason, place, side, is_note in unread:
-            yield Unmet(f"{name}{part.title}: {reason}", (*part.path, *place), side, is_note)
+        elif release.find_type(kind) is not None:
+            parts += [(f"`{kind}`", path, assertion, table) for table in ("assertion", kind)]
+    for title, path, value, name in parts:
+        table = _open_table(release.name, name)
+        unread = find_unread(value, table.schema, release.title, table.lost, table.validator)
+        for field, reason, place, side, is_note in unread:
+            yield Unmet(f"{field}{title}: {reason}", (*path, *place), side, is_note)
 
 
-class _LoadedPart(NamedTuple):
-    """A part of a suite, what a release reads of such a part, and the fields of it that only other releases read."""
+class _Table(NamedTuple):
+    """What a release reads of one kind of part, its validator, and the fields that only other releases read there."""
 
-    title: str
-    path: Path
-    value: dict[str, Any]
     schema: Mapping[str, Any]
-    lost: frozenset[str] = frozenset()
+    validator: Validator
+    lost: frozenset[str]
+
+
+@cache
+def _open_table(name: str, part: str) -> _Table:
+    """Return the table of a release for a part of a suite, or for a type of assertion."""
+    release = RELEASES[name]
+    others = [other.loaded for other in RELEASES.values() if other is not release]
+    fields = release.find_type(part)
+    schema: Mapping[str, Any]
+    if fields is not None:
+        sources = (part.replace("_", "-"), *fields.get("x-written-for", ()))
+        lost = find_read(*(other["types"].get(source, {}) for source in sources for other in others))
+        lost -= release.loaded["assertion"]["properties"].keys()
+        schema = fields
+    elif part == "row":  # a test in a file of tests has some fields more
+        schema, _, lost = _open_table(name, "test")
+        more: dict[str, Any] = {field: {} for field in release.loaded["row"]}
+        schema = {**schema, "properties": {**schema["properties"], **more}}
+    else:
+        schema = release.loaded[part]
+        lost = find_read(*(other[part] for other in others)) if part != "assertion" else frozenset()
+    return _Table(schema, open_validator(dict(schema)), lost - find_read(schema))

@@ -61,22 +61,21 @@ class Release:
 
     def find_type(self, kind: str) -> Mapping[str, Any] | None:
         """Return what the release reads of a type of assertion; None if it does not read the type."""
-        return self.types.get(kind if self.is_spelt_exactly else _spell(kind))
+        return self.types.get(kind) if kind in self.types or self.is_spelt_exactly else self.types.get(_spell(kind))
 
     def find_unloaded(self, kind: str) -> Unloaded | None:
         """Return why the release does not read a type of assertion; None if it does, or if no release has the type."""
+        if self.find_type(kind) is not None:
+            return None
         plain = _spell(kind)
         positive = plain.removeprefix(_NOT)
-        found = self.unloaded.get(kind, self.unloaded.get(plain))
-        if found or self.find_type(kind) is not None:
-            return found
+        row, positive_row = self.unloaded.get(kind) or self.unloaded.get(plain), self.unloaded.get(positive)
+        if row or (positive_row and positive_row.is_reserved):
+            return row or positive_row
         if plain in self.types:
             return Unloaded(f"{self.title} refuses this spelling; write `{plain}`", plain)
         if positive in self.types:
             return Unloaded(self.loaded["negated"].format(type=positive))
-        known = self.unloaded.get(positive)
-        if known and known.is_reserved:
-            return known
         others = [release for release in RELEASES.values() if release is not self]
         if any(release.has(kind) or release.has(positive) for release in others):
             return Unloaded(f"{self.title} does not know this grader and scores it 0")

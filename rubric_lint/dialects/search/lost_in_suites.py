@@ -179,7 +179,8 @@ def _find_ignored(document: Document) -> Iterator[Problem]:
 
 def _find_refused(document: Document, release: Release) -> Iterator[Problem]:
     """Find lists and types of assertions that a release does not read."""
-    yield from _find_unread_types(document, release, _CRITERIA_FIELDS, "agentv-5-type")
+    for path, assertion, _ in find_typed(document):
+        yield from _find_unread_type(path, assertion, release, _CRITERIA_FIELDS, "agentv-5-type")
     for path, case in (((), document.data), *find_cases(document)):
         owner = "test" if path else "suite"
         for name in EVALUATORS if "id" in case or not path else ():
@@ -202,31 +203,33 @@ def _refuse_list(code: str, path: Path, owner: dict[str, Any], wanted: str, rele
     return Problem(code, path, Part.KEY, values, repair=repair)
 
 
-def _find_unread_types(document: Document, release: Release, fields: Iterable[str], code: str) -> Iterator[Problem]:
-    """Find assertions with criteria in one of some fields whose type has another name in a release."""
-    for path, assertion, kind in find_typed(document):
-        unloaded = release.find_unloaded(kind)
-        has_criteria = any(isinstance(assertion.get(name), list) for name in fields)
-        if has_criteria and unloaded and unloaded.successor in release.criteria_fields:
-            yield Problem(code, (*path, "type"), values={"type": kind, "reason": unloaded.reason})
+def _find_unread_type(
+    path: Path, assertion: dict[str, Any], release: Release, fields: Iterable[str], code: str
+) -> Iterator[Problem]:
+    """Find whether an assertion with criteria in one of some fields has a type with another name in a release."""
+    if any(isinstance(assertion.get(name), list) for name in fields):
+        unloaded = release.find_unloaded(assertion["type"])
+        if unloaded and unloaded.successor in release.criteria_fields:
+            yield Problem(code, (*path, "type"), values={"type": assertion["type"], "reason": unloaded.reason})
 
 
 def _find_skipped(document: Document, release: Release, *, is_late: bool) -> Iterator[Problem]:
     """Find what AgentV 3 and 4 skip: strings in a grader's list, and graders with the names of earlier releases."""
     for path, assertion, kind in find_typed(document):
+        if is_late:
+            yield from _find_unread_type(path, assertion, release, (FIELD,), "agentv-4-type")
         known = release.find_type(kind) or {}
-        field = known.get("x-criteria", "") if known.get("x-skips-strings") else ""
+        if "x-skips-strings" not in known:
+            continue
+        field, members = known.get("x-criteria", ""), known.get("x-members", "")
         entries = assertion.get(field)
         if isinstance(entries, list) and any(isinstance(entry, dict) for entry in entries):
             for place in _find_texts((*path, field), entries):
                 values = {"release": release.title, "field": field, "type": kind}
                 yield Problem("agentv-4-string", place, Part.ENTRY, values)
-        members = known.get("x-members", "")
         for place in _find_texts((*path, members), assertion.get(members)):
             values = {"release": release.title, "type": kind, "kind": release.kind, "criteria": release.criteria}
             yield Problem("agentv-4-composite", place, Part.ENTRY, values)
-    if is_late:
-        yield from _find_unread_types(document, release, (FIELD,), "agentv-4-type")
 
 
 def _find_texts(path: Path, entries: Any) -> list[Path]:
@@ -336,8 +339,10 @@ def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterato
     """
     is_agentv = any(name.startswith("agentv-") for name in dialects)
     if is_agentv or is_current(document) or (not dialects and is_suite_of_agentv(document)):
-        release = NEWEST if NEWEST.dialects & dialects else find_release(document)
-        for unmet in find_unloaded(document, release):
+        is_new = not NEWEST.dialects.isdisjoint(dialects)
+        if not dialects:
+            is_new = any(kind in NEWEST.criteria_fields for *_, kind in find_typed(document))
+        for unmet in find_unloaded(document, NEWEST if is_new else find_release(document)):
             yield unmet.path, unmet.part, unmet.reason
 
 

@@ -470,6 +470,6 @@ def _find_unread_forms(
     dialects = frozenset(location.view.dialect.name if location.view else "" for location in search.rubrics)
     unloaded = list(lost_in_suites.find_unloaded_parts(document, dialects))
     untyped = {path[:-1] for path, *_ in unloaded if path[-1:] == ("type",)}
-    read = ((path, Part.VALUE, message) for path, message in unread if path[:-1] not in untyped)
-    found = [*read, *unloaded]
+    found = [(path, Part.VALUE, message) for path, message in unread if path[:-1] not in untyped]
+    found += [each for each in unloaded if each[0] not in taken]  # the rules on rubrics look at those
     return found if of_agentv else [*found, *lost_in_suites.find_misspelt(document)]
