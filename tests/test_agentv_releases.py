@@ -45,7 +45,7 @@ RESERVED_TYPES = [f"{before}{kind}" for kind in sorted(RESERVED) for before in (
 def test_every_reserved_type_is_refused_by_check_show_and_fix_alike():
     rows = [f"      - {{type: {kind}, value: x}}\n" for kind in RESERVED_TYPES]
     current, earlier = FIVE + "".join(rows), FOUR + "".join(rows)
-    reason = "AgentV 5 refuses this grader, which it may have later"
+    reason = "AgentV 5 refuses this grader, which it may have later; a grader of your own needs another name"
     said = [f"`type: {kind}`: {reason}" for kind in RESERVED_TYPES]
     assert unread(current) == list(enumerate(said, 6))
     assert released(current, "agentv-5") == list(enumerate(said, 6))
