@@ -87,15 +87,17 @@ def find_suite_cases(document: Document) -> Iterator[_Mapping]:
         yield (), data
 
 
-def find_assertion_lists(document: Document, more: Iterable[_Mapping] = ()) -> Iterator[tuple[Path, list[Any]]]:
+def find_assertion_lists(
+    document: Document, cases: Iterable[_Mapping] | None = None
+) -> Iterator[tuple[Path, list[Any]]]:
     """Find the lists of assertions of a suite or a template, of cases and their turns, and those of sets in them.
 
-    `more` are cases that a suite has elsewhere.
+    Without `cases`, these are the cases of the suite.
     """
     owners: list[_Mapping] = []
     if is_suite(document) or is_template(document):
         owners.append(((), document.data))
-    for path, case in (*find_suite_cases(document), *more):
+    for path, case in find_suite_cases(document) if cases is None else cases:
         owners += [(path, case), *find_mappings((*path, "turns"), case.get("turns"))]
     for path, owner in list(owners):
         for name in ("execution", "default_test"):
@@ -110,9 +112,9 @@ def find_assertion_lists(document: Document, more: Iterable[_Mapping] = ()) -> I
                 pending += [((*place, name), member[name]) for name in LISTS if name in member]
 
 
-def find_assertions(document: Document, more: Iterable[_Mapping] = ()) -> Iterator[_Mapping]:
-    """Find all assertions that are mappings with a type; `more` are cases that a suite has elsewhere."""
-    for path, value in find_assertion_lists(document, more):
+def find_assertions(document: Document, cases: Iterable[_Mapping] | None = None) -> Iterator[_Mapping]:
+    """Find all assertions that are mappings with a type; see `find_assertion_lists`."""
+    for path, value in find_assertion_lists(document, cases):
         for place, assertion in find_mappings(path, value):
             if isinstance(assertion.get("type"), str):
                 yield place, assertion
@@ -123,13 +125,13 @@ def find_unloaded(document: Document, release: Release) -> Iterator[Unmet]:
 
     A field that only another release reads is lost; one that no release knows has no meaning in either.
     """
-    scenarios = list(find_scenario_tests(document))
-    parts = [("a test", path, case, "test") for path, case in (*find_suite_cases(document), *scenarios)]
+    cases = [*find_suite_cases(document), *find_scenario_tests(document)]
+    parts = [("a test", path, case, "test") for path, case in cases]
     if is_suite(document):
         parts.insert(0, ("a suite", (), document.data, "suite"))
     elif "row" in release.loaded:
         parts = [(title, path, case, "row") for title, path, case, _ in parts]
-    for path, assertion in find_assertions(document, scenarios):
+    for path, assertion in find_assertions(document, cases):
         kind = assertion["type"]
         unloaded = release.find_unloaded(kind)
         if unloaded:

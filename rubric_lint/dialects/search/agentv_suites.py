@@ -255,13 +255,14 @@ def find_negation(document: Document, path: Path) -> tuple[Path, str] | None:
     return None
 
 
-def _word_unread(schema: Mapping[str, Any], steps: Path) -> str:
-    """Return why a release does not read a field of a part of a suite; empty if it does."""
+def _word_unread(table: Mapping[str, Any], steps: Path) -> str:
+    """Return why a release does not read a threshold in a part of a suite; empty if it does."""
+    schema = table
     for step in steps:
         known = schema.get("properties", {})
         schema = known[step] if step in known else schema.get("additionalProperties", {"not": {}})
         if schema.get("not") == {}:
-            return str(schema.get("x-reason", "AgentV 4 ignores it; write it in `execution`"))
+            return str(schema.get("x-reason") or table["properties"][_MARK]["x-reason"])
     return ""
 
 
