@@ -87,6 +87,27 @@ def test_check_says_nothing_of_what_is_read_or_may_be_another_tools(text):
     assert unread(text, "a.yaml") == []
 
 
+def test_a_file_of_tests_keeps_what_only_a_suite_has_in_variables():
+    row = {"id": "one", "input": "x", "expected_output": "y", "assert": ["Says why"], "assertions": ["Says how"]}
+    reason = "`assertions` of a test: AgentV 5 refuses it; remove it or change it by hand"
+    assert released(json.dumps(row), "agentv-5", "a.jsonl") == [(1, reason)]
+
+
+SKIPPED = {
+    "a grader": {"type": "llm_grader", "rubrics": ["Says how", {"id": "a", "outcome": "Says why"}]},
+    "a set": {
+        "type": "composite",
+        "assertions": ["Says how", {"type": "rubrics", "criteria": [{"id": "a", "outcome": "Says why"}]}],
+    },
+}
+
+
+@pytest.mark.parametrize("assertion", SKIPPED.values(), ids=SKIPPED)
+def test_the_strings_that_agentv_4_skips_are_not_read(assertion):
+    suite = {"tests": [{"id": "one", "input": "x", "assertions": [assertion]}]}
+    assert [*read_suite(suite, "agentv-4")] == [(Read("a", "Says why", 1.0, HIGHEST),)]
+
+
 # The reading of dialects, which keeps places and faults, and that of plain data by the table.
 
 
