@@ -89,7 +89,7 @@ def test_check_says_nothing_of_what_is_read_or_may_be_another_tools(text):
 
 def test_a_file_of_tests_keeps_what_only_a_suite_has_in_variables():
     row = {"id": "one", "input": "x", "expected_output": "y", "assert": ["Says why"], "assertions": ["Says how"]}
-    reason = "`assertions` of a test: AgentV 5 refuses it; remove it or change it by hand"
+    reason = "`assertions` of a test: AgentV 5 ignores it; write `assert`"
     assert released(json.dumps(row), "agentv-5", "a.jsonl") == [(1, reason)]
 
 

@@ -123,7 +123,7 @@ def _read_release(schema: str) -> Release:
         lists=lists,
         types=types,
         unloaded=unloaded,
-        reads_beside=_RUBRICS in loaded["test"]["properties"],
+        reads_beside=loaded["test"]["properties"].get(_RUBRICS, {"not": {}}).get("not") != {},
         is_spelt_exactly=is_spelt_exactly,
         has_full_gates="x-idle" not in content["definitions"]["entry"]["properties"]["required"],
         shown_by=tuple(facts.get("shown_by", ())),
