@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from node import install_package
 from styled_suites import is_refused_style, yaml_suites
 
-from rubric_lint.migrate.agentv import TARGETS
+from rubric_lint.dialects.search.agentv_releases import RELEASES
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.text.nunjucks import escape, find_broken
 from rubric_lint.text.reading import read_documents
@@ -54,7 +54,7 @@ SKIPPED = re.compile("skips a test without|skips what has no `name`|the test has
 
 
 @pytest.mark.spread(8)
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", RELEASES)
 @pytest.mark.parametrize("kind", SUITES)
 def test_a_suite_is_rewritten_whole_or_what_is_in_the_way_is_told(kind, target, said):
     text = SUITES[kind]
@@ -157,7 +157,7 @@ OBSTACLES = {
         "an input that AgentV skips": CASE.replace("input: x", "input: 42"),
         "two documents": f"{CASE}---\n{CASE}",
         "scenarios alone": LATE.replace("tests:\n", "scenarios:\n- tests:\n"),
-        "a grader of a later release": case("assertions: [{type: select-best}]"),
+        "a grader of a later release": case("assertions: [{type: javascript}]"),
         "criteria in a list that it would not read": case("assertions: [Says why]\n    assert: [It]"),
         "errors": "tests:\n  - {id: one, input: x, rubrics: [{id: a, expected_outcome: It, weight: -1}]}\n",
     },
@@ -172,7 +172,7 @@ def test_what_a_release_cannot_have_is_told_with_its_place_and_nothing_is_writte
     said(tell(text, target))
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", RELEASES)
 @pytest.mark.parametrize("field", ["vars", "execution"])
 @pytest.mark.parametrize("value", ["5", "yes", "x", "[a]", "null"])
 def test_a_case_whose_mappings_are_none_is_looked_at(field, value, target):

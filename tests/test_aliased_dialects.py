@@ -203,7 +203,7 @@ def test_cases_of_agentv_5_that_share_a_rubric_have_no_rubric_of_promptfoo(share
 
 
 def test_a_copy_of_a_rubric_outside_the_cases_does_not_take_its_place():
-    text = f"{JUDGED}x-copy: {{assert: *list}}\n"
+    text = f"{JUDGED}metadata: {{assert: *list}}\n"
     assert found(text, "a.yaml") == []
     (rubric,) = search(read_documents(Source("a.yaml", text))[0][0]).rubrics
     assert (rubric.path[:2], rubric.view.dialect.name) == (("tests", 0), "agentv-a7")

@@ -22,7 +22,7 @@ GOOD = "rubrics:\n  - {id: a, expected_outcome: States the result.}\n"
 
 NEAR = "cases:\n  - vars: {q: x}\n    assert:\n      - {type: llm-rubric, value: Says why}\n"
 TEXTS = "tests:\n  - id: a\n    input: x\n    assertions: [Says why]\n"
-STEPS = "prompts: [x]\ntests:\n  - {id: a, assert: [Is short], steps: [{assertions: [Says why]}]}\n"
+STEPS = "prompts: [x]\ntests:\n  - {id: a, assert: [Is short], metadata: {steps: [{assertions: [Says why]}]}}\n"
 MAPPING = "tests:\n  - vars: {q: x}\n    assert: [{type: llm-rubric, value: {id: b, outcome: Says why}}]\n"
 ALONE = "tests:\n  - id: a\n    assert: [{type: llm-rubric, value: [{criteria: A}]}]\n"
 ELSEWHERE = "criteria:\n  - {id: a, expected_outcome: Says why}\n"
@@ -41,7 +41,7 @@ UNREAD = [
     (MAPPING, (3, 40)),
     (ALONE, (3, 40)),
     (TEXTS, (4, 18)),
-    (STEPS, (3, 55)),
+    (STEPS, (3, 66)),
 ]
 
 

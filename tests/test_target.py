@@ -11,11 +11,11 @@ import pytest
 from cases import read_cases
 from node import install_package
 
+from rubric_lint.dialects.search.agentv_releases import RELEASES
 from rubric_lint.dialects.search.locate import locate
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import build_rubric
 from rubric_lint.lint.engine import lint
-from rubric_lint.migrate.agentv import TARGETS
 from rubric_lint.migrate.agentv_reading import Read, read_suite
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.text.reading import read_documents
@@ -55,14 +55,14 @@ def opened(text, target):
     return 'prompts: ["{{ input }}"]\n' + re.sub(r"    input: (.*)\n", r"    vars:\n      input: \1\n", text)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", RELEASES)
 @pytest.mark.parametrize("kind", CRITERIA)
 def test_criteria_in_the_words_of_the_target(kind, target):
     before, after = CRITERIA[kind]
     assert (opened(case(after), target), [], "") == rewritten(case(before), target)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", RELEASES)
 @pytest.mark.parametrize("kind", CRITERIA)
 def test_what_is_written_is_clean_and_stays_as_it_is(kind, target):
     text, _, _ = rewritten(case(CRITERIA[kind][0]), target)
@@ -186,7 +186,7 @@ def test_what_is_unsaid_is_optional_where_somebody_says_so():
 GATE_0 = "      - {id: a, FIELD: Says why, required_min_score: 0}\n"
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", RELEASES)
 def test_a_gate_of_0_keeps_the_meaning_of_whoever_reads_the_file(target):
     ours = rewrite("a.eval.yaml", case(GATE_0.replace("FIELD", "expected_outcome")).encode(), target)
     agentv = rewrite("a.eval.yaml", case(GATE_0.replace("FIELD", "outcome")).encode(), target)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from styled_suites import Suite, is_refused_style, json_suites, yaml_suites
 
+from rubric_lint.dialects.search.agentv_releases import RELEASES
 from rubric_lint.lint.engine import lint
-from rubric_lint.migrate.agentv import TARGETS
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring import score
@@ -23,7 +23,7 @@ def without_description(suite):
 
 SUITES = (yaml_suites(most=1) | json_suites()).map(without_description)
 GAPS = {"the test has no `input`, which AgentV 5 needs in `vars`", "AgentV 4 skips a test without `input`"}
-TOWARDS = st.sampled_from(sorted(TARGETS))
+TOWARDS = st.sampled_from(sorted(RELEASES))
 
 
 def results(name, data, answers):
@@ -75,7 +75,7 @@ def test_by_way_of_the_fourth_version_is_as_good(suite):
     assert straight.text == detour.text or is_refused_style(straight) or is_refused_style(detour)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", RELEASES)
 def test_a_doubtful_file_is_left_alone(target):
     data = b"tests:\n  - input: x\n    rubrics:\n      - &c {id: a, expected_outcome: Says why}\n    also: *c\n"
     fixed = rewrite("a.yaml", data, target)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import ROUND_CEILING
 from typing import Any, NamedTuple
 
+from rubric_lint.dialects.search.agentv_releases import find_fields
 from rubric_lint.dialects.search.agentv_suites import (
     EVALUATORS,
     find_cases,
@@ -24,7 +25,7 @@ from rubric_lint.dialects.search.agentv_suites import (
     speaks_old,
 )
 from rubric_lint.dialects.search.around import find_in_suite
-from rubric_lint.format.recognition import Around
+from rubric_lint.format.recognition import FIELD, Around
 from rubric_lint.format.schema import case_lists
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
 from rubric_lint.text.document import Document
@@ -41,10 +42,12 @@ AGENTV_A6 = Dialect(
 )
 AGENTV_A7 = replace(AGENTV_A6, name="agentv-a7", title="AgentV 5", schema="agentv/a7.json")
 
-CONTAINERS = {"rubrics": "criteria", "llm-rubric": "value", "agent-rubric": "value"}
+_FIELDS = find_fields("x-criteria")
+
+CONTAINERS = {kind: field for kind, field in _FIELDS.items() if field != FIELD}
 """The types of assertions that hold criteria, each with the field that AgentV reads them from."""
 
-_GRADERS = frozenset({"rubric", "llm-grader", "llm_grader"})  # AgentV's alone, with their criteria in `rubrics`
+_GRADERS = _FIELDS.keys() - CONTAINERS.keys()  # AgentV's alone, with their criteria in `rubrics`
 _MISPLACED = ("rubrics", "criteria")  # where authors put criteria that belong in the `value` of the assertion
 _NAMES = {name: name for name in ("id", "weight", "required", "required_min_score", "score_ranges")}
 _OF_BANDS = {"score_range": "score_range", "outcome": "expected_outcome"}
@@ -53,7 +56,7 @@ _ALL_OF_THEM = "agentv/a3.json#/definitions/assertions"
 _ONE = "agentv/a7.json#/definitions/entry"
 _SCORED = "agentv/a7.json#/definitions/scored"
 _TEXT = "agentv/a7.json#/definitions/text"
-_TEXT_OF = {"llm-rubric": "value", "agent-rubric": "value", "llm-grader": "prompt", "llm_grader": "prompt"}
+_TEXT_OF = find_fields("x-text")
 _CRITERIA = frozenset({"rubrics", "criteria", "score_ranges"})
 
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rubric_lint.dialects.search.agentv_files import (
-    TESTS,
     Effect,
     OtherFile,
     find_other_files,
     find_values,
     word_unread,
 )
+from rubric_lint.dialects.search.agentv_parts import CASES
 from rubric_lint.dialects.search.agentv_suites import find_cases
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.fix import Fixed, Left, Note
@@ -39,8 +39,7 @@ def convert_together(
 
 def _is_blocked(fixed: Fixed) -> bool:
     """Return whether a file stays as it is because something prevents its conversion."""
-    is_converted = any(applied.rule.startswith("agentv-") for applied in fixed.applied)
-    return bool(fixed.doubt or any(fixed.faults()) or (fixed.unmet and not is_converted))
+    return bool(fixed.doubt or any(fixed.faults()) or (fixed.unmet and fixed.conversion is None))
 
 
 def _hold(fixed: Fixed, blocked: Sequence[str]) -> Fixed:
@@ -110,9 +109,9 @@ def _find_left(file: File, fixed: Fixed, target: str) -> Iterator[Left]:
             reason = f"AgentV 4 does not read {other.holds} from `{other.text}`"
             found.append((document, other.path, Part.VALUE, reason))
     for document in read_documents(source)[0] if file.settings.part else ():
-        if isinstance(document.data, dict) and TESTS in document.data and fixed.is_changed:
-            reason = f"cases below `{TESTS}` in a file of cases are not rewritten; write the list alone"
-            found.append((document, (TESTS,), Part.KEY, reason))
+        if isinstance(document.data, dict) and CASES in document.data and fixed.is_changed:
+            reason = f"cases below `{CASES}` in a file of cases are not rewritten; write the list alone"
+            found.append((document, (CASES,), Part.KEY, reason))
         for path in _find_old_lists(document) if target == "agentv-5" and not fixed.is_suite else ():
             reason = f"nothing shows that this file is AgentV's, so `{path[-1]}` is not rewritten; write `assert`"
             found.append((document, path, Part.KEY, reason))

@@ -46,8 +46,13 @@ def is_fast() -> bool:
 
 def is_valid(schema: dict[str, Any], value: Any) -> bool:
     """Return whether a schema allows a value; values that JSON does not have, such as a TOML date, are not allowed."""
+    return allows(open_validator(schema), value)
+
+
+def allows(validator: Validator, value: Any) -> bool:
+    """Return whether the schema of a validator allows a value; see `is_valid`."""
     try:
-        return open_validator(schema).is_valid(value)
+        return validator.is_valid(value)
     except ValueError:
         return False
 

@@ -2,16 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
+from rubric_lint.dialects.search.agentv_parts import LISTS, Unmet, find_assertions, find_suite_cases, is_suite
 from rubric_lint.dialects.search.agentv_suites import is_current
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.migrate.agentv import (
-    LISTS,
-    Unmet,
-    find_assertions,
-    find_suite_cases,
-    is_named,
-    is_suite,
-)
+from rubric_lint.migrate.agentv import is_named
 from rubric_lint.migrate.agentv_5_suite import find_misshapen, gather_input, has_command
 from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document

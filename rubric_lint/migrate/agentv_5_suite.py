@@ -4,22 +4,20 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, find_read, load_tables, look_up
-from rubric_lint.dialects.search.lost_in_suites import find_faulty_templates
-from rubric_lint.messages import describe
-from rubric_lint.migrate.agentv import (
+from rubric_lint.dialects.search.agentv_parts import (
     CASES,
     LISTS,
     OLD_CASES,
     Unmet,
     find_assertions,
-    find_other_files,
     find_suite_cases,
-    is_named,
     is_suite,
     is_template,
-    names_in,
 )
+from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, find_read, is_in_folder, load_tables, look_up
+from rubric_lint.dialects.search.lost_in_suites import find_faulty_templates
+from rubric_lint.messages import describe
+from rubric_lint.migrate.agentv import find_other_files, is_named, names_in
 from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks, find_names, names_environment
@@ -149,9 +147,10 @@ def gather_input(suite: dict[str, Any], case: dict[str, Any]) -> list[Any] | Non
 def _check_prompts(document: Document) -> Iterator[Unmet]:
     """Check that one prompt, the input of each test, can serve all tests."""
     suite = document.data
+    has_input = any({"input", "input_messages"} & case.keys() for _, case in find_suite_cases(document))
     for name in (CASES, *OLD_CASES):
         for at, case in enumerate(suite[name] if isinstance(suite.get(name), list) else ()):
-            if isinstance(case, str):
+            if isinstance(case, str) and has_input:
                 told = "AgentV 5 would put `prompts` before these cases too; move them into a suite"
                 yield Unmet(told, (name, at), Part.VALUE)
     if "prompts" in suite and not is_input(suite["prompts"]):
@@ -362,10 +361,10 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
     is_shared = not suite or isinstance(suite.get("default_test"), str)
     is_shared = is_shared or bool(suite.get("assert") or look_up(suite, ("default_test", "assert")))
     for path, case in find_suite_cases(document):
-        if not is_named(case):
+        if not is_named(case) and not is_in_folder(document):
             yield Unmet("AgentV 5 skips a test without `id`", path, Part.HEAD)
         is_asked = "prompts" in suite and not is_input(suite["prompts"])
-        if suite and not is_asked and "input" not in names_in(case, "vars"):
+        if suite and not is_asked and "input" not in case and "input" not in names_in(case, "vars"):
             yield Unmet("the test has no `input`, which AgentV 5 needs in `vars`", path, Part.HEAD)
         elif not (is_shared or case.keys() & {"criteria", "assert", "turns"}):
             yield Unmet("AgentV 5 skips a test without `criteria` and `assert`", path, Part.HEAD)

@@ -10,6 +10,17 @@ from functools import reduce
 from operator import getitem
 from typing import Any
 
+from rubric_lint.dialects.search.agentv_parts import (
+    CASES,
+    LISTS,
+    OLD_CASES,
+    Unmet,
+    find_assertion_lists,
+    find_assertions,
+    find_suite_cases,
+    is_suite,
+)
+from rubric_lint.dialects.search.agentv_releases import Release
 from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, load_tables
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.sharing import Sharing
@@ -17,19 +28,7 @@ from rubric_lint.format.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
 from rubric_lint.migrate import agentv_5_suite as checks
-from rubric_lint.migrate.agentv import (
-    CASES,
-    LISTS,
-    OLD_CASES,
-    Rewriting,
-    Unmet,
-    find_assertion_lists,
-    find_assertions,
-    find_suite_cases,
-    find_unconvertible,
-    is_suite,
-    names_in,
-)
+from rubric_lint.migrate.agentv import find_unconvertible, names_in
 from rubric_lint.patch import Style, drop, like, plain, put, rename, rewrite, track, written
 from rubric_lint.patch.tracked import find_origin
 from rubric_lint.text.document import Document
@@ -44,7 +43,7 @@ SCALE = "overall"
 _RENDERED = ("input", "rubrics", *LISTS, "criteria", "id", "description")
 
 
-def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Rewriting) -> Iterator[Unmet]:
+def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release) -> Iterator[Unmet]:
     """Find what keeps a document from being converted, with its place; `rubrics` are those in the document."""
     cases = {path for path, _ in find_suite_cases(document)}
     for rubric in rubrics:
@@ -72,7 +71,7 @@ class Converted:
     blockers: tuple[Unmet, ...]
 
 
-def convert(document: Document, rubrics: list[Rubric], target: Rewriting) -> Converted:
+def convert(document: Document, rubrics: list[Rubric], target: Release) -> Converted:
     """Return the data of a suite, a file of cases or a template for a release.
 
     `rubrics` are those in the document, which must have no blockers.
@@ -140,12 +139,13 @@ def add(mapping: dict[str, Any], at: str | None, name: str, value: Any) -> None:
 class _Conversion:
     """The conversion of one document: its tracked data, and the parts of it before they move."""
 
-    def __init__(self, document: Document, data: Any, target: Rewriting) -> None:
+    def __init__(self, document: Document, data: Any, target: Release) -> None:
         self.data = data
         self.target = target
         self.suite: dict[str, Any] = data if is_suite(document) else {}
         self.cases: list[dict[str, Any]] = [at_path(data, path) for path, _ in find_suite_cases(document)]
         self.has_cases = {path[0] for path, _ in find_suite_cases(document) if path}
+        self.has_cases |= {name for name in OLD_CASES if isinstance(self.suite.get(name), str)}  # the name of a file
         tasks = checks.list_tasks(document)
         self.assertions: list[tuple[dict[str, Any], Any]] = [
             (at_path(data, path), checks.find_task(tasks, path)) for path, _ in find_assertions(document)
@@ -175,7 +175,7 @@ class _Conversion:
 class _ToFour(_Conversion):
     """The conversion of a suite before AgentV 4."""
 
-    def __init__(self, document: Document, data: Any, target: Rewriting) -> None:
+    def __init__(self, document: Document, data: Any, target: Release) -> None:
         super().__init__(document, data, target)
         self.owners = [
             at_path(data, path[:-1]) for path, _ in find_assertion_lists(document) if path[-2:-1] != ("execution",)
@@ -200,7 +200,7 @@ class _ToFour(_Conversion):
 class _ToFive(_Conversion):
     """The conversion of a suite before AgentV 5."""
 
-    def __init__(self, document: Document, data: Any, target: Rewriting) -> None:
+    def __init__(self, document: Document, data: Any, target: Release) -> None:
         super().__init__(document, data, target)
         self.turns = [turn for case in self.cases for turn in mappings(case.get("turns"))]
         self.has_prompts = "prompts" in self.suite
@@ -283,7 +283,7 @@ class _ToFive(_Conversion):
         case.update(parts)
 
 
-def move_rubric(rubric: Rubric, owner: Any, target: Rewriting) -> None:
+def move_rubric(rubric: Rubric, owner: Any, target: Release) -> None:
     """Put a list of criteria where the release reads it."""
     path = rubric.path
     if not path or (rubric.view and rubric.view.definition) or path[-1] in LISTS:

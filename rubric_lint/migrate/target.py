@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from rubric_lint.dialects.search.agentv_parts import Unmet, find_unloaded, is_of_agentv
+from rubric_lint.dialects.search.agentv_releases import RELEASES, Release
 from rubric_lint.dialects.search.agentv_suites import EVAL_FILES
 from rubric_lint.dialects.search.locate import find_claim_span
 from rubric_lint.finding import Finding, Result, Severity
@@ -16,17 +18,7 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import BASE
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
 from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
-from rubric_lint.migrate.agentv import (
-    TARGETS,
-    Rewriting,
-    Unmet,
-    find_custom,
-    find_other_files,
-    find_unloaded,
-    is_foreign,
-    is_of_agentv,
-    is_read_as_it_is,
-)
+from rubric_lint.migrate.agentv import find_custom, find_other_files, is_foreign, is_read_as_it_is
 from rubric_lint.migrate.agentv_reading import Read, read_suite
 from rubric_lint.migrate.convert import SCALE, Converted, convert, find_blockers
 from rubric_lint.patch import Refused, former_path, write_all
@@ -57,7 +49,7 @@ _DEPRECATED = (
 _SUITES = {"agentv-4": agentv_4_suite, "agentv-5": agentv_5_suite}
 
 
-def find_unread(document: Document, target: Rewriting) -> Iterator[Unmet]:
+def find_unread(document: Document, target: Release) -> Iterator[Unmet]:
     """Find what a release refuses, skips or never reads of a suite as it stands."""
     yield from (unmet for unmet in find_unloaded(document, target) if not unmet.is_note)
     yield from _SUITES[target.name].find_gaps(document)
@@ -84,7 +76,7 @@ def rewrite(
     enabled = frozenset(BY_NAME) if settings.enabled is None else settings.enabled
     settings = settings._replace(enabled=enabled - DEPRECATIONS, implicit_required=unsaid_is_required)
     fixed = fix(name, data, settings, unsafe=unsafe, choices=choices)
-    wanted = TARGETS[target]
+    wanted = RELEASES[target]
     if not fixed.result.source.text:  # the linter does not read files in which nothing speaks of rubrics
         with suppress(UndecodableError):
             source = Source.from_bytes(name, data)
@@ -148,7 +140,8 @@ class _File:
     @cached_property
     def suites(self) -> list[Document]:
         """The documents that have rubrics, and the suites of AgentV without any; of JSON Lines, all or none."""
-        found = [document for document in self.documents if document in self.rubrics or is_of_agentv(document)]
+        is_part = bool(self._settings.part)  # of a suite that names the file
+        found = [each for each in self.documents if is_part or each in self.rubrics or is_of_agentv(each)]
         if found and self.source.name.lower().endswith(".jsonl"):
             return [document for document in self.documents if isinstance(document.data, dict)]
         return found
@@ -164,7 +157,7 @@ class _Rewriting:
     """The rewriting of one file: the outcome of its fixes, the target, the settings, and the file after the fixes."""
 
     fixed: Fixed
-    target: Rewriting
+    target: Release
     settings: FileSettings
     file: _File
 

@@ -146,7 +146,7 @@ _OF_SEARCH = (
             "agentv-cases": "AgentV reads the cases of a suite from a list, and this file holds {found}",
             "agentv-5-row": "AgentV 5 does not read `{list}` of a case in another file; write `assert`",
             "agentv-5-test": (
-                "AgentV 5 does not read `rubrics` of a test; move it into `assert`, as `value` of an `llm-rubric`"
+                "{release} does not read `rubrics` of a test; move it into `{list}`, as `{wanted}` of an `{type}`"
             ),
             "agentv-field": (
                 "AgentV reads the criteria of `type: {type}` from `{wanted}`, and {loss} `{field}`; rename it"
@@ -166,17 +166,17 @@ _OF_SEARCH = (
             "agentv-one-criterion": (
                 "AgentV takes `{taken}` of this mapping and drops its {dropped}; write a list of criteria"
             ),
-            "agentv-5-type": "AgentV 5 refuses `type: {type}`; write `llm-rubric` with `value`",
-            "agentv-5-list": "AgentV 5 refuses `{list}`; write `assert`",
-            "agentv-5-turn": "AgentV 5 does not read `assertions` of a turn; write `assert`",
-            "agentv-4-string": "AgentV 4 skips strings in the `rubrics` of `{type}`; write a mapping with `outcome`",
-            "agentv-4-composite": ("AgentV 4 skips strings in a `composite`; write `type: rubrics` with `criteria`"),
-            "agentv-4-type": "AgentV 4 {effect}, so its criteria are lost; write `llm-grader`",
+            "agentv-5-type": "the criteria of `type: {type}` are not read: {reason}",
+            "agentv-5-list": "{release} refuses `{list}`; write `{wanted}`",
+            "agentv-5-turn": "{release} does not read `{list}` of a turn; write `{wanted}`",
+            "agentv-4-string": "{release} skips strings in the `{field}` of `{type}`; write a mapping with `outcome`",
+            "agentv-4-composite": "{release} skips strings in a `{type}`; write `type: {kind}` with `{criteria}`",
+            "agentv-4-type": "the criteria of `type: {type}` are not read: {reason}",
             "agentv-4-dropped": "AgentV drops a criterion with `criteria` from `rubrics` of a test; write `outcome`",
             "agentv-4-evaluators": (
-                "AgentV reads no `evaluators` of a suite, so the criteria here are lost; write `assertions`"
+                "AgentV reads no `{list}` of a suite, so the criteria here are lost; write `{wanted}`"
             ),
-            "agentv-4-second-list": (
+            "agentv-second-list": (
                 "AgentV reads only `{first}` of this test, so the criteria here are lost; join the two lists"
             ),
             "agentv-other-field": "AgentV does not read criteria of a test from `{field}`; {advice}",
@@ -187,6 +187,9 @@ _OF_SEARCH = (
             ),
             "agentv-variable": (
                 "AgentV 5 writes nothing in place of `{name}`, which is not in `vars`; add it there, or escape the text"
+            ),
+            "agentv-object": (
+                "AgentV 5 writes `[object Object]` in place of `{name}`, which is not a string; name a field of it"
             ),
         },
         fix="unsafe",

@@ -10,12 +10,13 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
+from rubric_lint.dialects.search.agentv_parts import is_of_agentv
+from rubric_lint.dialects.search.agentv_releases import RELEASES
 from rubric_lint.finding import Finding, Result, Severity, Unread
 from rubric_lint.format.criterion import HIGHEST, Band, Level, Shape, read_number
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
 from rubric_lint.messages import join_words
-from rubric_lint.migrate.agentv import TARGETS, is_of_agentv
 from rubric_lint.migrate.target import find_unread
 from rubric_lint.project.files import File, Unreadable
 from rubric_lint.project.opening import LIMIT
@@ -108,7 +109,7 @@ def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rub
         with suppress(UndecodableError):
             owners = {each: is_of_agentv(each) for each in read_documents(Source.from_bytes(name, data))[0]}
     # AgentV takes `.json` for the `evals.json` of Agent Skills.
-    for target in TARGETS.values() if any(owners.values()) and kind_of(name) is not Kind.JSON else ():
+    for target in RELEASES.values() if any(owners.values()) and kind_of(name) is not Kind.JSON else ():
         unread = {
             (*document.source.position(document.span(path, part).start)[:2], reason)
             for document in owners

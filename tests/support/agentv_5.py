@@ -39,6 +39,19 @@ REFUSED = frozenset(
     }
 )  # fmt: skip
 
+RESERVED = frozenset(
+    {
+        "answer-relevance", "bleu", "classifier", "contains-html", "contains-json", "contains-sql", "contains-xml",
+        "context-faithfulness", "context-recall", "context-relevance", "conversation-relevance", "factuality",
+        "finish-reason", "gleu", "guardrails", "human", "is-html", "is-refusal", "is-sql", "is-valid-function-call",
+        "is-valid-openai-function-call", "is-valid-openai-tools-call", "is-xml", "levenshtein", "max-score", "meteor",
+        "model-graded-closedqa", "model-graded-factuality", "moderation", "perplexity", "perplexity-score", "pi",
+        "rouge-n", "ruby", "search-rubric", "select-best", "similar:cosine", "similar:dot", "similar:euclidean",
+        "tool-call-f1", "trace-error-spans", "trace-span-count", "trace-span-duration", "word-count"
+    }
+)  # fmt: skip
+"""Types that loaders/grader-parser.ts refuses as custom assertions, with `not-` before them too."""
+
 KNOWN = frozenset(
     {
         "llm-rubric", "agent-rubric", "assert-set", "script", "javascript", "python", "webhook", "similar",

@@ -8,6 +8,7 @@ from typing import Any
 
 from rubric_lint.cli.output import AGENTS
 from rubric_lint.dialects import DIALECTS, load_dialect
+from rubric_lint.dialects.search.agentv_releases import RELEASES
 from rubric_lint.dialects.tables.columns import FIELDS, HEADERS
 from rubric_lint.format.schema_files import FORMS, catalogue, load, schemas_root
 from rubric_lint.mcp.tools import TOOLS
@@ -196,9 +197,21 @@ def _describe_editor_setting(setting: dict[str, Any]) -> str:
     return " ".join([setting["markdownDescription"], *(f"`{value}`: {text}" for value, text in values)])
 
 
+def list_agentv_types() -> str:
+    """Return the table of the types of assertions that releases of AgentV do not read."""
+    rows = []
+    for release in RELEASES.values():
+        for row in release.loaded["unloaded"]:
+            reserved = "; so with `not-` before it" if row.get("is_reserved") else ""
+            rows.append(f"| {', '.join(f'`{kind}`' for kind in row['types'])} | {row['reason']}{reserved} |")
+        rows.append(f"| `not-` before another type | {release.loaded['negated'].format(type='TYPE')} |")
+    return "\n".join(["| type | what AgentV does |", "|---|---|", *rows])
+
+
 LISTS: dict[str, Callable[[], str]] = {
     **{f"rules: {group}": partial(list_rules, group) for group in GROUPS},
     "agents": list_agents,
+    "agentv types": list_agentv_types,
     "tools": list_tools,
     "choices": list_choices,
     "settings": list_settings,

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects import SUITES
+from rubric_lint.dialects.search.agentv_parts import CASES, OLD_CASES
 from rubric_lint.dialects.search.agentv_suites import (
     EVAL_FILES,
     EVALUATORS,
@@ -21,13 +22,11 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Kind
 
-LISTS_OF_CASES = ("tests", "evalcases", "eval_cases", "cases")
+LISTS_OF_CASES = (CASES, *OLD_CASES)
 """The names that the list of cases of a suite has had."""
 
 _ONLY_IN_AGENTV = frozenset({"assertions", "execution", "evalcases", "eval_cases"})
 _INCLUDE = "include"
-TESTS = LISTS_OF_CASES[0]
-"""The name of the list of cases today."""
 
 
 _MOST = 80
@@ -161,6 +160,6 @@ def find_misshapen(document: Document) -> Iterator[tuple[Path, str]]:
     if document.part != Holds.CASES or is_case_file(document) or document.number is not None:
         return
     data = document.data
-    has_tests = document.kind is Kind.JSON and isinstance(data, dict) and isinstance(data.get(TESTS), list)
+    has_tests = document.kind is Kind.JSON and isinstance(data, dict) and isinstance(data.get(CASES), list)
     if not (isinstance(data, list) or has_tests or data is None):
         yield (), describe(data, "")

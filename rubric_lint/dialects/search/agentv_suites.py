@@ -2,20 +2,35 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.format.schema import schema_of
-from rubric_lint.format.schema_files import load
+from rubric_lint.dialects.search.agentv_releases import (
+    NEWEST,
+    OLDEST,
+    RELEASES,
+    ListPath,
+    Release,
+    find_fields,
+    list_names,
+    list_paths,
+)
+from rubric_lint.format.schema import (
+    Validator,
+    allows,
+    open_validator,
+    python_validator,
+    read_slow_faults,
+    schema_of,
+)
 from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.shapes.direction import is_off
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
-EVALUATORS = ("assertions", "assert", "evaluators")
+EVALUATORS = list_names()
 """The names of lists of assertions, which may also be below `execution`."""
 
-OLD_FIELDS = {"expected_outcome": "criteria", "input_messages": "input", "expected_messages": "expected_output"}
+OLD_FIELDS: dict[str, str] = OLDEST.loaded["renamed"]["test"]
 """The fields of cases before AgentV 3, and their names since then."""
 
 EVAL_FILES = (".eval.yaml", ".eval.yml")
@@ -27,18 +42,15 @@ CASE_FILES = ("case.yaml", "case.yml")
 TEMPLATES = ".agentv/templates/"
 """The folder of files with lists of assertions that suites include."""
 
-LISTS_OF_A_CASE = (("assertions",), ("assert",), ("execution", "evaluators"), ("evaluators",), ("execution", "assert"))
-"""Where a case has its assertions: before AgentV 5.1, the first of these that is there counts."""
+_SETS = find_fields("x-members", but="x-skips-strings")
+"""The types of assertions that hold others, strings among them, each with the field of its list."""
 
-_OF_SUITES = ("assertions", "assert")
 _CASES = "tests"
 _OF_CASES = frozenset({"criteria", "input", "expected_output"})
 _ONLY_CASES_HAVE = frozenset({"id", "input", "criteria"})
 
-# These tell a suite of AgentV from one of promptfoo, and AgentV 5 from earlier releases: both systems have `vars` and
-# `assert`.
 _OF_PROMPTFOO = "defaultTest"
-_OF_A7 = ("default_test", "evaluate_options")
+"""What tells a suite of promptfoo from one of AgentV: both have `vars` and `assert`."""
 
 
 class ListPlace(NamedTuple):
@@ -57,13 +69,19 @@ def find_typed(document: Document) -> Iterator[tuple[Path, dict[str, Any], str]]
             yield path, mapping, kind
 
 
+def find_release(document: Document) -> Release:
+    """Return the release that a suite is written for, judging by its prompts and the names of its defaults."""
+    return NEWEST if is_current(document) else OLDEST
+
+
 def is_current(document: Document) -> bool:
     """Return whether the suite is written for AgentV 5, judging by its prompts and the names of its defaults."""
     suite = document.data
     if not isinstance(suite, dict) or _OF_PROMPTFOO in suite:
         return False
-    cases = find_cases(document) if "prompts" in suite else ()
-    return any(name in suite for name in _OF_A7) or any("id" in case and "input" not in case for _, case in cases)
+    if any(name in suite for name in NEWEST.shown_by):
+        return True
+    return "prompts" in suite and any("id" in case and "input" not in case for _, case in find_cases(document))
 
 
 def is_agentv_case(case: Any) -> bool:
@@ -100,11 +118,17 @@ def find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
         yield from find_mappings((), data)
     elif isinstance(data, dict):
         yield from find_mappings((_CASES,), data.get(_CASES))
-        for path, scenario in find_mappings(("scenarios",), data.get("scenarios")):
-            for name in ("config", _CASES):
-                yield from find_mappings((*path, name), scenario.get(name))
+        yield from find_scenario_tests(document)
         if _CASES not in data and is_case_file(document):
             yield (), data
+
+
+def find_scenario_tests(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Find the tests of scenarios, and the mappings that are joined with each of them."""
+    scenarios = document.data.get("scenarios") if isinstance(document.data, dict) else None
+    for path, scenario in find_mappings(("scenarios",), scenarios):
+        for name in ("config", _CASES):
+            yield from find_mappings((*path, name), scenario.get(name))
 
 
 def is_case_file(document: Document) -> bool:
@@ -132,29 +156,30 @@ def find_text_lists(document: Document, *, is_told: bool) -> Iterator[ListPlace]
         if any(isinstance(entry, str) for entry in place.value):
             yield place
         for path, member in find_mappings(place.path, place.value):
-            inner = member.get("assert") if member.get("type") == "assert-set" else None
+            field = _SETS.get(str(member.get("type")), "")
+            inner = member.get(field)
             if isinstance(inner, list) and any(isinstance(entry, str) for entry in inner):
-                yield ListPlace((*path, "assert"), inner)
+                yield ListPlace((*path, field), inner)
 
 
 def _find_lists(document: Document, cases: list[tuple[Path, dict[str, Any]]]) -> Iterator[ListPlace]:
     """Find the lists that count: of the suite, of its defaults, of each case that has an `id`, and of its turns."""
     suite = document.data if isinstance(document.data, dict) else {}
     if not any(path == () for path, _ in cases):
-        yield from _find_first((), suite, [(name,) for name in _OF_SUITES])
+        yield from _find_first((), suite, list_paths("suite"))
         if isinstance(defaults := suite.get("default_test"), dict):
-            yield from _find_first(("default_test",), defaults, [("assert",)])
+            yield from _find_first(("default_test",), defaults, list_paths("default_test"))
     for path, case in cases:
         if "id" in case or path[:1] == ("scenarios",) or (not path and is_in_folder(document)):
-            yield from _find_first(path, case, LISTS_OF_A_CASE)
+            yield from _find_first(path, case, list_paths("test"))
             for place, turn in find_mappings((*path, "turns"), case.get("turns")):
-                for found in _find_first(place, turn, [(name,) for name in _OF_SUITES]):
+                for found in _find_first(place, turn, list_paths("turn")):
                     yield found._replace(is_turn=True)
 
 
-def _find_first(path: Path, owner: dict[str, Any], names: Iterable[Path]) -> Iterator[ListPlace]:
+def _find_first(path: Path, owner: dict[str, Any], names: Iterable[ListPath]) -> Iterator[ListPlace]:
     """Find the first of several lists of a mapping."""
-    steps = next((steps for steps in names if look_up(owner, steps) is not None), ())
+    steps: ListPath = next((steps for steps in names if look_up(owner, steps) is not None), ())
     if isinstance(value := look_up(owner, steps), list):
         yield ListPlace((*path, *steps), value)
 
@@ -189,13 +214,14 @@ def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | No
     `threshold` of a suite: one in a test says what this test needs, and the others AgentV refuses, or the author means
     another release. A plain one of a suite may stand there for another release that reads the file too.
     """
+    release = next(release for release in RELEASES.values() if release.table == schema)
     holders = [path[:end] for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int)]
     tests = [holder for holder in holders if not (len(holder) > 1 and holder[-2] in EVALUATORS)]
     read, unread = list[PassMark](), list[PassMark]()
     for part, holder in (*(("test", test) for test in tests), ("suite", ())):
         for steps in _MARKS:
             if look_up(document.value(holder), steps) is not None:
-                reason = _word_unread(load_table(schema)[part], steps)
+                reason = _word_unread(release.loaded[part], steps)
                 may_be_meant = part == "test" or steps != (_MARK,)
                 mark = PassMark((*holder, *steps), reason, f"`{steps[0]}` of a {part}", may_be_meant)
                 (unread if reason else read).append(mark)
@@ -242,13 +268,14 @@ def find_negation(document: Document, path: Path) -> tuple[Path, str] | None:
     return None
 
 
-def _word_unread(schema: Mapping[str, Any], steps: Path) -> str:
-    """Return why a release does not read a field of a part of a suite; empty if it does."""
+def _word_unread(table: Mapping[str, Any], steps: Path) -> str:
+    """Return why a release does not read a threshold in a part of a suite; empty if it does."""
+    schema = table
     for step in steps:
         known = schema.get("properties", {})
         schema = known[step] if step in known else schema.get("additionalProperties", {"not": {}})
         if schema.get("not") == {}:
-            return str(schema.get("x-reason", "AgentV 4 ignores it; write it in `execution`"))
+            return str(schema.get("x-reason") or table["properties"][_MARK]["x-reason"])
     return ""
 
 
@@ -266,15 +293,9 @@ def find_mappings(path: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]
             yield (*path, index), item
 
 
-@cache
-def load_table(schema: str) -> Any:
-    """Return what a release reads of a suite, its tests and its assertions: JSON Schemas by part."""
-    return load(schema)["x-loaded"]
-
-
 def load_tables() -> tuple[Any, Any]:
     """Return what AgentV 4 and AgentV 5 read."""
-    return load_table("agentv/a6.json"), load_table("agentv/a7.json")
+    return OLDEST.loaded, NEWEST.loaded
 
 
 def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
@@ -284,17 +305,22 @@ def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
 
 
 def find_unread(
-    value: dict[str, Any], schema: Mapping[str, Any], title: str, lost: frozenset[str] = frozenset()
+    value: dict[str, Any],
+    schema: Mapping[str, Any],
+    title: str,
+    lost: frozenset[str] = frozenset(),
+    validator: Validator | None = None,
 ) -> Iterator[tuple[str, str, Path, Part, bool]]:
     """Find what a release refuses, skips or never reads in one part of a suite, besides the fields that are `lost`.
 
     Yield the beginning of a message, the reason, the place, and whether it is read, but seldom as it is meant.
+    `validator` is that of the schema, for a caller with many such parts.
     """
-    from rubric_lint.format.schema import is_valid, python_validator, read_slow_faults  # noqa: PLC0415
-
-    told = set(find_read(schema))
-    faults = [] if is_valid(dict(schema), value) else read_slow_faults(python_validator()(schema).iter_errors(value))
-    for fault in faults:
+    is_sound = allows(validator or open_validator(dict(schema)), value)
+    if is_sound and lost.isdisjoint(value):
+        return  # most parts are
+    told: set[str] = set()
+    for fault in [] if is_sound else read_slow_faults(python_validator()(schema).iter_errors(value)):
         reason = fault.schema.get("x-reason", "")
         if not fault.path:
             yield "", reason, ("type",), Part.KEY, False

@@ -1,22 +1,24 @@
 """Find criteria in suites of AgentV and promptfoo that nothing reads: findings in AgentV's, and near misses."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rubric_lint.dialects.agentv import CONTAINERS, find_assertions
+from rubric_lint.dialects.search.agentv_parts import find_unloaded
+from rubric_lint.dialects.search.agentv_parts import is_of_agentv as is_suite_of_agentv
+from rubric_lint.dialects.search.agentv_releases import NEWEST, Release, find_fields
 from rubric_lint.dialects.search.agentv_suites import (
     EVALUATORS,
-    LISTS_OF_A_CASE,
     find_cases,
     find_mappings,
+    find_release,
     find_typed,
     is_current,
     is_of_agentv,
-    load_tables,
     look_up,
     speaks,
 )
-from rubric_lint.dialects.search.agentv_suites import find_unread as find_unread_fields
 from rubric_lint.edits.intents import EscapeText, Repair
 from rubric_lint.finding import Problem
 from rubric_lint.format.recognition import FIELD
@@ -35,29 +37,33 @@ def find_faulty_templates(document: Document) -> Iterator[Problem]:
     It renders the texts of a test as soon as the test has variables, and only those.
     """
     suite = document.data if isinstance(document.data, dict) else {}
-    shared = _read_names(suite) | _read_names(suite.get("default_test"))
+    shared = _read_variables(suite) | _read_variables(suite.get("default_test"))
     for path, case in () if isinstance(suite.get("default_test"), str) else find_cases(document):
-        own = _read_names(case) | shared
+        own = shared | _read_variables(case)
+        mappings = {name for name, value in own.items() if _is_object(value)}
         if path[:1] == ("scenarios",) or not own:
             continue
-        held: Path = ("assert",) if "assert" in case else ("execution", "assert")
+        lists = NEWEST.lists["test"]
+        held = next((place for place in lists if look_up(case, place) is not None), lists[0])
         judged = dict(_find_in_list((*path, *held), look_up(case, held)))
-        rendered = [text for name in _RENDERED for text in find_strings((*path, name), case.get(name))]
+        fields = NEWEST.loaded["rendered"]
+        rendered = [text for name in fields for text in find_strings((*path, name), case.get(name))]
         rendered += find_strings((*path, "vars", "input"), look_up(case, ("vars", "input")))
         for place, text in {**judged, **dict(rendered)}.items():
             given = {"env"} if place[-1] == "prompt" else _GIVEN  # the others are gone before its judge sees a prompt
             if tag := find_broken(text):
                 yield Problem("agentv-template", place, values={"tag": tag}, repair=_escape(place))
-            elif place in judged and (missing := set(find_names(text)) - own - given):
+            elif place in judged and (missing := set(find_names(text)) - own.keys() - given):
                 first = next(name for name in find_names(text) if name in missing)
                 yield Problem("agentv-variable", place, values={"name": first}, repair=_escape(place))
+            elif names := mappings & {match[1] for match in _WHOLE.finditer(text) if match[0] != text.strip()}:
+                yield Problem("agentv-object", place, values={"name": min(names)})
 
 
-_RENDERED = ("id", "description", "criteria", "assert")
-_GIVEN = frozenset(
-    {"env", "input", "output", "expected_output", "criteria", "metadata", "metadata_json", "rubrics", "rubrics_json"}
-    | {"file_changes", "tool_calls", "vars", "context", "provider", "question", "answer"}
-)
+_WHOLE = re.compile(r"\{\{-?\s*(\w+)\s*-?\}\}")
+"""A tag that is a variable, without a field of it or a filter."""
+
+_GIVEN = frozenset(NEWEST.loaded["filled"])
 """Names that AgentV or its judge may fill in, whatever the variables of a test are."""
 
 
@@ -65,9 +71,14 @@ def _escape(path: Path) -> Repair:
     return Repair("escape the text, so that the judge sees it as it is", (EscapeText(path),), safe=False)
 
 
-def _read_names(owner: Any) -> frozenset[str]:
+def _read_variables(owner: Any) -> dict[str, Any]:
     given = owner.get("vars") if isinstance(owner, dict) else None
-    return frozenset(map(str, given)) if isinstance(given, dict) else frozenset()
+    return {str(name): value for name, value in given.items()} if isinstance(given, dict) else {}
+
+
+def _is_object(value: Any) -> bool:
+    """Return whether a variable is no text where a template names it; of a list of strings, each makes a test."""
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and not isinstance(value[0], str))
 
 
 def _find_in_list(path: Path, entries: Any) -> Iterator[tuple[Path, str]]:
@@ -76,26 +87,33 @@ def _find_in_list(path: Path, entries: Any) -> Iterator[tuple[Path, str]]:
         place = (*path, at)
         if isinstance(entry, str):
             yield place, entry
-        elif isinstance(entry, dict) and entry.get("type") in ("llm-rubric", "agent-rubric"):
-            for name in ("value", "score_ranges", "prompt"):
+            continue
+        kind = str(entry.get("type")) if isinstance(entry, dict) else ""
+        if kind in NEWEST.criteria_fields:
+            for name in (NEWEST.criteria_fields[kind], "score_ranges", "prompt"):
                 yield from find_strings((*place, name), entry.get(name))
-        elif isinstance(entry, dict) and entry.get("type") == "assert-set":
-            yield from _find_in_list((*place, "assert"), entry.get("assert"))
+        elif kind in _SETS:
+            yield from _find_in_list((*place, _SETS[kind]), entry.get(_SETS[kind]))
+
+
+_SETS = find_fields("x-members")
+"""The types of assertions that hold others, each with the field of their list."""
 
 
 def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path]) -> Iterator[Problem]:
     """Find what AgentV does not read of a suite: `views` are its rubrics, `taken` the paths of all rubrics."""
-    is_last = is_current(document)
+    release = find_release(document)
+    is_last = release is NEWEST
     names = {view.dialect.name for view in views}
     told: set[Path] = set()
     for problem in (
-        *(each for view in views for each in _find_misplaced(document, view.path, is_last=is_last)),
+        *(each for view in views for each in _find_misplaced(document, view.path, release)),
         *_find_empty(document, {path[:-1] for path in taken} | taken),
         *_find_ignored(document),
-        *(_find_refused(document) if is_last else ()),
-        *(find_faulty_templates(document) if is_last or "agentv-a7" in names else ()),
-        *(_find_unread_lists(document, taken, views) if not is_last else ()),
-        *(_find_skipped(document, is_late="agentv-a6" in names) if not is_last else ()),
+        *(_find_refused(document, release) if is_last else ()),
+        *(find_faulty_templates(document) if is_last or names & NEWEST.dialects else ()),
+        *_find_unread_lists(document, release, taken, views),
+        *(_find_skipped(document, release, is_late="agentv-a6" in names) if not is_last else ()),
         *(_find_dropped(document, taken) if not is_last else ()),
         *_find_elsewhere(document, is_last=is_last),
         *_find_in_turns(document),
@@ -105,21 +123,21 @@ def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path])
             yield problem
 
 
-def _find_misplaced(document: Document, path: Path, *, is_last: bool) -> Iterator[Problem]:
+def _find_misplaced(document: Document, path: Path, release: Release) -> Iterator[Problem]:
     """Find criteria of an assertion in a field that AgentV does not read."""
     assertion, field = document.value(path[:-1]), path[-1]
     kind = assertion.get("type") if isinstance(assertion, dict) else None
     wanted = CONTAINERS.get(kind) if isinstance(kind, str) else None
-    if field == FIELD and not isinstance(kind, str) and is_last and path[-3:-2] == ("tests",):
-        yield Problem("agentv-5-test", path, Part.KEY)
+    if field == FIELD and not isinstance(kind, str) and not release.reads_beside and path[-3:-2] == ("tests",):
+        values = {"list": release.assertions, "wanted": release.criteria, "type": release.kind}
+        yield Problem("agentv-5-test", path, Part.KEY, {"release": release.title, **values})
     if wanted is None or field in {wanted, "assert", "assertions"}:
         return
     loss = "skips a test that has them in" if wanted == "value" else "never from"
-    values = {"type": kind, "wanted": wanted, "loss": loss, "field": field}
-    if wanted in assertion:
-        yield Problem("agentv-both-fields", path, Part.KEY, values)
-    else:
-        yield Problem("agentv-field", path, Part.KEY, values, repair=rename_fields([(path, wanted)]))
+    is_twice = wanted in assertion
+    repair = None if is_twice else rename_fields([(path, wanted)])
+    values = {"type": str(kind), "wanted": wanted, "loss": loss, "field": str(field)}
+    yield Problem("agentv-both-fields" if is_twice else "agentv-field", path, Part.KEY, values, repair=repair)
 
 
 def _find_empty(document: Document, taken: set[Path]) -> Iterator[Problem]:
@@ -159,40 +177,59 @@ def _find_ignored(document: Document) -> Iterator[Problem]:
             yield Problem("agentv-one-criterion", (*place, taken), Part.KEY, values)
 
 
-def _find_refused(document: Document) -> Iterator[Problem]:
-    """Find lists and types of assertions that AgentV 5 refuses, in a suite for AgentV 5."""
-    for path, assertion, kind in find_typed(document):
-        fields = (_REFUSED[kind], "value") if kind in _REFUSED else ()
-        if any(isinstance(assertion.get(name), list) for name in fields):
-            yield Problem("agentv-5-type", (*path, "type"), values={"type": kind})
+def _find_refused(document: Document, release: Release) -> Iterator[Problem]:
+    """Find lists and types of assertions that a release does not read."""
+    for path, assertion, _ in find_typed(document):
+        yield from _find_unread_type(path, assertion, release, _CRITERIA_FIELDS, "agentv-5-type")
     for path, case in (((), document.data), *find_cases(document)):
-        for name in ("assertions", "evaluators"):
-            if isinstance(case.get(name), list) and case[name] and "id" in (case if path else {"id": ""}):
-                wanted = "" if "assert" in case else "assert"
-                repair = rename_fields([((*path, name), wanted)]) if wanted else None
-                yield Problem("agentv-5-list", (*path, name), Part.KEY, {"list": name}, repair=repair)
+        owner = "test" if path else "suite"
+        for name in EVALUATORS if "id" in case or not path else ():
+            if (name,) not in release.lists[owner] and isinstance(case.get(name), list) and case[name]:
+                yield _refuse_list("agentv-5-list", (*path, name), case, release.lists[owner][0][-1], release)
         for held, turn in find_mappings((*path, "turns"), case.get("turns") if path else None):
-            if turn.get("assertions") and "assert" not in turn:
-                place = (*held, "assertions")
-                yield Problem("agentv-5-turn", place, Part.KEY, repair=rename_fields([(place, "assert")]))
+            wanted = release.lists["turn"][0][-1]
+            for name in EVALUATORS if wanted not in turn else ():
+                if turn.get(name):
+                    yield _refuse_list("agentv-5-turn", (*held, name), turn, wanted, release)
 
 
-_REFUSED = {"rubrics": "criteria", **dict.fromkeys(("rubric", "llm-grader", "llm_grader", "llm_judge"), FIELD)}
-"""The types of assertions that AgentV 5 refuses, each with the field of its criteria."""
+_CRITERIA_FIELDS = frozenset(find_fields("x-criteria").values())
 
 
-def _find_skipped(document: Document, *, is_late: bool) -> Iterator[Problem]:
+def _refuse_list(code: str, path: Path, owner: dict[str, Any], wanted: str, release: Release) -> Problem:
+    """Return the problem of a list of assertions that has another name in a release."""
+    repair = None if wanted in owner else rename_fields([(path, wanted)])
+    values = {"release": release.title, "list": str(path[-1]), "wanted": wanted}
+    return Problem(code, path, Part.KEY, values, repair=repair)
+
+
+def _find_unread_type(
+    path: Path, assertion: dict[str, Any], release: Release, fields: Iterable[str], code: str
+) -> Iterator[Problem]:
+    """Find whether an assertion with criteria in one of some fields has a type with another name in a release."""
+    if any(isinstance(assertion.get(name), list) for name in fields):
+        unloaded = release.find_unloaded(assertion["type"])
+        if unloaded and unloaded.successor in release.criteria_fields:
+            yield Problem(code, (*path, "type"), values={"type": assertion["type"], "reason": unloaded.reason})
+
+
+def _find_skipped(document: Document, release: Release, *, is_late: bool) -> Iterator[Problem]:
     """Find what AgentV 3 and 4 skip: strings in a grader's list, and graders with the names of earlier releases."""
     for path, assertion, kind in find_typed(document):
-        entries = assertion.get(FIELD)
-        if kind in _SKIP_STRINGS and isinstance(entries, list) and any(isinstance(entry, dict) for entry in entries):
-            for place in _find_texts((*path, FIELD), entries):
-                yield Problem("agentv-4-string", place, Part.ENTRY, {"type": kind})
-        if is_late and kind in _UNKNOWN and isinstance(entries, list):
-            yield Problem("agentv-4-type", (*path, "type"), values={"effect": _UNKNOWN[kind]})
-        if kind == "composite":
-            for place in _find_texts((*path, "assertions"), assertion.get("assertions")):
-                yield Problem("agentv-4-composite", place, Part.ENTRY)
+        if is_late:
+            yield from _find_unread_type(path, assertion, release, (FIELD,), "agentv-4-type")
+        known = release.find_type(kind) or {}
+        if "x-skips-strings" not in known:
+            continue
+        field, members = known.get("x-criteria", ""), known.get("x-members", "")
+        entries = assertion.get(field)
+        if isinstance(entries, list) and any(isinstance(entry, dict) for entry in entries):
+            for place in _find_texts((*path, field), entries):
+                values = {"release": release.title, "field": field, "type": kind}
+                yield Problem("agentv-4-string", place, Part.ENTRY, values)
+        for place in _find_texts((*path, members), assertion.get(members)):
+            values = {"release": release.title, "type": kind, "kind": release.kind, "criteria": release.criteria}
+            yield Problem("agentv-4-composite", place, Part.ENTRY, values)
 
 
 def _find_texts(path: Path, entries: Any) -> list[Path]:
@@ -210,23 +247,21 @@ def _find_dropped(document: Document, taken: set[Path]) -> Iterator[Problem]:
                 yield Problem("agentv-4-dropped", place, Part.KEY, repair=rename_fields([(place, "outcome")]))
 
 
-_SKIP_STRINGS = frozenset({"rubric", "llm-grader", "llm_grader"})
-_UNKNOWN = {"llm_judge": "skips `llm_judge`", "agent_judge": "does not know `agent_judge` and scores it 0"}
-
-
-def _find_unread_lists(document: Document, taken: set[Path], views: list[View]) -> Iterator[Problem]:
-    """Find the lists that AgentV 4 does not read: `evaluators` of a suite, and all but the first list of a case."""
-    name = "evaluators"
-    if any(view.path[:1] == (name,) for view in views) and next(find_cases(document), None):
-        yield Problem("agentv-4-evaluators", (name,), Part.KEY)
+def _find_unread_lists(document: Document, release: Release, taken: set[Path], views: list[View]) -> Iterator[Problem]:
+    """Find the lists that a release does not read: some names in a suite, and all but the first list of a case."""
+    read = {path[0] for path in release.lists["suite"]}
+    for name in EVALUATORS if next(find_cases(document), None) else ():
+        if name not in read and any(view.path[:1] == (name,) for view in views):
+            values = {"list": name, "wanted": release.assertions}
+            yield Problem("agentv-4-evaluators", (name,), Part.KEY, values)
     for path, case in find_cases(document):
         first = ""
-        for steps in LISTS_OF_A_CASE[:-1]:
+        for steps in release.lists["test"]:
             value, place = look_up(case, steps), (*path, *steps)
             if value is None:
                 continue
             if first and (_find_texts(place, value) or any(each[: len(place)] == place for each in taken)):
-                yield Problem("agentv-4-second-list", place, Part.KEY, {"first": first})
+                yield Problem("agentv-second-list", place, Part.KEY, {"first": first})
             first = first or steps[-1]
 
 
@@ -297,25 +332,18 @@ def find_graders(document: Document) -> Iterator[tuple[Path, str]]:
             yield path, f"OpenAI has deprecated its graders; {advice}"
 
 
-def find_unloaded(document: Document) -> Iterator[tuple[Path, Part, str]]:
-    """Find what AgentV 5 refuses, skips or never reads of a suite that is written for it, by the table of its schema.
+def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterator[tuple[Path, Part, str]]:
+    """Find what AgentV does not read of a suite whose rubrics are in these dialects, or that has none.
 
-    Fields that it does not know are left out: earlier releases of AgentV 5 read some of them.
+    Its release is AgentV 5 if the suite or one of its rubrics shows that, else AgentV 4.
     """
-    if not is_current(document):
-        return
-    table = load_tables()[1]
-    parts: list[tuple[str, Path, dict[str, Any], Any]] = [("a suite", (), document.data, table["suite"])]
-    parts += [("a test", path, case, table["test"]) for path, case in find_cases(document)]
-    for path, mapping, kind in find_typed(document):
-        if reason := table["unloaded"].get(kind):
-            yield (*path, "type"), Part.VALUE, f"`type: {shorten(kind)}`: {reason}"
-        parts += [(f"`{kind}`", path, mapping, table["assertion"])]
-        parts += [(f"`{kind}`", path, mapping, table["types"].get(kind, {}))]
-    for what, path, value, schema in parts:
-        read = {name: keyword for name, keyword in schema.items() if name != "additionalProperties"}
-        for name, reason, place, part, _ in find_unread_fields(value, read, "AgentV 5"):
-            yield (*path, *place), part, f"{name}{what}: {reason}"
+    is_agentv = any(name.startswith("agentv-") for name in dialects)
+    if is_agentv or is_current(document) or (not dialects and is_suite_of_agentv(document)):
+        is_new = not NEWEST.dialects.isdisjoint(dialects)
+        if not dialects:
+            is_new = any(kind in NEWEST.criteria_fields for *_, kind in find_typed(document))
+        for unmet in find_unloaded(document, NEWEST if is_new else find_release(document)):
+            yield unmet.path, unmet.part, unmet.reason
 
 
 def _find_value(

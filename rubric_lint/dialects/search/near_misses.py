@@ -135,8 +135,8 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             is_alone = not (taken or in_suite or lost)
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, is_alone=is_alone, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_known))
-    forms = _find_unread_forms(document, taken, of_agentv=of_agentv)
-    noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
+    forms = _find_unread_forms(document, found, taken, of_agentv=of_agentv)
+    noticed += [(path, part, reason, True) for path, part, reason in forms if not _is_told(path, lost, told)]
     noticed += _find_by_dialects(document, found, is_told=bool(taken or noticed))
     if taken or not (noticed or lost):
         for (path, *_), reason, steps in home:
@@ -148,6 +148,11 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     unread = [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
     unread = list(dict.fromkeys(unread))  # aliases repeat some
     return unread or ([] if taken or lost or found.is_claimed else list(_find_prompts(document)))
+
+
+def _is_told(path: Path, lost: set[Path], told: set[Path]) -> bool:
+    """Return whether a finding has said what is wrong with a value, with its list, or with the criteria beside it."""
+    return path in told or path[:-1] in lost or (path[-1:] == ("type",) and path[:-1] in told)
 
 
 def _find_empty(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
@@ -452,9 +457,11 @@ def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, 
             yield path, Part.HEAD, reason, False
 
 
-def _find_unread_forms(document: Document, taken: set[Path], *, of_agentv: bool) -> list[tuple[Path, Part, str]]:
+def _find_unread_forms(
+    document: Document, search: Search, taken: set[Path], *, of_agentv: bool
+) -> list[tuple[Path, Part, str]]:
     """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
-    if not (document.kind.is_program or has_signs_of_forms(document)):
+    if not (document.kind.is_program or has_signs_of_forms(document) or "evaluators" in document.quick_text):
         return []
     from rubric_lint.dialects.search import lost_in_suites  # noqa: PLC0415  (most files have no assertions)
 
@@ -465,5 +472,9 @@ def _find_unread_forms(document: Document, taken: set[Path], *, of_agentv: bool)
         unread += [*deepeval.find_computed(document, taken), *ragas.find_computed(document, taken)]
         return [(path, Part.VALUE, message) for path, message in unread]
     unread += lost_in_suites.find_unread(document, taken, of_agentv=of_agentv)
-    found = [*((path, Part.VALUE, message) for path, message in unread), *lost_in_suites.find_unloaded(document)]
+    dialects = frozenset(location.view.dialect.name if location.view else "" for location in search.rubrics)
+    unloaded = list(lost_in_suites.find_unloaded_parts(document, dialects))
+    untyped = {path[:-1] for path, *_ in unloaded if path[-1:] == ("type",)}
+    found = [(path, Part.VALUE, message) for path, message in unread if path[:-1] not in untyped]
+    found += [each for each in unloaded if each[0] not in taken]  # the rules on rubrics look at those
     return found if of_agentv else [*found, *lost_in_suites.find_misspelt(document)]
