@@ -7,11 +7,12 @@ from typing import Any
 from rubric_lint.dialects.agentv import CONTAINERS, find_assertions
 from rubric_lint.dialects.search.agentv_parts import find_unloaded
 from rubric_lint.dialects.search.agentv_parts import is_of_agentv as is_suite_of_agentv
-from rubric_lint.dialects.search.agentv_releases import NEWEST, Release, find_fields
+from rubric_lint.dialects.search.agentv_releases import NEWEST, OLDEST, Release, find_fields
 from rubric_lint.dialects.search.agentv_suites import (
     EVALUATORS,
     find_cases,
     find_mappings,
+    find_read,
     find_release,
     find_typed,
     is_current,
@@ -342,8 +343,16 @@ def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterato
         is_new = not NEWEST.dialects.isdisjoint(dialects)
         if not dialects:
             is_new = any(kind in NEWEST.criteria_fields for *_, kind in find_typed(document))
+        is_new = is_new or _has_fields_of(NEWEST, OLDEST, document)
         for unmet in find_unloaded(document, NEWEST if is_new else find_release(document)):
             yield unmet.path, unmet.part, unmet.reason
+
+
+def _has_fields_of(release: Release, other: Release, document: Document) -> bool:
+    """Return whether a suite has fields that only one of two releases reads, and none that only the other reads."""
+    own, others = (find_read(each.loaded["suite"]) for each in (release, other))
+    fields = document.data.keys() if isinstance(document.data, dict) else set()
+    return not fields.isdisjoint(own - others) and fields.isdisjoint(others - own)
 
 
 def _find_value(
