@@ -343,7 +343,7 @@ def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterato
         is_new = not NEWEST.dialects.isdisjoint(dialects)
         if not dialects:
             is_new = any(kind in NEWEST.criteria_fields for *_, kind in find_typed(document))
-        is_new = is_new or _has_fields_of(NEWEST, OLDEST, document)
+            is_new = is_new or _has_fields_of(NEWEST, OLDEST, document)
         for unmet in find_unloaded(document, NEWEST if is_new else find_release(document)):
             yield unmet.path, unmet.part, unmet.reason
 
