@@ -130,7 +130,7 @@ def find_unloaded(document: Document, release: Release) -> Iterator[Unmet]:
     """
     cases = [*find_suite_cases(document), *find_scenario_tests(document)]
     parts = [("a test", path, case, "test") for path, case in cases]
-    if is_suite(document):
+    if is_suite(document) and not document.part:
         parts.insert(0, ("a suite", (), document.data, "suite"))
     elif "row" in release.loaded:
         parts = [(title, path, case, "row") for title, path, case, _ in parts]
