@@ -46,8 +46,9 @@ def convert(given: Given) -> int:
     target does not support, is refused. With --to agentv-4 or agentv-5, a suite of AgentV is rewritten as by
     `rubric-lint fix --to`. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
+    from rubric_lint.dialects.export.cases import Use  # noqa: PLC0415
     from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415
-    from rubric_lint.dialects.export.suite import Use, carry  # noqa: PLC0415
+    from rubric_lint.dialects.export.suite import carry  # noqa: PLC0415
     from rubric_lint.dialects.export.target import ExportError, ShapeError  # noqa: PLC0415
 
     refuse_same_file(given.file, given.output)
@@ -159,7 +160,7 @@ def _check_excel(output: str | None) -> None:
 
 
 def _source(loaded: "Loaded", *, is_whole: bool) -> "ExportSource":
-    from rubric_lint.dialects.export.suite import find_case  # noqa: PLC0415
+    from rubric_lint.dialects.export.cases import find_case  # noqa: PLC0415
     from rubric_lint.dialects.export.target import ExportSource, find_fields, find_question  # noqa: PLC0415
     from rubric_lint.text.nunjucks import RENDERS  # noqa: PLC0415
 
