@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         "rubric-lint convert --to json examples/summary.rubric.yaml": "Write a neutral form for a program",
     },
     exits={
-        Exit.FOUND: "something that the target does not support; with --strict, a loss: then nothing was written",
+        Exit.FOUND: "something that the target does not support, or with --strict a loss",
         Exit.USAGE: "usage error, or a file that cannot be read or has errors",
     },
     clashes="--unsaid needs --to",
@@ -46,11 +46,6 @@ def convert(given: Given) -> int:
     target does not support, is refused. With --to agentv-4 or agentv-5, a suite of AgentV is rewritten as by
     `rubric-lint fix --to`. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
-    from rubric_lint.dialects.export.cases import Use  # noqa: PLC0415
-    from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415
-    from rubric_lint.dialects.export.suite import carry  # noqa: PLC0415
-    from rubric_lint.dialects.export.target import ExportError, ShapeError  # noqa: PLC0415
-
     refuse_same_file(given.file, given.output)
     if click.get_current_context().get_parameter_source("target") is click.core.ParameterSource.DEFAULT:
         given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
@@ -63,6 +58,16 @@ def convert(given: Given) -> int:
             return _rewrite(given, file, settings)
     if given.unsaid:
         raise click.UsageError("--unsaid is for suites of AgentV, with --to agentv-4 or agentv-5")
+    return _export(given, file)
+
+
+def _export(given: Given, file: "Input") -> int:
+    """Write the rubrics of a file anew, with what their cases say in the words of the target."""
+    from rubric_lint.dialects.export.cases import Use  # noqa: PLC0415
+    from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415
+    from rubric_lint.dialects.export.suite import carry  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import ExportError, ShapeError  # noqa: PLC0415
+
     found = load_given(file, given.finder())
     if given.name is not None:
         require_rubric(given.name, found)
