@@ -81,7 +81,7 @@ def _export(given: Given, file: "Input") -> int:
             rubrics = find_written(rubrics, given.target, writer.shapes)
         keeps_all = writer.keeps_all
         sound = {called: make_sound(called, rubric, keeps_all=keeps_all) for called, rubric in rubrics.items()}
-        sources: Sources = {called: _source(found[called], is_whole=given.name is None) for called in rubrics}
+        sources: Sources = {called: _source(found[called]) for called in rubrics}
         carried = None
         if given.name is None:
             uses = [
@@ -164,16 +164,14 @@ def _check_excel(output: str | None) -> None:
         raise click.UsageError("--to xlsx writes a file that is not text; name it with --output")
 
 
-def _source(loaded: "Loaded", *, is_whole: bool) -> "ExportSource":
-    from rubric_lint.dialects.export.cases import find_case  # noqa: PLC0415
+def _source(loaded: "Loaded") -> "ExportSource":
     from rubric_lint.dialects.export.target import ExportSource, find_fields, find_question  # noqa: PLC0415
     from rubric_lint.text.nunjucks import RENDERS  # noqa: PLC0415
 
     fields = tuple(find_fields(loaded.document, loaded.rubric))
     is_template = loaded.rubric.dialect in RENDERS
     question = find_question(loaded.document, loaded.rubric)
-    place = find_case(loaded.document, loaded.rubric.path) if is_whole else None
-    return ExportSource(loaded.case, loaded.label, fields, is_template, question, place)
+    return ExportSource(loaded.case, loaded.label, fields, is_template, question)
 
 
 def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_Lost]":

@@ -97,34 +97,46 @@ def read_suite(documents: Iterable[Document], uses: list[Use], target: ExportTar
         if not document.kind.is_program and document.data is not None
     ]
     dialects = {use.rubric.dialect for use in uses}
-    if all(name in {"", "promptfoo"} or name.startswith("agentv") for name in dialects):
-        templates = dialects & RENDERS
-        system = PROMPTFOO if "promptfoo" in templates else AGENTV_5 if templates else AGENTV_4
-        suite = _read_own(pairs, system)
-        if suite.cases:
-            return suite, {use.name: use.source for use in uses if use.source}
-    cases: list[Case] = []
-    others: list[tuple[Part, bool]] = []
-    places: dict[str, CaseKey] = {}
-    for document, own in pairs:
-        # The names of rubrics and their parts, and whether only a field for names says them.
-        names = {(part, True) for use in own for part in (use.name, *use.name.split("/"))}
-        names |= {(use.rubric.view.name, False) for use in own if use.rubric.view and use.rubric.view.name}
-        found, rest = _read_records(document, own, names, places)
-        cases += found
-        others += [(part, _is_name(part, names)) for part in rest]
-    shared = _find_shared([(use, places.get(use.name)) for use in uses if use.source], {case.key for case in cases})
-    is_file = target.name == OURS and len(uses) == 1 and not cases
-    is_named = "id" in target.shows or (target.has_cases and not is_file)
-    kept = tuple(part for part, is_name in others if not (is_named and is_name))
-    questions = {case.key: case.fields["input"].value for case in cases if "input" in case.fields}
+    templates = dialects & RENDERS
+    system = PROMPTFOO if "promptfoo" in templates else AGENTV_5 if templates else AGENTV_4
+    places: dict[str, CaseKey | None] = {}
+    suite = _read(pairs, system, places, is_whole=True)
+    if not suite.cases or any(name and name != "promptfoo" and not name.startswith("agentv") for name in dialects):
+        places = {}
+        suite = _read(pairs, AGENTV_4, places, is_whole=False)
+        is_file = target.name == OURS and len(uses) == 1 and not suite.cases
+        if "id" in target.shows or (target.has_cases and not is_file):  # names of rubrics are written
+            names = _list_names(uses)
+            suite = suite._replace(others=tuple(part for part in suite.others if not _is_name(part, names)))
+    questions = {case.key: case.fields["input"].value for case in suite.cases if "input" in case.fields}
     sources: dict[str, ExportSource] = {}
     for use in uses:
         if use.source:
             place = places.get(use.name)
             question = questions.get(place, use.source.question) if place else use.source.question
             sources[use.name] = use.source._replace(place=place, question=question)
-    return Suite(AGENTV_4, {}, kept, tuple(cases), shared), sources
+    return suite, sources
+
+
+def _read(
+    pairs: Iterable[tuple[Document, list[Use]]], system: str, places: dict[str, CaseKey | None], *, is_whole: bool
+) -> Suite:
+    """Read documents, each with its rubrics, as a suite or as records; put the case of each rubric into `places`."""
+    fields: dict[str, Part] = {}
+    others: list[Part] = []
+    cases: list[Case] = []
+    written: list[Use] = []
+    for document, uses in pairs:
+        if is_whole:
+            found, own = _read_document(document, [use for use in uses if use.source], system, places)
+        else:
+            found, own = _read_records(document, uses, places)
+        cases += found
+        _sort_out(own, fields, others)
+        written += [use for use in uses if use.source]
+    keys = {case.key for case in cases}
+    shared = _find_shared([use for use in written if keys and places.get(use.name) not in keys])
+    return Suite(system, fields, tuple(others), tuple(_name_cases(cases, system)), shared, is_whole)
 
 
 class _Written:
@@ -143,26 +155,6 @@ class _Written:
             yield part
 
 
-def _read_own(pairs: Iterable[tuple[Document, list[Use]]], system: str) -> Suite:
-    fields: dict[str, Part] = {}
-    others: list[Part] = []
-    cases: list[Case] = []
-    owners: list[tuple[Use, CaseKey | None]] = []
-    for document, uses in pairs:
-        written = [use for use in uses if use.source]
-        found, own = _read_document(document, [use.rubric for use in written], system)
-        cases += found
-        _sort_out(own, fields, others)
-        owners += [(use, find_case(document, use.rubric.path)) for use in written]
-    shared = _find_shared(owners, {case.key for case in cases})
-    if system == PROMPTFOO:  # where names do not tell the cases apart, they are numbered
-        named = [_name_case(case) for case in cases]
-        names = [case.name for case in named if "id" in case.fields]
-        pairs_of_cases = zip(cases, named, strict=True)
-        cases = [new if names.count(new.name) == 1 else old for old, new in pairs_of_cases]
-    return Suite(system, fields, tuple(others), tuple(cases), shared, is_whole=True)
-
-
 def _sort_out(parts: Iterable[tuple[str, Part]], fields: dict[str, Part], others: list[Part]) -> None:
     """Add each part to the fields by its name; one without a name, or with that of another, to the others."""
     for name, part in parts:
@@ -172,21 +164,20 @@ def _sort_out(parts: Iterable[tuple[str, Part]], fields: dict[str, Part], others
             fields[name] = part
 
 
-def _find_shared(owners: list[tuple[Use, CaseKey | None]], cases: Collection[CaseKey]) -> tuple[Part, ...]:
-    """Find the fields beside lists of cases whose rubrics count in every case, from the rubrics and their cases."""
+def _find_shared(uses: list[Use]) -> tuple[Part, ...]:
+    """Find the fields beside lists of cases whose rubrics, which are in no case, count in every case."""
     lists = suite_lists("cases")
     shared: dict[tuple[int | None, Path], Part] = {}
-    for (_, _, document, rubric, _), case in owners:
-        if cases and case not in cases:
-            holders = [(end, document.value(rubric.path[:end])) for end in range(len(rubric.path))]
-            beside = (end for end, value in holders if isinstance(value, dict) and not lists.isdisjoint(value))
-            place = rubric.path[: max(beside, default=0) + 1]
-            if place and place[-1] in _SHARED:
-                shared[document.number, place] = Part(place, None, document.number)
+    for _, _, document, rubric, _ in uses:
+        holders = [(end, document.value(rubric.path[:end])) for end in range(len(rubric.path))]
+        beside = (end for end, value in holders if isinstance(value, dict) and not lists.isdisjoint(value))
+        place = rubric.path[: max(beside, default=0) + 1]
+        if place and place[-1] in _SHARED:
+            shared[document.number, place] = Part(place, None, document.number)
     return tuple(shared.values())
 
 
-def find_case(document: Document, path: Path) -> CaseKey | None:
+def _find_case(document: Document, path: Path) -> CaseKey | None:
     """Return the case that the path of a rubric is in; None if it is in none."""
     lists = suite_lists("cases")
     if isinstance(document.data, list) and path and isinstance(path[0], int):
@@ -198,11 +189,14 @@ def find_case(document: Document, path: Path) -> CaseKey | None:
     return (document.number, ()) if is_case else None
 
 
-def _read_document(document: Document, rubrics: list[Rubric], system: str) -> tuple[list[Case], list[tuple[str, Part]]]:
-    """Return the cases of a document, and its own fields with their names."""
+def _read_document(
+    document: Document, uses: list[Use], system: str, places: dict[str, CaseKey | None]
+) -> tuple[list[Case], list[tuple[str, Part]]]:
+    """Return the cases of a document of a suite, and its own fields with their names."""
     whole = Part((), document.data, document.number)
-    cases = {key[1] for rubric in rubrics if (key := find_case(document, rubric.path))}
-    of_rubrics = _Written(path for rubric in rubrics for path in _find_assertions(rubric))
+    places |= {use.name: _find_case(document, use.rubric.path) for use in uses}
+    cases = {key[1] for use in uses if (key := places[use.name])}
+    of_rubrics = _Written(path for use in uses for path in _find_assertions(use.rubric))
     written = _Written(of_rubrics.paths | cases)  # and no case counts as a field of a suite that holds its own
     own: list[tuple[str, Part]] = []
     items: list[Part] = []
@@ -210,7 +204,7 @@ def _read_document(document: Document, rubrics: list[Rubric], system: str) -> tu
         items = list(whole.items())
     elif not isinstance(whole.value, dict):
         own.append(("", whole))
-    elif not rubrics and not _ONLY_CASES.isdisjoint(whole.value) and suite_lists("cases").isdisjoint(whole.value):
+    elif not uses and not _ONLY_CASES.isdisjoint(whole.value) and suite_lists("cases").isdisjoint(whole.value):
         cases = {()}  # a case by itself
     elif () not in cases:
         for part in whole.items():
@@ -292,6 +286,13 @@ def _read_checks(part: Part, written: _Written) -> Iterator[tuple[str, Part]]:
             yield from (("", rest) for rest in written.rest(item))
 
 
+def _name_cases(cases: list[Case], system: str) -> list[Case]:
+    """Return the cases of promptfoo with names, if these tell them apart; else they are numbered."""
+    named = [_name_case(case) for case in cases] if system == PROMPTFOO else cases
+    names = [case.name for case in named if "id" in case.fields]
+    return [new if names.count(new.name) == 1 else old for old, new in zip(cases, named, strict=True)]
+
+
 def _name_case(case: Case) -> Case:
     """Return a case of promptfoo with its `metadata.id` or else its description as its `id`."""
     fields = dict(case.fields)
@@ -319,9 +320,9 @@ _NAMES = ("id", "name")
 
 
 def _read_records(
-    document: Document, uses: list[Use], names: set[tuple[str, bool]], places: dict[str, CaseKey]
-) -> tuple[list[Case], list[Part]]:
-    """Return the records of a document as cases, and what is in none; put the record of each rubric into `places`.
+    document: Document, uses: list[Use], places: dict[str, CaseKey | None]
+) -> tuple[list[Case], list[tuple[str, Part]]]:
+    """Return the records of a document as cases, and what is in none.
 
     A record is the document or an item of a list. A question or a reference shows one around a rubric; a question shows
     one beside it.
@@ -337,14 +338,14 @@ def _read_records(
                 places[use.name] = document.number, path
                 records.setdefault(path, use.case or use.name)
                 break
-    lists = {path[:-1] for path in records if path}
-    others: list[Part] = []
+    lists, names = {path[:-1] for path in records if path}, _list_names(uses)
+    own: list[tuple[str, Part]] = []
     for part in _Written(used | records.keys()).rest(whole):
         is_alone = not part.path or part.path[:-1] in lists
         if is_alone and "input" in _find_texts(part, used):
             records[part.path] = ""
         else:
-            others.append(part)
+            own.append(("", part))
     cases = []
     for path in sorted(records, key=lambda path: document.span(path).start):
         fields: dict[str, Part] = {}
@@ -360,7 +361,7 @@ def _read_records(
             else:
                 _sort_out([(name, part)], fields, rest)
         cases.append(Case((document.number, path), fields, (), tuple(rest), bool(title), called=title))
-    return cases, others
+    return cases, own
 
 
 def _find_texts(part: Part, used: Collection[Path]) -> set[str]:
@@ -394,6 +395,12 @@ def _name_of(part: Part) -> str:
 
 def _is_scalar(part: Part) -> bool:
     return isinstance(part.value, str | int) and not isinstance(part.value, bool)
+
+
+def _list_names(uses: list[Use]) -> set[tuple[str, bool]]:
+    """Return the names of rubrics and their parts, and whether only a field for names says them."""
+    names = {(part, True) for use in uses for part in (use.name, *use.name.split("/"))}
+    return names | {(use.rubric.view.name, False) for use in uses if use.rubric.view and use.rubric.view.name}
 
 
 def _is_name(part: Part, names: Collection[tuple[str, bool]]) -> bool:
