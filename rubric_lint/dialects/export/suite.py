@@ -126,12 +126,7 @@ class _Carrier:
         """Report a part as lost; without a message, the target has no field for it, unless it is a pass mark."""
         name = next((step for step in reversed(part.path) if isinstance(step, str)), "")
         if not str(message):
-            inner = list(part.items()) if isinstance(part.value, dict) else []
             if (part.number, part.path) in self.marks:
-                return
-            if any((each.number, each.path) in self.marks for each in inner):
-                for each in inner:
-                    self.lose(each)
                 return
             told = f"`{name}`" if part.path and name == part.path[-1] else f"an item of `{name}`" if name else "an item"
             if not part.path:

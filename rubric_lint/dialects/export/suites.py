@@ -209,7 +209,7 @@ class _AgentV:
             missed = Fraction(criterion.gate - 1, HIGHEST) if criterion.gate and criterion.scale else Fraction(0)
             best = 1 - weight * (1 - missed) / total if total else Fraction(0)
             is_open = criterion.gate and best >= to_fraction(rubric.thresholds.pass_at)
-            if is_open and not member.source.place:  # what is in a suite is judged by AgentV already
+            if is_open:
                 told = (
                     f"{writing.title} passes a test by its score, which reaches {float(best):.3g} with the gate missed"
                 )
