@@ -295,6 +295,50 @@ def test_one_rubric_of_a_suite_is_written_without_the_suite(run):
     assert (code, YAML(typ="safe").load(data), len(said)) == (0, {"rubrics": ["Says why"]}, 2)
 
 
+MIXED = """\
+tests:
+- id: one
+  input: {}
+  expected_output: Because
+  assert: [{{type: llm-rubric, value: [Says why]}}]
+"""
+
+
+@pytest.mark.parametrize(("given", "written"), [("Why?", "Why?"), ("[{role: user, content: Why?}]", None)])
+def test_a_suite_written_for_two_releases_of_agentv_keeps_its_texts(run, given, written):
+    code, data, _ = run("suite.yaml", MIXED.format(given), "promptfoo")
+    suite = YAML(typ="safe").load(data)
+    messages = json.dumps([{"role": "user", "content": "Why?"}])
+    assert (code, suite["prompts"]) == (0, ["{{ input }}"])
+    assert suite["tests"][0]["vars"] == {"input": written or messages, "expected_output": "Because"}
+
+
+PROMPTED = """\
+prompts: ["Say {{{{ q }}}}"]
+tests:
+- description: one
+  vars: {{q: {}, x: 'a {{{{ "{{{{" }}}} b', n: '$ {{{{ q }}}}'}}
+  assert: [{{type: llm-rubric, value: Says why}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "places"),
+    [
+        ("why", {"input": "Say why", "vars": {"x": "a {{ b"}}, ["4:42"]),
+        ("'{{ x }}'", {"input": "", "vars": {"x": "a {{ b"}}, ["1:10", "4:13", "4:48"]),
+        ("file://a.txt", {"input": "", "vars": {"x": "a {{ b"}}, ["1:10", "4:13", "4:51"]),
+        ("[why, how]", {"input": "", "vars": {"x": "a {{ b"}}, ["1:10", "4:13", "4:49"]),
+        ("'why {{ \"{{\" }} x }}'", {"input": "", "vars": {"q": "why {{ x }}", "x": "a {{ b"}}, ["1:10", "4:60"]),
+    ],
+)
+def test_a_prompt_is_filled_in_where_each_variable_is_a_text(run, question, written, places):
+    code, data, said = run("promptfooconfig.yaml", PROMPTED.format(question), "agentv-4")
+    (test,) = YAML(typ="safe").load(data)["tests"]
+    lost = [line.partition(": lost: ")[0] for line in said if ": lost: " in line]
+    assert (code, {name: test.get(name) for name in ("input", "vars")}, lost) == (0, written, places)
+
+
 def test_an_escaped_text_is_not_a_template(run):
     _, written, _ = run("r.rubric.yaml", "rubrics: [{id: a, expected_outcome: 'Names {{ x }}'}]\n", "agentv-5")
     code, back, said = run("suite.yaml", written.decode(), "rubric")

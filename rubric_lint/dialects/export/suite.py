@@ -307,6 +307,8 @@ class _Carrier:
     def _carry_field(self, name: str, part: Part) -> tuple[tuple[str, ...], Any]:
         """Return where the target has a field, and its value."""
         holder, _, inner = name.partition(".")
+        if name in TEXTS and self.from_template and self.to_template:  # a suite that is written for two releases
+            holder, inner = "vars", name
         if holder == "vars":
             if self.source == PROMPTFOO and isinstance(part.value, list) and not self.keeps:
                 raise _LostError("promptfoo runs the case once for each item of this list")
@@ -369,7 +371,7 @@ class _Carrier:
         for part in self.suite.shared if self.has_cases else ():
             message = f"that the criteria in `{part.path[-1]}` count in every test"
             self.lose(part, f"{message}: {self.title} gets them as a test of their own")
-        if self.to_template and not self.from_template:
+        if self.to_template and self.source != PROMPTFOO:
             written["prompts"] = [_PROMPT]
         for name, part in self.suite.fields.items():
             try:
