@@ -56,7 +56,7 @@ def test_both_commands_give_one_answer_for_random_suites(run, target):
     assert written > 5
 
 
-OLD = "tests:\n  - id: one  # first\n    input: x\n    rubrics: [{id: a, outcome: Says why}]\n"
+OLD = "tests:\n  - id: one  # first\n    input: x\n    rubrics: [{id: a, expected_outcome: Says why}]\n"
 CURRENT = 'prompts: ["{{ input }}"]\r\ntests:\r\n  - {id: one, vars: {input: x}, assert: [Says why]}  # one\r\n'
 
 
