@@ -107,7 +107,7 @@ def test_a_finding_is_at_the_text_and_other_texts_are_told(said):
     said([each.message for each in result.findings], [each.reason for each in result.unread])
 
 
-TARGETS = ("agentv-5", "agentv-4", "rubric", "promptfoo", "deepeval")
+TARGETS = ("agentv-5", "rubric", "promptfoo", "deepeval")
 
 
 @pytest.mark.parametrize(

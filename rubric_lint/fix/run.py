@@ -172,6 +172,13 @@ class FixTotals:
         return text[0].upper() + text[1:] + (f": {kinds}." if kinds else ".")
 
 
+def word_faults(fixed: Fixed, verb: str) -> Iterable[str]:
+    """Yield a line for each syntax error, for which a file is not what `verb` says."""
+    for fault in fixed.faults():
+        line, column, _ = fixed.result.source.position(fault.span.start)
+        yield f"{fixed.before.name}: not {verb}: {line}:{column} syntax: {fault.message}"
+
+
 Rewrite = Callable[[str, bytes, FileSettings], Fixed]
 """What is done to a file, by its name, its bytes and its settings."""
 
@@ -270,10 +277,9 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         """Write and report one file."""
         data, fixed = outcome
         name = fixed.before.name
-        for place in fixed.faults():
-            line, column, _ = fixed.result.source.position(place.span.start)
+        for line in word_faults(fixed, self._verb):
             self.progress.clear()
-            self._complain(f"{name}: not {self._verb}: {line}:{column} syntax: {place.message}")
+            self._complain(line)
         result = FixOutcome(fixed, self._wish, remaining=len(fixed.result.findings))
         with holding(*STOPS):  # what is written is counted
             if self._is_dry:

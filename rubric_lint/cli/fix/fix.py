@@ -73,10 +73,7 @@ def fix(given: Given) -> int:
         _say(told, look, err=aside)
 
     def rewrite_file(name: str, data: bytes, settings: "FileSettings") -> "Fixed":
-        from rubric_lint.migrate.target import rewrite  # noqa: PLC0415  (few runs have a target)
-
-        how = {"unsafe": given.unsafe_fixes, "choices": given.choices}
-        return rewrite(name, data, given.target, settings, unsaid_is_required=given.unsaid != "optional", **how)
+        return rewrite_suite(given, name, data, settings, unsafe=given.unsafe_fixes, choices=given.choices)
 
     run = FixRun(
         report,
@@ -92,9 +89,7 @@ def fix(given: Given) -> int:
         click.echo(as_report(files, totals), nl=False)
     elif not given.quiet:
         _say(totals.word(is_dry=is_dry, is_rewriting=bool(given.target)).split("\n"), look, err=aside)
-    code = exit_code(totals, check=given.check)
-    is_in_the_way = given.target and totals.unmet + totals.blocked
-    return Exit.FOUND if is_in_the_way and code is Exit.CLEAN else code
+    return exit_code(totals, check=given.check, is_rewriting=bool(given.target))
 
 
 def _say(lines: "Iterable[str]", look: "Style", *, err: bool) -> None:
@@ -103,10 +98,18 @@ def _say(lines: "Iterable[str]", look: "Style", *, err: bool) -> None:
             click.echo(row, err=err)
 
 
-def exit_code(totals: "FixTotals", *, check: bool = False) -> Exit:
+def rewrite_suite(given: Given, name: str, data: bytes, settings: "FileSettings", **how: Any) -> "Fixed":
+    """Rewrite a file for the release of AgentV that a command names; `how` is what `rewrite` takes of `fix`."""
+    from rubric_lint.migrate.target import rewrite  # noqa: PLC0415  (few runs have a target)
+
+    return rewrite(name, data, given.target, settings, unsaid_is_required=given.unsaid != "optional", **how)
+
+
+def exit_code(totals: "FixTotals", *, check: bool = False, is_rewriting: bool = False) -> Exit:
     """Return the exit code of a run with these totals."""
     failed = totals.unreadable or totals.broken
-    return Exit.of(crashed=totals.faults, failed=failed, found=check and totals.changed)
+    is_in_the_way = is_rewriting and totals.unmet + totals.blocked
+    return Exit.of(crashed=totals.faults, failed=failed, found=(check and totals.changed) or is_in_the_way)
 
 
 def _rewrite(run: "FixRun", given: Given, overrides: "Overrides") -> "FixTotals":

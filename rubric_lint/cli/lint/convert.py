@@ -18,13 +18,14 @@ from rubric_lint.text.source import Span
 
 if TYPE_CHECKING:
     from rubric_lint.dialects.export.target import Carried, ExportSource, Rubrics, Sources
+    from rubric_lint.project.settings import FileSettings
     from rubric_lint.run.given import Input
     from rubric_lint.scoring.loading import Loaded
 
 
 @command(
     "file",
-    f"to:target={','.join(TARGETS)} output:export rubric strict | stdin-filename config isolated",
+    f"to:target={','.join(TARGETS)} output:export rubric strict | unsaid stdin-filename config isolated",
     examples={
         "rubric-lint convert --to deepeval examples/summary.rubric.yaml": "Write a DeepEval metric to stdout",
         "rubric-lint convert --to markdown -o rubric.md examples/summary.rubric.yaml": "Write a file",
@@ -32,25 +33,41 @@ if TYPE_CHECKING:
         "rubric-lint convert --to json examples/summary.rubric.yaml": "Write a neutral form for a program",
     },
     exits={
-        Exit.FOUND: "a rubric that the target does not support, or with --strict a loss; nothing was written",
+        Exit.FOUND: "something that the target does not support, or with --strict a loss",
         Exit.USAGE: "usage error, or a file that cannot be read or has errors",
     },
+    clashes="--unsaid needs --to",
     writes_at_end=True,
 )
 def convert(given: Given) -> int:
     """Convert the rubrics of FILE to another format.
 
     Anything the target format cannot express is reported on stderr. A rubric that has errors, or a shape that the
-    target does not support, is refused. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
+    target does not support, is refused. With --to agentv-4 or agentv-5, a suite of AgentV is rewritten as by
+    `rubric-lint fix --to`. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
-    from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415
-    from rubric_lint.dialects.export.suite import Use, carry  # noqa: PLC0415
-    from rubric_lint.dialects.export.target import ExportError, ShapeError  # noqa: PLC0415
-
     refuse_same_file(given.file, given.output)
     if click.get_current_context().get_parameter_source("target") is click.core.ParameterSource.DEFAULT:
         given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
     file = read_given(given.file, given.stdin_filename)
+    if given.target in _RELEASES and given.name is None:
+        from rubric_lint.migrate.reach import is_agentv_suite  # noqa: PLC0415  (few targets are releases of AgentV)
+
+        settings = given.finder().for_file(file.path)
+        if is_agentv_suite(file.label, file.data, settings):
+            return _rewrite(given, file, settings)
+    if given.unsaid:
+        raise click.UsageError("--unsaid is for suites of AgentV, with --to agentv-4 or agentv-5")
+    return _export(given, file)
+
+
+def _export(given: Given, file: "Input") -> int:
+    """Write the rubrics of a file anew, with what their cases say in the words of the target."""
+    from rubric_lint.dialects.export.cases import Use  # noqa: PLC0415
+    from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415
+    from rubric_lint.dialects.export.suite import carry  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import ExportError, ShapeError  # noqa: PLC0415
+
     found = load_given(file, given.finder())
     if given.name is not None:
         require_rubric(given.name, found)
@@ -64,7 +81,7 @@ def convert(given: Given) -> int:
             rubrics = find_written(rubrics, given.target, writer.shapes)
         keeps_all = writer.keeps_all
         sound = {called: make_sound(called, rubric, keeps_all=keeps_all) for called, rubric in rubrics.items()}
-        sources: Sources = {called: _source(found[called], is_whole=given.name is None) for called in rubrics}
+        sources: Sources = {called: _source(found[called]) for called in rubrics}
         carried = None
         if given.name is None:
             uses = [
@@ -87,12 +104,41 @@ def convert(given: Given) -> int:
     for place, message in _join(sorted(set(lost), key=_order)):
         complain(f"{place}: lost: {message}")
     if given.strict and lost:
-        complain("nothing was written: --strict allows no losses")
+        complain(_NO_LOSSES)
         return Exit.FOUND
     for gap in export.gaps:
         complain(f"to do: {gap}")
     content = _describe(given, file, rubrics) if given.target == "json" else export.data
     return write_result(content, given.output)
+
+
+def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
+    """Write a suite as `rubric-fix --to` would, and say the same of it."""
+    from rubric_lint.cli.fix.fix import exit_code, rewrite_suite  # noqa: PLC0415
+    from rubric_lint.fix.run import FixOutcome, FixTotals, word_faults  # noqa: PLC0415
+    from rubric_lint.report.fixes import word_troubles  # noqa: PLC0415
+    from rubric_lint.run.summary import Again, Unchecked  # noqa: PLC0415
+
+    fixed = rewrite_suite(given, file.label, file.data, settings)
+    outcome = FixOutcome(fixed, remaining=len(fixed.result.findings))
+    totals = FixTotals(again=Again((file.label,)))
+    totals.add(outcome)
+    unchecked = Unchecked(())
+    unchecked.add(file.label, fixed.result)
+    for line in (*word_faults(fixed, "fixed"), *word_troubles(outcome), *unchecked.word()):
+        complain(line)
+    code = exit_code(totals, is_rewriting=True)
+    is_rewritten = any(applied.rule == given.target for applied in fixed.applied)
+    if not is_rewritten:
+        for line in totals.word(is_dry=code is not Exit.CLEAN, is_rewriting=True).split("\n"):
+            complain(line)
+    if not is_rewritten and code is not Exit.CLEAN:
+        return code
+    is_unread = bool(fixed.unmet) or any(note.at is not None for note in fixed.notes)
+    if given.strict and is_rewritten and is_unread:
+        complain(_NO_LOSSES)
+        return Exit.FOUND
+    return write_result(fixed.data, given.output) or code
 
 
 def _describe(given: Given, file: "Input", names: "Collection[str]") -> bytes:
@@ -118,16 +164,14 @@ def _check_excel(output: str | None) -> None:
         raise click.UsageError("--to xlsx writes a file that is not text; name it with --output")
 
 
-def _source(loaded: "Loaded", *, is_whole: bool) -> "ExportSource":
-    from rubric_lint.dialects.export.suite import find_case  # noqa: PLC0415
+def _source(loaded: "Loaded") -> "ExportSource":
     from rubric_lint.dialects.export.target import ExportSource, find_fields, find_question  # noqa: PLC0415
     from rubric_lint.text.nunjucks import RENDERS  # noqa: PLC0415
 
     fields = tuple(find_fields(loaded.document, loaded.rubric))
     is_template = loaded.rubric.dialect in RENDERS
     question = find_question(loaded.document, loaded.rubric)
-    place = find_case(loaded.document, loaded.rubric.path) if is_whole else None
-    return ExportSource(loaded.case, loaded.label, fields, is_template, question, place)
+    return ExportSource(loaded.case, loaded.label, fields, is_template, question)
 
 
 def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_Lost]":
@@ -173,6 +217,8 @@ def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
         yield first, message + also
 
 
+_RELEASES = ("agentv-4", "agentv-5")
+_NO_LOSSES = "nothing was written: --strict allows no losses"
 _MOST = 20
 _MOST_FIELDS = 100
 _Lost = tuple[str, str]

@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
+from rubric_lint.dialects.export.cases import VARIABLE
 from rubric_lint.dialects.export.entries import as_entries, as_number, bounds, sort_levels, uncovered
-from rubric_lint.dialects.export.suite import VARIABLE, split_gate
 from rubric_lint.dialects.export.target import (
     CarriedCase,
     ExportError,
@@ -64,23 +64,9 @@ class _Case(NamedTuple):
         parts += [(part.path, part.value) for part in self.carried.checks]
         return sorted(parts, key=lambda part: self._order(part[0]))
 
-    def nested(self, write: Callable[[_Member], Any], holder: Path = ()) -> list[Any]:
-        """Return the assertions, with rubrics as `write` makes them, within the sets that hold them."""
-        made = [
-            (path, write(content) if isinstance(content, _Member) else content)
-            for path, content in self.assertions()
-            if self.set_of(path) == holder
-        ]
-        for part in self.carried.sets:
-            if self.set_of(part.path) == holder:
-                name = next(name for name in EVALUATORS if name in part.value)
-                made.append((part.path, {**part.value, name: self.nested(write, part.path)}))
-        return [each for _, each in sorted(made, key=lambda part: self._order(part[0]))]
-
-    def set_of(self, path: Path) -> Path:
-        """Return the path of the innermost set that holds an assertion; empty if none does."""
-        holders = [part.path for part in self.carried.sets if len(part.path) < len(path)]
-        return max((each for each in holders if path[: len(each)] == each), key=len, default=())
+    def written(self, write: Callable[[_Member], Any]) -> list[Any]:
+        """Return the assertions, with rubrics as `write` makes them."""
+        return [write(content) if isinstance(content, _Member) else content for _, content in self.assertions()]
 
     def _order(self, path: Path) -> Path:
         """Return the indexes of an assertion in its case; -1 for the case's own rubrics."""
@@ -212,7 +198,7 @@ class _AgentV:
             of_suite = suite.get("threshold") if self.is_template else suite.get("execution", {}).get("threshold")
             if pass_at != USUAL_THRESHOLDS.pass_at and str(as_number(pass_at)) != str(of_suite):
                 written["execution"] = {"threshold": as_number(pass_at), **written.get("execution", {})}
-        assertions = case.nested(partial(self._assertion, writing, case))
+        assertions = case.written(partial(self._assertion, writing, case))
         return {**written, **({self.assertions: assertions} if assertions else {})}
 
     def _assertion(self, writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:
@@ -223,7 +209,7 @@ class _AgentV:
             missed = Fraction(criterion.gate - 1, HIGHEST) if criterion.gate and criterion.scale else Fraction(0)
             best = 1 - weight * (1 - missed) / total if total else Fraction(0)
             is_open = criterion.gate and best >= to_fraction(rubric.thresholds.pass_at)
-            if is_open and not member.source.place:  # what is in a suite is judged by AgentV already
+            if is_open:
                 told = (
                     f"{writing.title} passes a test by its score, which reaches {float(best):.3g} with the gate missed"
                 )
@@ -237,15 +223,23 @@ class _AgentV:
             for each, place in zip(rubric.criteria, places, strict=True)
         ]
         if self.is_template:
-            extras = split_gate(extras)
+            extras = _split_gate(extras)
             criteria = escape(criteria)
             extras = extras if member.source.is_template else escape(extras)
         return {"type": self.kind, **member.weight_beside(case, extras), **extras, self.criteria: criteria}
 
 
+def _split_gate(assertion: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an assertion in which `required` is true or false, as AgentV 5 reads it, and the gate is `min_score`."""
+    share = assertion.get("required")
+    if not isinstance(share, int | float) or isinstance(share, bool):
+        return {**assertion}
+    return {"min_score": share, **assertion, "required": True}
+
+
 def _holds_mark(writing: Writing, member: _Member) -> bool:
     """Return whether the assertion of a rubric holds its pass mark as a gate, so that it is none of the test."""
-    extras = split_gate(writing.extras(member.name))
+    extras = _split_gate(writing.extras(member.name))
     mark = member.rubric.thresholds.pass_at
     return extras.get("required") is True and str(extras.get("min_score")) == str(as_number(mark))
 
@@ -306,7 +300,7 @@ def _write_promptfoo(writing: Writing) -> str:
         if fields.get("description"):
             metadata = fields.get("metadata")
             fields["metadata"] = {"id": name, **(metadata if isinstance(metadata, dict) else {})}
-        assertions = case.nested(partial(_write_assertion, writing, case))
+        assertions = case.written(partial(_write_assertion, writing, case))
         tests.append({"description": name, **fields, **({"assert": assertions} if assertions else {})})
     return to_yaml({**(writing.suite.fields if writing.suite else {}), "tests": tests})
 
@@ -344,7 +338,7 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
     `file://`.
     """
     rubric = member.rubric
-    label = {"metric": escape(member.label)} if member.label and not case.set_of(member.path) else {}
+    label = {"metric": escape(member.label)} if member.label else {}
     extras = writing.extras(member.name)
     written = extras if member.source.is_template else escape(extras)
     extras = {**label, **member.weight_beside(case, extras), **written}
@@ -353,7 +347,6 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
     if (
         len(texts) > 1
         and (gated == {False} or (gated == {True} and rubric.shape is Shape.CHECKLIST))
-        and not case.set_of(member.path)
         and not any(text is None or text.startswith("file://") for text in texts)
     ):
         # Without a threshold of its own, an assertion passes with a score of 0 if the judge does not say `pass: false`.

@@ -196,12 +196,11 @@ SuiteLoss = tuple[int | None, Path, str]
 
 
 class CarriedCase(NamedTuple):
-    """The fields of a case in the words of the target, and its assertions and sets of them with their places."""
+    """The fields of a case in the words of the target, and its other assertions with their places."""
 
     name: str
     fields: Mapping[str, Any]
     checks: tuple[Part, ...] = ()
-    sets: tuple[Part, ...] = ()
 
 
 class Carried(NamedTuple):

@@ -1,0 +1,89 @@
+"""`rubric-lint convert --to` and `rubric-fix --to` a release of AgentV: both commands give one answer."""
+
+import re
+
+import commands
+import pytest
+from cases import read_cases
+from random_documents import Dice
+from random_suites import SuiteWriter
+from test_migrate_data import name_suite
+
+SUITES = read_cases("agentv_suites")["suites"]
+TARGETS = ("agentv-4", "agentv-5")
+
+
+@pytest.fixture
+def run(folder):
+    """Writes a file, runs a command on it, and returns the exit code, the content, and what was said of the file."""
+
+    def ran(program, name, text, *options):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        done = commands.run(*program.split(), *options, name)
+        lines = [line.removeprefix("rubric-lint: ") for line in (*done.stdout.splitlines(), *done.stderr.splitlines())]
+        said = [line for line in lines if line.startswith(f"{name}:") and not re.match(r"[^ ]+: fixed \d", line)]
+        return done.returncode, path.read_bytes().decode() if "fix" in program else done.stdout, said
+
+    return ran
+
+
+def assert_one_answer(run, name, text, target):
+    code, fixed, said = run("rubric-lint fix", name, text, "--to", target)
+    converted = run("rubric-lint convert", name, text, "--to", target)
+    if converted[1]:
+        assert converted == (code, fixed, said)
+    else:
+        assert (converted[0], converted[2], code > 0) == (code, said, True)
+    return converted
+
+
+@pytest.mark.spread(8)
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind", SUITES)
+def test_both_commands_give_one_answer(run, kind, target):
+    assert_one_answer(run, name_suite(SUITES[kind]), SUITES[kind], target)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+def test_both_commands_give_one_answer_for_random_suites(run, target):
+    written = 0
+    for seed in range(60):
+        _, text, _ = assert_one_answer(run, *SuiteWriter(Dice(seed)).write(), target)
+        written += text != ""
+    assert written > 5
+
+
+OLD = "tests:\n  - id: one  # first\n    input: x\n    rubrics: [{id: a, expected_outcome: Says why}]\n"
+CURRENT = 'prompts: ["{{ input }}"]\r\ntests:\r\n  - {id: one, vars: {input: x}, assert: [Says why]}  # one\r\n'
+
+
+def test_how_a_criterion_without_a_gate_is_read_can_be_chosen(run):
+    options = ("--to", "agentv-5", "--unsaid", "optional")
+    fixed, converted = (run(f"rubric-lint {name}", "a.eval.yaml", OLD, *options) for name in ("fix", "convert"))
+    assert (converted, "required: false" in converted[1], "# first" in converted[1]) == (fixed, True, True)
+    assert run("rubric-lint convert", "a.eval.yaml", OLD, *options[:2])[1].count("required") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "target"), [("rubrics: [{id: a, expected_outcome: Says why}]\n", "agentv-5"), (OLD, "promptfoo")]
+)
+def test_only_a_suite_that_is_rewritten_has_criteria_without_a_gate(run, text, target):
+    assert run("rubric-lint convert", "a.yaml", text, "--to", target, "--unsaid", "optional")[:2] == (2, "")
+
+
+@pytest.mark.parametrize(("text", "code"), [(OLD, 0), (OLD.replace("    input: x\n", ""), 1), (CURRENT, 0)])
+def test_strict_writes_no_test_that_the_release_skips(run, text, code):
+    done = run("rubric-lint convert", "a.eval.yaml", text, "--to", "agentv-5", "--strict")
+    assert (done[0], bool(done[1])) == (code, code == 0)
+    assert run("rubric-lint convert", "a.eval.yaml", text, "--to", "agentv-5")[:2] != (code, "")
+
+
+def test_a_current_suite_is_written_byte_for_byte_and_a_later_one_is_refused(run, folder):
+    for target, code in (("agentv-5", 0), ("agentv-4", 1)):
+        options = ("--to", target, "-o", f"{target}.yaml")
+        assert run("rubric-lint convert", "a.eval.yaml", f"\ufeff{CURRENT}", *options)[0] == code
+    assert (folder / "agentv-5.yaml").read_bytes() == f"\ufeff{CURRENT}".encode()
+    assert not (folder / "agentv-4.yaml").exists()
