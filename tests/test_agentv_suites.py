@@ -13,6 +13,7 @@ from cases import read_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from node import install_package
+from random_suites import name_suite
 from styled_suites import is_refused_style, yaml_suites
 
 from rubric_lint.dialects.search.agentv_releases import RELEASES
@@ -58,8 +59,7 @@ SKIPPED = re.compile("skips a test without|skips what has no `name`|the test has
 @pytest.mark.parametrize("kind", SUITES)
 def test_a_suite_is_rewritten_whole_or_what_is_in_the_way_is_told(kind, target, said):
     text = SUITES[kind]
-    name = "a.eval.jsonl" if text.endswith("}\n") and text.startswith('{"id') else "a.eval.yaml"
-    name = "a.json" if text.startswith('{"prompts') else ".agentv/templates/a.yaml" if text[0] == "a" else name
+    name = name_suite(text)
     fixed = rewrite(name, text.encode(), target)
     said(fixed.text if fixed.is_changed else "It stays as it is.", tell(text, target, name))
     skipped = all(SKIPPED.search(left.reason) for left in fixed.unmet)
@@ -96,7 +96,7 @@ OBSTACLES = {
         "options that are there already": "execution: {workers: 2}\nevaluate_options: {max_concurrency: 3}\n" + CASE,
         "two descriptions": case("criteria: It\n    description: It"),
         "cases in other files": f"{CASE}  - file://more.yaml\n",
-        "a template with variables": CASE.replace("input: x", "input: '{{ x }}'\n    vars: {x: y}"),
+        "a template with variables": CASE.replace("input: x", "input: '{{ x | upper }}'\n    vars: {x: y}"),
         "a set of another kind": case("assertions: [{type: composite, assertions: []}]"),
         "graders without a migration": case("assertions:\n      - {type: tool_trajectory}"),
         "several skills": case("assertions:\n      - {type: skill-trigger, skill: [x]}"),
@@ -123,6 +123,23 @@ OBSTACLES = {
         "an input that AgentV skips": CASE.replace("input: x", "input: 42"),
         "messages beside a variable of that name": case(
             "expected_messages: [{role: x, content: y}]\n    vars: {expected_output: z}"
+        ),
+        "a list beside the one that is read": case(
+            "assertions: [{type: contains, value: x}]\n    execution: {evaluators: [Says why]}"
+        ),
+        "a list that AgentV never reads": case("execution: {assertions: [Says why]}"),
+        "lists of a suite": f"assertions: [Says so]\nexecution: {{evaluators: [Says why]}}\n{CASE}",
+        "a list that is a text": case("execution: {assert: ab}"),
+        "a program in a prompt under its old name": case("assertions: [{type: llm-grader, prompt: {script: [a]}}]"),
+        "members that AgentV 4 skips": case(
+            "assertions: [{type: composite, aggregator: {type: weighted_average},"
+            " assertions: [{name: a, type: is_json}]}]"
+        ),
+        "an assertion without a type": case("assertions: [{name: a, value: x}]"),
+        "a provider that is named twice": f"targets: [a, b, a]\n{CASE}",
+        "options that AgentV 5 has not": f"execution: {{cache: true, fail_on_error: true}}\n{CASE}",
+        "turns with templates, beside variables": case(
+            "vars: {a: b}\n    turns: [{input: x, assertions: ['Says {{ z }}']}]"
         ),
         "criteria that nothing shows": CASE.replace("outcome", "description: Names it, outcome"),
         "two texts of a criterion": CASE.replace("outcome", "criteria: Names it, outcome"),

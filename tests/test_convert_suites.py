@@ -6,11 +6,11 @@ import commands
 import pytest
 from cases import read_cases
 from random_documents import Dice
-from random_suites import SuiteWriter
-from test_migrate_data import name_suite
+from random_suites import SuiteWriter, name_suite
 
+DONE = re.compile(r"[^ ]+: (fixed \d|converted to)")
 SUITES = read_cases("agentv_suites")["suites"]
-TARGETS = ("agentv-4", "agentv-5")
+RELEASES = ("agentv-4", "agentv-5")
 
 
 @pytest.fixture
@@ -23,7 +23,11 @@ def run(folder):
         path.write_bytes(text.encode())
         done = commands.run(*program.split(), *options, name)
         lines = [line.removeprefix("rubric-lint: ") for line in (*done.stdout.splitlines(), *done.stderr.splitlines())]
-        said = [line for line in lines if line.startswith(f"{name}:") and not re.match(r"[^ ]+: fixed \d", line)]
+        said = [
+            line
+            for line in lines
+            if line.startswith(f"{name}:") and not re.match(r"[^ ]+: (fixed \d|converted to)", line)
+        ]
         return done.returncode, path.read_bytes().decode() if "fix" in program else done.stdout, said
 
     return ran
@@ -40,14 +44,14 @@ def assert_one_answer(run, name, text, target):
 
 
 @pytest.mark.spread(8)
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", RELEASES)
 @pytest.mark.parametrize("kind", SUITES)
 def test_both_commands_give_one_answer(run, kind, target):
     assert_one_answer(run, name_suite(SUITES[kind]), SUITES[kind], target)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", RELEASES)
 def test_both_commands_give_one_answer_for_random_suites(run, target):
     written = 0
     for seed in range(60):
@@ -87,3 +91,10 @@ def test_a_current_suite_is_written_byte_for_byte_and_a_later_one_is_refused(run
         assert run("rubric-lint convert", "a.eval.yaml", f"\ufeff{CURRENT}", *options)[0] == code
     assert (folder / "agentv-5.yaml").read_bytes() == f"\ufeff{CURRENT}".encode()
     assert not (folder / "agentv-4.yaml").exists()
+
+
+def test_a_suite_with_cases_in_another_file_is_converted_by_fix(run, folder):
+    (folder / "c.jsonl").write_text('{"id": "a", "input": "x", "assertions": ["Says why"]}\n', "utf-8")
+    code, text, said = run("rubric-lint convert", "a.eval.yaml", "tests: ./c.jsonl\n", "--to", "agentv-5")
+    assert (code, text) == (1, "")
+    assert said == ["a.eval.yaml: names `c.jsonl`; `rubric-lint fix a.eval.yaml --to agentv-5` converts them together"]

@@ -148,8 +148,9 @@ def _find_lists(
     for path, mapping in document.mappings:
         holder = path[-2] if len(path) > 1 else ""
         kind = mapping.get("type") if holder in EVALUATORS else None
+        kind = kind if isinstance(kind, str) else None
         value = mapping.get("rubrics")
-        if isinstance(kind, str) and CONTAINERS.get(kind) == "value":
+        if kind and CONTAINERS.get(kind) == "value":
             sure += _find_judged(document, path, mapping)
         elif kind == "rubrics" and "criteria" in mapping:
             sure.append(_Found((*path, "criteria"), mapping["criteria"], AGENTV_A4))

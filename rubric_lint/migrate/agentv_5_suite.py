@@ -9,12 +9,21 @@ from rubric_lint.dialects.search.agentv_parts import (
     LISTS,
     OLD_CASES,
     Unmet,
+    find_assertion_lists,
     find_assertions,
     find_suite_cases,
     is_suite,
     is_template,
 )
-from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, find_read, is_in_folder, load_tables, look_up
+from rubric_lint.dialects.search.agentv_releases import RELEASES, list_paths
+from rubric_lint.dialects.search.agentv_suites import (
+    OLD_FIELDS,
+    find_mappings,
+    find_read,
+    is_in_folder,
+    load_tables,
+    look_up,
+)
 from rubric_lint.dialects.search.lost_in_suites import find_faulty_templates
 from rubric_lint.messages import describe
 from rubric_lint.migrate.agentv import find_other_files, is_named, names_in
@@ -74,18 +83,33 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
 def find_misshapen(document: Document) -> Iterator[Unmet]:
     """Find lists of assertions that are something else, which no release of AgentV loads."""
     own = document.data if is_suite(document) or is_template(document) else {}
-    if "evaluators" in own:
-        yield Unmet("AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`", ("evaluators",))
     tests = [name for name in (CASES, *OLD_CASES[:2]) if name in own]
     for name in tests[1:]:
         yield Unmet(f"AgentV reads only `{tests[0]}` here; join it with `{name}`", (name,))
-    for path, case in (((), own), *find_suite_cases(document)):
-        for name in LISTS:
-            if name in case and not isinstance(case[name], list):
-                yield Unmet(f"`{name}` is not a list of assertions", (*path, name))
-        lists = [name for name in LISTS if isinstance(case.get(name), list)]
-        for name in lists[1:]:
-            yield Unmet(f"AgentV reads only `{lists[0]}` here; join it with `{name}`", (*path, name))
+    for path, owner in (((), own), *find_suite_cases(document)):
+        yield from _check_lists(path, owner, "test" if path or not own else "suite")
+    for path, value in find_assertion_lists(document):
+        for place, assertion in find_mappings(path, value):
+            if not isinstance(assertion.get("type"), str) and "include" not in assertion:
+                yield Unmet("AgentV skips an assertion without a `type`; write one, or remove it", place, Part.HEAD)
+
+
+def _check_lists(path: Path, owner: dict[str, Any], kind: str) -> Iterator[Unmet]:
+    """Find the lists of assertions of a suite or a test that AgentV does not read beside another one, or never."""
+    execution = owner.get("execution")
+    values: dict[tuple[str, ...], Any] = {(name,): owner[name] for name in LISTS if name in owner}
+    if isinstance(execution, dict):
+        values |= {("execution", name): execution[name] for name in LISTS if name in execution}
+    first = next((place for place in RELEASES["agentv-4"].lists[kind] if isinstance(values.get(place), list)), ())
+    for place, value in values.items():
+        written = ".".join(place)
+        if not isinstance(value, list):
+            yield Unmet(f"`{written}` is not a list of assertions", (*path, *place))
+        elif place not in list_paths(kind):
+            yield Unmet(f"AgentV reads no `{written}` here; remove it, or write `assertions`", (*path, *place))
+        elif first and place != first:
+            other = ".".join(first)
+            yield Unmet(f"AgentV reads only `{other}` here; join it with `{written}`", (*path, *place))
 
 
 def _check_suite(document: Document) -> Iterator[Unmet]:
@@ -107,6 +131,8 @@ def _check_suite(document: Document) -> Iterator[Unmet]:
             yield Unmet("AgentV 5 has `providers` for this, and the suite has two of them; join them", path)
         elif not all(isinstance(item, str) and _PROVIDER.match(item) for item in items):
             yield Unmet("AgentV 5 reads `providers`, and only the name of a provider can be moved there", path)
+        elif len({*items}) < len(items):
+            yield Unmet("AgentV 5 refuses a provider that is named twice; remove one", path)
 
 
 def _check_shared(document: Document) -> Iterator[Unmet]:
@@ -228,10 +254,20 @@ def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> It
         if has_own and "prompt" not in place:  # AgentV 4 fills in no variables of the test there
             message = "AgentV 5 fills in `{{`, `{%` and `{#` here, and earlier releases only the names in `vars`"
             yield Unmet(f"{message}; write it by hand", place, Part.VALUE)
-        elif place[-1] in _CRITERIA and len(place) == len(path) + 1:
-            yield Unmet("AgentV 5 may fill in this template; write it by hand", place, Part.VALUE)
-        elif not is_suite(document):
-            yield Unmet("AgentV 5 fills in templates if the test has `vars`; write it by hand", place, Part.VALUE)
+
+
+def is_filled_alike(case: dict[str, Any], field: str, text: str) -> bool:
+    """Return whether both releases fill in a text alike: all that AgentV 5 would fill in are names of plain texts."""
+    given = case.get("vars")
+    plain = {name for name, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else set()
+    if field not in _FILLED or not {*find_names(text)} <= plain:
+        return False
+    return not find_marks(_SLOT.sub("", text))
+
+
+_SLOT = re.compile(r"\{\{\s*\w+\s*\}\}")
+_FILLED = frozenset({"input", "input_messages", *_CRITERIA})
+"""The fields of a test in which AgentV 4 fills in its variables."""
 
 
 def find_rendered(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Path]:
@@ -243,9 +279,9 @@ def find_rendered(document: Document, path: Path, case: dict[str, Any]) -> Itera
         return
     if is_suite(document) and not case.keys() & {"vars", "input", "expected_output", *NEW_NAMES}:
         return
-    for name in ("input", "input_messages", "rubrics", "execution", *LISTS, *_CRITERIA, *_LABELS):
+    for name in ("input", "input_messages", "rubrics", "execution", "turns", *LISTS, *_CRITERIA, *_LABELS):
         for place, text in find_strings((*path, name), case.get(name)):
-            if find_marks(text, has_escapes=has_escapes(case)):
+            if find_marks(text, has_escapes=has_escapes(case)) and not is_filled_alike(case, name, text):
                 yield place
 
 
@@ -259,6 +295,9 @@ def _check_assertion(path: Path, assertion: dict[str, Any], task: Any) -> Iterat
     prompt, skill = assertion.get("prompt"), assertion.get("skill")
     if kind in JUDGES and isinstance(prompt, str) and (slot := _EMPTY_SLOT.search(prompt)):
         told = f"AgentV 5 puts nothing in place of `{slot[0]}` in the prompt of its judge; write what it should read"
+        yield Unmet(told, (*path, "prompt"), Part.VALUE)
+    if kind in JUDGES and (isinstance(prompt, list) or (isinstance(prompt, dict) and "command" not in prompt)):
+        told = "AgentV 5 takes this `prompt` for text; write its program as `command`, or its text"
         yield Unmet(told, (*path, "prompt"), Part.VALUE)
     if kind in {*SCRIPTS, "script"} and not has_command(assertion):
         yield Unmet(f"AgentV 5 has `script` with `command` for `{kind}`; write one", place)
@@ -305,8 +344,12 @@ def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
         return
     for at, member in enumerate(assertion[lists[0]]):
         place = (*path, lists[0], at)
+        kind = member.get("type") if isinstance(member, dict) else None
         if not isinstance(member, dict) or not isinstance(member.get("name"), str):
             yield Unmet("AgentV 4 skips what has no `name` in a `composite`, and AgentV 5 does not", place, Part.HEAD)
+        elif (kind in RELEASES["agentv-5"].unloaded and kind not in RELEASES["agentv-4"].types) or "_" in str(kind):
+            told = f"AgentV 4 skips `type: {kind}` in a `composite`, and AgentV 5 would not; remove it"
+            yield Unmet(told, (*place, "type"))
         elif "weight" in member:
             yield Unmet("AgentV 5 counts the `weight` of a member, and AgentV 4 does not", (*place, "weight"))
 
@@ -367,7 +410,10 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
         if suite and not is_asked and "input" not in case and "input" not in names_in(case, "vars"):
             yield Unmet("the test has no `input`, which AgentV 5 needs in `vars`", path, Part.HEAD)
         elif not (is_shared or case.keys() & {"criteria", "assert", "turns"}):
-            yield Unmet("AgentV 5 skips a test without `criteria` and `assert`", path, Part.HEAD)
+            advice = ""
+            if "expected_output" in names_in(case, "vars"):
+                advice = "; compare with `{{ expected_output }}` in the `value` of an `llm-rubric`"
+            yield Unmet(f"AgentV 5 skips a test without `criteria` and `assert`{advice}", path, Part.HEAD)
 
 
 def is_input(prompts: Any) -> bool:
@@ -378,9 +424,10 @@ def is_input(prompts: Any) -> bool:
 
 def list_assumptions(document: Document) -> Iterator[str]:
     """Say what AgentV 5 will read otherwise though it loads: judges see less of a test."""
+    cases = [case for _, case in find_suite_cases(document)]
+    yield from _list_graders(document, cases)
     if not is_suite(document):
         return
-    cases = [case for _, case in find_suite_cases(document)]
     if told := sum(bool(name_criteria(case)) and is_judged(case) for case in cases):
         yield f"in {counted(told, 'test')}, `criteria` is now `description`: judges of AgentV 5 do not see it"
     if told := sum(bool(case.keys() & {"expected_output", "expected_messages"}) for case in cases):
@@ -388,13 +435,25 @@ def list_assumptions(document: Document) -> Iterator[str]:
             f"in {counted(told, 'test')}, `expected_output` is now in `vars`: judges of AgentV 5 see it only where an "
             "assertion of a test names it"
         )
+    if any(look_up(document.data, place) for place in (("target",), ("execution", "target"), ("targets",))):
+        yield "`target` is now `providers`, as the newest AgentV 5 reads it; 5.1 to 5.3 refuse that and read `target`"
+
+
+def _list_graders(document: Document, cases: list[dict[str, Any]]) -> Iterator[str]:
+    """Say which graders AgentV 5 has otherwise."""
+    suite = document.data if is_suite(document) else {}
     told = sum(bool(name_criteria(case)) and not is_judged(case) and "turns" not in case for case in cases)
-    if told and "prompts" not in document.data and not is_judged(document.data):
+    if told and "prompts" not in suite and not is_judged(suite):
         yield (
             f"{counted(told, 'test has', 'tests have')} `criteria` alone: AgentV 4 gives a score from 0 to 1 for it, "
             "AgentV 5 asks whether it is met"
         )
     assertions = [assertion for _, assertion in find_assertions(document)]
+    if told := sum(assertion["type"] in SCRIPTS for assertion in assertions):
+        yield (
+            f"{counted(told, 'grader is', 'graders are')} now `script`: AgentV 5 reads `pass`, `score` or `checks` of "
+            "what the program prints, and no `assertions`"
+        )
     if told := sum(assertion["type"] == SKILL for assertion in assertions):
         yield (
             f"{counted(told, 'grader is', 'graders are')} now `skill-used`: AgentV 4 looks for the name in the calls "
@@ -405,5 +464,3 @@ def list_assumptions(document: Document) -> Iterator[str]:
             f"{counted(told, 'grader is', 'graders are')} now `trajectory:tool-sequence`: AgentV 4 gives a part of the "
             "score for a part of the tools"
         )
-    if any(look_up(document.data, place) for place in (("target",), ("execution", "target"), ("targets",))):
-        yield "`target` is now `providers`, as the newest AgentV 5 reads it; 5.1 to 5.3 refuse that and read `target`"

@@ -40,7 +40,7 @@ from rubric_lint.text.tree import AliasNode, walk_nodes
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
 
-_RENDERED = ("input", "rubrics", *LISTS, "criteria", "id", "description")
+_RENDERED = ("input", "rubrics", "turns", *LISTS, "criteria", "id", "description")
 
 
 def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release) -> Iterator[Unmet]:
@@ -256,7 +256,10 @@ class _ToFive(_Conversion):
     def _convert_case(self, case: dict[str, Any], *, is_judged: bool) -> None:
         lift_lists(case)
         rename_fields(case)
-        if "input" in case and (whole := checks.gather_input(self.suite, case)):
+        shared: dict[str, Any] = {
+            name: plain(self.suite[name]) for name in ("input", "input_files") if name in self.suite
+        }
+        if "input" in case and (whole := checks.gather_input(shared, case)):
             case["input"] = whole
             drop(case, "input_files")
         quote_messages_of(case)
@@ -278,9 +281,16 @@ class _ToFive(_Conversion):
         if not case.keys() & {"vars", "input", "expected_output", *checks.NEW_NAMES}:
             return
         has_escapes = checks.has_escapes(case)
-        parts = {name: case[name] for name in _RENDERED if name in case}
-        change_strings(parts, lambda text: escape(text, has_escapes=has_escapes, marks="all"))
-        case.update(parts)
+        for name in _RENDERED:
+            part = {name: case[name]} if name in case else {}
+
+            def change(text: str, name: str = name) -> str:
+                if checks.is_filled_alike(case, name, text):
+                    return text
+                return str(escape(text, has_escapes=has_escapes, marks="all"))
+
+            change_strings(part, change)
+            case.update(part)
 
 
 def move_rubric(rubric: Rubric, owner: Any, target: Release) -> None:

@@ -203,7 +203,7 @@ class _Rewriting:
         new = _File(self._name_schema(self.file.source._replace(text=text), numbers), self.settings)
         after = [document for document in new.documents if document.number in numbers]
         found = [
-            (each.document, unmet._replace(path=former_path(each.data, unmet.path)))
+            (each.document, unmet._replace(path=_find_former(each, unmet.path)))
             for document, each in zip(after, converted, strict=True)
             for unmet in find_unloaded(document, self.target)
         ]
@@ -211,7 +211,7 @@ class _Rewriting:
             return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
         seldom_meant = tuple(self._note(document, unmet) for document, unmet in found)
         find_gaps = _SUITES[self.target.name].find_gaps
-        gaps = tuple(self._leave(document, gap) for document in after for gap in find_gaps(document))
+        gaps = _sort(self._leave(document, gap) for document in after for gap in find_gaps(document))
         if new.source.text == self.file.source.text:
             return replace(self.fixed, unmet=gaps, notes=seldom_meant)
         data = new.source.to_bytes(new.source.text)
@@ -317,14 +317,27 @@ class _Rewriting:
         return before.get(document.number, document).nearest_span(path, part).start
 
     def _leave(self, document: Document, unmet: Unmet) -> Left:
-        span, place = document.span(unmet.path, unmet.part), document.pointer(unmet.path)
+        span, place = document.nearest_span(unmet.path, unmet.part), document.pointer(unmet.path)
         return Left(Finding(self.target.name, Severity.ERROR, unmet.reason, span, place), unmet.reason)
 
 
+def _find_former(converted: Converted, path: Path) -> Path:
+    """Return where the value at a path of the new data was before.
+
+    `true`, `false` and `null` do not know where they were read; their key tells if there is only one of it.
+    """
+    former = former_path(converted.data, path)
+    if path and former == former_path(converted.data, path[:-1]):
+        places = [(*owner, path[-1]) for owner, mapping in converted.document.mappings if path[-1] in mapping]
+        if len(places) == 1:
+            return places[0]
+    return former
+
+
 def _sort(found: Iterable[Left]) -> tuple[Left, ...]:
-    """Return what is left in the order of the text, one reason for each place."""
-    places = {each.finding.span: each for each in reversed([*found])}
-    return tuple(places[span] for span in sorted(places))
+    """Return what is left in the order of the text, each reason once at a place."""
+    reasons = {(each.finding.span, each.reason): each for each in found}
+    return tuple(reasons[key] for key in sorted(reasons))
 
 
 class _Meant(NamedTuple):

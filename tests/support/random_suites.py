@@ -105,3 +105,12 @@ class SuiteWriter:
         yaml.indent(mapping=2, sequence=2 + offset, offset=offset)
         yaml.dump(json.loads(json.dumps(self.suite())), stream)
         return "a.eval.yaml", stream.getvalue()
+
+
+def name_suite(text):
+    """The name of a file for the text of a suite, a template, or lines."""
+    if text.startswith('{"id') and text.endswith("}\n"):
+        return "a.eval.jsonl"
+    if text.startswith('{"prompts'):
+        return "a.json"
+    return ".agentv/templates/a.yaml" if text[0] == "a" else "a.eval.yaml"

@@ -11,13 +11,15 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, command, load_given, require_rubric
 from rubric_lint.cli.output import choose_by_ending, make_style, refuse_same_file, write_result
 from rubric_lint.dialects.export import TARGET_BY_ENDING, TARGETS, find_targets, load_target
-from rubric_lint.messages import join_words
+from rubric_lint.messages import join_words, list_names
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
+from rubric_lint.suggest import suggest
 from rubric_lint.text.source import Span
 
 if TYPE_CHECKING:
     from rubric_lint.dialects.export.target import Carried, ExportSource, Rubrics, Sources
+    from rubric_lint.project.files import File
     from rubric_lint.project.settings import FileSettings
     from rubric_lint.run.given import Input
     from rubric_lint.scoring.loading import Loaded
@@ -116,10 +118,17 @@ def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
     """Write a suite as `rubric-fix --to` would, and say the same of it."""
     from rubric_lint.cli.fix.fix import exit_code, rewrite_suite  # noqa: PLC0415
     from rubric_lint.fix.run import FixOutcome, FixTotals, word_faults  # noqa: PLC0415
+    from rubric_lint.fix.together import convert_together  # noqa: PLC0415
     from rubric_lint.report.fixes import word_troubles  # noqa: PLC0415
     from rubric_lint.run.summary import Again, Unchecked  # noqa: PLC0415
 
-    fixed = rewrite_suite(given, file.label, file.data, settings)
+    member, others = _find_with_others(given, file, settings)
+    if others:
+        command = suggest("fix", file.label, to=given.target)
+        complain(f"{file.label}: names {list_names(others, 3)}; `{command}` converts them together")
+        return Exit.FOUND
+    fixed = rewrite_suite(given, file.label, file.data, member.settings)
+    [(_, fixed)] = convert_together([(member, fixed)], str(given.target))
     outcome = FixOutcome(fixed, remaining=len(fixed.result.findings))
     totals = FixTotals(again=Again((file.label,)))
     totals.add(outcome)
@@ -139,6 +148,19 @@ def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
         complain(_NO_LOSSES)
         return Exit.FOUND
     return write_result(fixed.data, given.output) or code
+
+
+def _find_with_others(given: Given, file: "Input", settings: "FileSettings") -> "tuple[File, list[str]]":
+    """Return a suite with what its settings say of the files that it names, and the names of these files."""
+    from rubric_lint.project import suites  # noqa: PLC0415
+    from rubric_lint.project.files import File  # noqa: PLC0415
+
+    if given.file != file.path or file.path == STDIN:
+        return suites.look_at_stdin(File(file.label, settings, is_stdin=True), file.data), []
+    found = [each for each in suites.find([file.path], given.finder()) if isinstance(each, File)]
+    if not found:
+        return File(file.label, settings), []
+    return found[0], [each.name for each in found[1:]]
 
 
 def _describe(given: Given, file: "Input", names: "Collection[str]") -> bytes:
