@@ -64,11 +64,10 @@ def find_unconvertible(document: Document, rubric: Rubric, target: Release, case
         yield Unmet(f"a rubric of {view.dialect.title}, which {target.title} does not read", path)
     elif rubric.shape is Shape.LEVELS:
         yield Unmet(f"{target.title} has no levels, only checklists and criteria with `score_ranges`", path)
-    elif view and view.definition and rubric.dialect not in target.dialects:
-        yield Unmet(f"{target.title} has no criterion outside a list; write a list of one", path)
-    if view and view.definition:
-        return  # read in the same place only
-    if path[-1:] and path[-1] in LISTS:
+    elif view and view.definition:  # read in the same place only
+        if rubric.dialect not in target.dialects:
+            yield Unmet(f"{target.title} has no criterion outside a list; write a list of one", path)
+    elif path[-1:] and path[-1] in LISTS:
         yield from _find_lost_list(path, target)  # strings among assertions stay there
     elif path[-3:-2] and path[-3] in LISTS:
         yield from _find_unread_assertion(document, path, target)
