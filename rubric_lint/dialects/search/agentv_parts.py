@@ -65,11 +65,14 @@ def is_of_agentv(document: Document) -> bool:
         return False
     is_old = any(isinstance(document.data.get(name), list) for name in OLD_CASES[:2])
     kinds = {str(assertion["type"]) for _, assertion in find_assertions(document)}
+    # An assertion without a type is another tool's, unless it is the name of a template.
+    entries = [entry for path, value in find_assertion_lists(document) for _, entry in find_mappings(path, value)]
+    has_others = any("type" not in entry and "include" not in entry for entry in entries)
     known = {kind for release in RELEASES.values() for kind in (*release.types, *release.unloaded)}
     is_whole = any(
         case.keys() >= {"id", "input"} and case.keys() & (_NOT_OF_PROMPTFOO if "vars" in case else _JUDGED)
         for _, case in find_suite_cases(document)
-        if not kinds or known & {*kinds, *(kind.replace("_", "-") for kind in kinds)}  # else it is of another tool
+        if (not kinds and not has_others) or known & {*kinds, *(kind.replace("_", "-") for kind in kinds)}
     )
     return is_old or is_whole or document.source.name.lower().endswith(EVAL_FILES) or is_current(document)
 
