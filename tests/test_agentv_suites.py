@@ -141,6 +141,11 @@ OBSTACLES = {
         "turns with templates, beside variables": case(
             "vars: {a: b}\n    turns: [{input: x, assertions: ['Says {{ z }}']}]"
         ),
+        "a key written twice in what another one hides": CASE.replace(
+            "input: x", "input: x\n    metadata: {a: 1, a: 2}"
+        )
+        + CASE,
+        "a type that is a list": case("assertions: [{type: [x], rubrics: [{id: a, outcome: It}]}]"),
         "criteria that nothing shows": CASE.replace("outcome", "description: Names it, outcome"),
         "two texts of a criterion": CASE.replace("outcome", "criteria: Names it, outcome"),
         "a field that would replace another": case("assertions: [{type: skill-trigger, skill: a, value: b}]"),
@@ -365,3 +370,5 @@ def test_a_test_of_another_tool_stays_as_it_is():
 
     given = [("a.yaml", "schema"), ("a.yaml", "contains"), ("a.eval.yaml", "schema")]
     assert [is_rewritten(*each) for each in given] == [False, True, True]
+    untyped = "tests: [{id: a, input: x, assertions: [{kind: y}]}]\n"
+    assert not rewrite("a.yaml", untyped.encode(), FIVE).is_suite

@@ -157,7 +157,7 @@ class _Conversion:
         criteria = [(rubric, [self._find_criterion(rubric, entry) for entry in rubric.entries]) for rubric in rubrics]
         for rubric, owners in criteria:
             for entry, (owner, step) in zip(rubric.entries, owners, strict=True):
-                convert_criterion(rubric, entry, owner, step)
+                convert_criterion(rubric, entry, owner, step, self.target)
         for rubric, owner in places:
             move_rubric(rubric, owner, self.target)
         self.convert_suite()
@@ -316,7 +316,7 @@ def move_rubric(rubric: Rubric, owner: Any, target: Release) -> None:
         name_anew(owner, {field: "rubrics" if is_beside else target.assertions})
 
 
-def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any) -> None:
+def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any, target: Release) -> None:
     """Give a criterion the fields that AgentV has since version 4.7."""
     if rubric.shape is Shape.HOLISTIC or (rubric.view and rubric.view.definition):
         return
@@ -329,7 +329,10 @@ def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any) -
     for band in mappings(fields.get("score_ranges")):
         name_outcome(band)
     if "score_ranges" in fields:
-        convert_gate_of_bands(entry, fields)
+        # Where `required: true` is a gate already, nothing needs another form.
+        is_read = target.has_full_gates and rubric.dialect in target.dialects
+        if not is_read or "required_min_score" in fields:
+            convert_gate_of_bands(entry, fields)
         return
     if "required_min_score" in fields and entry.gate_path[-1] != "required_min_score":
         drop(fields, "required_min_score")
