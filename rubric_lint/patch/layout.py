@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
@@ -12,7 +15,10 @@ from rubric_lint.patch.tracked import Origin
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Span
-from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, is_merge, node_start, scalar_end
+from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, is_merge, node_start, scalar_end, walk_nodes
+
+if TYPE_CHECKING:
+    from rubric_lint.patch.style import DocumentStyle
 
 _COLON = re.compile(r"\s*:")
 _PROPERTIES = re.compile(r"(?:[ \t]*[&!][^\s,\[\]{}]*)+")
@@ -30,6 +36,7 @@ class Entry:
     after a value, or after the key of a block collection; `below` is where the comment lines begin that are indented
     more, and `end` where they end.
     Between brackets there is only `start` to `stop`. Its further lines are indented as `column` is.
+    `owner` identifies the collection; `is_copy` says that it is a copy, which has no comments.
     """
 
     owner: Any
@@ -48,6 +55,7 @@ class Entry:
     stop: int = 0
     below: int = 0
     end: int = 0
+    is_copy: bool = False
 
     @property
     def target(self) -> Any:
@@ -67,9 +75,10 @@ class Entry:
 
 @dataclass(slots=True, eq=False)
 class Layout:
-    """A collection as it was read: its path, values and entries, and their indentation.
+    """A collection as it was read: its entries, and their indentation.
 
-    `unusual` says why the entries cannot be rearranged, if so.
+    `unusual` says why the entries cannot be rearranged, if so. `is_inline` says that its block begins on the line of a
+    dash. Of some items of a list, `whole` is the layout of the list.
     """
 
     node: Any
@@ -77,16 +86,36 @@ class Layout:
     start: int
     end: int = 0
     is_flow: bool = False
-    path: Path = ()
-    values: dict[str | int, Any] = field(default_factory=dict)
+    is_inline: bool = False
     entries: list[Entry] = field(default_factory=list)
     by_step: dict[str | int, Entry] = field(default_factory=dict)
     unusual: str = ""
+    origin: Origin | None = None
+    whole: "Layout | None" = None
 
     @property
     def is_list(self) -> bool:
         """Whether the collection is a list."""
         return type(self.node) is SequenceNode
+
+    @property
+    def home(self) -> Any:
+        """What identifies the collection."""
+        return self.node if self.origin is None else self.origin.home
+
+    @property
+    def path(self) -> Path:
+        """Where the collection was read."""
+        return () if self.origin is None else self.origin.path
+
+    @property
+    def is_part(self) -> bool:
+        """Whether some items of the list are left out."""
+        return self.whole is not None and len(self.entries) < len(self.whole.entries)
+
+    def value(self, entry: Entry) -> Any:
+        """Return the value of an entry, as it was tracked."""
+        return None if self.origin is None else self.origin.values[entry.step]
 
     def add(self, entry: Entry) -> None:
         """Add the next entry."""
@@ -107,19 +136,47 @@ class Layouts:
     """The layouts of the collections of a document, each made once it is needed."""
 
     def __init__(self, document: Document) -> None:
-        self._document = document
+        self.document = document
         self._text = document.source.text
         self._known: dict[Any, Layout] = {}
         self._ends: dict[Any, int] = {}
+        self.style: DocumentStyle | None = None
 
-    def of(self, origin: Origin) -> Layout:
-        """Return the layout of a collection as it was read."""
-        node = origin.node
+    def of(self, node: Any) -> Layout:
+        """Return the layout of a collection."""
         if node not in self._known:
-            layout = self._read_block(node) if is_block(node) else self._read_flow(node)
-            layout.path, layout.values = origin.path, origin.values
-            self._known[node] = layout
+            self._known[node] = self._read_block(node) if is_block(node) else self._read_flow(node)
         return self._known[node]
+
+    def of_tracked(self, origin: Origin) -> Layout:
+        """Return the layout of a collection that is tracked: of those of its items that are, or of a copy."""
+        layout = copy(self.of(origin.node))
+        layout.origin = origin
+        if origin.home is not origin.node:
+            layout.whole = self.of(origin.node)
+            entries = layout.entries
+            if layout.is_list:
+                entries = entries[origin.offset : origin.offset + len(origin.values)]
+            steps = [entry.step - origin.offset if isinstance(entry.step, int) else entry.step for entry in entries]
+            changed = [
+                replace(entry, owner=origin.home, step=step, is_copy=origin.is_copy)
+                for entry, step in zip(entries, steps, strict=True)
+            ]
+            layout.entries, layout.by_step = changed, dict(zip(steps, changed, strict=True))
+            if layout.is_part:
+                layout.start = entries[0].start if layout.is_flow else entries[0].first
+                layout.end = entries[-1].stop if layout.is_flow else entries[-1].end
+        return layout
+
+    @cached_property
+    def anchors(self) -> list[tuple[int, Any, bool]]:
+        """The offsets of the aliases, and of the anchors that they repeat, with their nodes, and whether it is one."""
+        nodes = list(walk_nodes(self.document.root)) if self.document.has_aliases else []
+        aliases = [node for node in nodes if type(node) is AliasNode]
+        targets = {node.target for node in aliases}
+        found = [(node.start_mark.index, node.target, True) for node in aliases]
+        found += [(node.start_mark.index, node, False) for node in nodes if node in targets]
+        return sorted(found, key=itemgetter(0))
 
     def indentation(self, at: int) -> int:
         """Return the number of blanks at the start of the line of an offset."""
@@ -128,7 +185,7 @@ class Layouts:
 
     def line_start(self, at: int) -> int:
         """Return where the line of an offset begins; searching backward would take long where a text is one line."""
-        return at - self._document.source.position(at).column + 1
+        return at - self.document.source.position(at).column + 1
 
     def column_of(self, node: Any) -> int:
         """Return the column of the entries of a block collection."""
@@ -139,7 +196,7 @@ class Layouts:
         if type(node) is SequenceNode:
             yield from ((index, None, item) for index, item in enumerate(node.value))
         else:
-            yield from ((self._document.name_key(key), key, value) for key, value in node.value)
+            yield from ((self.document.name_key(key), key, value) for key, value in node.value)
 
     def _read_flow(self, node: Any) -> Layout:
         start = node_start(self._text, node)
@@ -171,7 +228,7 @@ class Layouts:
     def _read_block(self, node: Any) -> Layout:
         text, start = self._text, node_start(self._text, node)
         layout = Layout(node, start - self.line_start(start), start)
-        is_inline = bool(text[self.line_start(start) : start].strip(" "))
+        is_inline = layout.is_inline = bool(text[self.line_start(start) : start].strip(" "))
         end = start if is_inline else self._find_top(node, start)
         for step, key, value in self._children(node):
             entry = Entry(node, step, key, value, layout.column, first=end)
@@ -200,9 +257,9 @@ class Layouts:
 
     def _find_top(self, node: Any, start: int) -> int:
         """Return where the lines of a block collection begin, below the line of the key or dash that it belongs to."""
-        if node is self._document.root:  # the comments above may be about the whole document
+        if node is self.document.root:  # the comments above may be about the whole document
             return self.line_start(start)
-        head = skip_blanks_back(self._document.tree.code, start, " \t\r\n")
+        head = skip_blanks_back(self.document.tree.code, start, " \t\r\n")
         return line_end(self._text, head).end
 
     def _skip(self, at: int) -> int:

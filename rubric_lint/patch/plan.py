@@ -64,10 +64,10 @@ class Plan:
         own = self.origin(value)
         if own is not None:
             return own if is_alike(value, own.node) else None
-        is_free = origin is not None and origin.node not in self._claimed and is_alike(value, origin.node)
+        is_free = origin is not None and origin.home not in self._claimed and is_alike(value, origin.node)
         if not is_free or origin is None or style_of(value) is not None:
             return None
-        self._claimed.add(origin.node)
+        self._claimed.add(origin.home)
         return origin
 
     def is_unchanged(self, value: Any) -> bool:
@@ -111,7 +111,7 @@ class Plan:
         if len(path) > DEEPEST:
             raise RefusedError(f"what changes is nested more than {DEEPEST} levels deep; change it by hand", path)
         if origin is not None and is_alike(value, origin.node):
-            self._claimed.add(origin.node)
+            self._claimed.add(origin.home)
         if self.is_unchanged(value):
             return
         collections.append(value)
@@ -129,13 +129,13 @@ class Plan:
         if isinstance(value, TrackedDict | TrackedList):
             return
         origins = [origin for _, child in children_of(value) if (origin := self.origin(child)) is not None]
-        parents = {origin.parent.node: origin.parent for origin in origins if origin.parent is not None}
+        parents = {origin.parent.home: origin.parent for origin in origins if origin.parent is not None}
         if len(parents) != 1:
             return
         (parent,) = parents.values()
-        if parent.node in self._claimed or not is_alike(value, parent.node):
+        if parent.home in self._claimed or parent.is_copy or not is_alike(value, parent.node):
             return
-        self._claimed.add(parent.node)
+        self._claimed.add(parent.home)
         self._inferred[id(value)] = parent
         if parent.place is not None:
             self.kept.add(parent.place)
@@ -144,3 +144,14 @@ class Plan:
 def is_alike(value: Any, node: Any) -> bool:
     """Return whether a collection is of the same kind as a node."""
     return type(node) is (MappingNode if isinstance(value, dict) else SequenceNode)
+
+
+def find_path(document: Document, at: int) -> Path:
+    """Return the path of the innermost field or item around an offset, or of the last one before it."""
+    found: Path = ()
+    for path, (start, end) in document.entries():
+        is_around = start <= at < end
+        is_before = end <= at and "\n" not in document.source.text[end:at]
+        if is_around or is_before:
+            found = path
+    return found

@@ -6,17 +6,20 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
+from rubric_lint.patch.layout import Layouts
 from rubric_lint.patch.pieces import Piece, join, make_edits
-from rubric_lint.patch.plan import Plan, RefusedError, same
+from rubric_lint.patch.plan import Plan, RefusedError, find_path, same
 from rubric_lint.patch.render import Renderer
-from rubric_lint.patch.tracked import children_of
+from rubric_lint.patch.tracked import children_of, find_origin
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Edit, Kind, Span, splice
-from rubric_lint.text.tree import AliasNode, walk_nodes
+
+_LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -63,19 +66,25 @@ def write_all(changes: Sequence[tuple[Document, Any]], *, keep_comments: bool = 
         return _check(text, changes, keep_comments=keep_comments) or text
 
 
-def edits_between(document: Document, value: Any, *, keep_comments: bool = True) -> list[Edit] | Refused:
+def edits_between(
+    document: Document, value: Any, *, keep_comments: bool = True, layouts: Layouts | None = None
+) -> list[Edit] | Refused:
     """Return the edits of the text that put other data in a document, or the reason why they cannot be written.
 
-    They are not proved: `write` reads the new text back.
+    `value` may also be the part of it that `track` returned for a path. `layouts` may be those of other edits of the
+    document. The edits are not proved: `write` reads the new text back.
     """
     if document.kind not in (Kind.YAML, Kind.JSON):
         return Refused(f"{document.kind} is not rewritten; change it by hand", (), document)
+    layouts = layouts or Layouts(document)
+    origin = find_origin(value)
+    part = origin if origin is not None and origin.document is document and origin.parent is not None else None
     try:
-        plan = Plan(document, value)
+        plan = Plan(document, value, part)
         if plan.is_unchanged(value):
             return []
-        pieces, region = Renderer(document, plan).render(value)
-        _check_copies(document, pieces, region, keep_comments=keep_comments)
+        pieces, region = Renderer(layouts, plan).render(value)
+        _check_copies(layouts, pieces, region, keep_comments=keep_comments)
         text = document.source.text
         return make_edits(text, join(text, _end_as_before(document, pieces, region)), region)
     except RefusedError as refused:
@@ -93,8 +102,9 @@ def _end_as_before(document: Document, pieces: list[Piece], region: Span) -> lis
     return pieces[:-1] if ends_alike else pieces
 
 
-def _check_copies(document: Document, pieces: list[Piece], region: Span, *, keep_comments: bool) -> None:
+def _check_copies(layouts: Layouts, pieces: list[Piece], region: Span, *, keep_comments: bool) -> None:
     """Refuse pieces that hold a comment or an anchor twice, or a comment not at all."""
+    document = layouts.document
     found = document.tree.comments
     comments = found[bisect_left(found, region) : bisect_left(found, Span(region.end, 0))]
     for comment, count in zip(comments, _count_copies(pieces, comments), strict=True):
@@ -102,27 +112,25 @@ def _check_copies(document: Document, pieces: list[Piece], region: Span, *, keep
             happens = "lost" if count == 0 else "written twice"
             written = document.source.slice(comment)
             reason = f"the comment `{written}` would be {happens}; move it, or remove it"
-            raise RefusedError(reason, _find_path(document, comment.start))
-    _check_anchors(document, pieces)
+            raise RefusedError(reason, find_path(document, comment.start))
+    if layouts.anchors:
+        rest = Span(region.end, len(document.source.text))
+        _check_anchors(layouts, [Span(0, region.start), *(piece.span for piece in pieces if piece.span), rest])
 
 
-def _check_anchors(document: Document, pieces: list[Piece]) -> None:
-    """Refuse pieces that hold an anchor twice, or an alias without its anchor before it."""
-    nodes = list(walk_nodes(document.root)) if document.has_aliases else []
-    aliases = {node.start_mark.index: node.target for node in nodes if type(node) is AliasNode}
-    targets = set(aliases.values())
-    anchors = {node.start_mark.index: node for node in nodes if node in targets}
-    marked = sorted(aliases | anchors)
+def _check_anchors(layouts: Layouts, copied: Iterable[Span]) -> None:
+    """Refuse a text of copies that holds an anchor twice, or an alias without its anchor before it."""
+    document, marked = layouts.document, layouts.anchors
     seen: set[Any] = set()
-    for piece in pieces:
-        start, end = piece.span or Span(0, 0)
-        for at in marked[bisect_left(marked, start) : bisect_left(marked, end)]:
-            name = document.source.text[at:].split(maxsplit=1)[0].rstrip(",]}")
-            if at in aliases and aliases[at] not in seen:
-                raise RefusedError(f"`{name}` would lose its anchor; write it out", _find_path(document, at))
-            if at in anchors and anchors[at] in seen:
-                raise RefusedError(f"`{name}` would be written twice; write its aliases out", _find_path(document, at))
-            seen.add(anchors.get(at))
+    for start, end in copied:
+        first, last = (bisect_left(marked, limit, key=itemgetter(0)) for limit in (start, end))
+        for at, node, is_alias in marked[first:last]:
+            name = document.source.text[at : at + _LONGEST_NAME].split(maxsplit=1)[0].rstrip(",]}")
+            if is_alias and node not in seen:
+                raise RefusedError(f"`{name}` would lose its anchor; write it out", find_path(document, at))
+            if not is_alias and node in seen:
+                raise RefusedError(f"`{name}` would be written twice; write its aliases out", find_path(document, at))
+            seen.add(node)
 
 
 def _count_copies(pieces: Iterable[Piece], spans: list[Span]) -> list[int]:
@@ -134,17 +142,6 @@ def _count_copies(pieces: Iterable[Piece], spans: list[Span]) -> list[int]:
             changes[bisect_left(starts, piece.span.start)] += 1
             changes[bisect_left(starts, piece.span.end)] -= 1
     return list(accumulate(changes))[:-1]
-
-
-def _find_path(document: Document, at: int) -> Path:
-    """Return the path of the innermost field or item around an offset, or of the last one before it."""
-    found: Path = ()
-    for path, (start, end) in document.entries():
-        is_around = start <= at < end
-        is_before = end <= at and "\n" not in document.source.text[end:at]
-        if is_around or is_before:
-            found = path
-    return found
 
 
 def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments: bool) -> Refused | None:
