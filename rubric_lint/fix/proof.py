@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from rubric_lint.edits.intents import AddField, Fix, Intent, MoveItems
+from rubric_lint.edits.intents import AddField, Fix, Intent, MoveItems, change_all
 from rubric_lint.edits.lines import line_start
 from rubric_lint.fix.following import DataChange, Offsets
 from rubric_lint.format.criterion import LOWEST, Criterion, Shape
@@ -223,10 +223,7 @@ def _apply(document: Document, intents: Sequence[Intent]) -> Document:
     if not intents:
         return document
     changed = document.with_own_data()
-    # All is looked up before anything changes: a path is invalid after a key in it is renamed.
-    prepared = [(intent, intent.find(changed)) for intent in intents]
-    for intent, found in sorted(prepared, key=lambda pair: pair[0].turn):
-        intent.change(found)
+    change_all(changed, intents)
     return changed
 
 

@@ -3,14 +3,18 @@
 What was kept, moved or renamed is known by identity, so every other byte, comment and quote stays as it is.
 """
 
-from rubric_lint.patch.tracked import Style, drop, like, plain, put, rename, rewrite, track, written
-from rubric_lint.patch.write import Refused, edits_between, write, write_all
+from rubric_lint.patch.layout import Layouts
+from rubric_lint.patch.tracked import Style, drop, duplicate, like, plain, put, rename, rewrite, track, written
+from rubric_lint.patch.write import Refused, edits_between, find_within, write, write_all
 
 __all__ = [
+    "Layouts",
     "Refused",
     "Style",
     "drop",
+    "duplicate",
     "edits_between",
+    "find_within",
     "like",
     "plain",
     "put",

@@ -178,6 +178,12 @@ class Layouts:
         found += [(node.start_mark.index, node, False) for node in nodes if node in targets]
         return sorted(found, key=itemgetter(0))
 
+    def keeps_blank_lines(self, node: Any) -> bool:
+        """Return whether a value ends with a text block that all blank lines below it are part of."""
+        while is_block(node):
+            node = node.value[-1][1] if type(node) is MappingNode else node.value[-1]
+        return type(node) is ScalarNode and node.style in BLOCK_STYLES and self._keeps_blank_lines(node)
+
     def indentation(self, at: int) -> int:
         """Return the number of blanks at the start of the line of an offset."""
         start = self.line_start(at)
@@ -202,7 +208,7 @@ class Layouts:
         start = node_start(self._text, node)
         layout = Layout(node, self.indentation(start), start, node.end_mark.index, is_flow=True)
         if self._text[start : start + 1] not in ("[", "{"):
-            layout.unusual = "it is written without brackets"
+            layout.unusual = "it is written without brackets; add them"
         for step, key, value in self._children(node):
             begin = (value if key is None else key).start_mark.index
             entry = Entry(node, step, key, value, self.indentation(begin), is_flow=True)
@@ -211,7 +217,7 @@ class Layouts:
                 colon = _COLON.match(self._text, key.end_mark.index)
                 entry.code = key.end_mark.index if colon is None else colon.end()
                 if colon is None or not self._is_usual(key):
-                    layout.unusual = f"the key `{step}` is written in an unusual way"
+                    layout.unusual = f"the key `{step}` is written in an unusual way; write it as a plain word"
             is_empty = value.start_mark.index >= value.end_mark.index
             entry.value = entry.code if is_empty else value.start_mark.index
             entry.stop = entry.below = entry.end = max(value.end_mark.index, entry.value)
@@ -239,7 +245,7 @@ class Layouts:
             is_alone = not text[self.line_start(entry.start) : entry.start].strip(" ")
             entry.lead = self._skip_blank_lines(end, entry.start) if is_alone else end
             if not is_alone and (layout.entries or not is_inline):
-                layout.unusual = "one of its entries does not begin on a line of its own"
+                layout.unusual = "one of its entries does not begin on a line of its own; put it on one"
             layout.unusual = layout.unusual or self._find_unusual(entry)
             self._find_value(entry)
             layout.add(entry)
@@ -250,10 +256,10 @@ class Layouts:
     def _find_unusual(self, entry: Entry) -> str:
         if entry.key is None:
             is_dash = self._text[entry.start : entry.start + 1] == "-"
-            return "" if is_dash else "an item does not begin with a dash"
+            return "" if is_dash else "an item does not begin with a dash; put it behind one"
         is_usual = self._is_usual(entry.key) and entry.start == entry.key.start_mark.index
         is_usual = is_usual and _COLON.match(self._text, entry.key.end_mark.index) is not None
-        return "" if is_usual else f"the key `{entry.step}` is written in an unusual way"
+        return "" if is_usual else f"the key `{entry.step}` is written in an unusual way; write it as a plain word"
 
     def _find_top(self, node: Any, start: int) -> int:
         """Return where the lines of a block collection begin, below the line of the key or dash that it belongs to."""
@@ -304,7 +310,7 @@ class Layouts:
             stop = scalar_end(text, node) if type(node) is ScalarNode else node.end_mark.index
             stop = max(stop, code)
             below = line_end(text, stop).end
-            if type(node) is ScalarNode and node.style in BLOCK_STYLES and self._keeps_blank_lines(node):
+            if self.keeps_blank_lines(node):
                 return stop, below, self._skip_comments(self._skip_blank_lines(below, len(text)), column)
         return stop, below, self._skip_comments(below, column)
 

@@ -103,7 +103,8 @@ class Renderer:
         layout = self._layout(origin)
         heir = self._plan.claim(value, origin)
         if layout.is_flow:
-            return self._flow(value, heir, layout.column, 0), Span(layout.start, layout.end)
+            margin = layout.column if self._may_have_lines(origin) else None
+            return self._flow(value, heir, margin, 0), Span(layout.start, layout.end)
         if heir is None or heir is not origin:
             raise RefusedError("the whole document would be written anew; write it by hand", ())
         if value:
@@ -111,6 +112,24 @@ class Renderer:
         else:
             pieces = [*self._flow(value, heir, 0, 0), self._new_line]
         return pieces, Span(layout.start, layout.end)
+
+    def render_copy(self, value: Any) -> list[Piece]:
+        """Return the pieces of a copy of the whole document, whose lines follow others."""
+        self._is_copying = True
+        origin = self._plan.origin(value)
+        if origin is not None and is_block(origin.node):
+            pieces = self._join_lines(self._block(value, origin, 0, 0))
+        else:
+            pieces = [*self._flow(value, origin, 0, 0), self._new_line]
+        self._is_copying = False
+        return pieces
+
+    def _may_have_lines(self, origin: Origin) -> bool:
+        """Return whether the brackets around a part, if any, have their entries on lines of their own."""
+        if origin.parent is None or is_block(origin.parent.node):
+            return True
+        around = self._layouts.of(origin.parent.node)
+        return "\n" in self._text[around.start : around.entries[0].start]
 
     # The children of a collection.
 
@@ -348,6 +367,7 @@ class Renderer:
         gaps = [self._text[entry.first : entry.lead] for entry in others]
         usual = gaps[0] if gaps and all(gaps) else ""
         top = self._text[first.first : first.lead]
+        above: Entry | None = None
         for number, entry in enumerate(lines):
             is_first = entry.entry is first
             is_own = entry.entry is not None and entry.entry.owner is layout.home
@@ -355,6 +375,9 @@ class Renderer:
                 entry.gap = Piece(top)
             elif number and (is_first or not is_own):
                 entry.gap = Piece(usual)
+            if entry.gap.text and above is not None and self._layouts.keeps_blank_lines(above.node):
+                entry.gap = NOTHING
+            above = entry.entry
 
     def _keep_comments(self, lines: list[Lines], matches: list[Match], layout: Layout) -> None:
         """Keep the comments of entries that are no more, each on a line of its own, where the entry was."""

@@ -9,8 +9,9 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Any
 
+from rubric_lint.edits.lines import new_line
 from rubric_lint.patch.layout import Layouts
-from rubric_lint.patch.pieces import Piece, join, make_edits
+from rubric_lint.patch.pieces import Piece, copy, join, make_edits
 from rubric_lint.patch.plan import Plan, RefusedError, find_path, same
 from rubric_lint.patch.render import Renderer
 from rubric_lint.patch.tracked import children_of, find_origin
@@ -67,12 +68,18 @@ def write_all(changes: Sequence[tuple[Document, Any]], *, keep_comments: bool = 
 
 
 def edits_between(
-    document: Document, value: Any, *, keep_comments: bool = True, layouts: Layouts | None = None
+    document: Document,
+    value: Any,
+    *,
+    keep_comments: bool = True,
+    layouts: Layouts | None = None,
+    added: Sequence[Any] = (),
 ) -> list[Edit] | Refused:
     """Return the edits of the text that put other data in a document, or the reason why they cannot be written.
 
     `value` may also be the part of it that `track` returned for a path. `layouts` may be those of other edits of the
-    document. The edits are not proved: `write` reads the new text back.
+    document. `added` are changed copies of the document, which become new ones at the end of the file; the last edit
+    adds them. The edits are not proved: `write` reads the new text back.
     """
     if document.kind not in (Kind.YAML, Kind.JSON):
         return Refused(f"{document.kind} is not rewritten; change it by hand", (), document)
@@ -80,13 +87,20 @@ def edits_between(
     origin = find_origin(value)
     part = origin if origin is not None and origin.document is document and origin.parent is not None else None
     try:
-        plan = Plan(document, value, part)
+        plan = Plan(document, [value, *added], part) if added else Plan(document, value, part)
         if plan.is_unchanged(value):
             return []
-        pieces, region = Renderer(layouts, plan).render(value)
+        renderer, text = Renderer(layouts, plan), document.source.text
+        pieces, region = renderer.render(value)
+        pieces = pieces if added else _end_as_before(document, pieces, region)
+        for copied in added:
+            rest, end = copy(text, region.end, len(text)), new_line(document)
+            is_cut = rest.text and not rest.text.endswith(("\n", "\r"))
+            pieces += [rest, Piece(f"{end if is_cut else ''}---{end}")]
+            pieces += [piece._replace(is_same=False) for piece in renderer.render_copy(copied)]
+            region = Span(region.start, len(text))
         _check_copies(layouts, pieces, region, keep_comments=keep_comments)
-        text = document.source.text
-        return make_edits(text, join(text, _end_as_before(document, pieces, region)), region)
+        return make_edits(text, join(text, pieces), region)
     except RefusedError as refused:
         return Refused(refused.reason, refused.path, document)
 
@@ -102,11 +116,15 @@ def _end_as_before(document: Document, pieces: list[Piece], region: Span) -> lis
     return pieces[:-1] if ends_alike else pieces
 
 
+def find_within(spans: Sequence[Span], around: Span) -> Sequence[Span]:
+    """Return those of some spans, which are in order, that are within one."""
+    return spans[bisect_left(spans, around) : bisect_left(spans, Span(around.end, 0))]
+
+
 def _check_copies(layouts: Layouts, pieces: list[Piece], region: Span, *, keep_comments: bool) -> None:
     """Refuse pieces that hold a comment or an anchor twice, or a comment not at all."""
     document = layouts.document
-    found = document.tree.comments
-    comments = found[bisect_left(found, region) : bisect_left(found, Span(region.end, 0))]
+    comments = find_within(document.tree.comments, region)
     for comment, count in zip(comments, _count_copies(pieces, comments), strict=True):
         if count > 1 or (count == 0 and keep_comments):
             happens = "lost" if count == 0 else "written twice"
@@ -133,7 +151,7 @@ def _check_anchors(layouts: Layouts, copied: Iterable[Span]) -> None:
             seen.add(node)
 
 
-def _count_copies(pieces: Iterable[Piece], spans: list[Span]) -> list[int]:
+def _count_copies(pieces: Iterable[Piece], spans: Sequence[Span]) -> list[int]:
     """Return how often each of some spans, which are in order, is copied."""
     starts = [span.start for span in spans]
     changes = [0] * (len(spans) + 1)
