@@ -207,7 +207,7 @@ def test_the_report_and_the_functions_for_programs_have_the_choices(tmp_path, mo
     assert [(each["name"], [edit["text"] for edit in each["edits"]]) for each in found["choices"]] == [
         ("widen-lower", ["5"]),
         ("widen-upper", ["4"]),
-        ("add-band", ["\n      - score_range: [4, 5]\n        expected_outcome: TODO - say what earns scores 4 and 5"]),
+        ("add-band", ["      - score_range: [4, 5]\n        expected_outcome: TODO - say what earns scores 4 and 5\n"]),
     ]
     assert found["fix"] is None
     first, second = call("--format=json"), call("--format=json")  # the second one from the cache

@@ -4,8 +4,9 @@ What was kept, moved or renamed is known by identity, so every other byte, comme
 """
 
 from rubric_lint.patch.layout import Layouts
+from rubric_lint.patch.plan import find_within
 from rubric_lint.patch.tracked import Style, drop, duplicate, like, plain, put, rename, rewrite, track, written
-from rubric_lint.patch.write import Refused, edits_between, find_within, write, write_all
+from rubric_lint.patch.write import Refused, edits_between, explain_text, write, write_all
 
 __all__ = [
     "Layouts",
@@ -14,6 +15,7 @@ __all__ = [
     "drop",
     "duplicate",
     "edits_between",
+    "explain_text",
     "find_within",
     "like",
     "plain",

@@ -1,5 +1,7 @@
 """Find out what of a document new data keep: which collections are changed ones, and which values stay or move."""
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +10,7 @@ from ruamel.yaml.nodes import MappingNode, SequenceNode
 from rubric_lint.patch.tracked import Origin, TrackedDict, TrackedList, children_of, find_origin, plain, style_of, track
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+from rubric_lint.text.source import Span
 
 DEEPEST = 60
 """The deepest nesting of collections that is rewritten."""
@@ -155,3 +158,8 @@ def find_path(document: Document, at: int) -> Path:
         if is_around or is_before:
             found = path
     return found
+
+
+def find_within(spans: Sequence[Span], around: Span) -> Sequence[Span]:
+    """Return those of some spans, which are in order, that are within one."""
+    return spans[bisect_left(spans, around) : bisect_left(spans, Span(around.end, 0))]

@@ -9,7 +9,7 @@ from ruamel.yaml.nodes import ScalarNode
 from rubric_lint.edits.lines import new_line, without_comments
 from rubric_lint.patch.layout import Entry, Layout, Layouts, is_block
 from rubric_lint.patch.pieces import Piece, copy, shift_lines
-from rubric_lint.patch.plan import Plan, RefusedError, find_path, is_alike
+from rubric_lint.patch.plan import Plan, RefusedError, find_path, find_within, is_alike
 from rubric_lint.patch.style import DocumentStyle, find_style
 from rubric_lint.patch.tracked import Origin, Style, children_of, style_of
 from rubric_lint.text.source import Span
@@ -440,12 +440,19 @@ class Renderer:
         if layout is not None and layout.unusual:
             raise RefusedError(layout.unusual, layout.path)
         matches = self._match(value, layout)
-        if layout is not None and [match.entry for match in matches] == layout.entries:
+        if layout is not None and self._has_same_places([match.entry for match in matches], layout):
             return self._fill(matches, layout, shift)
         return self._rebuild(value, matches, layout, margin, shift)
 
+    def _has_same_places(self, entries: list[Entry | None], layout: Layout) -> bool:
+        """Return whether the entries are the old ones, maybe in another order if no comment is about one of them."""
+        if entries == layout.entries:
+            return True
+        has_comments = bool(find_within(self._document.tree.comments, Span(layout.start, layout.end)))
+        return not has_comments and len(entries) == len(layout.entries) and {*entries} == {*layout.entries}
+
     def _fill(self, matches: list[Match], layout: Layout, shift: int) -> list[Piece]:
-        """Write the same entries of a flow collection, and leave everything between them as it is."""
+        """Write entries of a flow collection in the places of the old ones, and leave everything between as it is."""
         pieces, at = [], layout.start
         first = layout.entries[0].start if layout.entries else layout.end
         has_lines = "\n" in self._text[layout.start : first]
@@ -467,14 +474,20 @@ class Renderer:
             inner = (margin or 0) + len(self.style.indent or "")
         if not matches:
             return [Piece(opening[0] + closing[-1])]
-        has_lines = "\n" in opening
+        has_lines, first, last = "\n" in opening, Piece(opening), Piece(closing)
         if layout is not None and layout.is_part:
-            opening = closing = ""
+            first = last = NOTHING
+        elif layout is not None and layout.entries:
+            first = self._keep(opening, Span(layout.start, layout.entries[0].start))
+            last = self._keep(closing, Span(layout.entries[-1].stop, layout.end))
         pieces: list[Piece] = []
         for number, match in enumerate(matches):
-            pieces.append(Piece(comma if number else opening))
+            pieces.append(Piece(comma) if number else first)
             pieces += self._write_member(match, inner if has_lines else None)
-        return [*pieces, Piece(closing)]
+        return [*pieces, last]
+
+    def _keep(self, text: str, span: Span) -> Piece:
+        return self._copy(*span) if self._text[slice(*span)] == text else Piece(text)
 
     def _make_separators(self, value: Any, margin: int | None) -> tuple[str, str, str]:
         """Return the opening bracket, a comma and the closing bracket of a new collection."""

@@ -12,13 +12,14 @@ from typing import Any
 from rubric_lint.edits.lines import new_line
 from rubric_lint.patch.layout import Layouts
 from rubric_lint.patch.pieces import Piece, copy, join, make_edits
-from rubric_lint.patch.plan import Plan, RefusedError, find_path, same
+from rubric_lint.patch.plan import Plan, RefusedError, find_path, find_within, same
 from rubric_lint.patch.render import Renderer
 from rubric_lint.patch.tracked import children_of, find_origin
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Edit, Kind, Span, splice
+from rubric_lint.text.tree import BLOCK_STYLES
 
 _LONGEST_NAME = 100
 
@@ -78,8 +79,8 @@ def edits_between(
     """Return the edits of the text that put other data in a document, or the reason why they cannot be written.
 
     `value` may also be the part of it that `track` returned for a path. `layouts` may be those of other edits of the
-    document. `added` are changed copies of the document, which become new ones at the end of the file; the last edit
-    adds them. The edits are not proved: `write` reads the new text back.
+    document. `added` is a changed copy of the document, if any, which becomes a new one at the end of the file: the
+    last edit adds it. The edits are not proved: `write` reads the new text back.
     """
     if document.kind not in (Kind.YAML, Kind.JSON):
         return Refused(f"{document.kind} is not rewritten; change it by hand", (), document)
@@ -92,33 +93,46 @@ def edits_between(
             return []
         renderer, text = Renderer(layouts, plan), document.source.text
         pieces, region = renderer.render(value)
-        pieces = pieces if added else _end_as_before(document, pieces, region)
-        for copied in added:
-            rest, end = copy(text, region.end, len(text)), new_line(document)
-            is_cut = rest.text and not rest.text.endswith(("\n", "\r"))
-            pieces += [rest, Piece(f"{end if is_cut else ''}---{end}")]
-            pieces += [piece._replace(is_same=False) for piece in renderer.render_copy(copied)]
-            region = Span(region.start, len(text))
-        _check_copies(layouts, pieces, region, keep_comments=keep_comments)
-        return make_edits(text, join(text, pieces), region)
+        copies = [piece for each in added for piece in renderer.render_copy(each)]
+        _check_copies(
+            layouts, [*pieces, copy(text, region.end, len(text)), *copies], region, keep_comments=keep_comments
+        )
+        pieces = pieces if added else _end_as_before(document, value, pieces, region)
+        edits = make_edits(text, join(text, pieces), region)
+        return [*edits, _append(document, added[-1], copies)] if added else edits
     except RefusedError as refused:
         return Refused(refused.reason, refused.path, document)
 
 
-def _end_as_before(document: Document, pieces: list[Piece], region: Span) -> list[Piece]:
-    """Leave out the last line end if the text had none, and still ends with the same entry."""
+def _append(document: Document, value: Any, pieces: list[Piece]) -> Edit:
+    """Return the edit that adds a document to the end of the file, which ends with a line end if it did."""
+    end, line_end = len(document.source.text), new_line(document)
+    start = "---" + line_end
+    if not document.source.text.endswith(("\n", "\r")):
+        start, pieces = line_end + start, _end_as_before(document, value, pieces, Span(end, end))
+    return Edit(Span(end, end), start + "".join(piece.text for piece in pieces))
+
+
+def _end_as_before(document: Document, value: Any, pieces: list[Piece], region: Span) -> list[Piece]:
+    """Leave out the last line end if the text had none, unless it may be part of a text block that ended elsewhere."""
     text = document.source.text
-    pieces = [piece for piece in pieces if piece.text]
-    if region.end < len(text) or text.endswith(("\n", "\r")) or len(pieces) < 2:
+    *before, last = [piece for piece in pieces if piece.text]
+    if region.end < len(text) or text.endswith(("\n", "\r")):
         return pieces
-    before, last = pieces[-2:]
-    ends_alike = last.span is None and before.span is not None and before.span.end == region.end
-    return pieces[:-1] if ends_alike else pieces
+    span = before[-1].span if before and last.span is None else None
+    ends_alike = span is not None and span.end == region.end
+    if not ends_alike and _ends_with_text_block(value):
+        return pieces
+    line_end = len(last.text.rstrip("\r\n"))
+    return [*before, last] if line_end == len(last.text) else [*before, Piece(last.text[:line_end], last.span)]
 
 
-def find_within(spans: Sequence[Span], around: Span) -> Sequence[Span]:
-    """Return those of some spans, which are in order, that are within one."""
-    return spans[bisect_left(spans, around) : bisect_left(spans, Span(around.end, 0))]
+def _ends_with_text_block(value: Any) -> bool:
+    while isinstance(value, dict | list) and value:
+        value = [*value.values()][-1] if isinstance(value, dict) else value[-1]
+    origin = find_origin(value)
+    is_block = origin is not None and getattr(origin.node, "style", None) in BLOCK_STYLES
+    return is_block or (isinstance(value, str) and "\n" in value)
 
 
 def _check_copies(layouts: Layouts, pieces: list[Piece], region: Span, *, keep_comments: bool) -> None:
@@ -132,8 +146,7 @@ def _check_copies(layouts: Layouts, pieces: list[Piece], region: Span, *, keep_c
             reason = f"the comment `{written}` would be {happens}; move it, or remove it"
             raise RefusedError(reason, find_path(document, comment.start))
     if layouts.anchors:
-        rest = Span(region.end, len(document.source.text))
-        _check_anchors(layouts, [Span(0, region.start), *(piece.span for piece in pieces if piece.span), rest])
+        _check_anchors(layouts, [Span(0, region.start), *(piece.span for piece in pieces if piece.span)])
 
 
 def _check_anchors(layouts: Layouts, copied: Iterable[Span]) -> None:
@@ -190,10 +203,15 @@ def _explain(expected: Any, new: Document, path: Path) -> str:
         expected = expected[step]
     if (path and new.is_merged(path)) or any(found is data for data in new.merging.values()):
         return "a merge key brings in some of it; write it out"
+    return explain_text(expected, found) or "it would not be read back as intended"
+
+
+def explain_text(expected: Any, found: Any) -> str:
+    """Return why a text block would not be read back as intended; empty if it is none, or differs in other ways."""
     is_text = isinstance(expected, str) and isinstance(found, str)
-    if is_text and expected.rstrip("\n") == found.rstrip("\n"):
-        return "the line ends below this text block are part of it; begin it with `|-`, or end the file with a line end"
-    return "it would not be read back as intended"
+    if not is_text or expected.rstrip("\n") != found.rstrip("\n"):
+        return ""
+    return "the line ends below this text block are part of it; begin it with `|-`, or end the file with a line end"
 
 
 def _find_difference(expected: Any, found: Any, merged: set[int], path: Path) -> Path | None:
