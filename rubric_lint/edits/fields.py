@@ -172,34 +172,18 @@ def add_field(document: Document, path: Path, name: str, scalar: str) -> Edit:
     for above, place in reversed(fields):
         if not _BLOCK_TEXT.search(text[above.start : min(line_end(text, above.start).start, above.end)]):
             end = find_last_line(document, place, above.end).start
-            return Edit(Span(end, end), f"{_break(document, span)}{key}: {scalar}")
+            return Edit(Span(end, end), f"{break_before(document, span)}{key}: {scalar}")
     first = fields[0][0]
-    return Edit(Span(first.start, first.start), f"{key}: {scalar}{_break(document, first)}")
+    return Edit(Span(first.start, first.start), f"{key}: {scalar}{break_before(document, first)}")
 
 
-def _break(document: Document, field: Span) -> str:
+def break_before(document: Document, field: Span) -> str:
     """Return a line end, with the spaces that indent the new line like a field of the same mapping."""
     return new_line(document) + " " * column_of(document.source.text, field)
 
 
 def _quote(document: Document, text: str) -> str:
     return f'"{text}"' if document.kind.is_json else text
-
-
-def wrap_value(document: Document, path: Path) -> list[Edit]:
-    """Return the edits that put brackets around the scalar at `path`.
-
-    Raises:
-        ObstacleError: if it is not a plain word or a quoted string on one line.
-    """
-    start, end = document.span(path)
-    written = document.source.text[start:end]
-    if document.is_shared(path) or not (_PLAIN.match(written) or (written[0] in "\"'" and "\n" not in written)):
-        raise ObstacleError("its value is not a plain word; write it as a list")
-    return [Edit(Span(start, start), "["), Edit(Span(end, end), "]")]
-
-
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
 
 
 def escape_text(document: Document, path: Path, has_escapes: bool, marks: Marks) -> list[Edit]:

@@ -153,8 +153,6 @@ class _NewValue(Intent):
 class _NewFields(Intent):
     """An intent that puts other fields in the place of one."""
 
-    is_structural = True
-
     def change(self, found: Any) -> None:
         owner, step = found
         fields = ([(key, value)] if key != step else self.renew_field(key, value) for key, value in owner.items())
@@ -270,6 +268,7 @@ class InsertField(_NewFields):
     text: str
 
     told = "write `{name}`"
+    is_structural = True
     keeps_value = True
 
     def is_sure(self, _sharing: "Sharing") -> bool:
@@ -340,6 +339,7 @@ class PutUnder(_NewFields):
     inner: str = ""
 
     told = "move `{last}` into `{name}`"
+    is_structural = True
     keeps_value = True
 
     def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
@@ -361,13 +361,8 @@ class Dissolve(_NewFields):
 class _IntoOther(Intent):
     """An intent that moves what is in one field, `path`, into another one, `to`."""
 
-    is_structural = True
     moves_comments = True
     keeps_value = True
-
-    @property
-    def scope(self) -> Path:
-        return find_common([vars(self)["path"][:-1], vars(self)["to"]])
 
     def check(self, sharing: "Sharing") -> None:
         super().check(sharing)
