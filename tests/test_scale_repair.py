@@ -184,7 +184,7 @@ def test_the_only_band_of_the_short_form_keeps_its_start():
     text = "rubrics:\n  - {id: a, score_ranges: {5: Names the log}}\n" + CALM
     assert not fix("a.yaml", text.encode(), OURS, unsafe=True).is_changed
     fixed = fix("a.yaml", text.encode(), OURS, choices=["add-band"])
-    assert fixed.text == text.replace("{5:", '{0: TODO - say what earns scores 0 to 4, 5:')
+    assert fixed.text == text.replace("{5:", "{0: TODO - say what earns scores 0 to 4, 5:")
 
 
 @pytest.mark.parametrize(

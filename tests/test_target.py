@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 from decimal import Decimal
-from textwrap import dedent
+from textwrap import dedent, indent
 
 import commands
 import pytest
@@ -41,14 +41,15 @@ def case(rubrics, extra=""):
 # What stands below `rubrics:`, and below the key that the target has in its place.
 CRITERIA = TABLES["CRITERIA"]
 OPENINGS = {
-    "agentv-4": "    assertions:\n    - type: rubrics\n      criteria:\n",
-    "agentv-5": "    assert:\n    - type: llm-rubric\n      value:\n",
+    "agentv-4": "    assertions:\n      - type: rubrics\n        criteria:\n",
+    "agentv-5": "    assert:\n      - type: llm-rubric\n        value:\n",
 }
 
 
 def opened(text, target):
     """A text with `rubrics` and an `input` as the target has them."""
-    text = text.replace("    rubrics:\n", OPENINGS[target])
+    head, _, criteria = text.partition("    rubrics:\n")
+    text = f"{head}{OPENINGS[target]}{indent(criteria, '    ')}"
     if target == "agentv-4":
         return text
     return 'prompts: ["{{ input }}"]\n' + re.sub(r"    input: (.*)\n", r"    vars:\n      input: \1\n", text)
@@ -172,7 +173,7 @@ UNSAID = case(f"      - Says why\n      - {{id: a, expected_outcome: Says how}}\
 
 def test_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it(said):
     fixed = rewrite("a.yaml", UNSAID.encode(), "agentv-4")
-    assert fixed.text == UNSAID.replace("    rubrics:\n", OPENINGS["agentv-4"]).replace("expected_", "")
+    assert fixed.text == opened(UNSAID, "agentv-4").replace("expected_", "")
     ((note, _),) = fixed.notes
     said(note)
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from styled_suites import Suite, json_suites, yaml_suites
+from styled_suites import Suite, is_refused_style, json_suites, yaml_suites
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.migrate.agentv import TARGETS
@@ -46,7 +46,11 @@ def results(name, data, answers):
 @given(SUITES, TOWARDS, st.lists(st.integers(0, 10), min_size=1, max_size=6))
 def test_a_rewritten_suite_scores_as_before_and_keeps_its_comments(suite, target, answers):
     fixed = rewrite(suite.name, suite.data, target)
-    assert (fixed.is_changed, fixed.doubt) == (True, "")
+    assert fixed.doubt == ""
+    if is_refused_style(fixed):
+        assert fixed.data == suite.data
+        return
+    assert fixed.is_changed
     assert {left.reason for left in fixed.unmet} <= GAPS
     assert results(suite.name, suite.data, answers) == results(suite.name, fixed.data, answers)
     assert [note for note in suite.comments if note not in fixed.text] == []
@@ -58,6 +62,8 @@ def test_a_rewritten_suite_scores_as_before_and_keeps_its_comments(suite, target
 def test_a_second_run_changes_nothing(suite, target):
     once = rewrite(suite.name, suite.data, target)
     again = rewrite(suite.name, once.data, target)
+    if is_refused_style(once):
+        return
     assert (again.is_changed, again.unmet, again.doubt) == (False, once.unmet, "")
 
 
@@ -66,7 +72,7 @@ def test_a_second_run_changes_nothing(suite, target):
 def test_by_way_of_the_fourth_version_is_as_good(suite):
     straight = rewrite(suite.name, suite.data, "agentv-5")
     detour = rewrite(suite.name, rewrite(suite.name, suite.data, "agentv-4").data, "agentv-5")
-    assert straight.text == detour.text
+    assert straight.text == detour.text or is_refused_style(straight) or is_refused_style(detour)
 
 
 @pytest.mark.parametrize("target", TARGETS)

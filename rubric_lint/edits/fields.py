@@ -7,17 +7,19 @@ from rubric_lint.edits.lines import (
     NEARBY,
     NEXT,
     ObstacleError,
-    column_of,
     cut_from_flow,
     find_last_line,
+    whole_field,
+)
+from rubric_lint.text.document import Document
+from rubric_lint.text.lines import (
+    column_of,
     line_end,
     line_start,
     new_line,
     skip_blanks,
     skip_blanks_back,
-    whole_field,
 )
-from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import Marks, escape, find_marks, replace_mark
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.scalar import read_scalar
@@ -172,12 +174,12 @@ def add_field(document: Document, path: Path, name: str, scalar: str) -> Edit:
     for above, place in reversed(fields):
         if not _BLOCK_TEXT.search(text[above.start : min(line_end(text, above.start).start, above.end)]):
             end = find_last_line(document, place, above.end).start
-            return Edit(Span(end, end), f"{break_before(document, span)}{key}: {scalar}")
+            return Edit(Span(end, end), f"{_break(document, span)}{key}: {scalar}")
     first = fields[0][0]
-    return Edit(Span(first.start, first.start), f"{key}: {scalar}{break_before(document, first)}")
+    return Edit(Span(first.start, first.start), f"{key}: {scalar}{_break(document, first)}")
 
 
-def break_before(document: Document, field: Span) -> str:
+def _break(document: Document, field: Span) -> str:
     """Return a line end, with the spaces that indent the new line like a field of the same mapping."""
     return new_line(document) + " " * column_of(document.source.text, field)
 

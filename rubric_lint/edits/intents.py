@@ -305,29 +305,6 @@ class WrapText(_NewValue):
         return f"write a text as `{self.name}` with `{name}: {text}`"
 
 
-class NestField(_NewFields):
-    """Move the field at `path` to the key `inner` of a mapping, the only item of the list `name`.
-
-    `before` is the name and the scalar of the field above it in that mapping.
-    """
-
-    path: Path
-    name: str
-    before: tuple[str, str]
-    inner: str
-
-    told = "move `{last}` to `{name}`, as `{before[0]}: {before[1]}`"
-    keeps_value = True
-    turn = (3,)
-
-    def check(self, sharing: "Sharing") -> None:
-        super().check(sharing)
-        sharing.check_field(self.path)
-
-    def renew_field(self, _key: str, value: Any) -> list[tuple[str, Any]]:
-        return [(self.name, [{self.before[0]: resolve(self.before[1]), self.inner: value}])]
-
-
 class PutUnder(_NewFields):
     """Put the field at `path` into a new mapping, which takes its place under the key `name`.
 
@@ -344,72 +321,6 @@ class PutUnder(_NewFields):
 
     def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
         return [(self.name, {self.inner or key: value})]
-
-
-class Dissolve(_NewFields):
-    """Replace the field at `path` with the fields of its value, a mapping."""
-
-    path: Path
-
-    told = "move the fields of `{last}` one level up"
-    keeps_value = True
-
-    def renew_field(self, _key: str, value: Any) -> list[tuple[str, Any]]:
-        return [*value.items()]
-
-
-class _IntoOther(Intent):
-    """An intent that moves what is in one field, `path`, into another one, `to`."""
-
-    moves_comments = True
-    keeps_value = True
-
-    def check(self, sharing: "Sharing") -> None:
-        super().check(sharing)
-        sharing.check_alone(vars(self)["to"])
-
-    def find(self, document: "Document") -> Any:
-        return *super().find(document), document.value(vars(self)["to"])
-
-
-class MoveField(_IntoOther):
-    """Move the field at `path` to the end of the mapping at `to`."""
-
-    path: Path
-    to: Path
-
-    def change(self, found: Any) -> None:
-        owner, step, target = found
-        target[step] = owner.pop(step)
-
-    def describe(self) -> str:
-        where = f"into `{self.to[-1]}`" if self.to and isinstance(self.to[-1], str) else "up"
-        return f"move `{self.path[-1]}` {where}"
-
-
-class JoinLists(_IntoOther):
-    """Move the items of the list at `path` to the end of the list at `to`, and remove the field at `path`."""
-
-    path: Path
-    to: Path
-
-    def change(self, found: Any) -> None:
-        owner, step, target = found
-        target.extend(owner.pop(step))
-
-    def describe(self) -> str:
-        return f"join `{self.path[-1]}` and `{self.to[-1]}`"
-
-
-class WrapValue(_NewValue):
-    """Make the scalar at `path` the only item of a list."""
-
-    path: Path
-
-    told = "write `{last}` in brackets"
-
-    def renew(self, value: Any) -> Any:
-        return [value]
 
 
 class EscapeText(_NewValue):

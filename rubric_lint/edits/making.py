@@ -6,7 +6,7 @@ from typing import Any
 
 from ruamel.yaml.nodes import SequenceNode
 
-from rubric_lint.edits import fields, intents, nesting
+from rubric_lint.edits import fields, intents
 from rubric_lint.edits.intents import AddField, Fix, Intent, RenameKey, Reorder, Repair, change_all, find_common
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.sharing import Sharing
@@ -115,15 +115,10 @@ def _edit(intent: Intent, document: Document) -> list[Edit]:
 _MAKERS: dict[type[Intent], Callable[..., Any]] = {
     intents.AddField: fields.add_field,
     intents.Arrange: lambda _document, _path: [],
-    intents.Dissolve: nesting.dissolve,
     intents.EscapeText: fields.escape_text,
-    intents.JoinLists: nesting.join_lists,
-    intents.MoveField: nesting.move_field,
-    intents.NestField: nesting.nest_field,
     intents.RemoveField: fields.remove_field,
     intents.RenameKey: fields.rename_key,
     intents.Replace: lambda _document, span, text: Edit(span, text),
     intents.ReplaceValue: fields.replace_value,
-    intents.WrapValue: nesting.wrap_value,
 }
 """What makes the edits of an intent, given the document and the fields of the intent."""

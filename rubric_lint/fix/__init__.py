@@ -111,6 +111,11 @@ class Fixed:
         return bool(self.applied)
 
     @property
+    def conversion(self) -> Applied | None:
+        """The conversion to a release of AgentV, which is among the applied fixes; None if there was none."""
+        return next((applied for applied in self.applied if applied.rule.startswith("agentv-")), None)
+
+    @property
     def text(self) -> str:
         """The text after the fixes."""
         return self.result.source.text if self.applied else self.before.text

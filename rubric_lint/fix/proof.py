@@ -10,7 +10,6 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from rubric_lint.edits.intents import AddField, Fix, Intent, MoveItems, change_all
-from rubric_lint.edits.lines import line_start
 from rubric_lint.fix.following import DataChange, Offsets
 from rubric_lint.format.criterion import LOWEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
@@ -18,6 +17,7 @@ from rubric_lint.lint.engine import Examined, build_rubrics
 from rubric_lint.patch import explain_text
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
+from rubric_lint.text.lines import line_start
 from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span

@@ -97,8 +97,8 @@ class FixTotals:
                 self._sort(finding, outcome.wish)
         if outcome.fixed.is_suite:
             is_kept = outcome.fixed.unmet or outcome.fixed.doubt or outcome.failure
-            is_rewritten = any(applied.rule.startswith("agentv-") for applied in outcome.fixed.applied)
-            self.suites["in the way" if is_kept else "converted" if is_rewritten else "current"] += 1
+            is_converted = outcome.fixed.conversion is not None
+            self.suites["in the way" if is_kept else "converted" if is_converted else "current"] += 1
         if outcome.is_changed:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
 
@@ -124,7 +124,6 @@ class FixTotals:
 
     def word(self, *, is_dry: bool, is_rewriting: bool = False) -> str:
         """Return a summary of all files, which says nothing of findings if it was for another release."""
-        kinds = ", ".join(f"{count} {rule}" for rule, count in sorted(self.fixes.items()))
         read = counted(self.files, "file")
         doubts = self.faults - self.crashes
         became = join_words([f"{count} {what}" for what, count in sorted(self.suites.items())])
@@ -148,8 +147,7 @@ class FixTotals:
         if not self.files:
             text = word_nothing_read("read", self.again, has_notes=bool(notes))
         elif self.changed:
-            verb = "Would fix" if is_dry else "Fixed"
-            text = f"{verb} {counted(self.fixes.total(), 'finding')} in {self.changed} of {read}: {kinds}."
+            text = self._word_changes(read, is_dry=is_dry)
         elif not self.rubrics + self.remaining + self.unmet + self.faults + self.unreadable + self.broken:
             text = f"0 rubrics found in {read}, so there was nothing to fix."
         elif self.faults + self.unreadable + self.broken:
@@ -159,6 +157,19 @@ class FixTotals:
         else:
             text = f"Nothing to fix{' safely' if self.unsafe or self.open else ''} in {read}."
         return text + (f"\n{notes[0].upper()}{notes[1:]}." if notes else "")
+
+    def _word_changes(self, read: str, *, is_dry: bool) -> str:
+        """Say how many suites were converted and how many findings fixed, in how many of the files that were read."""
+        converted = {rule: count for rule, count in self.fixes.items() if rule.startswith("agentv-")}
+        fixes = {rule: count for rule, count in sorted(self.fixes.items()) if rule not in converted}
+        done = []
+        if converted:
+            done.append(f"{'convert' if is_dry else 'converted'} {counted(sum(converted.values()), 'suite')}")
+        if fixes:
+            done.append(f"{'fix' if is_dry else 'fixed'} {counted(sum(fixes.values()), 'finding')}")
+        text = f"{'would ' if is_dry else ''}{join_words(done)} in {self.changed} of {read}"
+        kinds = ", ".join(f"{count} {rule}" for rule, count in fixes.items())
+        return text[0].upper() + text[1:] + (f": {kinds}." if kinds else ".")
 
 
 Rewrite = Callable[[str, bytes, FileSettings], Fixed]

@@ -1,23 +1,19 @@
 """Rewrite what is around the rubrics of an earlier suite for AgentV 4, and find what AgentV 4 skips."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from rubric_lint.dialects.search.agentv_suites import is_current
-from rubric_lint.edits.intents import Intent, RenameKey, ReplaceValue
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.migrate.agentv import (
     LISTS,
     Unmet,
-    find_assertion_lists,
     find_assertions,
     find_suite_cases,
     is_named,
     is_suite,
-    names_in,
 )
 from rubric_lint.migrate.agentv_5_suite import find_misshapen, gather_input, has_command
 from rubric_lint.run.summary import counted
-from rubric_lint.suggest import suggest
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part
 
@@ -25,38 +21,17 @@ _LATER = (
     "the suite is written for AgentV 5, and `--to` never goes back to an earlier release; restore it from Git, such as "
     "with `git revert`"
 )
-_CONVERT = "; or write a new suite with `{}`, which says what AgentV 4 cannot hold"
 _OF_5 = ("prompts", "default_test", "evaluate_options")
-_SCRIPTS = frozenset({"code", "script-grader", "code-judge", "code_judge", "code_grader"})
-_JUDGES = frozenset({"agent-judge", "agent_judge", "llm-judge", "llm_judge"})
+SCRIPTS = frozenset({"code", "script-grader", "code-judge", "code_judge", "code_grader"})
+JUDGES = frozenset({"agent-judge", "agent_judge", "llm-judge", "llm_judge"})
 _JUDGED = {"criteria", "expected_output", "assertions", "assert", "turns"}
 
 
-def find_later(document: Document, rubrics: Sequence[Rubric], *, is_sound: bool) -> Iterator[Unmet]:
-    """Find what shows that a suite is written for AgentV 5: fields of the suite, or criteria.
-
-    `rubrics` are those of the file, and `is_sound` says that it has no errors: then it may be converted.
-    """
-    reason, name = _LATER, document.source.name
-    if is_sound and _can_convert(rubrics):
-        reason += _CONVERT.format(suggest("convert", name, to="agentv-4"))
+def find_later(document: Document, rubrics: Iterable[Rubric]) -> Iterator[Unmet]:
+    """Find what shows that a suite is written for AgentV 5: fields of the suite, or criteria."""
     if is_current(document):
-        yield from (Unmet(reason, (field,)) for field in _OF_5 if field in document.data)
-    yield from (Unmet(reason, rubric.path) for rubric in rubrics if rubric.dialect == "agentv-a7")
-
-
-def _can_convert(rubrics: Iterable[Rubric]) -> bool:
-    from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415  (few suites are refused)
-    from rubric_lint.dialects.export.suites import AGENTV_4  # noqa: PLC0415
-    from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
-
-    found = {str(number): rubric for number, rubric in enumerate(rubrics)}
-    try:
-        written = find_written(found, AGENTV_4.name, AGENTV_4.shapes)
-        AGENTV_4.write({name: make_sound(name, rubric)[0] for name, rubric in written.items()})
-    except ExportError:
-        return False
-    return bool(found)
+        yield from (Unmet(_LATER, (field,)) for field in _OF_5 if field in document.data)
+    yield from (Unmet(_LATER, rubric.path) for rubric in rubrics if rubric.dialect == "agentv-a7")
 
 
 def find_obstacles(document: Document) -> Iterator[Unmet]:
@@ -64,24 +39,8 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
     yield from find_misshapen(document)
     for path, assertion in find_assertions(document):
         kind = assertion["type"]
-        if kind in _SCRIPTS and not has_command(assertion):
+        if kind in SCRIPTS and not has_command(assertion):
             yield Unmet(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", (*path, "type"))
-
-
-def rename_parts(document: Document) -> Iterator[Intent]:
-    """Give lists and assertions the names of AgentV 4."""
-    for path, _ in find_assertion_lists(document):
-        owner = document.value(path[:-1])
-        is_first = "assertions" not in owner and {*LISTS}.isdisjoint(names_in(owner, "execution"))
-        if path[-1] in ("assert", "evaluators") and path[-2:-1] != ("execution",) and is_first:
-            yield RenameKey(path, "assertions")
-    for path, assertion in find_assertions(document):
-        if assertion["type"] in _SCRIPTS:
-            yield ReplaceValue((*path, "type"), "code-grader")
-            if "script" in assertion:
-                yield RenameKey((*path, "script"), "command")
-        elif assertion["type"] in _JUDGES:
-            yield ReplaceValue((*path, "type"), "llm-grader")
 
 
 def find_gaps(document: Document) -> Iterator[Unmet]:
@@ -106,11 +65,6 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
         for at, member in enumerate(assertion[name] if name and isinstance(assertion[name], list) else ()):
             if not isinstance(member, dict) or not isinstance(member.get("name"), str):
                 yield Unmet("AgentV 4 skips what has no `name` in a `composite`", (*path, name, at), Part.HEAD)
-
-
-BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = ()
-AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (rename_parts,)
-"""The steps before and after the rubrics are rewritten."""
 
 
 def list_assumptions(document: Document) -> Iterator[str]:

@@ -1,33 +1,17 @@
 """Rewrite what is around the rubrics of a suite for AgentV 5, and find what AgentV 5 cannot have."""
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, find_read, load_tables, look_up
 from rubric_lint.dialects.search.lost_in_suites import find_faulty_templates
-from rubric_lint.edits.intents import (
-    Dissolve,
-    EscapeText,
-    InsertField,
-    Intent,
-    JoinLists,
-    MoveField,
-    PutUnder,
-    RemoveField,
-    RenameKey,
-    ReplaceValue,
-    WrapValue,
-)
 from rubric_lint.messages import describe
 from rubric_lint.migrate.agentv import (
     CASES,
     LISTS,
     OLD_CASES,
     Unmet,
-    find_assertion_lists,
     find_assertions,
     find_other_files,
     find_suite_cases,
@@ -38,7 +22,7 @@ from rubric_lint.migrate.agentv import (
 )
 from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
-from rubric_lint.text.nunjucks import find_environment, find_marks, find_names, names_environment
+from rubric_lint.text.nunjucks import find_marks, find_names, names_environment
 from rubric_lint.text.path import Part, Path, find_strings
 
 NEW_NAMES = {**dict.fromkeys(OLD_CASES, CASES), **OLD_FIELDS}
@@ -152,22 +136,6 @@ def gather_input(suite: dict[str, Any], case: dict[str, Any]) -> list[Any] | Non
     lists = [[{"role": "user", "content": each}] if isinstance(each, str) else each for each in (before, own)]
     are_messages = all(isinstance(each, list) and all(isinstance(one, dict) for one in each) for each in lists)
     return [*lists[0], *lists[1]] if are_messages else None
-
-
-def gather_inputs(document: Document) -> Iterator[Intent]:
-    """Write the whole input of each test above its own part of it."""
-    suite = document.data if is_suite(document) else {}
-    for path, case in find_suite_cases(document):
-        if "input" in case and (whole := gather_input(suite, case)):
-            yield InsertField((*path, "input"), "input_messages", json.dumps(whole, ensure_ascii=False))
-
-
-def drop_part(document: Document, name: str) -> Iterator[Intent]:
-    """Remove a part of the whole input that each test now has."""
-    cases = [(path, case) for path, case in find_suite_cases(document) if {"input", "input_messages"} <= case.keys()]
-    for path, case in [*cases, *([((), document.data)] if cases and is_suite(document) else [])]:
-        if name in case:
-            yield RemoveField((*path, name))
 
 
 def _check_prompts(document: Document) -> Iterator[Unmet]:
@@ -349,95 +317,6 @@ def find_task(document: Document, path: Path) -> Any:
     return next((case.get(name_criteria(case)) for _, case in owners), None)
 
 
-def lift_execution(document: Document) -> Iterator[Intent]:
-    """Put the fields of `execution` one level up, where AgentV 5 has them; of a test, only its assertions."""
-    if is_suite(document) and isinstance(execution := document.data.get("execution"), dict):
-        yield Dissolve(("execution",)) if execution else RemoveField(("execution",))
-    if is_suite(document) and isinstance(document.data.get("experiment"), str) and "tags" not in document.data:
-        yield PutUnder(("experiment",), "tags")
-    for path, case in find_suite_cases(document):
-        execution = case.get("execution")
-        execution = execution if isinstance(execution, dict) else {}
-        lists = [name for name in LISTS if name in execution]
-        if lists and len(lists) == len(execution):
-            yield Dissolve((*path, "execution"))
-        else:
-            yield from (MoveField((*path, "execution", name), path) for name in lists)
-
-
-def rename_parts(document: Document) -> Iterator[Intent]:
-    """Give lists, assertions and fields of tests the names of AgentV 5."""
-    if is_suite(document) and isinstance(document.data.get("target"), str):
-        yield WrapValue(("target",))
-    suite = document.data if is_suite(document) else {}
-    trials: Any = suite.get("trials")
-    is_repeated = (  # of AgentV 4: a number of them, of which one has to pass
-        isinstance(trials, dict)
-        and {"count"} <= trials.keys() <= {"count", "strategy"}
-        and trials.get("strategy", "pass_at_k") == "pass_at_k"
-    )
-    options = [name for name in ("workers", "budget_usd") if name in suite]
-    for at, name in enumerate(options):
-        if at or is_repeated or "evaluate_options" in suite:
-            yield from (RenameKey((name,), new) for new in (_OPTIONS[name],) if new != name)
-        else:
-            yield PutUnder((name,), "evaluate_options", _OPTIONS[name])
-    if is_repeated:
-        yield RenameKey(("trials", "count"), "repeat")
-        yield from (RemoveField(("trials", "strategy")) for name in ("strategy",) if name in trials)
-        yield RenameKey(("trials",), "evaluate_options")
-    for path, _ in find_assertion_lists(document):
-        if path[-1] != "assert" and "assert" not in document.value(path[:-1]):
-            yield RenameKey(path, "assert")
-    for path, assertion in find_assertions(document):
-        yield from _rename_assertion(document, path, assertion)
-    for path, case in find_suite_cases(document):
-        if "criteria" in case and is_judged(case) and is_suite(document):
-            yield RenameKey((*path, "criteria"), "description")
-
-
-def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[Intent]:
-    kind, place = assertion["type"], (*path, "type")
-    yield from (RenameKey((*path, old), new) for old, new in LABELS.items() if old in assertion)
-    if kind in SCRIPTS:
-        yield ReplaceValue(place, "script")
-        if "script" in assertion:
-            yield RenameKey((*path, "script"), "command")
-    elif kind in JUDGES:
-        yield ReplaceValue(place, JUDGES[kind])
-        if needs_value(assertion):
-            yield InsertField(place, "value", json.dumps(find_task(document, path), ensure_ascii=False))
-    elif kind == COMPOSITE:
-        yield ReplaceValue(place, "assert-set")
-        yield RemoveField((*path, "aggregator"))
-    elif kind == SKILL:
-        yield ReplaceValue(place, "skill-used" if assertion.get("should_trigger", True) else "not-skill-used")
-        yield RenameKey((*path, "skill"), "value")
-        yield from (RemoveField((*path, name)) for name in ("should_trigger",) if name in assertion)
-    elif kind in TRAJECTORIES and (new := read_trajectory(assertion)):
-        yield ReplaceValue(place, new[0])
-        yield InsertField((*path, "mode"), new[1], json.dumps(new[2], ensure_ascii=False))
-    elif kind not in (known := load_tables()[1]["types"]) and kind.replace("_", "-") in known:
-        yield ReplaceValue(place, kind.replace("_", "-"))
-    required = assertion.get("required")
-    is_share = isinstance(required, int | float) and not isinstance(required, bool) and 0 < required <= 1
-    if is_share and "min_score" not in assertion:
-        yield ReplaceValue((*path, "required"), "true")
-        yield InsertField((*path, "required"), "min_score", str(required))
-
-
-def weigh_members(document: Document) -> Iterator[Intent]:
-    """Give each member of a composite the weight that the aggregator has for its name."""
-    for path, assertion in find_assertions(document):
-        if assertion["type"] != COMPOSITE:
-            continue
-        members, weights = next(name for name in LISTS if name in assertion), assertion["aggregator"].get("weights", {})
-        for at, member in enumerate(assertion[members]):
-            called = member.get("name", member.get("metric"))  # a member with criteria has been renamed
-            if called in weights:
-                yield InsertField((*path, members, at, "type"), "weight", str(weights[called]))
-
-
 def read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
     """Return the type for a trajectory of tools, and the field that holds them; None if AgentV 5 has none for it.
 
@@ -458,60 +337,6 @@ def read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
     # AgentV 5 takes a name for a pattern, and calls of a shell for commands.
     is_plain = all(isinstance(name, str) and name and not {*"*?"} & {*name} for name in names)
     return new if names and is_plain and not _SHELLS & {name.lower() for name in names} else None
-
-
-def join_lists(document: Document) -> Iterator[Intent]:
-    """Put the assertions of a test after the one that its `rubrics` became."""
-    for path, case in find_suite_cases(document):
-        if "rubrics" in case and "assert" in case:
-            yield JoinLists((*path, "assert"), (*path, "rubrics")) if case["assert"] else RemoveField((*path, "assert"))
-
-
-def name_moved(document: Document) -> Iterator[Intent]:
-    """Name what the steps before have moved, and escape texts that become templates."""
-    if is_suite(document):
-        yield from (RenameKey((name,), "providers") for name in ("target", "targets") if name in document.data)
-    rendered: set[Path] = set()
-    for path, case in find_suite_cases(document):
-        if is_suite(document):
-            rendered |= (found := {*find_rendered(document, path, case)})
-            yield from (EscapeText(at, has_escapes(case), "all") for at in sorted(found, key=str))
-        if "rubrics" in case:
-            yield RenameKey((*path, "rubrics"), "assert")
-        if has_escapes(case) and isinstance(given := case.get("vars"), dict):  # a variable after a dollar sign
-            rendered |= {place for place, text in find_strings(path, case) if find_environment(text) & given.keys()}
-    for place, text in find_strings((), document.data):
-        if place not in rendered and find_marks(text, marks="env"):
-            yield EscapeText(place, marks="env")
-
-
-def drop_steps(document: Document) -> Iterator[Intent]:
-    """Remove a field of trajectories that has become another: removing two at once may leave a comma."""
-    for path, assertion in find_assertions(document):
-        old = [name for name in ("minimums", "expected", "mode") if name in assertion]
-        if old and assertion["type"] in ("assert-set", "trajectory:tool-sequence"):
-            yield RemoveField((*path, old[0]))
-
-
-def move_option(document: Document) -> Iterator[Intent]:
-    """Move an option of the run to the others."""
-    left = [name for name in _OPTIONS.values() if name in document.data] if is_suite(document) else []
-    if left and isinstance(document.data.get("evaluate_options"), dict):
-        yield MoveField((left[0],), ("evaluate_options",))
-
-
-def move_variable(document: Document, name: str) -> Iterator[Intent]:
-    """Put a field of each test into its variables; in a file of cases, AgentV 5 reads it where it is."""
-    for path, case in find_suite_cases(document) if is_suite(document) else ():
-        if name in case:
-            yield MoveField((*path, name), (*path, "vars")) if case.get("vars") else PutUnder((*path, name), "vars")
-
-
-def write_prompts(document: Document) -> Iterator[Intent]:
-    """Write the prompt that the input of each test is."""
-    has_input = any("input" in names_in(case, "vars") for _, case in find_suite_cases(document))
-    if is_suite(document) and "prompts" not in document.data and has_input:
-        yield InsertField((CASES,), "prompts", '["{{ input }}"]')
 
 
 def find_gaps(document: Document) -> Iterator[Unmet]:
@@ -537,27 +362,6 @@ def is_input(prompts: Any) -> bool:
     """Return whether the only prompt of a suite is the input of each test."""
     only = prompts[0] if isinstance(prompts, list) and len(prompts) == 1 else prompts
     return isinstance(only, str) and _INPUT.match(only.strip()) is not None
-
-
-BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (
-    lift_execution,
-    gather_inputs,
-    *(partial(drop_part, name=name) for name in reversed(_SHARED)),  # removing both at once may leave a comma
-)
-AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
-    weigh_members,
-    rename_parts,
-    join_lists,
-    name_moved,
-    drop_steps,
-    drop_steps,
-    move_option,
-    move_option,
-    partial(move_variable, name="input"),
-    partial(move_variable, name="expected_output"),
-    write_prompts,
-)
-"""The steps before and after the rubrics are rewritten."""
 
 
 def list_assumptions(document: Document) -> Iterator[str]:

@@ -1,9 +1,9 @@
-"""Convert a suite of AgentV 4 or older to AgentV 5 as plain data; the writer puts the new data into the text.
+"""Convert suites of AgentV to a release as plain data; the writer puts the new data into the text.
 
-What AgentV 5 cannot have is found on the suite as it stands, by the checks of `agentv_5_suite`.
+What the release cannot have is found on the suite as it stands, by `find_blockers`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
@@ -11,98 +11,84 @@ from operator import getitem
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, load_tables
+from rubric_lint.edits.lines import ObstacleError
+from rubric_lint.edits.sharing import Sharing
 from rubric_lint.format.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.engine import build_rubrics
+from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
 from rubric_lint.migrate import agentv_5_suite as checks
 from rubric_lint.migrate.agentv import (
     CASES,
     LISTS,
     OLD_CASES,
-    TARGETS,
+    Rewriting,
     Unmet,
-    convert_criteria,
+    find_assertion_lists,
     find_assertions,
     find_suite_cases,
-    find_unloaded,
-    is_foreign,
-    is_of_agentv,
-    is_read_as_it_is,
+    find_unconvertible,
     is_suite,
-    move_criteria,
+    names_in,
 )
-from rubric_lint.patch import Refused, Style, drop, like, plain, put, rename, rewrite, track, write_all, written
-from rubric_lint.project.settings import FileSettings
+from rubric_lint.patch import Style, drop, like, plain, put, rename, rewrite, track, written
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape, find_environment, find_marks
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.reading import read_documents
 from rubric_lint.text.scalar import resolve
-from rubric_lint.text.source import Source
+from rubric_lint.text.tree import AliasNode, walk_nodes
 
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
 
-_FIVE = TARGETS["agentv-5"]
 _RENDERED = ("input", "rubrics", *LISTS, "criteria", "id", "description")
+
+
+def find_blockers(document: Document, rubrics: Iterable[Rubric], target: Rewriting) -> Iterator[Unmet]:
+    """Find what keeps a document from being converted, with its place; `rubrics` are those in the document."""
+    for rubric in rubrics:
+        yield from find_unconvertible(document, rubric, target)
+    for _, owner, key, *_ in document.duplicates:
+        yield Unmet(f"`{key}` is written twice; remove one", (*owner, key))
+    suite = agentv_5_suite if target.name == "agentv-5" else agentv_4_suite
+    yield from suite.find_obstacles(document)
 
 
 @dataclass(frozen=True)
 class Converted:
-    """The data for AgentV 5, and what is in the way, with its place in the suite as it stands."""
+    """The data of a document for a release; `shared` are the parts that an alias repeats and that would change."""
 
+    document: Document
     data: Any
-    blockers: tuple[Unmet, ...]
+    shared: tuple[Unmet, ...]
 
 
-def convert_source(source: Source, settings: FileSettings) -> tuple[str, list[tuple[Document, Unmet]]]:
-    """Return the text of a file for AgentV 5, or as it is, and what is in the way or missing, with its document."""
-    documents = [document for document in read_documents(source)[0] if isinstance(document.data, dict | list)]
-    rubrics = {document.number: list(_find_rubrics(document, settings)) for document in documents}
-    own = [document for document in documents if rubrics[document.number] or is_of_agentv(document)]
-    is_lines = source.name.lower().endswith(".jsonl")
-    if is_lines and own:
-        own = documents
-    if not own:
-        return source.text, []
-    if own[0].number is not None and not is_lines:
-        told = f"{_FIVE.title} loads no file with several documents; write each to a file of its own"
-        return source.text, [(own[-1], Unmet(told, (), Part.HEAD))]
-    converted = [(document, convert(document, rubrics[document.number])) for document in own]
-    blockers = [(document, blocker) for document, each in converted for blocker in each.blockers]
-    if blockers:
-        return source.text, blockers
-    text = write_all([(document, each.data) for document, each in converted])
-    if isinstance(text, Refused):
-        return source.text, [(text.document, Unmet(text.reason, text.path, Part.VALUE))]
-    after = [each for each in read_documents(source._replace(text=text))[0] if isinstance(each.data, dict | list)]
-    unread = [(document, unmet) for document in after for unmet in find_unloaded(document, _FIVE) if not unmet.is_note]
-    if unread:
-        return source.text, unread
-    return text, [(document, gap) for document in after for gap in checks.find_gaps(document)]
+def convert(document: Document, rubrics: list[Rubric], target: Rewriting) -> Converted:
+    """Return the data of a suite, a file of cases or a template for a release.
 
-
-def _find_rubrics(document: Document, settings: FileSettings) -> Iterator[Rubric]:
-    """Yield the rubrics that are or may become AgentV's."""
-    for rubric in build_rubrics(document, settings):
-        if not is_foreign(rubric) or not is_read_as_it_is(document, rubric):
-            yield rubric
-
-
-def convert(document: Document, rubrics: list[Rubric]) -> Converted:
-    """Return the data of a suite, a file of cases or a template for AgentV 5; `rubrics` are those in the document."""
-    blockers = tuple(_find_blockers(document, rubrics))
+    `rubrics` are those in the document, which must have no blockers.
+    """
     data = track(document)
-    if not blockers:
-        _Conversion(document, data).run(rubrics)
-    return Converted(data, blockers)
+    shared = list(_find_shared(document, data))
+    kind = _ToFive if target.name == "agentv-5" else _ToFour
+    kind(document, data, target).run(rubrics)
+    changed = [path for path, value, before in shared if plain(value) != before]
+    return Converted(document, data, tuple(_word_sharing(document, path) for path in changed))
 
 
-def _find_blockers(document: Document, rubrics: list[Rubric]) -> Iterator[Unmet]:
-    yield from checks.find_obstacles(document)
-    for rubric in rubrics:
-        for step in (convert_criteria, move_criteria):
-            yield from (found for found in step(document, rubric, _FIVE) if isinstance(found, Unmet))
+def _find_shared(document: Document, data: Any) -> Iterator[tuple[Path, Any, Any]]:
+    """Yield the collections that an alias repeats: the path, the tracked value, and the data before any change."""
+    targets = {node.target for node in walk_nodes(document.root) if type(node) is AliasNode}
+    for path in sorted((document.paths[target] for target in targets if target in document.paths), key=len):
+        value = at_path(data, path)
+        yield path, value, plain(value)
+
+
+def _word_sharing(document: Document, path: Path) -> Unmet:
+    try:
+        Sharing(document).check_alone(path)
+    except ObstacleError as obstacle:
+        return Unmet(str(obstacle), path, Part.VALUE)
+    raise AssertionError(path)
 
 
 def at_path(data: Any, path: Path) -> Any:
@@ -113,46 +99,91 @@ def at_path(data: Any, path: Path) -> Any:
 class _Conversion:
     """The conversion of one document: its tracked data, and the parts of it before they move."""
 
-    def __init__(self, document: Document, data: Any) -> None:
+    def __init__(self, document: Document, data: Any, target: Rewriting) -> None:
         self.data = data
+        self.target = target
         self.suite: dict[str, Any] = data if is_suite(document) else {}
         self.cases: list[dict[str, Any]] = [at_path(data, path) for path, _ in find_suite_cases(document)]
+        self.has_cases = {path[0] for path, _ in find_suite_cases(document) if path}
         self.assertions: list[tuple[dict[str, Any], Any]] = [
             (at_path(data, path), checks.find_task(document, path)) for path, _ in find_assertions(document)
         ]
-        self.turns = [turn for case in self.cases for turn in mappings(case.get("turns"))]
-        self.has_prompts = "prompts" in self.suite
-        self._variables = {
-            id(case): set(case["vars"])
-            for case in self.cases
-            if checks.has_escapes(case) and isinstance(case.get("vars"), dict)
-        }
 
     def run(self, rubrics: list[Rubric]) -> None:
         """Convert criteria first, then the lists that hold them, then what is around."""
         places = [(rubric, at_path(self.data, rubric.path[:-1])) for rubric in rubrics]
         criteria = [(rubric, [self._find_criterion(rubric, entry) for entry in rubric.entries]) for rubric in rubrics]
-        judged = {id(case) for case in self.cases if checks.is_judged(case)}
         for rubric, owners in criteria:
             for entry, (owner, step) in zip(rubric.entries, owners, strict=True):
                 convert_criterion(rubric, entry, owner, step)
         for rubric, owner in places:
-            move_rubric(rubric, owner)
-        self._convert_settings()
-        for assertion, task in self.assertions:
-            convert_assertion(assertion, task)
-        for case in self.cases:
-            self._convert_case(case, is_judged=id(case) in judged)
-        self._drop_shared()
-        for owner in (self.data, *self.turns, self.suite.get("default_test")):
-            name_list(owner)
-        escape_environment(self.data, self._variables)
-        if self.suite and not self.has_prompts and any("input" in (case.get("vars") or {}) for case in self.cases):
-            put(self.suite, CASES, "prompts", rewrite(["{{ input }}"], Style.FLOW))
+            move_rubric(rubric, owner, self.target)
+        self.convert_suite()
+        rename(self.suite, {name: CASES for name in OLD_CASES if name in self.has_cases and CASES not in self.suite})
+
+    def convert_suite(self) -> None:
+        """Convert what is around the criteria."""
+        raise NotImplementedError
 
     def _find_criterion(self, rubric: Rubric, entry: Criterion) -> tuple[Any, Any]:
         path = rubric.view.place(entry.path) if rubric.view else entry.path
         return (at_path(self.data, path[:-1]), path[-1]) if path else ({}, "")
+
+
+class _ToFour(_Conversion):
+    """The conversion of a suite before AgentV 4."""
+
+    def __init__(self, document: Document, data: Any, target: Rewriting) -> None:
+        super().__init__(document, data, target)
+        self.owners = [
+            at_path(data, path[:-1]) for path, _ in find_assertion_lists(document) if path[-2:-1] != ("execution",)
+        ]
+
+    def convert_suite(self) -> None:
+        for case in self.cases:
+            rename_fields(case)
+            quote_messages_of(case)
+        for owner in self.owners:
+            if "assertions" not in owner and {*LISTS}.isdisjoint(names_in(owner, "execution")):
+                first = next((name for name in LISTS if name in owner), "")
+                rename(owner, {first: "assertions"})
+        for assertion, _ in self.assertions:
+            if assertion["type"] in agentv_4_suite.SCRIPTS:
+                assertion["type"] = like(assertion["type"], "code-grader")
+                rename(assertion, {"script": "command"})
+            elif assertion["type"] in agentv_4_suite.JUDGES:
+                assertion["type"] = like(assertion["type"], "llm-grader")
+
+
+class _ToFive(_Conversion):
+    """The conversion of a suite before AgentV 5."""
+
+    def __init__(self, document: Document, data: Any, target: Rewriting) -> None:
+        super().__init__(document, data, target)
+        self.turns = [turn for case in self.cases for turn in mappings(case.get("turns"))]
+        self.has_prompts = "prompts" in self.suite
+        self.judged = {id(case) for case in self.cases if checks.is_judged(case)}
+        self.variables = {
+            id(case): set(case["vars"])
+            for case in self.cases
+            if checks.has_escapes(case) and isinstance(case.get("vars"), dict)
+        }
+
+    def convert_suite(self) -> None:
+        self._convert_settings()
+        for assertion, task in self.assertions:
+            convert_assertion(assertion, task)
+        for case in self.cases:
+            self._convert_case(case, is_judged=id(case) in self.judged)
+        for owner in (self.data, *self.turns, self.suite.get("default_test")):
+            name_list(owner)
+        escape_environment(self.data, self.variables)
+        has_input = any("input" in (case.get("vars") or {}) for case in self.cases)
+        if self.suite and has_input:
+            drop(self.suite, "input", "input_files")  # each test has them now
+        if self.suite and has_input and not self.has_prompts:
+            at = next(name for name in self.suite if name in self.has_cases)
+            put(self.suite, at, "prompts", rewrite(["{{ input }}"], Style.FLOW))
 
     def _convert_settings(self) -> None:
         """Put the settings of a run where AgentV 5 has them."""
@@ -180,13 +211,11 @@ class _Conversion:
 
     def _convert_case(self, case: dict[str, Any], *, is_judged: bool) -> None:
         lift_lists(case)
-        rename(case, {old: new for old, new in OLD_FIELDS.items() if old in case and new not in case})
+        rename_fields(case)
         if "input" in case and (whole := checks.gather_input(self.suite, case)):
             case["input"] = whole
             drop(case, "input_files")
-        given = case.get("vars") or {}
-        for value in (case.get("input"), case.get("expected_output"), *given.values()):
-            quote_messages(value)
+        quote_messages_of(case)
         self._escape_case(case)
         if is_judged and self.suite:
             rename(case, {"criteria": "description"})
@@ -197,12 +226,6 @@ class _Conversion:
         if self.suite:
             move_to_variables(case, "input")
             move_to_variables(case, "expected_output")
-
-    def _drop_shared(self) -> None:
-        """Remove the input of the suite that each test now has."""
-        if any("input" in (case.get("vars") or {}) for case in self.cases) and self.suite:
-            drop(self.suite, "input", "input_files")
-        rename(self.suite, {name: CASES for name in OLD_CASES if name in self.suite and CASES not in self.suite})
 
     def _escape_case(self, case: dict[str, Any]) -> None:
         """Escape the texts that AgentV 5 renders as templates and that are none in earlier releases."""
@@ -216,24 +239,31 @@ class _Conversion:
         case.update(parts)
 
 
-def move_rubric(rubric: Rubric, owner: Any) -> None:
-    """Put a list of criteria where AgentV 5 reads it."""
+def move_rubric(rubric: Rubric, owner: Any, target: Rewriting) -> None:
+    """Put a list of criteria where the release reads it."""
     path = rubric.path
     if not path or (rubric.view and rubric.view.definition) or path[-1] in LISTS:
         return
+    field = str(path[-1])
     if rubric.shape is Shape.HOLISTIC and rubric.view is None:
-        for band in mappings(owner[path[-1]]):
+        for band in mappings(owner[field]):
             name_outcome(band)
-        owner[path[-1]] = [{"id": SCALE, "score_ranges": owner[path[-1]]}]
+        owner[field] = [{"id": SCALE, "score_ranges": owner[field]}]
     if path[-3:-2] and path[-3] in LISTS:
-        owner["type"] = like(owner["type"], _FIVE.kinds[owner["type"]])
-        rename(owner, {str(path[-1]): _FIVE.criteria})
-    else:
-        owner[path[-1]] = [{"type": _FIVE.kind, _FIVE.criteria: owner[path[-1]]}]
+        kind = target.kinds[owner["type"]]
+        if owner["type"] != kind:
+            owner["type"] = like(owner["type"], kind)
+        rename(owner, {field: target.name_field(kind)})
+        return
+    is_beside = not {*LISTS}.isdisjoint([*owner, *names_in(owner, "execution")])
+    if not (is_beside and target.reads_beside):
+        # Beside other assertions it keeps its name until the two lists are joined.
+        owner[field] = [{"type": target.kind, target.criteria: owner[field]}]
+        rename(owner, {field: "rubrics" if is_beside else target.assertions})
 
 
 def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any) -> None:
-    """Give a criterion the fields of AgentV 5."""
+    """Give a criterion the fields that AgentV has since version 4.7."""
     if rubric.shape is Shape.HOLISTIC or (rubric.view and rubric.view.definition):
         return
     fields = owner[step]
@@ -257,7 +287,7 @@ def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any) -
 
 
 def name_outcome(fields: dict[str, Any]) -> None:
-    """Name the text of a criterion or band as AgentV 5 does."""
+    """Name the text of a criterion or band as AgentV does."""
     rename(fields, {old: "outcome" for old in ("expected_outcome", "description", "criteria") if old in fields})
 
 
@@ -388,8 +418,16 @@ def mappings(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def quote_messages(value: Any) -> None:
-    """Quote the texts of messages that are numbers or booleans."""
-    for message in mappings(value):
-        if "role" in message and isinstance(message.get("content"), bool | int | float):
-            message["content"] = like(message["content"], written(message["content"]))
+def rename_fields(case: dict[str, Any]) -> None:
+    """Name the fields of a test as AgentV does since version 3."""
+    rename(case, {old: new for old, new in OLD_FIELDS.items() if old in case and new not in case})
+
+
+def quote_messages_of(case: dict[str, Any]) -> None:
+    """Quote the texts of messages in a test that are numbers or booleans."""
+    given = case.get("vars")
+    variables = given.values() if isinstance(given, dict) else ()
+    for value in (case.get("input"), case.get("expected_output"), *variables):
+        for message in mappings(value):
+            if "role" in message and isinstance(message.get("content"), bool | int | float):
+                message["content"] = like(message["content"], written(message["content"]))

@@ -1,42 +1,34 @@
 """Rewrite a suite for another version of AgentV, completely or not at all, and prove that its meaning is the same."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVAL_FILES
 from rubric_lint.dialects.search.locate import find_claim_span
-from rubric_lint.edits.intents import Intent, NestField, Repair, ReplaceValue
-from rubric_lint.edits.lines import ObstacleError
-from rubric_lint.edits.making import make_fix
 from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
-from rubric_lint.fix.following import DataChange, Offsets
-from rubric_lint.fix.proof import find_doubt
 from rubric_lint.format.criterion import HIGHEST, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import BASE
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
-from rubric_lint.lint.mending import find_sharing
 from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
 from rubric_lint.migrate.agentv import (
     TARGETS,
     Rewriting,
     Unmet,
-    convert_criteria,
     find_custom,
     find_other_files,
     find_unloaded,
     is_foreign,
     is_of_agentv,
     is_read_as_it_is,
-    move_criteria,
-    rename_cases,
 )
 from rubric_lint.migrate.agentv_reading import Read, read_suite
+from rubric_lint.migrate.convert import SCALE, Converted, convert, find_blockers
+from rubric_lint.patch import Refused, former_path, write_all
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.run.summary import counted
@@ -44,49 +36,16 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import name_variables
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Edit, Source, Span, UndecodableError, splice
-
-Steps = Sequence[tuple[str, Sequence[Edit]]]
-"""The text before each step, and the edits of the step, sorted."""
+from rubric_lint.text.source import Edit, Source, UndecodableError, splice
 
 
 class Trouble(NamedTuple):
-    """Why a rewriting is in doubt, and the offset of the cause in the original text."""
+    """Why a rewriting is in doubt, and the offset of the cause in the new text."""
 
     doubt: str
     at: int
 
 
-def trace_back(at: int, history: Steps) -> int:
-    """Return the offset in the text before all steps of an offset after them."""
-    for text, edits in reversed(history):
-        at = Offsets(edits).find_old(at, text)
-    return at
-
-
-def trace_left(left: Left, history: Steps) -> Left:
-    """Return a reason with its place in the text before all steps."""
-    start, end = (trace_back(at, history) for at in left.finding.span)
-    return left._replace(finding=left.finding._replace(span=Span(start, max(start, end))))
-
-
-def find_cause(source: Source, changes: Sequence[DataChange], settings: FileSettings) -> int:
-    """Return the offset of the first change that is in doubt without the others; of the first one if none is."""
-    cause = changes[0]
-    for change in changes:
-        text = splice(source.text, sorted(change.edits))
-        if find_doubt(source, Source(source.name, text, source.encoding, source.bom), [change], settings):
-            cause = change
-            break
-    for document in read_documents(source)[0]:
-        for intent in cause.intents if (document.number or 0) == int(cause.pointer[1:]) else ():
-            if (place := intent.place) is not None:
-                return document.span(place, Part.VALUE).start
-    return min((edit.span.start for edit in cause.edits), default=0)
-
-
-_Step = Callable[[Document, list[Rubric], Rewriting], Iterable[Intent | Unmet]]
-_Plan = Callable[[Source], Iterable["DataChange | Left"]]
 _WHOLE = (
     "nothing is rewritten before these are changed, and others may be found then: "
     "a suite is rewritten whole or not at all"
@@ -94,9 +53,6 @@ _WHOLE = (
 _DEPRECATED = (
     "deprecated fields are rewritten with the suite, not before; `rubric-lint fix` without `--to` rewrites them alone"
 )
-SCALE = "overall"
-"""The id of the criterion that a holistic scale becomes."""
-
 _SUITES = {"agentv-4": agentv_4_suite, "agentv-5": agentv_5_suite}
 
 
@@ -182,13 +138,10 @@ class _Rewriting:
         if self.target.name != "agentv-4":
             return ()
         source = self.fixed.result.source
-        is_sound = not any(finding.severity is Severity.ERROR for finding in self.fixed.result.findings)
-        rubrics: dict[int | None, list[Rubric]] = {}
-        for owner, rubric in self._rubrics(source):
-            rubrics.setdefault(owner.number, []).append(rubric)
+        rubrics = self._group_rubrics(source)
         found = []
         for document in self.find_documents(source):
-            signs = agentv_4_suite.find_later(document, rubrics.get(document.number, []), is_sound=is_sound)
+            signs = agentv_4_suite.find_later(document, rubrics.get(document.number, []))
             found += [self._leave(document, unmet) for unmet in signs][:1]
         return tuple(found)
 
@@ -200,81 +153,77 @@ class _Rewriting:
     def find_obstacles(self) -> tuple[Left, ...]:
         """Find all that prevents the rewriting, in the order of the text: a file is rewritten whole or not at all."""
         source = self.fixed.result.source
-        found = [each for step in _STEPS for each in self._plan(step, source) if isinstance(each, Left)]
         documents = self.find_documents(source)
+        found: list[Left] = []
         if documents[0].number is not None and not source.name.lower().endswith(".jsonl"):
-            told = f"{self.target.title} loads no file with several documents; write each to a file of its own"
-            found.append(self._leave(documents[-1], Unmet(told, (), Part.HEAD)))
+            reason = f"{self.target.title} loads no file with several documents; write each to a file of its own"
+            found.append(self._leave(documents[-1], Unmet(reason, (), Part.HEAD)))
+        rubrics = self._group_rubrics(source)
         for document in documents:
-            for _, owner, key, *_ in document.duplicates:
-                found.append(self._leave(document, Unmet(f"`{key}` is written twice; remove one", (*owner, key))))
-            found += [self._leave(document, unmet) for unmet in _SUITES[self.target.name].find_obstacles(document)]
+            blockers = find_blockers(document, rubrics.get(document.number, []), self.target)
+            found += [self._leave(document, blocker) for blocker in blockers]
         return _sort(found)
 
     def run(self) -> Fixed:
-        """Rewrite the criteria, move them to their place, rewrite the rest, and prove that they mean the same."""
-        source, suite = self.fixed.result.source, _SUITES[self.target.name]
-        documents = self.find_documents(source)
+        """Convert the documents, write them, and prove that their rubrics mean the same."""
+        source = self.fixed.result.source
+        documents, rubrics = self.find_documents(source), self._group_rubrics(source)
         meant = list(self._read(source))
         notes = tuple(self._tell(source, documents))
+        converted = [convert(document, rubrics.get(document.number, []), self.target) for document in documents]
+        if shared := [self._leave(each.document, blocker) for each in converted for blocker in each.shared]:
+            return replace(self.fixed, unmet=_sort(shared))
+        text = write_all([(each.document, each.data) for each in converted])
+        if isinstance(text, Refused):
+            refusal = Unmet(text.reason, text.path, Part.VALUE)
+            return replace(self.fixed, unmet=(self._leave(text.document, refusal),))
         numbers = {document.number for document in documents}
-        before, after = (
-            [partial(self._plan, lambda document, *_, step=step: step(document), numbers=numbers) for step in steps]
-            for steps in (suite.BEFORE, suite.AFTER)
-        )
-        plans = [*before, *(partial(self._plan, step) for step in _STEPS), *after]
-        rewritten = self._rewrite(source, plans)
-        if isinstance(rewritten, Fixed):
-            return rewritten
-        source, applied, history = rewritten
-        documents = [document for document in read_documents(source)[0] if document.number in numbers]
-        found = [(each, unmet) for each in documents for unmet in find_unloaded(each, self.target)]
-        unread = [trace_left(self._leave(*each), history) for each in found if not each[1].is_note]
-        if unread:
+        new = self._name_schema(source._replace(text=text), numbers)
+        after = [document for document in read_documents(new)[0] if document.number in numbers]
+        found = [
+            (each.document, unmet._replace(path=former_path(each.data, unmet.path)))
+            for document, each in zip(after, converted, strict=True)
+            for unmet in find_unloaded(document, self.target)
+        ]
+        if unread := [self._leave(document, unmet) for document, unmet in found if not unmet.is_note]:
             return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
-        told = tuple(
-            Note(unmet.reason, trace_back(each.span(unmet.path, unmet.part).start, history)) for each, unmet in found
+        seldom_meant = tuple(
+            Note(unmet.reason, document.span(unmet.path, unmet.part).start) for document, unmet in found
         )
-        gaps = tuple(self._leave(document, gap) for document in documents for gap in suite.find_gaps(document))
-        if not applied:
-            return replace(self.fixed, unmet=gaps, notes=told)
-        result = lint(source.name, source.to_bytes(source.text), self.settings)._replace(source=source)
-        trouble = self._find_fault(result) or self._find_misreading(source, meant)
+        find_gaps = _SUITES[self.target.name].find_gaps
+        gaps = tuple(self._leave(document, gap) for document in after for gap in find_gaps(document))
+        if new.text == source.text:
+            return replace(self.fixed, unmet=gaps, notes=seldom_meant)
+        result = lint(new.name, new.to_bytes(new.text), self.settings)._replace(source=new)
+        trouble = self._find_fault(result) or self._find_misreading(new, meant)
         if trouble:
-            return self._doubt(trouble._replace(at=trace_back(trouble.at, history)))
-        applied = [*self.fixed.applied, *applied]
-        return replace(self.fixed, result=result, applied=tuple(applied), unmet=gaps, notes=notes + told)
+            return self._doubt(trouble, after, converted)
+        applied = (*self.fixed.applied, Applied(self.target.name, f"converted to {self.target.title}"))
+        return replace(self.fixed, result=result, applied=applied, unmet=gaps, notes=notes + seldom_meant)
 
-    def _rewrite(self, source: Source, plans: Iterable[_Plan]) -> tuple[Source, list[Applied], Steps] | Fixed:
-        """Follow the plans one after the other, and prove each; return the file as it was if one cannot be followed.
-
-        Else return the text after all of them, what was done, and the edits of each.
-        """
-        applied: list[Applied] = []
-        history: list[tuple[str, list[Edit]]] = []
-        for plan in plans:
-            planned = list(plan(source))
-            if unmet := [each for each in planned if isinstance(each, Left)]:
-                return replace(self.fixed, unmet=_sort(trace_left(each, history) for each in unmet))
-            changes = [each for each in planned if isinstance(each, DataChange)]
-            if not changes:
+    def _name_schema(self, source: Source, numbers: Container[int | None]) -> Source:
+        """Return a text in which documents that name one of our schemas name that of the target."""
+        edits = []
+        for document in read_documents(source)[0]:
+            span = find_claim_span(document) if document.number in numbers else None
+            if span is None:
                 continue
-            edits = sorted({edit for change in changes for edit in change.edits})
-            text = splice(source.text, edits)
-            new = Source(source.name, text, source.encoding, source.bom)
-            if doubt := find_doubt(source, new, changes, self.settings):
-                cause = find_cause(source, changes, self.settings)
-                return self._doubt(Trouble(doubt, trace_back(cause, history)))
-            applied += [
-                Applied(self.target.name, change.intents[0].describe() if change.intents else "name its schema")
-                for change in changes
-            ]
-            history.append((source.text, edits))
-            source = new
-        return source, applied, history
+            written = document.source.slice(span)
+            quote = written[0] if written[0] in "\"'" else ""
+            address = written.strip("\"'")
+            folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
+            url = f"{folder}{self.target.table.replace('/', '-').removesuffix('.json')}.schema.json"
+            edits.append(Edit(span, f"{quote}{url}{quote}"))
+        return source._replace(text=splice(source.text, edits))
 
-    def _doubt(self, trouble: Trouble) -> Fixed:
-        return replace(self.fixed, doubt=trouble.doubt, doubt_at=trouble.at, applied=())
+    def _doubt(self, trouble: Trouble, after: Sequence[Document], converted: Sequence[Converted]) -> Fixed:
+        """Return the file as it was, with the reason for the doubt and where its cause was before."""
+        at = None
+        for document, each in zip(after, converted, strict=True):
+            if document.preamble.start <= trouble.at:
+                old = former_path(each.data, document.find_path(trouble.at))
+                at = each.document.span(old, Part.VALUE).start
+        return replace(self.fixed, doubt=trouble.doubt, doubt_at=at, applied=())
 
     def _find_fault(self, result: Result) -> Trouble | None:
         """Return why a reader of the target would fail on the result; None if it would not."""
@@ -325,6 +274,13 @@ class _Rewriting:
                 if not is_foreign(rubric) or not is_read_as_it_is(document, rubric):
                     yield document, rubric
 
+    def _group_rubrics(self, source: Source) -> dict[int | None, list[Rubric]]:
+        """Return the rubrics by the number of their document."""
+        found: dict[int | None, list[Rubric]] = {}
+        for document, rubric in self._rubrics(source):
+            found.setdefault(document.number, []).append(rubric)
+        return found
+
     def _read(self, source: Source) -> Iterator["_Meant"]:
         """Yield the meaning of all rubrics, each with its offset; a checklist criterion must be met or not."""
         for document, rubric in self._rubrics(source):
@@ -366,39 +322,6 @@ class _Rewriting:
             for outside in (*find_other_files(document), *find_custom(document)):
                 yield Note(outside.reason, document.span(outside.path, outside.part).start)
 
-    def _plan(
-        self, step: _Step, source: Source, numbers: Container[int | None] | None = None
-    ) -> Iterator[DataChange | Left]:
-        """Yield the changes of one step, one per intent, or what prevents it, in the documents of these numbers."""
-        found: dict[int | None, list[Rubric]] = {}
-        for document, rubric in self._rubrics(source) if numbers is None else ():
-            found.setdefault(document.number, []).append(rubric)
-        for document in read_documents(source)[0] if numbers else self.find_documents(source):
-            if numbers and document.number not in numbers:
-                continue
-            rubrics = found.get(document.number, [])
-            sharing = find_sharing(document)
-            for intent in dict.fromkeys(step(document, rubrics, self.target)):
-                if isinstance(intent, Unmet):
-                    yield self._leave(document, intent)
-                    continue
-                try:
-                    made = make_fix(sharing, Repair(intent.describe(), (intent,), safe=False))
-                except ObstacleError as obstacle:
-                    yield self._leave(document, Unmet(str(obstacle), intent.place or (), Part.VALUE))
-                else:
-                    yield DataChange(f"/{document.number or 0}", made.intents, made.edits, safe=False)
-            if step is _move and (span := find_claim_span(document)):
-                # A document that names one of our schemas is to name that of the target.
-                written = document.source.slice(span)
-                quote = written[0] if written[0] in "\"'" else ""
-                address = written.strip("\"'")
-                folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
-                url = f"{folder}{self.target.table.replace('/', '-').removesuffix('.json')}.schema.json"
-                intents = () if span.end <= document.preamble.end else (ReplaceValue(("$schema",), url),)
-                edits = (Edit(span, f"{quote}{url}{quote}"),)
-                yield DataChange(f"/{document.number or 0}", intents, edits, safe=False)
-
     def _leave(self, document: Document, unmet: Unmet) -> Left:
         span, place = document.span(unmet.path, unmet.part), document.pointer(unmet.path)
         return Left(Finding(self.target.name, Severity.ERROR, unmet.reason, span, place), unmet.reason)
@@ -429,24 +352,3 @@ def _as_read(entry: Criterion) -> Read:
 
 def _read_bands(scale: Scale) -> tuple[tuple[int, int, str], ...]:
     return tuple((int(b.lower or 0), int(b.upper or 0), name_variables(b.outcome or "")) for b in scale.bands)
-
-
-def _nest_scales(_document: Document, rubrics: list[Rubric], _target: Rewriting) -> Iterator[Intent]:
-    """Make the bands of a holistic scale those of one criterion."""
-    for rubric in rubrics:
-        if rubric.shape is Shape.HOLISTIC and rubric.view is None and rubric.path:
-            yield NestField(rubric.path, str(rubric.path[-1]), ("id", SCALE), "score_ranges")
-
-
-def _convert(document: Document, rubrics: list[Rubric], target: Rewriting) -> Iterator[Intent | Unmet]:
-    for rubric in rubrics:
-        yield from convert_criteria(document, rubric, target)
-
-
-def _move(document: Document, rubrics: list[Rubric], target: Rewriting) -> Iterator[Intent | Unmet]:
-    for rubric in rubrics:
-        yield from move_criteria(document, rubric, target)
-    yield from rename_cases(document)
-
-
-_STEPS: tuple[_Step, ...] = (_nest_scales, _convert, _move)

@@ -5,7 +5,19 @@ What was kept, moved or renamed is known by identity, so every other byte, comme
 
 from rubric_lint.patch.layout import Layouts
 from rubric_lint.patch.plan import find_within
-from rubric_lint.patch.tracked import Style, drop, duplicate, like, plain, put, rename, rewrite, track, written
+from rubric_lint.patch.tracked import (
+    Style,
+    drop,
+    duplicate,
+    former_path,
+    like,
+    plain,
+    put,
+    rename,
+    rewrite,
+    track,
+    written,
+)
 from rubric_lint.patch.write import Refused, edits_between, explain_text, write, write_all
 
 __all__ = [
@@ -17,6 +29,7 @@ __all__ = [
     "edits_between",
     "explain_text",
     "find_within",
+    "former_path",
     "like",
     "plain",
     "put",

@@ -6,19 +6,16 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_lint.edits.lines import LINE, line_end, skip_blanks, skip_blanks_back
 from rubric_lint.patch.tracked import Origin
 from rubric_lint.text.document import Document
+from rubric_lint.text.lines import LINE, line_end, skip_blanks, skip_blanks_back
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Span
 from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, is_merge, node_start, scalar_end, walk_nodes
-
-if TYPE_CHECKING:
-    from rubric_lint.patch.style import DocumentStyle
 
 _COLON = re.compile(r"\s*:")
 _PROPERTIES = re.compile(r"(?:[ \t]*[&!][^\s,\[\]{}]*)+")
@@ -132,6 +129,10 @@ def is_block(node: Any) -> bool:
     return (type(node) is MappingNode or type(node) is SequenceNode) and not node.flow_style and bool(node.value)
 
 
+def _word_unusual(step: str | int) -> str:
+    return f"the key `{step}` is not written as `{step}: value`; write it so"
+
+
 class Layouts:
     """The layouts of the collections of a document, each made once it is needed."""
 
@@ -140,7 +141,7 @@ class Layouts:
         self._text = document.source.text
         self._known: dict[Any, Layout] = {}
         self._ends: dict[Any, int] = {}
-        self.style: DocumentStyle | None = None
+        self.style: Any = None
 
     def of(self, node: Any) -> Layout:
         """Return the layout of a collection."""
@@ -217,7 +218,7 @@ class Layouts:
                 colon = _COLON.match(self._text, key.end_mark.index)
                 entry.code = key.end_mark.index if colon is None else colon.end()
                 if colon is None or not self._is_usual(key):
-                    layout.unusual = f"the key `{step}` is written in an unusual way; write it as a plain word"
+                    layout.unusual = _word_unusual(step)
             is_empty = value.start_mark.index >= value.end_mark.index
             entry.value = entry.code if is_empty else value.start_mark.index
             entry.stop = entry.below = entry.end = max(value.end_mark.index, entry.value)
@@ -245,7 +246,8 @@ class Layouts:
             is_alone = not text[self.line_start(entry.start) : entry.start].strip(" ")
             entry.lead = self._skip_blank_lines(end, entry.start) if is_alone else end
             if not is_alone and (layout.entries or not is_inline):
-                layout.unusual = "one of its entries does not begin on a line of its own; put it on one"
+                is_explicit = key is not None and text[end : entry.start].strip().endswith("?")
+                layout.unusual = _word_unusual(step) if is_explicit else "one of its entries shares a line with another"
             layout.unusual = layout.unusual or self._find_unusual(entry)
             self._find_value(entry)
             layout.add(entry)
@@ -259,7 +261,7 @@ class Layouts:
             return "" if is_dash else "an item does not begin with a dash; put it behind one"
         is_usual = self._is_usual(entry.key) and entry.start == entry.key.start_mark.index
         is_usual = is_usual and _COLON.match(self._text, entry.key.end_mark.index) is not None
-        return "" if is_usual else f"the key `{entry.step}` is written in an unusual way; write it as a plain word"
+        return "" if is_usual else _word_unusual(entry.step)
 
     def _find_top(self, node: Any, start: int) -> int:
         """Return where the lines of a block collection begin, below the line of the key or dash that it belongs to."""

@@ -149,17 +149,6 @@ def is_alike(value: Any, node: Any) -> bool:
     return type(node) is (MappingNode if isinstance(value, dict) else SequenceNode)
 
 
-def find_path(document: Document, at: int) -> Path:
-    """Return the path of the innermost field or item around an offset, or of the last one before it."""
-    found: Path = ()
-    for path, (start, end) in document.entries():
-        is_around = start <= at < end
-        is_before = end <= at and "\n" not in document.source.text[end:at]
-        if is_around or is_before:
-            found = path
-    return found
-
-
 def find_within(spans: Sequence[Span], around: Span) -> Sequence[Span]:
     """Return those of some spans, which are in order, that are within one."""
     return spans[bisect_left(spans, around) : bisect_left(spans, Span(around.end, 0))]

@@ -6,12 +6,12 @@ from typing import Any
 
 from ruamel.yaml.nodes import ScalarNode
 
-from rubric_lint.edits.lines import new_line, without_comments
 from rubric_lint.patch.layout import Entry, Layout, Layouts, is_block
 from rubric_lint.patch.pieces import Piece, copy, shift_lines
-from rubric_lint.patch.plan import Plan, RefusedError, find_path, find_within, is_alike
+from rubric_lint.patch.plan import Plan, RefusedError, find_within, is_alike
 from rubric_lint.patch.style import DocumentStyle, find_style
 from rubric_lint.patch.tracked import Origin, Style, children_of, style_of
+from rubric_lint.text.lines import new_line, without_comments
 from rubric_lint.text.source import Span
 
 _PLAIN = r"""[^\s,\[\]{}#&*!|>'"%@`:?-][^,\[\]{}#:\r\n]*"""
@@ -535,7 +535,7 @@ class Renderer:
         if not self._is_copying:
             return copy(self._text, start, end, shift, from_line=from_line)
         if _ANCHOR.search(self._document.tree.code, start, end):
-            raise RefusedError("it holds an anchor, which cannot be copied", find_path(self._document, start))
+            raise RefusedError("it holds an anchor, which cannot be copied", self._document.find_path(start))
         return Piece(shift_lines(without_comments(self._document, Span(start, end)), shift, from_line=from_line))
 
     def _end_line(self, at: int) -> Piece:

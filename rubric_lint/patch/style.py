@@ -9,10 +9,10 @@ from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, SequenceNode
 
-from rubric_lint.edits.lines import new_line
 from rubric_lint.patch.layout import Layouts, is_block
 from rubric_lint.patch.tracked import style_of
 from rubric_lint.text.document import Document
+from rubric_lint.text.lines import new_line
 from rubric_lint.text.scalar import read_plain, write_scalar
 from rubric_lint.text.tree import walk_nodes
 

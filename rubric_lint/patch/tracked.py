@@ -111,6 +111,23 @@ def find_origin(value: Any) -> Origin | None:
     return getattr(value, "origin", None)
 
 
+def former_path(data: Any, path: Path) -> Path:
+    """Return where the value at a path of changed data was read, or the innermost part around it that is not new."""
+    former: Path = ()
+    value = data
+    for step in path:
+        owner = find_origin(value)
+        old_step = getattr(value, "renamed", {}).get(step, step)
+        value = value[step]
+        origin = find_origin(value)
+        is_known = owner is not None and old_step in owner.values
+        if owner is not None and is_known and (origin is None or owner.values[old_step] is value):
+            former = (*owner.path, old_step)
+        elif origin is not None:
+            former = origin.path
+    return former
+
+
 def track(document: Document, path: Path = (), items: range | None = None) -> Any:
     """Return a copy of the data of a document that knows where each part was read; or of a part, only some `items`.
 

@@ -9,13 +9,13 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Any
 
-from rubric_lint.edits.lines import new_line
 from rubric_lint.patch.layout import Layouts
 from rubric_lint.patch.pieces import Piece, copy, join, make_edits
-from rubric_lint.patch.plan import Plan, RefusedError, find_path, find_within, same
+from rubric_lint.patch.plan import Plan, RefusedError, find_within, same
 from rubric_lint.patch.render import Renderer
-from rubric_lint.patch.tracked import children_of, find_origin
+from rubric_lint.patch.tracked import children_of, find_origin, former_path
 from rubric_lint.text.document import Document
+from rubric_lint.text.lines import new_line
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Edit, Kind, Span, splice
@@ -26,7 +26,7 @@ _LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class Refused:
-    """Why nothing was written: the reason, and the path of what it is about in the old document, or in the new data."""
+    """Why nothing was written: the reason, and the path of what it is about in the old document."""
 
     reason: str
     path: Path
@@ -144,7 +144,7 @@ def _check_copies(layouts: Layouts, pieces: list[Piece], region: Span, *, keep_c
             happens = "lost" if count == 0 else "written twice"
             written = document.source.slice(comment)
             reason = f"the comment `{written}` would be {happens}; move it, or remove it"
-            raise RefusedError(reason, find_path(document, comment.start))
+            raise RefusedError(reason, document.find_path(comment.start))
     if layouts.anchors:
         _check_anchors(layouts, [Span(0, region.start), *(piece.span for piece in pieces if piece.span)])
 
@@ -158,9 +158,9 @@ def _check_anchors(layouts: Layouts, copied: Iterable[Span]) -> None:
         for at, node, is_alias in marked[first:last]:
             name = document.source.text[at : at + _LONGEST_NAME].split(maxsplit=1)[0].rstrip(",]}")
             if is_alias and node not in seen:
-                raise RefusedError(f"`{name}` would lose its anchor; write it out", find_path(document, at))
+                raise RefusedError(f"`{name}` would lose its anchor; write it out", document.find_path(at))
             if not is_alias and node in seen:
-                raise RefusedError(f"`{name}` would be written twice; write its aliases out", find_path(document, at))
+                raise RefusedError(f"`{name}` would be written twice; write its aliases out", document.find_path(at))
             seen.add(node)
 
 
@@ -189,7 +189,7 @@ def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments:
         merged = {id(data) for data in new.merging.values()}
         difference = _find_difference(expected, new.data, merged, ())
         if difference is not None:
-            return Refused(_explain(expected, new, difference), difference, old)
+            return Refused(_explain(expected, new, difference), former_path(expected, difference), old)
     one, other = (Counter(map(each.source.slice, each.tree.comments)) for each in (before[0], after[0]))
     if other - one or (keep_comments and one != other):
         return Refused("a comment would be lost or written twice", (), first)

@@ -28,8 +28,12 @@ def word_outcome(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
     """Yield the report lines of one file; none if there was nothing to fix."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if outcome.is_changed:
-        yield f"{name}: {'would fix' if is_dry else 'fixed'} {counted(len(fixed.applied), 'finding')}"
-        for (rule, title), count in sorted(Counter(fixed.applied).items()):
+        fixes = [applied for applied in fixed.applied if applied is not fixed.conversion]
+        if fixed.conversion:
+            yield f"{name}: {'would be ' if is_dry else ''}{visible(fixed.conversion.title)}"
+        if fixes:
+            yield f"{name}: {'would fix' if is_dry else 'fixed'} {counted(len(fixes), 'finding')}"
+        for (rule, title), count in sorted(Counter(fixes).items()):
             yield f"  {count} x {visible(title)} ({rule})"
     yield from word_troubles(outcome)
 

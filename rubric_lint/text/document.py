@@ -273,6 +273,16 @@ class Document:
         """Return the span from the start of a field's key to the end of its value, or of the alias in its place."""
         return self._extent(self.child(path))
 
+    def find_path(self, at: int) -> Path:
+        """Return the path of the innermost field or item around an offset, or of the last one before it on its line."""
+        found: Path = ()
+        for path, (start, end) in self.entries():
+            is_around = start <= at < end
+            is_before = end <= at and "\n" not in self.source.text[end:at]
+            if is_around or is_before:
+                found = path
+        return found
+
     def siblings(self, path: Path) -> list[Span]:
         """Return the extents of the other fields of the mapping in which the field at `path` is written, in order."""
         child = self.child(path)

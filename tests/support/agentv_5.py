@@ -194,8 +194,10 @@ def _judge_faults(assertion, name):
     entries = [assertion, *(value if isinstance(value, list) else [value])]
     if kind == "agent-rubric" and any("score_ranges" in each for each in entries if isinstance(each, dict)):
         yield f"{name}: an agent sees no bands"
-    # yaml-parser.ts renders the prompt before the judge's own names are known.
-    if "{{" in re.sub(r'\{\{ "[^"]*" \}\}|\{\{ env\.\w+ \}\}', "", str(assertion.get("prompt", ""))):
+    # yaml-parser.ts renders the prompt of a test before the judge's own names are known, and none of a suite.
+    if name != "suite" and "{{" in re.sub(
+        r'\{\{ "[^"]*" \}\}|\{\{ env\.\w+ \}\}', "", str(assertion.get("prompt", ""))
+    ):
         yield f"{name}: the prompt loses its variables"
     if "value" not in assertion and "prompt" not in assertion:
         yield f"{name}: {kind} without value and prompt is skipped"

@@ -1,12 +1,22 @@
 """Suites in all the styles that YAML and JSON have, each with the data that it means before and after `rubric-fix`."""
 
 import json
+import re
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from rubric_lint.text.source import Source
+
+_REFUSED = re.compile("the key `.*` is not written as `|the comment `.*` would be lost")
+
+
+def is_refused_style(fixed):
+    """Whether a suite is not converted because of keys after a question mark, or comments between brackets."""
+    is_rare = re.search(r"^\s*(- *)?\? |\{[\r\n]", fixed.before.text, re.MULTILINE)
+    return bool(is_rare) and any(_REFUSED.match(left.reason) for left in fixed.unmet)
+
 
 WORDS = ("cites", "two", "sources", "the", "limits", "état", "🙂 done", "names", "a figure")
 RANGES = {"0": "Contradicts the source", "4": "Mentions the source once", "8": "Quotes it with its page"}
