@@ -296,6 +296,9 @@ class WrapText(_NewValue):
     keeps_value = True
     turn = (2,)
 
+    def is_sure(self, _sharing: "Sharing") -> bool:
+        return True
+
     def renew(self, value: Any) -> Any:
         fields = {self.before[0]: resolve(self.before[1]), self.name: value}
         return fields | ({self.after[0]: resolve(self.after[1])} if self.after else {})
@@ -368,6 +371,11 @@ class Reorder(Intent):
 
         check_order(sharing, self.path, self.steps)
         return self
+
+    def is_sure(self, sharing: "Sharing") -> bool:
+        from rubric_lint.edits.moving import is_clear
+
+        return is_clear(sharing, self.path, self.steps)
 
     def find(self, document: "Document") -> Any:
         return document.value(self.path)

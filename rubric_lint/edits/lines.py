@@ -108,8 +108,8 @@ def has_comment_below(document: Document, at: int, column: int) -> bool:
 
     A comment is about what follows it if that starts in its column.
     """
-    text, code = document.source.text, document.tree.code
-    following = at + len(code[at:]) - len(code[at:].lstrip())
+    text, found = document.source.text, NEXT.search(document.tree.code, at)
+    following = found.start() if found else len(text)
     margin = following - line_start(text, following) if following < len(text) else -1
     comments = text[line_end(text, at).end : line_start(text, following) if margin >= 0 else following]
     columns = [len(line) - len(line.lstrip()) for line in comments.splitlines() if line.lstrip().startswith("#")]

@@ -88,6 +88,15 @@ def check_order(sharing: Sharing, path: Path, steps: Sequence[str | int]) -> Non
         _check_comments(sharing, path, range(moved[0], moved[-1] + 1), "sort")
 
 
+def is_clear(sharing: Sharing, path: Path, steps: Sequence[str | int]) -> bool:
+    """Return whether an order is not refused."""
+    try:
+        check_order(sharing, path, steps)
+    except ObstacleError:
+        return False
+    return True
+
+
 def _check_comments(sharing: Sharing, path: Path, moved: Collection[int], act: str) -> None:
     """Refuse to move children of a block if it is unclear which of them a comment is about."""
     document, layout = sharing.document, sharing.layouts.of(sharing.document.child(path).node)

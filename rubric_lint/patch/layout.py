@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
@@ -75,7 +74,8 @@ class Layout:
     """A collection as it was read: its entries, and their indentation.
 
     `unusual` says why the entries cannot be rearranged, if so. `is_inline` says that its block begins on the line of a
-    dash. Of some items of a list, `whole` is the layout of the list.
+    dash, and `gap` is what separates the entries of a block, if all are separated by blank lines. Of some items of a
+    list, `whole` is the layout of the list.
     """
 
     node: Any
@@ -87,6 +87,7 @@ class Layout:
     entries: list[Entry] = field(default_factory=list)
     by_step: dict[str | int, Entry] = field(default_factory=dict)
     unusual: str = ""
+    gap: str = ""
     origin: Origin | None = None
     whole: "Layout | None" = None
 
@@ -151,11 +152,12 @@ class Layouts:
 
     def of_tracked(self, origin: Origin) -> Layout:
         """Return the layout of a collection that is tracked: of those of its items that are, or of a copy."""
-        layout = copy(self.of(origin.node))
-        layout.origin = origin
+        whole = self.of(origin.node)
+        layout = Layout(whole.node, whole.column, whole.start, whole.end, whole.is_flow, whole.is_inline)
+        layout.entries, layout.by_step, layout.origin = whole.entries, whole.by_step, origin
+        layout.unusual, layout.gap = whole.unusual, whole.gap
         if origin.home is not origin.node:
-            layout.whole = self.of(origin.node)
-            entries = layout.entries
+            layout.whole, entries = whole, whole.entries
             if layout.is_list:
                 entries = entries[origin.offset : origin.offset + len(origin.values)]
             steps = [entry.step - origin.offset if isinstance(entry.step, int) else entry.step for entry in entries]
@@ -253,6 +255,8 @@ class Layouts:
             layout.add(entry)
             end = entry.end
         layout.start, layout.end = layout.entries[0].first, end
+        gaps = [text[entry.first : entry.lead] for entry in layout.entries[1:]]
+        layout.gap = gaps[0] if gaps and all(gaps) else ""
         return layout
 
     def _find_unusual(self, entry: Entry) -> str:

@@ -363,9 +363,6 @@ class Renderer:
     def _set_gaps(self, lines: list[Lines], layout: Layout) -> None:
         """Keep the blank lines where another entry is the first one now, and put the usual ones above new ones."""
         first = layout.entries[0]
-        _, *others = layout.whole.entries if layout.whole is not None else layout.entries
-        gaps = [self._text[entry.first : entry.lead] for entry in others]
-        usual = gaps[0] if gaps and all(gaps) else ""
         top = self._text[first.first : first.lead]
         above: Entry | None = None
         for number, entry in enumerate(lines):
@@ -374,7 +371,7 @@ class Renderer:
             if number == 0 and not is_first:
                 entry.gap = Piece(top)
             elif number and (is_first or not is_own):
-                entry.gap = Piece(usual)
+                entry.gap = Piece(layout.gap)
             if entry.gap.text and above is not None and self._layouts.keeps_blank_lines(above.node):
                 entry.gap = NOTHING
             above = entry.entry

@@ -100,9 +100,10 @@ def _is_literal(value: str) -> bool:
 
 def find_style(layouts: Layouts) -> DocumentStyle:
     """Find out how a document is written."""
-    if layouts.style is None:
-        layouts.style = _find_style(layouts)
-    return layouts.style
+    found: DocumentStyle | None = layouts.style
+    if found is None:
+        found = layouts.style = _find_style(layouts)
+    return found
 
 
 def _find_style(layouts: Layouts) -> DocumentStyle:
