@@ -108,7 +108,13 @@ class Renderer:
         if heir is None or heir is not origin:
             raise RefusedError("the whole document would be written anew; write it by hand", ())
         if value:
-            pieces = self._join_lines(self._block(value, heir, layout.column, layout.column))
+            lines = self._block(value, heir, layout.column, layout.column)
+            is_inline = layout.is_inline and layout.start == layout.entries[0].start
+            if is_inline and lines[0].lead:
+                raise RefusedError("a comment would come between a dash and its first key; move it", origin.path)
+            pieces = self._join_lines(lines, is_inline=is_inline)
+        elif origin.parent is not None:
+            raise RefusedError("nothing would be left of it; remove it by hand", origin.path)
         else:
             pieces = [*self._flow(value, heir, 0, 0), self._new_line]
         return pieces, Span(layout.start, layout.end)
@@ -178,6 +184,8 @@ class Renderer:
         """Find the entry of a collection in whose place a value is: one that it comes from, or that it has in it."""
         origin = self._plan.origin(value)
         inner = origin
+        if inner is not None and inner.is_copy:
+            return None
         while origin is not None and origin.parent is not None:
             if origin.parent.home is layout.home:
                 is_free = origin is inner or origin.place not in self._plan.kept

@@ -154,9 +154,10 @@ def duplicate(value: Any) -> Any:
         return deepcopy(value)
     if origin.parent is None:
         return _duplicate(value, None, "")
-    holder, step = Origin(origin.document, None, "", origin.parent.node, is_copy=True), origin.step
+    parent, step = origin.parent, origin.step
+    holder = Origin(origin.document, parent.parent, parent.step, parent.node, is_copy=True)
     if isinstance(step, int):
-        holder.offset, step = origin.parent.offset + step, 0
+        holder.offset, step = parent.offset + step, 0
     holder.values[step] = _duplicate(value, holder, step)
     return holder.values[step]
 
