@@ -121,6 +121,13 @@ OBSTACLES = {
         "variables by which AgentV 5 makes several tests, or none": case("vars: {a: [x, y], b: [], c: [{d: e}]}"),
         "a name that AgentV refuses": "name: Refunds Suite\n" + CASE,
         "an input that AgentV skips": CASE.replace("input: x", "input: 42"),
+        "messages beside a variable of that name": case(
+            "expected_messages: [{role: x, content: y}]\n    vars: {expected_output: z}"
+        ),
+        "criteria that nothing shows": CASE.replace("outcome", "description: Names it, outcome"),
+        "two texts of a criterion": CASE.replace("outcome", "criteria: Names it, outcome"),
+        "a field that would replace another": case("assertions: [{type: skill-trigger, skill: a, value: b}]"),
+        "trials with a limit of their cost": f"execution: {{trials: {{count: 2, cost_limit_usd: 3}}}}\n{CASE}",
         "two documents": f"{CASE}---\n{CASE}",
         "a judge of bands by an agent": case(
             "assertions: [{type: agent_judge, rubrics: [{id: a, outcome: It, score_ranges: {0: No, 5: Yes}}]}]"

@@ -300,3 +300,23 @@ def test_what_tests_share_by_an_anchor_is_refused_with_its_place(use, said):
     fixed = rewrite("a.yaml", text.encode(), "agentv-5")
     assert (fixed.text, fixed.doubt) == (text, "")
     said([f"{left.finding.pointer}: {left.reason}" for left in fixed.unmet])
+
+
+def test_a_note_has_its_place_in_the_text_before_the_fixes():
+    text = dedent(
+        """\
+        tests:
+          - id: one
+            input: x
+            rubrics:
+              - id: a
+                required: true
+                required_min_score: 10
+                expected_outcome: Says why
+            evaluators: [{type: house-style, value: x}]
+        """
+    )
+    fixed = rewrite("a.eval.yaml", text.encode(), "agentv-5")
+    assert [applied.rule for applied in fixed.applied] == ["conflicting-field", "agentv-5"]
+    places = [fixed.before.position(note.at)[:2] for note in fixed.notes if note.at is not None]
+    assert places == [(9, 25)]

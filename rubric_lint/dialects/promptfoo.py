@@ -107,7 +107,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     """Find the texts by which a model judges: together one checklist; a text with a scale is a rubric of its own."""
     draft = Draft(document, path)
     data: list[Any] = []
-    has_prompt = _PROMPT in document.quick_text  # it may stand for a `value`
+    has_prompt = document.mentions(_PROMPT)  # it may stand for a `value`
     mark = _find_pass_mark(document, path[:-1])
     passes = read_threshold(document, mark) if mark else None
     problems = []
@@ -181,8 +181,6 @@ def _find_turned(document: Document, path: Path, asked: Asked) -> tuple[tuple[Pa
 
 def _find_function(document: Document, path: Path) -> tuple[tuple[Path, str], ...]:
     """Return the function that combines the scores of the test of an assertion, its own or that of all tests."""
-    if _FUNCTION not in document.quick_text:
-        return ()
     holders: list[Path] = [path[:end] for end in range(len(path))]
     if isinstance(document.data, dict) and _DEFAULT_TEST in document.data:
         holders.append((_DEFAULT_TEST,))

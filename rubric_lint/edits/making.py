@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-from ruamel.yaml.nodes import SequenceNode
-
 from rubric_lint.edits import fields, intents
 from rubric_lint.edits.intents import AddField, Fix, Intent, RenameKey, Reorder, Repair, change_all, find_common
 from rubric_lint.edits.lines import ObstacleError
@@ -34,10 +32,11 @@ def make_fix(sharing: Sharing, repair: Repair) -> Fix:
         for intent in wanted:
             intent.check(sharing)
     wanted = [intent.complete(sharing) for intent in wanted]
+    changes: list[Intent] = []
     if any(intent.is_structural for intent in wanted):
-        edits = _write(sharing, wanted)
-    else:
-        edits = _edit_all(sharing.document, wanted)
+        changes = [intent for intent in wanted if intent.scope is not None]
+    edits = _edit_all(sharing.document, [intent for intent in wanted if intent not in changes])
+    edits += _write(sharing, changes) if changes else []
     return Fix(repair.title, tuple(sorted(edits)), repair.safe, tuple(wanted), repair.choice)
 
 
@@ -59,7 +58,7 @@ def _write(sharing: Sharing, wanted: Sequence[Intent]) -> list[Edit]:
     part, items = _find_part(sharing, wanted)
     data = track(document, part, items)
     if items is not None:
-        wanted = [intent if intent.scope is None else intent.shift(len(part), items.start) for intent in wanted]
+        wanted = [intent.shift(len(part), items.start) for intent in wanted]
     view = document.with_data(reduce(lambda inner, step: {step: inner}, reversed(part), data))
     changes = change_all(view, wanted)
     added = [found[-1] for intent, found in changes if intent.adds_document]
@@ -85,24 +84,21 @@ def _find_part(sharing: Sharing, wanted: Sequence[Intent]) -> tuple[Path, range 
 
     Of a list in which only items change, return which ones: from the first to the last of them.
     """
-    document = sharing.document
-    scopes = [intent.scope for intent in wanted if intent.scope is not None]
-    part, items = find_common(scopes), None
+    part = find_common([intent.scope for intent in wanted if intent.scope is not None])
     while True:
-        changed = [_step_below(part, intent) for intent in wanted if intent.scope is not None]
-        if type(document.child(part).node) is SequenceNode and None not in changed:
-            steps = [int(step) for step in changed if step is not None]
-            items = range(min(steps), max(steps) + 1)
-        is_inline = sharing.layouts.of(document.child(part).node).is_inline
-        if not part or not is_inline or (items and items.start):
+        items, layout = None, sharing.layouts.of(sharing.document.child(part).node)
+        steps = [_step_below(part, intent) for intent in wanted if intent.scope is not None]
+        indices = [step for step in steps if isinstance(step, int)]
+        if layout.is_list and len(indices) == len(steps):
+            items = range(min(indices), max(indices) + 1)
+        if not part or not layout.is_inline or (items and items.start):
             return part, items
-        part, items = part[:-1], None
+        part = part[:-1]
 
 
 def _step_below(part: Path, intent: Intent) -> str | int | None:
     """Return the step from a part of a document to what an intent changes; None if it changes the part itself."""
-    place = intent.scope if isinstance(intent, Reorder | AddField) else intent.place
-    place = place or ()
+    place = (intent.scope if isinstance(intent, Reorder | AddField) else intent.place) or ()
     return place[len(part)] if len(place) > len(part) else None
 
 

@@ -269,8 +269,10 @@ def find_custom(document: Document) -> Iterator[Unmet]:
             yield Unmet(told, (*path, "type"), Part.VALUE)
 
 
-def find_unconvertible(document: Document, rubric: Rubric, target: Rewriting) -> Iterator[Unmet]:
-    """Find what keeps a rubric from being written for the target."""
+def find_unconvertible(
+    document: Document, rubric: Rubric, target: Rewriting, cases: Collection[Path]
+) -> Iterator[Unmet]:
+    """Find what keeps a rubric from being written for the target; `cases` are the paths of the tests."""
     path, view = rubric.path, rubric.view
     if view and is_foreign(rubric):
         yield Unmet(f"a rubric of {view.dialect.title}, which {target.title} does not read", path)
@@ -284,7 +286,7 @@ def find_unconvertible(document: Document, rubric: Rubric, target: Rewriting) ->
         yield from _find_lost_list(path, target)  # strings among assertions stay there
     elif path[-3:-2] and path[-3] in LISTS:
         yield from _find_unread_assertion(document, path, target)
-    elif not path or all(path[:-1] != place for place, _ in find_suite_cases(document)):
+    elif not path or path[:-1] not in cases:
         yield Unmet(f"{target.title} reads rubrics only in the cases of `tests`; move this one to a case", path)
 
 

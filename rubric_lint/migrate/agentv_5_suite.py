@@ -1,7 +1,7 @@
 """Rewrite what is around the rubrics of a suite for AgentV 5, and find what AgentV 5 cannot have."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, find_read, load_tables, look_up
@@ -26,6 +26,13 @@ from rubric_lint.text.nunjucks import find_marks, find_names, names_environment
 from rubric_lint.text.path import Part, Path, find_strings
 
 NEW_NAMES = {**dict.fromkeys(OLD_CASES, CASES), **OLD_FIELDS}
+_VARIABLES = {
+    "input": "input",
+    "input_messages": "input",
+    "expected_output": "expected_output",
+    "expected_messages": "expected_output",
+}
+"""The fields of a test that become variables, and their names there."""
 SCRIPTS = frozenset({"code", "code-grader", "code_grader", "code-judge", "code_judge", "script-grader"})
 JUDGES = {
     **dict.fromkeys(("llm-grader", "llm_grader", "llm-judge", "llm_judge"), "llm-rubric"),
@@ -58,8 +65,9 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
         if "rubrics" in case and not isinstance(case["rubrics"], list):
             yield Unmet("`rubrics` is not a list of criteria", (*path, "rubrics"))
     yield from find_misshapen(document)
+    tasks = list_tasks(document)
     for path, assertion in find_assertions(document):
-        yield from _check_assertion(document, path, assertion)
+        yield from _check_assertion(path, assertion, find_task(tasks, path))
         for old, new in LABELS.items():
             if old in assertion and new in assertion:
                 yield Unmet(f"`{new}` is there too; remove one", (*path, old))
@@ -170,7 +178,7 @@ def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> It
     if not isinstance(given, dict):
         yield Unmet("`vars` is not a mapping", (*path, "vars"))
         return
-    for old, new in (("input", "input"), ("input_messages", "input"), ("expected_output", "expected_output")):
+    for old, new in _VARIABLES.items():
         if old in case and new in given:
             yield Unmet(f"`vars` has `{new}` too; remove one", (*path, old))
         elif new == "input" and old in case and not isinstance(case[old], str | list | dict):
@@ -247,7 +255,7 @@ def has_escapes(case: dict[str, Any]) -> bool:
     return not case.keys() & {"input", "input_messages"}
 
 
-def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
+def _check_assertion(path: Path, assertion: dict[str, Any], task: Any) -> Iterator[Unmet]:
     kind, place = assertion["type"], (*path, "type")
     prompt, skill = assertion.get("prompt"), assertion.get("skill")
     if kind in JUDGES and isinstance(prompt, str) and (slot := _EMPTY_SLOT.search(prompt)):
@@ -256,7 +264,7 @@ def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) 
     if kind in {*SCRIPTS, "script"} and not has_command(assertion):
         yield Unmet(f"AgentV 5 has `script` with `command` for `{kind}`; write one", place)
     elif kind in JUDGES and not isinstance(assertion.get("rubrics"), list):
-        if needs_value(assertion) and not isinstance(find_task(document, path), str):
+        if needs_value(assertion) and not isinstance(task, str):
             told = f"AgentV 5 has `{JUDGES[kind]}` with `value` for `{kind}`, and the test has no `criteria`"
             yield Unmet(told, place)
     elif kind == COMPOSITE:
@@ -311,10 +319,15 @@ _TOOL_USED = "trajectory:tool-used"
 _SHELLS = frozenset({"exec_command", "local_shell", "shell"})
 
 
-def find_task(document: Document, path: Path) -> Any:
-    """Return the `criteria` of the test that an assertion belongs to."""
-    owners = [(place, case) for place, case in find_suite_cases(document) if path[: len(place)] == place]
-    return next((case.get(name_criteria(case)) for _, case in owners), None)
+def list_tasks(document: Document) -> dict[Path, Any]:
+    """Return the `criteria` of each test by its path."""
+    return {path: case.get(name_criteria(case)) for path, case in find_suite_cases(document)}
+
+
+def find_task(tasks: Mapping[Path, Any], path: Path) -> Any:
+    """Return the `criteria` of the test that an assertion belongs to; None if it belongs to none."""
+    owners = (path[:length] for length in range(len(path) + 1))
+    return next((tasks[owner] for owner in owners if owner in tasks), None)
 
 
 def read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:

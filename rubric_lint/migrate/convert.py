@@ -3,7 +3,7 @@
 What the release cannot have is found on the suite as it stands, by `find_blockers`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
@@ -31,6 +31,7 @@ from rubric_lint.migrate.agentv import (
     names_in,
 )
 from rubric_lint.patch import Style, drop, like, plain, put, rename, rewrite, track, written
+from rubric_lint.patch.tracked import find_origin
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape, find_environment, find_marks
 from rubric_lint.text.path import Part, Path
@@ -43,10 +44,16 @@ SCALE = "overall"
 _RENDERED = ("input", "rubrics", *LISTS, "criteria", "id", "description")
 
 
-def find_blockers(document: Document, rubrics: Iterable[Rubric], target: Rewriting) -> Iterator[Unmet]:
+def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Rewriting) -> Iterator[Unmet]:
     """Find what keeps a document from being converted, with its place; `rubrics` are those in the document."""
+    cases = {path for path, _ in find_suite_cases(document)}
     for rubric in rubrics:
-        yield from find_unconvertible(document, rubric, target)
+        yield from find_unconvertible(document, rubric, target, cases)
+    read = {rubric.path for rubric in rubrics}
+    for path, case in find_suite_cases(document):
+        place = (*path, "rubrics")
+        if isinstance(case.get("rubrics"), list) and place not in read:
+            yield Unmet("nothing in it is read as criteria; write each with an `id` and an `outcome`", place)
     for _, owner, key, *_ in document.duplicates:
         yield Unmet(f"`{key}` is written twice; remove one", (*owner, key))
     suite = agentv_5_suite if target.name == "agentv-5" else agentv_4_suite
@@ -55,11 +62,14 @@ def find_blockers(document: Document, rubrics: Iterable[Rubric], target: Rewriti
 
 @dataclass(frozen=True)
 class Converted:
-    """The data of a document for a release; `shared` are the parts that an alias repeats and that would change."""
+    """The data of a document for a release.
+
+    `blockers` are the parts that an alias repeats and that would change, and a field that would replace another.
+    """
 
     document: Document
     data: Any
-    shared: tuple[Unmet, ...]
+    blockers: tuple[Unmet, ...]
 
 
 def convert(document: Document, rubrics: list[Rubric], target: Rewriting) -> Converted:
@@ -70,7 +80,10 @@ def convert(document: Document, rubrics: list[Rubric], target: Rewriting) -> Con
     data = track(document)
     shared = list(_find_shared(document, data))
     kind = _ToFive if target.name == "agentv-5" else _ToFour
-    kind(document, data, target).run(rubrics)
+    try:
+        kind(document, data, target).run(rubrics)
+    except _CollisionError as collision:
+        return Converted(document, data, (Unmet(str(collision), collision.path),))
     changed = [path for path, value, before in shared if plain(value) != before]
     return Converted(document, data, tuple(_word_sharing(document, path) for path in changed))
 
@@ -96,6 +109,34 @@ def at_path(data: Any, path: Path) -> Any:
     return reduce(getitem, path, data)
 
 
+class _CollisionError(Exception):
+    """There is a field already under the name that another one would get."""
+
+    def __init__(self, mapping: dict[str, Any], field: str, name: str) -> None:
+        super().__init__(f"`{name}` is there too; remove one")
+        origin = find_origin(mapping)
+        self.path: Path = (*origin.path, field) if origin and field in origin.values else origin.path if origin else ()
+
+
+def name_anew(mapping: dict[str, Any], names: dict[str, str]) -> None:
+    """Rename fields of a mapping, if they are there; each keeps its place.
+
+    Raises:
+        _CollisionError: if there is a field with the new name, as one of the two would be lost.
+    """
+    for old, new in names.items():
+        if old in mapping and new in mapping and new != old:
+            raise _CollisionError(mapping, old, new)
+    rename(mapping, names)
+
+
+def add(mapping: dict[str, Any], at: str | None, name: str, value: Any) -> None:
+    """Put a field above the one with the name `at`, or at the end; raise _CollisionError if there is one already."""
+    if name in mapping:
+        raise _CollisionError(mapping, name, name)
+    put(mapping, at, name, value)
+
+
 class _Conversion:
     """The conversion of one document: its tracked data, and the parts of it before they move."""
 
@@ -105,8 +146,9 @@ class _Conversion:
         self.suite: dict[str, Any] = data if is_suite(document) else {}
         self.cases: list[dict[str, Any]] = [at_path(data, path) for path, _ in find_suite_cases(document)]
         self.has_cases = {path[0] for path, _ in find_suite_cases(document) if path}
+        tasks = checks.list_tasks(document)
         self.assertions: list[tuple[dict[str, Any], Any]] = [
-            (at_path(data, path), checks.find_task(document, path)) for path, _ in find_assertions(document)
+            (at_path(data, path), checks.find_task(tasks, path)) for path, _ in find_assertions(document)
         ]
 
     def run(self, rubrics: list[Rubric]) -> None:
@@ -119,7 +161,7 @@ class _Conversion:
         for rubric, owner in places:
             move_rubric(rubric, owner, self.target)
         self.convert_suite()
-        rename(self.suite, {name: CASES for name in OLD_CASES if name in self.has_cases and CASES not in self.suite})
+        name_anew(self.suite, {name: CASES for name in OLD_CASES if name in self.has_cases and CASES not in self.suite})
 
     def convert_suite(self) -> None:
         """Convert what is around the criteria."""
@@ -146,11 +188,11 @@ class _ToFour(_Conversion):
         for owner in self.owners:
             if "assertions" not in owner and {*LISTS}.isdisjoint(names_in(owner, "execution")):
                 first = next((name for name in LISTS if name in owner), "")
-                rename(owner, {first: "assertions"})
+                name_anew(owner, {first: "assertions"})
         for assertion, _ in self.assertions:
             if assertion["type"] in agentv_4_suite.SCRIPTS:
                 assertion["type"] = like(assertion["type"], "code-grader")
-                rename(assertion, {"script": "command"})
+                name_anew(assertion, {"script": "command"})
             elif assertion["type"] in agentv_4_suite.JUDGES:
                 assertion["type"] = like(assertion["type"], "llm-grader")
 
@@ -183,7 +225,7 @@ class _ToFive(_Conversion):
             drop(self.suite, "input", "input_files")  # each test has them now
         if self.suite and has_input and not self.has_prompts:
             at = next(name for name in self.suite if name in self.has_cases)
-            put(self.suite, at, "prompts", rewrite(["{{ input }}"], Style.FLOW))
+            add(self.suite, at, "prompts", rewrite(["{{ input }}"], Style.FLOW))
 
     def _convert_settings(self) -> None:
         """Put the settings of a run where AgentV 5 has them."""
@@ -196,16 +238,18 @@ class _ToFive(_Conversion):
             if name in suite:
                 value = suite[name]
                 suite[name] = rewrite([value], Style.FLOW) if name == "target" and isinstance(value, str) else value
-                rename(suite, {name: "providers"})
-        trials = suite.get("trials")
-        if isinstance(trials, dict) and trials.get("strategy", "pass_at_k") == "pass_at_k" and "count" in trials:
+                name_anew(suite, {name: "providers"})
+        trials: Any = suite.get("trials")
+        # AgentV 5 repeats a test until one run passes, and has neither other strategies nor a limit of their cost.
+        is_known = isinstance(trials, dict) and {"count"} <= trials.keys() <= {"count", "strategy"}
+        if is_known and trials.get("strategy", "pass_at_k") == "pass_at_k":
             drop(trials, "strategy")
-            rename(trials, {"count": "repeat"})
-            rename(suite, {"trials": "evaluate_options"})
+            name_anew(trials, {"count": "repeat"})
+            name_anew(suite, {"trials": "evaluate_options"})
         options = {"workers": "max_concurrency", "budget_usd": "budget_usd"}
         for name, new in options.items():
             if name in suite and isinstance(suite.get("evaluate_options"), dict):
-                suite["evaluate_options"][new] = suite.pop(name)
+                add(suite["evaluate_options"], None, new, suite.pop(name))
             elif name in suite:
                 wrap(suite, name, "evaluate_options", new)
 
@@ -218,11 +262,11 @@ class _ToFive(_Conversion):
         quote_messages_of(case)
         self._escape_case(case)
         if is_judged and self.suite:
-            rename(case, {"criteria": "description"})
+            name_anew(case, {"criteria": "description"})
         name_list(case)
         if "rubrics" in case:
             case["rubrics"] += case.pop("assert", [])
-            rename(case, {"rubrics": "assert"})
+            name_anew(case, {"rubrics": "assert"})
         if self.suite:
             move_to_variables(case, "input")
             move_to_variables(case, "expected_output")
@@ -253,13 +297,13 @@ def move_rubric(rubric: Rubric, owner: Any, target: Rewriting) -> None:
         kind = target.kinds[owner["type"]]
         if owner["type"] != kind:
             owner["type"] = like(owner["type"], kind)
-        rename(owner, {field: target.name_field(kind)})
+        name_anew(owner, {field: target.name_field(kind)})
         return
     is_beside = not {*LISTS}.isdisjoint([*owner, *names_in(owner, "execution")])
     if not (is_beside and target.reads_beside):
         # Beside other assertions it keeps its name until the two lists are joined.
         owner[field] = [{"type": target.kind, target.criteria: owner[field]}]
-        rename(owner, {field: "rubrics" if is_beside else target.assertions})
+        name_anew(owner, {field: "rubrics" if is_beside else target.assertions})
 
 
 def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any) -> None:
@@ -281,14 +325,15 @@ def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any) -
         drop(fields, "required_min_score")
     elif "required_min_score" in fields:
         fields["required_min_score"] = bool(entry.gate)
-        rename(fields, {"required_min_score": "required"})
+        drop(fields, "required")
+        name_anew(fields, {"required_min_score": "required"})
     elif "required" not in fields and not entry.gate:
         fields["required"] = False
 
 
 def name_outcome(fields: dict[str, Any]) -> None:
     """Name the text of a criterion or band as AgentV does."""
-    rename(fields, {old: "outcome" for old in ("expected_outcome", "description", "criteria") if old in fields})
+    name_anew(fields, {old: "outcome" for old in ("expected_outcome", "description", "criteria") if old in fields})
 
 
 def convert_gate_of_bands(entry: Criterion, fields: dict[str, Any]) -> None:
@@ -298,7 +343,7 @@ def convert_gate_of_bands(entry: Criterion, fields: dict[str, Any]) -> None:
     drop(fields, *(name for name in old if name not in kept))
     for name in kept:
         fields[name] = resolve(f"{Decimal(entry.gate or 0) / HIGHEST:f}")
-        rename(fields, {name: "min_score"})
+        name_anew(fields, {name: "min_score"})
 
 
 def convert_assertion(assertion: dict[str, Any], task: Any) -> None:
@@ -306,11 +351,11 @@ def convert_assertion(assertion: dict[str, Any], task: Any) -> None:
     name_list(assertion)
     kind = convert_kind(assertion, str(assertion["type"]), task)
     assertion["type"] = like(assertion["type"], kind)
-    rename(assertion, {old: new for old, new in checks.LABELS.items() if old in assertion})
+    name_anew(assertion, {old: new for old, new in checks.LABELS.items() if old in assertion})
     required = assertion.get("required")
     is_share = isinstance(required, int | float) and not isinstance(required, bool) and 0 < required <= 1
     if is_share and "min_score" not in assertion:
-        put(assertion, "required", "min_score", plain(required))
+        add(assertion, "required", "min_score", plain(required))
         assertion["required"] = True
 
 
@@ -321,19 +366,19 @@ def convert_kind(assertion: dict[str, Any], kind: str, task: Any) -> str:
         weigh_members(assertion["assert"], assertion.pop("aggregator").get("weights", {}))
         return "assert-set"
     if kind in checks.SCRIPTS:
-        rename(assertion, {"script": "command"})
+        name_anew(assertion, {"script": "command"})
         return "script"
     if kind in checks.JUDGES:
         if checks.needs_value(assertion):
-            put(assertion, "type", "value", task)
+            add(assertion, "type", "value", task)
         return checks.JUDGES[kind]
     if kind == checks.SKILL:
-        rename(assertion, {"skill": "value"})
+        name_anew(assertion, {"skill": "value"})
         return "skill-used" if assertion.pop("should_trigger", True) else "not-skill-used"
     trajectory = checks.read_trajectory(assertion) if kind in checks.TRAJECTORIES else None
     if trajectory is not None:
         kind, name, value = trajectory
-        put(assertion, "mode", name, plain(value))
+        add(assertion, "mode", name, plain(value))
         drop(assertion, "minimums", "expected", "mode")
     is_old_spelling = kind not in known and kind.replace("_", "-") in known
     return kind.replace("_", "-") if is_old_spelling else kind
@@ -344,7 +389,7 @@ def weigh_members(members: list[dict[str, Any]], weights: dict[str, Any]) -> Non
     for member in members:
         name = member.get("name", member.get("metric"))
         if name in weights:
-            put(member, "type", "weight", weights[name])
+            add(member, "type", "weight", weights[name])
 
 
 def lift_lists(case: dict[str, Any]) -> None:
@@ -356,13 +401,14 @@ def lift_lists(case: dict[str, Any]) -> None:
     if lists and len(lists) == len(execution):
         lift(case, "execution")
     else:
-        case.update((name, execution.pop(name)) for name in lists)
+        for name in lists:
+            add(case, None, name, execution.pop(name))
 
 
 def move_to_variables(case: dict[str, Any], name: str) -> None:
     """Put a field of a test into its variables."""
     if name in case and case.get("vars"):
-        case["vars"][name] = case.pop(name)
+        add(case["vars"], None, name, case.pop(name))
     elif name in case:
         drop(case, "vars")
         wrap(case, name, "vars")
@@ -372,13 +418,13 @@ def lift(owner: dict[str, Any], name: str) -> None:
     """Put the fields of a mapping in its place."""
     inner = owner[name]
     for key, value in inner.items():
-        put(owner, name, key, value)
+        add(owner, name, key, value)
     drop(owner, name)
 
 
 def wrap(owner: dict[str, Any], name: str, outer: str, inner: str = "") -> None:
     """Put a field into a new mapping in its place."""
-    put(owner, name, outer, {inner or name: owner[name]})
+    add(owner, name, outer, {inner or name: owner[name]})
     drop(owner, name)
 
 
@@ -410,7 +456,9 @@ def escape_environment(value: Any, variables: dict[int, set[str]], names: frozen
 def name_list(owner: Any) -> None:
     """Name the list of assertions of a suite, a test, a turn or a set as AgentV 5 does."""
     if isinstance(owner, dict):
-        rename(owner, {name: "assert" for name in LISTS if isinstance(owner.get(name), list) and "assert" not in owner})
+        name_anew(
+            owner, {name: "assert" for name in LISTS if isinstance(owner.get(name), list) and "assert" not in owner}
+        )
 
 
 def mappings(value: Any) -> list[dict[str, Any]]:
@@ -420,7 +468,7 @@ def mappings(value: Any) -> list[dict[str, Any]]:
 
 def rename_fields(case: dict[str, Any]) -> None:
     """Name the fields of a test as AgentV does since version 3."""
-    rename(case, {old: new for old, new in OLD_FIELDS.items() if old in case and new not in case})
+    name_anew(case, {old: new for old, new in OLD_FIELDS.items() if old in case and new not in case})
 
 
 def quote_messages_of(case: dict[str, Any]) -> None:

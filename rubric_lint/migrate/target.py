@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVAL_FILES
@@ -34,7 +35,7 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import name_variables
-from rubric_lint.text.path import Part
+from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Edit, Source, UndecodableError, splice
 
@@ -88,19 +89,20 @@ def rewrite(
         with suppress(UndecodableError):
             source = Source.from_bytes(name, data)
             fixed = replace(fixed, before=source, result=fixed.result._replace(source=source))
-    rewriting = _Rewriting(replace(fixed, is_suite=True), wanted, settings)
+    file = _File(fixed.result.source, settings)
+    rewriting = _Rewriting(replace(fixed, is_suite=True), wanted, settings, file)
     if name.lower().endswith(EVAL_FILES) and not fixed.result.findings:
-        faults = [*read_documents(fixed.result.source)[1]]
+        faults = read_documents(file.source)[1]
         found = [Finding("syntax", Severity.ERROR, fault.message, fault.span, "") for fault in faults]
         if found:
             return replace(rewriting.fixed, unmet=tuple(Left(each, each.message) for each in found))
-    if fixed.doubt or not rewriting.find_documents(fixed.result.source):
+    if fixed.doubt or not file.suites:
         return fixed
     fixed = rewriting.fixed
     reason = f"not rewritten for {wanted.title} before its errors are fixed"
     errors = [Left(finding, f"{finding.message}; {reason}") for finding in _find_obstacles(fixed.result, settings)]
     if unmet := rewriting.find_later() or tuple(errors):
-        return replace(fixed, unmet=unmet, notes=tuple(rewriting.find_outdated(fixed.result.source)))
+        return replace(fixed, unmet=unmet, notes=tuple(rewriting.find_outdated()))
     if unmet := rewriting.find_obstacles():
         return replace(fixed, unmet=unmet, notes=(Note(_WHOLE),))
     rewritten = rewriting.run()
@@ -125,61 +127,88 @@ def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]
             yield finding
 
 
+class _File:
+    """The documents of a file, and the rubrics in them that are or may become AgentV's."""
+
+    def __init__(self, source: Source, settings: FileSettings) -> None:
+        self.source = source
+        self.documents = read_documents(source)[0]
+        self._settings = settings
+
+    @cached_property
+    def rubrics(self) -> dict[Document, list[Rubric]]:
+        """The rubrics by their document."""
+        found: dict[Document, list[Rubric]] = {}
+        for document in self.documents:
+            for rubric in build_rubrics(document, self._settings):
+                if not is_foreign(rubric) or not is_read_as_it_is(document, rubric):
+                    found.setdefault(document, []).append(rubric)
+        return found
+
+    @cached_property
+    def suites(self) -> list[Document]:
+        """The documents that have rubrics, and the suites of AgentV without any; of JSON Lines, all or none."""
+        found = [document for document in self.documents if document in self.rubrics or is_of_agentv(document)]
+        if found and self.source.name.lower().endswith(".jsonl"):
+            return [document for document in self.documents if isinstance(document.data, dict)]
+        return found
+
+    @cached_property
+    def meanings(self) -> list["_Meant"]:
+        """What all rubrics mean; a checklist criterion must be met or not."""
+        return [_find_meaning(document, rubric) for document, found in self.rubrics.items() for rubric in found]
+
+
 @dataclass
 class _Rewriting:
-    """The rewriting of one file: the outcome of its fixes, the target, and the settings."""
+    """The rewriting of one file: the outcome of its fixes, the target, the settings, and the file after the fixes."""
 
     fixed: Fixed
     target: Rewriting
     settings: FileSettings
+    file: _File
 
     def find_later(self) -> tuple[Left, ...]:
         """Find the first place in each document that shows a later release than the target."""
         if self.target.name != "agentv-4":
             return ()
-        source = self.fixed.result.source
-        rubrics = self._group_rubrics(source)
         found = []
-        for document in self.find_documents(source):
-            signs = agentv_4_suite.find_later(document, rubrics.get(document.number, []))
+        for document in self.file.suites:
+            signs = agentv_4_suite.find_later(document, self.file.rubrics.get(document, []))
             found += [self._leave(document, unmet) for unmet in signs][:1]
         return tuple(found)
 
-    def find_outdated(self, source: Source) -> Iterator[Note]:
+    def find_outdated(self) -> Iterator[Note]:
         """Say that deprecated fields, whose fixes are safe, stay with the rest of a suite that is not rewritten."""
-        if any(rubric.outdated for _, rubric in self._rubrics(source)):
+        if any(rubric.outdated for found in self.file.rubrics.values() for rubric in found):
             yield Note(_DEPRECATED)
 
     def find_obstacles(self) -> tuple[Left, ...]:
         """Find all that prevents the rewriting, in the order of the text: a file is rewritten whole or not at all."""
-        source = self.fixed.result.source
-        documents = self.find_documents(source)
+        suites = self.file.suites
         found: list[Left] = []
-        if documents[0].number is not None and not source.name.lower().endswith(".jsonl"):
+        if suites[0].number is not None and not self.file.source.name.lower().endswith(".jsonl"):
             reason = f"{self.target.title} loads no file with several documents; write each to a file of its own"
-            found.append(self._leave(documents[-1], Unmet(reason, (), Part.HEAD)))
-        rubrics = self._group_rubrics(source)
-        for document in documents:
-            blockers = find_blockers(document, rubrics.get(document.number, []), self.target)
+            found.append(self._leave(suites[-1], Unmet(reason, (), Part.HEAD)))
+        for document in suites:
+            blockers = find_blockers(document, self.file.rubrics.get(document, []), self.target)
             found += [self._leave(document, blocker) for blocker in blockers]
         return _sort(found)
 
     def run(self) -> Fixed:
-        """Convert the documents, write them, and prove that their rubrics mean the same."""
-        source = self.fixed.result.source
-        documents, rubrics = self.find_documents(source), self._group_rubrics(source)
-        meant = list(self._read(source))
-        notes = tuple(self._tell(source, documents))
-        converted = [convert(document, rubrics.get(document.number, []), self.target) for document in documents]
-        if shared := [self._leave(each.document, blocker) for each in converted for blocker in each.shared]:
-            return replace(self.fixed, unmet=_sort(shared))
+        """Convert the suites, write them, and prove that their rubrics mean the same."""
+        suites = self.file.suites
+        notes = tuple(self._tell())
+        converted = [convert(document, self.file.rubrics.get(document, []), self.target) for document in suites]
+        if blockers := [self._leave(each.document, blocker) for each in converted for blocker in each.blockers]:
+            return replace(self.fixed, unmet=_sort(blockers))
         text = write_all([(each.document, each.data) for each in converted])
         if isinstance(text, Refused):
             refusal = Unmet(text.reason, text.path, Part.VALUE)
             return replace(self.fixed, unmet=(self._leave(text.document, refusal),))
-        numbers = {document.number for document in documents}
-        new = self._name_schema(source._replace(text=text), numbers)
-        after = [document for document in read_documents(new)[0] if document.number in numbers]
+        numbers = {document.number for document in suites}
+        new = _File(self._name_schema(self.file.source._replace(text=text), numbers), self.settings)
+        after = [document for document in new.documents if document.number in numbers]
         found = [
             (each.document, unmet._replace(path=former_path(each.data, unmet.path)))
             for document, each in zip(after, converted, strict=True)
@@ -187,15 +216,14 @@ class _Rewriting:
         ]
         if unread := [self._leave(document, unmet) for document, unmet in found if not unmet.is_note]:
             return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
-        seldom_meant = tuple(
-            Note(unmet.reason, document.span(unmet.path, unmet.part).start) for document, unmet in found
-        )
+        seldom_meant = tuple(self._note(document, unmet) for document, unmet in found)
         find_gaps = _SUITES[self.target.name].find_gaps
         gaps = tuple(self._leave(document, gap) for document in after for gap in find_gaps(document))
-        if new.text == source.text:
+        if new.source.text == self.file.source.text:
             return replace(self.fixed, unmet=gaps, notes=seldom_meant)
-        result = lint(new.name, new.to_bytes(new.text), self.settings)._replace(source=new)
-        trouble = self._find_fault(result) or self._find_misreading(new, meant)
+        data = new.source.to_bytes(new.source.text)
+        result = lint(new.source.name, data, self.settings)._replace(source=new.source)
+        trouble = self._find_fault(result, new) or self._find_misreading(new)
         if trouble:
             return self._doubt(trouble, after, converted)
         applied = (*self.fixed.applied, Applied(self.target.name, f"converted to {self.target.title}"))
@@ -222,80 +250,45 @@ class _Rewriting:
         for document, each in zip(after, converted, strict=True):
             if document.preamble.start <= trouble.at:
                 old = former_path(each.data, document.find_path(trouble.at))
-                at = each.document.span(old, Part.VALUE).start
+                at = self._find_place(each.document, old, Part.VALUE)
         return replace(self.fixed, doubt=trouble.doubt, doubt_at=at, applied=())
 
-    def _find_fault(self, result: Result) -> Trouble | None:
+    def _find_fault(self, result: Result, new: _File) -> Trouble | None:
         """Return why a reader of the target would fail on the result; None if it would not."""
         for finding in result.findings:
             if finding.severity is Severity.ERROR and finding.rule != "repeated-case":
-                told = f"there would be a new finding, {finding.rule}: {finding.message}"
-                return Trouble(told, finding.span.start)
-        rubrics = list(self._rubrics(result.source))
-        if self.target.reads_beside:  # where it reads `rubrics`, their words need not mark them as AgentV's
-            rubrics = [each for each in rubrics if each[1].dialect or each[1].path[-1:] != ("rubrics",)]
-        other = next((each for each in rubrics if each[1].dialect not in self.target.dialects), None)
-        if other is None:
-            return None
-        told = f"it would not be recognized as a suite for {self.target.title}"
-        return Trouble(told, other[0].span(other[1].path, Part.VALUE).start)
+                doubt = f"there would be a new finding, {finding.rule}: {finding.message}"
+                return Trouble(doubt, finding.span.start)
+        for document, rubrics in new.rubrics.items():
+            for rubric in rubrics:
+                # Where the target reads `rubrics`, their words need not mark them as AgentV's.
+                is_plain = self.target.reads_beside and not rubric.dialect and rubric.path[-1:] == ("rubrics",)
+                if rubric.dialect not in self.target.dialects and not is_plain:
+                    doubt = f"it would not be recognized as a suite for {self.target.title}"
+                    return Trouble(doubt, document.span(rubric.path, Part.VALUE).start)
+        return None
 
-    def _find_misreading(self, source: Source, meant: list["_Meant"]) -> Trouble | None:
+    def _find_misreading(self, new: _File) -> Trouble | None:
         """Return why AgentV would read a rubric differently; it may read more, such as rubrics of other systems."""
         # Strings among assertions may lose what showed us whose they are; AgentV still reads them.
+        meant = self.file.meanings
         known = Counter(each.rubric for each in meant)
-        now = list(self._read(source)) if meant else []
+        now = new.meanings if meant else []
         if other := next(iter(Counter(each.rubric for each in now if not each.is_plain) - known), None):
             at = next(each.at for each in now if each.rubric == other)
             return Trouble("a rubric would be scored differently", at)
-        documents = read_documents(source)[0]
-        read = [rubric for document in documents for rubric in read_suite(document.data, self.target.name)]
+        read = [rubric for document in new.documents for rubric in read_suite(document.data, self.target.name)]
         for place, (rubric, *_) in enumerate(meant):
             if rubric not in read:
-                told = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
+                doubt = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
                 same = [each.at for each in now if each.rubric == rubric]
-                return Trouble(told, same[sum(each.rubric == rubric for each in meant[:place])] if same else 0)
+                return Trouble(doubt, same[sum(each.rubric == rubric for each in meant[:place])] if same else 0)
             read.remove(rubric)
         return None
 
-    def find_documents(self, source: Source) -> list[Document]:
-        """Return the documents that have rubrics, and the suites of AgentV without any; of JSON Lines, all or none."""
-        documents = read_documents(source)[0]
-        rubrics = {document.number for document, _ in self._rubrics(source)}
-        found = [each for each in documents if each.number in rubrics or is_of_agentv(each)]
-        if found and source.name.lower().endswith(".jsonl"):
-            return [each for each in documents if isinstance(each.data, dict)]
-        return found
-
-    def _rubrics(self, source: Source) -> Iterator[tuple[Document, Rubric]]:
-        """Yield the rubrics that are or may become AgentV's."""
-        for document in read_documents(source)[0]:
-            for rubric in build_rubrics(document, self.settings):
-                if not is_foreign(rubric) or not is_read_as_it_is(document, rubric):
-                    yield document, rubric
-
-    def _group_rubrics(self, source: Source) -> dict[int | None, list[Rubric]]:
-        """Return the rubrics by the number of their document."""
-        found: dict[int | None, list[Rubric]] = {}
-        for document, rubric in self._rubrics(source):
-            found.setdefault(document.number, []).append(rubric)
-        return found
-
-    def _read(self, source: Source) -> Iterator["_Meant"]:
-        """Yield the meaning of all rubrics, each with its offset; a checklist criterion must be met or not."""
-        for document, rubric in self._rubrics(source):
-            meant = tuple(map(_as_read, rubric.entries))
-            if rubric.shape is Shape.HOLISTIC:
-                scale = rubric.scales[0]
-                meant = (Read(SCALE, None, 1.0, scale.gate or None, _read_bands(scale)),)
-            view = rubric.view
-            places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
-            is_plain = all(isinstance(document.value(place), str) for place in places)
-            yield _Meant(meant, document.span(rubric.path, Part.VALUE).start, is_plain)
-
-    def _tell(self, source: Source, documents: list[Document]) -> Iterator[Note]:
+    def _tell(self) -> Iterator[Note]:
         """Yield what the target reads otherwise, and what is in other files, which stay as they are."""
-        rubrics = [rubric for _, rubric in self._rubrics(source)]
+        rubrics = [rubric for found in self.file.rubrics.values() for rubric in found]
         if scales := sum(rubric.shape is Shape.HOLISTIC for rubric in rubrics):
             yield Note(
                 f"{counted(scales, 'holistic scale is', 'holistic scales are')} now the bands of one criterion, "
@@ -317,10 +310,18 @@ class _Rewriting:
                 "`required: false` is written: AgentV before February 2026 required them all; if that is meant, remove "
                 "it"
             )
-        for document in documents:
+        for document in self.file.suites:
             yield from map(Note, _SUITES[self.target.name].list_assumptions(document))
             for outside in (*find_other_files(document), *find_custom(document)):
-                yield Note(outside.reason, document.span(outside.path, outside.part).start)
+                yield self._note(document, outside)
+
+    def _note(self, document: Document, unmet: Unmet) -> Note:
+        return Note(unmet.reason, self._find_place(document, unmet.path, unmet.part))
+
+    def _find_place(self, document: Document, path: Path, part: Part) -> int:
+        """Return the offset of a part of a document in the text before the fixes, as far as it was there."""
+        before = {each.number: each for each in read_documents(self.fixed.before)[0]}
+        return before.get(document.number, document).nearest_span(path, part).start
 
     def _leave(self, document: Document, unmet: Unmet) -> Left:
         span, place = document.span(unmet.path, unmet.part), document.pointer(unmet.path)
@@ -339,6 +340,17 @@ class _Meant(NamedTuple):
     rubric: tuple[Read, ...]
     at: int
     is_plain: bool
+
+
+def _find_meaning(document: Document, rubric: Rubric) -> _Meant:
+    meant = tuple(map(_as_read, rubric.entries))
+    if rubric.shape is Shape.HOLISTIC:
+        scale = rubric.scales[0]
+        meant = (Read(SCALE, None, 1.0, scale.gate or None, _read_bands(scale)),)
+    view = rubric.view
+    places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
+    is_plain = all(isinstance(document.value(place), str) for place in places)
+    return _Meant(meant, document.span(rubric.path, Part.VALUE).start, is_plain)
 
 
 def _as_read(entry: Criterion) -> Read:

@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import itemgetter
@@ -16,7 +15,7 @@ from rubric_lint.patch.render import Renderer
 from rubric_lint.patch.tracked import children_of, find_origin, former_path
 from rubric_lint.text.document import Document
 from rubric_lint.text.lines import new_line
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Edit, Kind, Span, splice
 from rubric_lint.text.tree import BLOCK_STYLES
@@ -38,12 +37,7 @@ class Refused:
     @property
     def span(self) -> Span:
         """The place in the old text, or that of what is around something new."""
-        path = self.path
-        while path:
-            with suppress(KeyError, IndexError, AttributeError):
-                return self.document.extent(path)
-            path = path[:-1]
-        return self.document.span(())
+        return self.document.nearest_span(self.path, Part.ENTRY)
 
 
 def write(document: Document, value: Any, *, keep_comments: bool = True) -> str | Refused:

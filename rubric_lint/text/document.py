@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from decimal import Decimal
 from functools import cached_property, reduce
@@ -79,6 +80,7 @@ class Document:
         self.has_aliases = root.has_aliases
         self._before = root.before
         self._reader = Reader(tree.source, has_aliases=root.has_aliases)
+        self._mentioned: dict[str, bool] = {}
         self._children: dict[Path, Child] = {(): Child(None, None, root.node)}  # children by path, once requested
 
     @property
@@ -128,6 +130,13 @@ class Document:
     def quick_text(self) -> str:
         """A text that has all of the document in it: the file's, unless that may hold thousands of documents."""
         return self.source.text if self.number is None else self.written_at(())
+
+    def mentions(self, word: str) -> bool:
+        """Return whether `quick_text` has a word; looked up once, as a document may hold thousands of rubrics."""
+        found = self._mentioned.get(word)
+        if found is None:
+            found = self._mentioned[word] = word in self.quick_text
+        return found
 
     @cached_property
     def preamble(self) -> Span:
@@ -212,6 +221,14 @@ class Document:
             found = _DASH.search(text, text.rfind("\n", 0, start) + 1, start)
             return Span(found.start(), found.start() + 1) if found else Span(start, start)
         return self._head(child) if part in (Part.HEAD, Part.ENTRY) else Span(start, end)
+
+    def nearest_span(self, path: Path, part: Part = Part.VALUE) -> Span:
+        """Return the span of a part of the node at `path`, or of the innermost node around it that is there."""
+        while path:
+            with suppress(KeyError, IndexError, AttributeError):
+                return self.span(path, part)
+            path = path[:-1]
+        return self.span((), part)
 
     def _node_span(self, node: Any) -> Span:
         """Return the place of a node without its anchor and tag, or of an alias."""

@@ -313,9 +313,9 @@ _GATES = frozenset({"required", "min_score"})
 def _look_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format at a path."""
     if path != (FIELD,):
-        may_be_more = any(word in document.quick_text for word in _OF_SUITES) or _has_more(document, path)
+        may_be_more = any(map(document.mentions, _OF_SUITES)) or _has_more(document, path)
     else:
-        plain = PLAIN - _TEXTS if "score_ranges" in document.quick_text else PLAIN
+        plain = PLAIN - _TEXTS if document.mentions("score_ranges") else PLAIN
         may_be_more = not document.data.keys() <= plain
     if not may_be_more:
         return Around()
