@@ -17,12 +17,13 @@ DEEPEST = 60
 
 
 class RefusedError(Exception):
-    """The reason why new data cannot be written, and the path that it is about."""
+    """The reason why new data cannot be written, the path that it is about, and its place if that is another one."""
 
-    def __init__(self, reason: str, path: Path) -> None:
+    def __init__(self, reason: str, path: Path, place: Span | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
         self.path = path
+        self.place = place
 
 
 def same(one: Any, other: Any) -> bool:

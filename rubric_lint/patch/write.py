@@ -25,11 +25,15 @@ _LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class Refused:
-    """Why nothing was written: the reason, and the path of what it is about in the old document."""
+    """Why nothing was written: the reason, and the path of what it is about in the old document.
+
+    `place` is that of what has no path, such as a comment.
+    """
 
     reason: str
     path: Path
     document: Document
+    place: Span | None = None
 
     def __str__(self) -> str:
         return f"{self.document.pointer(self.path) if self.path else 'the document'}: {self.reason}"
@@ -37,7 +41,7 @@ class Refused:
     @property
     def span(self) -> Span:
         """The place in the old text, or that of what is around something new."""
-        return self.document.nearest_span(self.path, Part.ENTRY)
+        return self.place or self.document.nearest_span(self.path, Part.ENTRY)
 
 
 def write(document: Document, value: Any, *, keep_comments: bool = True) -> str | Refused:
@@ -95,7 +99,7 @@ def edits_between(
         edits = make_edits(text, join(text, pieces), region)
         return [*edits, _append(document, added[-1], copies)] if added else edits
     except RefusedError as refused:
-        return Refused(refused.reason, refused.path, document)
+        return Refused(refused.reason, refused.path, document, refused.place)
 
 
 def _append(document: Document, value: Any, pieces: list[Piece]) -> Edit:
@@ -138,7 +142,7 @@ def _check_copies(layouts: Layouts, pieces: list[Piece], region: Span, *, keep_c
             happens = "lost" if count == 0 else "written twice"
             written = document.source.slice(comment)
             reason = f"the comment `{written}` would be {happens}; move it, or remove it"
-            raise RefusedError(reason, document.find_path(comment.start))
+            raise RefusedError(reason, document.find_path(comment.start), comment)
     if layouts.anchors:
         _check_anchors(layouts, [Span(0, region.start), *(piece.span for piece in pieces if piece.span)])
 
