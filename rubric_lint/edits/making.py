@@ -5,7 +5,17 @@ from functools import reduce
 from typing import Any
 
 from rubric_lint.edits import fields, intents
-from rubric_lint.edits.intents import AddField, Fix, Intent, RenameKey, Reorder, Repair, change_all, find_common
+from rubric_lint.edits.intents import (
+    AddField,
+    Fix,
+    Intent,
+    RenameKey,
+    Reorder,
+    Repair,
+    ReplaceValue,
+    change_all,
+    find_common,
+)
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.patch import Refused, edits_between, find_within, track
@@ -71,10 +81,14 @@ def _write(sharing: Sharing, wanted: Sequence[Intent]) -> list[Edit]:
 def is_usual(sharing: Sharing, wanted: Sequence[Intent]) -> bool:
     """Return whether a document that `is_plain` is written as usual where intents change its data, so that they can."""
     document, (part, _) = sharing.document, _find_part(sharing, wanted)
+    comments = document.tree.comments
+    replaced = [document.span(intent.path) for intent in wanted if isinstance(intent, ReplaceValue)]
+    if any(find_within(comments, span) for span in replaced):  # in the first line of a text block
+        return False
     scopes = {scope for intent in wanted for scope in intent.list_scopes()}
     for path in {scope[:length] for scope in scopes for length in range(len(part), len(scope) + 1)}:
         layout = sharing.layouts.of(document.child(path).node)
-        if layout.unusual or (layout.is_flow and find_within(document.tree.comments, Span(layout.start, layout.end))):
+        if layout.unusual or (layout.is_flow and find_within(comments, Span(layout.start, layout.end))):
             return False
     return True
 
