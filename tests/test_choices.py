@@ -200,6 +200,14 @@ def test_all_fixes_together_make_a_rubric_that_scores(faulty):
     assert again.data == fixed.data
 
 
+def test_a_comment_in_a_text_block_that_would_be_replaced_is_in_the_way(said):
+    text = "rubrics:\n- id: a\n  expected_outcome: |  # twice\n    Asks for the name and recommends a nurse\n"
+    fixed = fix("a.rubric.yaml", text.encode(), OURS, choices=["split"])
+    (left,) = fixed.left(choices=["split"])
+    assert fixed.text == text
+    said(left.reason)
+
+
 def test_the_report_and_the_functions_for_programs_have_the_choices(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.rubric.yaml").write_text(GAP, "utf-8")
@@ -207,7 +215,7 @@ def test_the_report_and_the_functions_for_programs_have_the_choices(tmp_path, mo
     assert [(each["name"], [edit["text"] for edit in each["edits"]]) for each in found["choices"]] == [
         ("widen-lower", ["5"]),
         ("widen-upper", ["4"]),
-        ("add-band", ["\n      - score_range: [4, 5]\n        expected_outcome: TODO - say what earns scores 4 and 5"]),
+        ("add-band", ["      - score_range: [4, 5]\n        expected_outcome: TODO - say what earns scores 4 and 5\n"]),
     ]
     assert found["fix"] is None
     first, second = call("--format=json"), call("--format=json")  # the second one from the cache

@@ -301,7 +301,7 @@ def test_lint_applies_the_choices_that_rubric_fix_applies(program):
     text = "rubrics: [{id: a, score_ranges: {2: Names none, 7: Names one, 8: Names two}}]\n"
     file = program.write("gap.yaml", text)
     assert program("--fix", "--choose=add-band", "--select=coverage", "-q", "gap.yaml", name="lint") == (0, "", "")
-    assert file.read_text() == text.replace("{2", '{0: "TODO - say what earns scores 0 and 1", 2')
+    assert file.read_text() == text.replace("{2", "{0: TODO - say what earns scores 0 and 1, 2")
 
 
 def test_lint_tells_once_what_cannot_be_read(program, suite, said):

@@ -7,7 +7,7 @@ from lint_command import BROKEN_RULE, call_after
 
 OLD = "# État\nrubrics:\n  - weight: 2  # double\n    id: a\n    required_min_score: 10\n"
 NEW = "# État\nrubrics:\n  - id: a\n    weight: 2  # double\n    required_min_score: 10\n"
-STUCK = "rubrics:\n  - weight: 2\n    # its name\n    id: a\n    required_min_score: 10\n"
+STUCK = "rubrics:\n  - weight: 2\n    # its name\n\n    id: a\n    required_min_score: 10\n"
 FOREIGN = "tests:\n  - assert: [{value: Names it, type: llm-rubric}]\n"
 
 

@@ -11,8 +11,6 @@ from rubric_lint.edits.intents import (
     AddField,
     Fix,
     InsertField,
-    MoveField,
-    NestField,
     RemoveField,
     RenameKey,
     Reorder,
@@ -89,7 +87,6 @@ OBSTACLES = {
     "a repeated key, its value": ("x: 1\nx: 2\n", ReplaceValue(("x",), "3")),
     "a repeated key, its name": ("x: 1\nx: 2\n", RenameKey(("x",), "y")),
     "a repeated key, removed": ("x: 1\nx: 2\n", RemoveField(("x",))),
-    "a repeated key, nested": ("x: 1\nx: 2\n", NestField(("x",), "l", ("id", "k"), "t")),
     "a repeated key beside aliases": ("a: &a 1\nb: *a\nx: 1\nx: 2\n", RenameKey(("x",), "y")),
     "a key that is a text block with a comment": ("? | # c\n  x\n: 1\n", RenameKey(("x\n",), "y")),
     "a key that aliases repeat": ("&k x: 1\nb: {*k : 2}\n", RenameKey(("x",), "y")),
@@ -249,22 +246,6 @@ def test_edits_of_json(fields, indent, data):
     assert list(json.loads(renamed)["top"]) == ["renamed" if name == key else name for name in fields]
 
 
-MOVED = {
-    "a comment above": ("b: {}\n# of a\n# too\na: 1  # one\nc: 2\n", "b: {}\n  # of a\n  # too\n  a: 1  # one\nc: 2\n"),
-    "a comment of what is above": ("b: {}\n# of b\n\na: 1\n", "b: {}\n  a: 1\n# of b\n\n"),
-    "a comment in another column": ("b: {}\n  # of b\na: 1\n", "b: {}\n  a: 1\n  # of b\n"),
-    "a text with blank lines": ("b: {}\na: |+\n  x\n\n\nc: 2\n", "b: {}\n  a: |+\n    x\n\n\nc: 2\n"),
-    "below such a text": ("b:\n  d: |+\n    x\n\na: 1\n", "b:\n  d: |+\n    x\n\n  a: 1\n"),
-    "the comment of the file": ("# of the file\na: 1\nb: {}\n", "# of the file\nb: {}\n  a: 1\n"),
-}
-
-
-@pytest.mark.parametrize(("before", "after"), MOVED.values(), ids=MOVED)
-def test_a_field_moves_with_the_comments_directly_above_it(before, after):
-    before, after = (text.replace("b: {}", "b:\n  d: 3") for text in (before, after))
-    assert apply(before, MoveField(("a",), ("b",))) == after
-
-
 INSERTED = {
     "a comment above": ("b: 2\n# of a\n# too\na: 1\n", "b: 2\nn: 3\n# of a\n# too\na: 1\n"),
     "the comment of the file": ("# of the file\na: 1\n", "# of the file\nn: 3\na: 1\n"),
@@ -277,14 +258,3 @@ INSERTED = {
 def test_a_field_is_inserted_above_the_comments_of_the_one_below(before, after, line_end):
     before, after = (text.replace("\n", line_end) for text in (before, after))
     assert apply(before, InsertField(("a",), "n", "3")) == after
-
-
-@pytest.mark.parametrize("value", ["x y", '"x, y"', "'x'", "x:y"])
-def test_a_value_that_every_style_reads_alike_moves_between_brackets(value):
-    assert apply(f"a: {value}\nb: {{c: 1}}\n", MoveField(("a",), ("b",))) == f"b: {{c: 1, a: {value}}}\n"
-
-
-@pytest.mark.parametrize("sign", ",[]{}#&*!|>%@`\"'")
-def test_a_value_that_brackets_may_change_does_not_move_between_them(sign):
-    with pytest.raises(ObstacleError, match="written in another style"):
-        plan(f"a: x{sign}y\nb: {{c: 1}}\n", MoveField(("a",), ("b",)))

@@ -336,11 +336,9 @@ def test_mechanical_cures_are_unsafe_fixes(text, said):
             "rubrics:\n  - id: a\n    score_ranges: [\n      {score_range: [5, 10], expected_outcome: Names two}, # b\n"
             "      {score_range: [0, 4], expected_outcome: Names none}]\n"
         ),
-        BANDS + "      - &b {score_range: [5, 10], expected_outcome: Names two}\n"
-        "      - {score_range: [0, 4], expected_outcome: Names none}\n  - {id: b, score_ranges: [*b]}\n",
         "rubrics:\n  - id: a\n    score_ranges: {5: Names two, 0: Names none, 0: Names zero}\n",
     ],
-    ids=["above all", "between", "in brackets", "anchors", "a key twice"],
+    ids=["above all", "between", "in brackets", "a key twice"],
 )
 def test_bands_that_cannot_be_sorted_stay(text, said):
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
@@ -381,11 +379,9 @@ def test_implied_gates_are_written_out_in_json():
     )
 
 
-def test_a_text_of_several_lines_is_left_with_the_reason(said):
-    text = "rubrics:\n- Cites it\n  and names it\n"
-    left, told = reasons(text, settings=IMPLICIT)
-    assert left == text
-    said(told)
+def test_texts_of_several_lines_become_mappings_too(said):
+    text = "rubrics:\n- Cites it\n  and names it\n- |  # why\n  Cites it\n\n    and names it\n- 'Cites: it'\n"
+    said(fixed_text(text, settings=IMPLICIT))
 
 
 SCHEMA = "https://rubric-lint.github.io/schemas/"

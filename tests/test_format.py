@@ -51,6 +51,11 @@ def test_keys_bands_and_ranges_are_in_order_and_the_rest_stays(text, said):
     said(formatted(text))
 
 
+def test_a_text_block_that_comes_to_the_end_of_a_file_keeps_its_line_end():
+    text = "rubrics:\n  - expected_outcome: |\n      x\n    id: a"
+    assert formatted(text) == "rubrics:\n  - id: a\n    expected_outcome: |\n      x\n"
+
+
 RANGES = ((0, 5), (3, 6), (4, 10), (2, 9), (5, 10), (0, 3))
 
 
@@ -151,7 +156,7 @@ def test_only_the_criteria_that_a_range_touches_are_formatted():
 
 
 def test_what_cannot_move_outside_of_the_range_does_not_matter():
-    stuck, done = "  - weight: 2\n    # its name\n    id: a\n", "  - id: b\n    weight: 2\n"
+    stuck, done = "  - weight: 2\n    # its name\n\n    id: a\n", "  - id: b\n    weight: 2\n"
     text = f"rubrics:\n{stuck}  - weight: 2\n    id: b\n"
     at = text.index("id: b")
     assert formatted(text, within=Span(at, at)) == f"rubrics:\n{stuck}{done}"
@@ -160,7 +165,7 @@ def test_what_cannot_move_outside_of_the_range_does_not_matter():
 def test_the_place_is_that_in_the_text_as_it_was(said):
     text = (
         "rubrics:\n  - expected_outcome: b\n    score_range:\n    - 0\n    - 3\n"
-        "  - expected_outcome: c\n    # why\n    score_range: [4,10]\n"
+        "  - expected_outcome: c\n    # why\n\n    score_range: [4,10]\n"
     )
     line, reason = formatted(text)
     assert line == 6

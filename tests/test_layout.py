@@ -39,8 +39,8 @@ FLOORS = """
     arguments
     suggest
     finding messages
-    patch
     edits
+    patch
     text version
 """
 FLOOR = {room: number for number, row in enumerate(reversed(FLOORS.split("\n"))) for room in row.split()}

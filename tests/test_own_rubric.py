@@ -1,6 +1,7 @@
 """Criteria of another shape move to a rubric of their own: byte by byte, with their comments, or not at all."""
 
 import json
+import re
 from copy import deepcopy
 
 import pytest
@@ -115,7 +116,6 @@ REFUSED = {
     "an anchor in what moves": ("a.yaml", SUITE.replace("ranges: {", "ranges: &s {")),
     "an anchor in what is copied": ("a.yaml", SUITE.replace("name: grade", "name: &n grade")),
     "an evaluator that others repeat": ("a.yaml", SUITE.replace("- name", "- &e\n        name") + "      - *e\n"),
-    "a name that is an alias": ("a.yaml", SUITE.replace("id: t", "id: &n t").replace("name: grade", "name: *n")),
     "an alias in what moves to another document": (
         "a.rubric.yaml",
         MIXED.replace("Names two", "&two Names two").replace("6: Names one", "6: *two"),
@@ -147,10 +147,11 @@ REFUSED = {
         "a.yaml",
         SUITE.replace("- Names two", "- |+\n            Names two\n\n") + "\n      - {name: b, rubrics: [Names it]}\n",
     ),
-    "a text where a comment ends the file without a line end": (
+    "a comment between brackets": (
         "a.rubric.yaml",
-        MIXED.rstrip() + "\n  - |\n    Names three\n# the end",
+        "rubrics: [\n  Names one,  # one\n  Names two,\n  {id: c, score_ranges: {0: Names none, 6: Names one}}]\n",
     ),
+    "an explicit key": ("a.rubric.yaml", MIXED.replace("rubrics:", "? rubrics\n:")),
     "a suite with rubrics at the top": ("a.rubric.yaml", MIXED + "tests: []\n"),
     "an evaluator with two rubrics": (
         "a.yaml",
@@ -161,6 +162,16 @@ REFUSED = {
         SUITE.replace("name: grade", "name: grade\n        name: grade"),
     ),
 }
+
+
+def test_a_copy_has_a_name_of_its_own_where_the_name_is_an_alias(said):
+    text = SUITE.replace("id: t", "id: &n t").replace("name: grade", "name: *n")
+    said(fix("a.yaml", text.encode(), choices=[OWN]).text)
+
+
+def test_a_document_is_added_below_a_comment_that_ends_the_file_without_a_line_end(said):
+    text = MIXED.rstrip() + "\n  - |\n    Names three\n# the end"
+    said(fix("a.rubric.yaml", text.encode(), choices=[OWN]).text)
 
 
 @pytest.mark.parametrize(("head", "copied"), [(f"{SIGNED}\n", ""), ("$schema: rubric-v2.schema.json\n",) * 2])
@@ -287,7 +298,7 @@ def mixed_rubrics(draw):
     return name, text.encode(encoding), [data], expected
 
 
-UNCLEAR = ("it is unclear whether", "it is unclear which", "the comment above the first criterion may be about all")
+UNCLEAR = re.compile(r"line \d+: (it is unclear whether|it is unclear which|this comment may be about all)")
 
 
 @given(mixed_rubrics())
@@ -298,7 +309,7 @@ def test_the_data_is_what_it_should_be_and_all_other_lines_stay(mixed):
     result = lint(name, data, settings)
     (finding,) = (each for each in result.findings if each.rule == "mixing")
     if not finding.choices:
-        assert finding.obstacle.startswith(UNCLEAR)
+        assert UNCLEAR.match(finding.obstacle)
         return
     (repair,) = finding.choices
     assert find_trouble(result, [(finding, repair)], settings) == ""
@@ -310,7 +321,8 @@ def test_the_data_is_what_it_should_be_and_all_other_lines_stay(mixed):
     cut = repair.edits[0].span
     above = result.source.text.count("\n", 0, cut.start)
     assert texts[1][:above] == texts[0][:above]
-    if "\n" in new.text[cut.start :] and not result.source.text[: cut.start].rstrip().endswith("["):
+    before = result.source.text[: cut.start]
+    if before.count("[") == before.count("]"):
         assert {*texts[0]} - {*texts[1]} - {""} == set()  # no line in block style is written otherwise
     assert new.text.count("\r\n") == (new.text.count("\n") if "\r" in result.source.text else 0)
 

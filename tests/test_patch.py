@@ -2,6 +2,8 @@
 
 import re
 from collections import Counter
+from functools import reduce
+from operator import getitem
 
 import pytest
 from cases import read_cases
@@ -10,10 +12,10 @@ from hypothesis import strategies as st
 from random_documents import Dice, DocumentWriter, change, list_scalars, write_json
 
 from rubric_lint import patch
-from rubric_lint.patch import Refused, edits_between, plain, track, write, write_all
+from rubric_lint.patch import Refused, duplicate, edits_between, plain, track, write, write_all
 from rubric_lint.text.path import pointer
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, splice
+from rubric_lint.text.source import Source, Span, splice
 
 CASES = read_cases(__file__)
 SEEDS = st.integers(0, 1 << 30)
@@ -126,6 +128,30 @@ def test_edits_touch_only_what_changes():
     assert [(document.source.slice(edit.span), edit.text) for edit in edits] == [("2", "4"), ("e", "e:\n  f")]
 
 
+def test_some_items_of_a_list_change_without_the_others():
+    text = "a:\n  - b: 1  # one\n\n  - b: 2  # two\n\n  - b: 3\nc: [1, [2, 3], 4]\n"
+    (document,) = read("a.yaml", text)
+    items = track(document, ("a",), range(1, 2))
+    items.insert(0, duplicate(items[0]))
+    items[0]["b"] = 5
+    assert splice(text, edits_between(document, items)) == text.replace("  - b: 2", "  - b: 5\n\n  - b: 2")
+    items = track(document, ("c",), range(1, 3))
+    items[0].pop()
+    items.append(5)
+    assert splice(text, edits_between(document, items)) == text.replace("[2, 3], 4", "[2], 4, 5")
+
+
+def test_a_changed_copy_of_a_document_comes_to_the_end_of_the_file():
+    text = "# head\na: 1  # one\nb:\n  - x  # of x\n  - y\n---\nc: 3"
+    document, _ = read("a.yaml", text)
+    data = track(document)
+    copy = duplicate(data)
+    copy["a"], copy["b"][:] = 2, [data["b"].pop(0)]
+    first, last = edits_between(document, data, added=[copy])
+    assert (document.source.slice(first.span), first.text) == ("  - x  # of x\n", "")
+    assert (last.span, last.text) == (Span(len(text), len(text)), "\n---\na: 2\nb:\n  - x  # of x")
+
+
 @pytest.mark.parametrize("deep", ["[" * 240 + "]" * 240, "\n" + "".join(" " * at + "a:\n" for at in range(1, 240))])
 def test_what_is_deep_may_stay(deep):
     (document,) = read("a.yaml", f"a: {deep}\nb: 1\n")
@@ -158,6 +184,36 @@ def test_what_is_not_changed_is_not_touched(seed):
         assert edits_between(document, track(document)) == []
 
 
+def check_part(random):
+    """A part that changes on its own is written as it is with the whole document."""
+    name, text = write_document(random)
+    documents, _ = read_documents(Source(name, text))
+    if not documents or documents[0].has_aliases:
+        return None
+    (document,) = documents
+    paths = [
+        path
+        for path, child in document.entries()
+        if document.value(path) and isinstance(document.value(path), dict | list)
+    ]
+    if not paths:
+        return None
+    path, seed = random.choice(paths), random.randrange(1 << 30)
+    whole, part = track(document), track(document, path)
+    change(Dice(seed), part)
+    change(Dice(seed), reduce(getitem, path, whole))
+    one, other = edits_between(document, part), edits_between(document, whole)
+    if isinstance(one, Refused) or isinstance(other, Refused):
+        return None
+    assert splice(text, one) == splice(text, other)
+    return one
+
+
+@given(SEEDS)
+def test_random_changes_of_parts(seed):
+    check_part(Dice(seed))
+
+
 def check_law(random):
     """The laws of one random change; returns what was written."""
     name, text = write_document(random)
@@ -180,7 +236,8 @@ def check_law(random):
     if not after.has_aliases:
         assert write(after, wanted) == written
     for value, path in list_scalars(data):
-        if value.origin.document is document and value == document.value(value.origin.path) and is_block(after, path):
+        is_moved = value.origin.document is document and not value.origin.is_copy  # a copy has no comments
+        if is_moved and value == document.value(value.origin.path) and is_block(after, path):
             assert squeeze(after.written_at(path)) == squeeze(document.written_at(value.origin.path)), pointer(path)
     return written
 

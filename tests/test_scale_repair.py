@@ -184,7 +184,7 @@ def test_the_only_band_of_the_short_form_keeps_its_start():
     text = "rubrics:\n  - {id: a, score_ranges: {5: Names the log}}\n" + CALM
     assert not fix("a.yaml", text.encode(), OURS, unsafe=True).is_changed
     fixed = fix("a.yaml", text.encode(), OURS, choices=["add-band"])
-    assert fixed.text == text.replace("{5:", '{0: "TODO - say what earns scores 0 to 4", 5:')
+    assert fixed.text == text.replace("{5:", "{0: TODO - say what earns scores 0 to 4, 5:")
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ rubrics:
 
 def test_the_new_band_of_an_unsorted_short_form_comes_first():
     text = f"rubrics:\n  - id: a\n    score_ranges:\n      8: Names two\n      # half\n      2: Names one\n{CALM}"
-    added = '      "0": "TODO - say what earns scores 0 and 1"\n'
+    added = '      "0": TODO - say what earns scores 0 and 1\n'
     fixed = fix("a.yaml", text.encode(), OURS, choices=["add-band"]).text.replace("      0:", '      "0":')
     sorted_bands = f"{added}      # half\n      2: Names one\n      8: Names two\n"
     assert fixed == f"rubrics:\n  - id: a\n    score_ranges:\n{sorted_bands}{CALM}"

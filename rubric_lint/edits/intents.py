@@ -5,8 +5,9 @@ What they do to the text is in `rubric_lint.edits.making`: rules state repairs i
 
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 from rubric_lint.text.path import Path
@@ -29,6 +30,10 @@ class Intent:
 
     moves_comments = False
     """Whether comments may come before others that they were after."""
+
+    is_structural: ClassVar[bool] = False
+    """Whether it is written as changed data, with all else that the fix does; the edits of others are made one by one.
+    """
 
     adds_document = False
     """Whether it puts a new document at the end of the file."""
@@ -76,6 +81,23 @@ class Intent:
     def place(self) -> Path | None:
         """The path of the value that it is about; None for an edit of the text alone."""
         return vars(self).get("path")
+
+    @property
+    def scope(self) -> Path | None:
+        """The path of the collection that it changes; None if it changes none."""
+        return None if self.place is None else self.place[:-1]
+
+    def list_scopes(self) -> Iterator[Path]:
+        """Yield the paths of the collections that it changes, or copies with changes."""
+        if self.scope is not None:
+            yield self.scope
+
+    def shift(self, depth: int, by: int) -> Self:
+        """Return the intent with a smaller index of the list that has its paths at a depth."""
+        paths = {name: vars(self)[name] for name in ("path", "to", "holder") if vars(self).get(name)}
+        return self.replace(
+            **{name: (*path[:depth], path[depth] - by, *path[depth + 1 :]) for name, path in paths.items()}
+        )
 
     def check(self, sharing: "Sharing") -> None:
         """Refuse what would change other places of the document too.
@@ -167,8 +189,10 @@ class RenameKey(_OfField):
         return sharing.is_plain_key(self.path)
 
     def change(self, found: Any) -> None:
+        from rubric_lint.patch import rename
+
         holder, key = found
-        _refill(holder, [(self.name if field == key else field, holder[field]) for field in holder])
+        rename(holder, {key: self.name})
 
 
 class ReplaceValue(_OfField):
@@ -219,6 +243,10 @@ class AddField(Intent):
     told = "write `{name}: {text}`"
     turn = (1,)
 
+    @property
+    def scope(self) -> Path:
+        return self.path
+
     def is_sure(self, sharing: "Sharing") -> bool:
         return bool(sharing.document.value(self.path))
 
@@ -240,6 +268,7 @@ class InsertField(_NewFields):
     text: str
 
     told = "write `{name}`"
+    is_structural = True
     keeps_value = True
 
     def is_sure(self, _sharing: "Sharing") -> bool:
@@ -263,8 +292,12 @@ class WrapText(_NewValue):
     before: tuple[str, str]
     after: tuple[str, str] | None = None
 
+    is_structural = True
     keeps_value = True
     turn = (2,)
+
+    def is_sure(self, _sharing: "Sharing") -> bool:
+        return True
 
     def renew(self, value: Any) -> Any:
         fields = {self.before[0]: resolve(self.before[1]), self.name: value}
@@ -273,29 +306,6 @@ class WrapText(_NewValue):
     def describe(self) -> str:
         name, text = self.after or self.before
         return f"write a text as `{self.name}` with `{name}: {text}`"
-
-
-class NestField(_NewFields):
-    """Move the field at `path` to the key `inner` of a mapping, the only item of the list `name`.
-
-    `before` is the name and the scalar of the field above it in that mapping.
-    """
-
-    path: Path
-    name: str
-    before: tuple[str, str]
-    inner: str
-
-    told = "move `{last}` to `{name}`, as `{before[0]}: {before[1]}`"
-    keeps_value = True
-    turn = (3,)
-
-    def check(self, sharing: "Sharing") -> None:
-        super().check(sharing)
-        sharing.check_field(self.path)
-
-    def renew_field(self, _key: str, value: Any) -> list[tuple[str, Any]]:
-        return [(self.name, [{self.before[0]: resolve(self.before[1]), self.inner: value}])]
 
 
 class PutUnder(_NewFields):
@@ -309,76 +319,11 @@ class PutUnder(_NewFields):
     inner: str = ""
 
     told = "move `{last}` into `{name}`"
+    is_structural = True
     keeps_value = True
 
     def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
         return [(self.name, {self.inner or key: value})]
-
-
-class Dissolve(_NewFields):
-    """Replace the field at `path` with the fields of its value, a mapping."""
-
-    path: Path
-
-    told = "move the fields of `{last}` one level up"
-    keeps_value = True
-
-    def renew_field(self, _key: str, value: Any) -> list[tuple[str, Any]]:
-        return [*value.items()]
-
-
-class _IntoOther(Intent):
-    """An intent that moves what is in one field, `path`, into another one, `to`."""
-
-    moves_comments = True
-    keeps_value = True
-
-    def check(self, sharing: "Sharing") -> None:
-        super().check(sharing)
-        sharing.check_alone(vars(self)["to"])
-
-    def find(self, document: "Document") -> Any:
-        return *super().find(document), document.value(vars(self)["to"])
-
-
-class MoveField(_IntoOther):
-    """Move the field at `path` to the end of the mapping at `to`."""
-
-    path: Path
-    to: Path
-
-    def change(self, found: Any) -> None:
-        owner, step, target = found
-        target[step] = owner.pop(step)
-
-    def describe(self) -> str:
-        where = f"into `{self.to[-1]}`" if self.to and isinstance(self.to[-1], str) else "up"
-        return f"move `{self.path[-1]}` {where}"
-
-
-class JoinLists(_IntoOther):
-    """Move the items of the list at `path` to the end of the list at `to`, and remove the field at `path`."""
-
-    path: Path
-    to: Path
-
-    def change(self, found: Any) -> None:
-        owner, step, target = found
-        target.extend(owner.pop(step))
-
-    def describe(self) -> str:
-        return f"join `{self.path[-1]}` and `{self.to[-1]}`"
-
-
-class WrapValue(_NewValue):
-    """Make the scalar at `path` the only item of a list."""
-
-    path: Path
-
-    told = "write `{last}` in brackets"
-
-    def renew(self, value: Any) -> Any:
-        return [value]
 
 
 class EscapeText(_NewValue):
@@ -406,15 +351,31 @@ class Reorder(Intent):
     path: Path
     steps: tuple[str | int, ...]
 
+    is_structural = True
     moves_comments = True
 
     turn = (0,)
+
+    @property
+    def scope(self) -> Path:
+        return self.path
 
     def check(self, sharing: "Sharing") -> None:
         super().check(sharing)
         for step in self.steps:
             if isinstance(step, str):
                 sharing.check_field((*self.path, step))
+
+    def complete(self, sharing: "Sharing") -> Self:
+        from rubric_lint.edits.moving import check_order
+
+        check_order(sharing, self.path, self.steps)
+        return self
+
+    def is_sure(self, sharing: "Sharing") -> bool:
+        from rubric_lint.edits.moving import is_clear
+
+        return is_clear(sharing, self.path, self.steps)
 
     def find(self, document: "Document") -> Any:
         return document.value(self.path)
@@ -439,6 +400,8 @@ class InsertItems(Intent):
     before: bool = False
     at: int | None = None
 
+    is_structural = True
+
     @property
     def index(self) -> int:
         """Where the copies go in the list as it is, or in its new order."""
@@ -451,18 +414,12 @@ class InsertItems(Intent):
         # Those that go further down are inserted first; at one place, the copies that belong to the item below it.
         return (7, -self.index, not self.before)
 
-    def is_sure(self, sharing: "Sharing") -> bool:
-        document, (start, end) = sharing.document, sharing.document.span(self.path)
-        places = {place for changes in self.copies for place, _ in changes}
-        item = document.value(self.path)
-        if isinstance(item, dict) and any(len(place) == 1 and place[0] not in item for place in places):
-            return False
-        for first, last in sorted(document.span((*self.path, *place)) for place in places):
-            if not start <= first < last <= end:
-                return False
-            start = last
-        start = document.span(self.path).start
-        return document.is_flow(self.path) or document.source.text[start - 2 : start] == "- "
+    def is_sure(self, _sharing: "Sharing") -> bool:
+        return True
+
+    def list_scopes(self) -> Iterator[Path]:
+        yield from super().list_scopes()
+        yield from ((*self.path, *place[:-1]) for changes in self.copies for place, _ in changes if place)
 
     def find(self, document: "Document") -> Any:
         items, index = super().find(document)
@@ -492,23 +449,30 @@ class MoveItems(Intent):
     changes: tuple[tuple[Path, str], ...] = ()
     number: int = 0
 
+    is_structural = True
     moves_comments = True
+
+    @property
+    def scope(self) -> Path:
+        return self.holder[:-1]
 
     @property
     def adds_document(self) -> bool:  # type: ignore[override]
         return not self.holder
 
     def complete(self, sharing: "Sharing") -> "MoveItems":
-        from rubric_lint.edits.splitting import complete_move
+        from rubric_lint.edits.moving import complete_move
 
         changes, number = complete_move(sharing, self.path, self.steps, self.holder)
         return self.replace(changes=changes, number=number)
 
     def split_off(self, document: "Document") -> Any:
         """Return the copy of the holder with the items that move into it; call this before the data change."""
+        from rubric_lint.patch import duplicate
+
         items = document.value(self.path)
-        copy = deepcopy(document.value(self.holder))
-        _put(copy, self.path[len(self.holder) :], [deepcopy(items[step]) for step in self.steps])
+        copy = duplicate(document.value(self.holder))
+        reduce(getitem, self.path[len(self.holder) :], copy)[:] = [items[step] for step in self.steps]
         for place, written in self.changes:
             _put(copy, place, read_scalar(written))
         return copy
@@ -529,6 +493,8 @@ class MoveItems(Intent):
 
 class _WithoutData(Intent):
     """An intent that leaves the data as they are."""
+
+    scope = None
 
     def is_sure(self, _sharing: "Sharing") -> bool:
         return True
@@ -561,8 +527,28 @@ def _refill(mapping: dict[Any, Any], fields: Sequence[tuple[Any, Any]]) -> None:
     mapping.update(fields)
 
 
+def change_all(document: "Document", intents: Iterable[Intent]) -> list[tuple[Intent, Any]]:
+    """Change the data of a document as intents say; return them in the order of the changes, with what they found."""
+    # All is looked up before anything changes: a path is invalid after a key in it is renamed.
+    prepared = [(intent, intent.find(document)) for intent in intents]
+    prepared.sort(key=lambda pair: pair[0].turn)
+    for intent, found in prepared:
+        intent.change(found)
+    return prepared
+
+
+def find_common(paths: Sequence[Path]) -> Path:
+    """Return the longest path with which all of some paths begin."""
+    for at, step in enumerate(paths[0]):
+        if any(path[at : at + 1] != (step,) for path in paths):
+            return paths[0][:at]
+    return paths[0]
+
+
 def _copy(item: Any, changes: tuple[tuple[Path, str], ...]) -> Any:
-    copy = deepcopy(item)
+    from rubric_lint.patch import duplicate
+
+    copy = duplicate(item)
     for place, written in changes:
         if not place:  # the item is a scalar
             return read_scalar(written)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml.nodes import ScalarNode
 
@@ -13,6 +13,9 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Kind
 from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, walk_nodes
+
+if TYPE_CHECKING:
+    from rubric_lint.patch import Layouts
 
 _ALIAS = re.compile(r"\*([^\s,\[\]{}]+)")
 
@@ -35,6 +38,13 @@ class Sharing:
         document = self.document
         is_data = document.kind is not Kind.TOML and not document.kind.is_program
         return is_data and not (document.may_borrow or document.duplicates or "&" in document.source.text)
+
+    @cached_property
+    def layouts(self) -> "Layouts":
+        """How the document is laid out, for those who write changed data."""
+        from rubric_lint.patch import Layouts  # noqa: PLC0415  (most files need it for no fix)
+
+        return Layouts(self.document)
 
     @cached_property
     def _repeated(self) -> frozenset[tuple[Any, str | int]]:

@@ -543,6 +543,7 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
 def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Finding, Fix]]:
     """Choose the fixes that can be applied at once: of those that touch the same text, the first.
 
+    A scale is arranged by one fix at a time, and a list of criteria split by one.
     A criterion is copied last, after the fixes in it, which the copies would need too. Each may add a document to the
     end of the file, after those that the others before it add.
     """
@@ -550,7 +551,7 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
     for finding in findings:
         fix = wish.pick(finding)
         if fix:
-            scale = _find_arranged(finding, fix)
+            scale = _find_arranged(finding, fix) or _find_split(finding, fix)
             copied = None if scale else _find_copied(finding, fix)
             candidates.append((copied is not None, fix.edits, finding, fix, scale, copied))
     candidates.sort(key=itemgetter(0, 1))
@@ -593,6 +594,12 @@ def _find_arranged(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
     """Return the scale that a fix arranges, with the first step of its pointer: of several documents, the number."""
     first = fix.intents[0] if fix.intents else None
     return (finding.pointer.split("/", 2)[1], first.path) if isinstance(first, Arrange) else None
+
+
+def _find_split(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
+    """Return the list whose items a fix moves to another rubric, with the first step of its pointer."""
+    moved = [intent.path for intent in fix.intents if isinstance(intent, MoveItems)]
+    return (finding.pointer.split("/", 2)[1], moved[0]) if moved else None
 
 
 def _is_free(span: Span, taken: list[Span]) -> bool:

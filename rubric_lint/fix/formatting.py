@@ -7,8 +7,8 @@ from functools import cache, partial, reduce
 from operator import getitem
 from typing import Any, NamedTuple
 
+from rubric_lint.edits.fields import write_range
 from rubric_lint.edits.intents import Intent, Reorder, Repair, Replace
-from rubric_lint.edits.items import write_range
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.making import make_fix
 from rubric_lint.edits.sharing import Sharing

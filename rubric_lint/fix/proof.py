@@ -9,14 +9,15 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from rubric_lint.edits.intents import AddField, Fix, Intent, MoveItems
-from rubric_lint.edits.lines import line_start
+from rubric_lint.edits.intents import AddField, Fix, Intent, MoveItems, change_all
 from rubric_lint.fix.following import DataChange, Offsets
 from rubric_lint.format.criterion import LOWEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Examined, build_rubrics
+from rubric_lint.patch import explain_text
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
+from rubric_lint.text.lines import line_start
 from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
@@ -140,8 +141,9 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
         expected = [intent.split_off(then) for intent in adding]
         added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
         is_different = False
-        for path in find_differences(_apply(then, intents), now, added):
-            yield Doubt(f"the value at `{pointer(path)}` would not be as intended", _find_places(then, path))
+        changed = _apply(then, intents)
+        for path in find_differences(changed, now, added):
+            yield Doubt(_explain(changed, now, path), _find_places(then, path))
             is_different = True
         if is_different:
             continue
@@ -157,6 +159,12 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
         found = [_describe_rubric(rubric, rubric.entries) for rubric in rubrics]
         if any(each not in found for each in wanted):
             yield Doubt("some criteria would not be recognized as those of a rubric any more")
+
+
+def _explain(expected: Document, found: Document, path: Path) -> str:
+    reason = explain_text(expected.value(path), found.value(path))
+    where = f"the value at `{pointer(path)}` would not be as intended"
+    return f"{where}: {reason}" if reason else where
 
 
 def _find_places(document: Document, path: Path) -> tuple[Span, ...]:
@@ -223,10 +231,7 @@ def _apply(document: Document, intents: Sequence[Intent]) -> Document:
     if not intents:
         return document
     changed = document.with_own_data()
-    # All is looked up before anything changes: a path is invalid after a key in it is renamed.
-    prepared = [(intent, intent.find(changed)) for intent in intents]
-    for intent, found in sorted(prepared, key=lambda pair: pair[0].turn):
-        intent.change(found)
+    change_all(changed, intents)
     return changed
 
 

@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from rubric_lint.edits.lines import line_end, line_start
 from rubric_lint.edits.making import NEVER_REWRITTEN
 from rubric_lint.finding import Finding, Result
 from rubric_lint.fix import Left
@@ -17,6 +16,7 @@ from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.lint.ignore_comments import Entries, Ignore, find_ignores, is_alone
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
+from rubric_lint.text.lines import line_end, line_start
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Edit, Kind, Source, Span, kind_of, splice

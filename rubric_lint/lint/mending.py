@@ -86,12 +86,20 @@ class Mending:
 
 
 def _make_or_refuse(sharing: Sharing, repair: Repair) -> Fix | ObstacleError:
-    if sharing.is_plain and all(intent.is_sure(sharing) for intent in repair.intents):
+    if sharing.is_plain and all(intent.is_sure(sharing) for intent in repair.intents) and _is_usual(sharing, repair):
         return Fix(repair.title, None, repair.safe, choice=repair.choice, make=partial(_make_fix, sharing, repair))
     try:
         return _make_fix(sharing, repair)
     except ObstacleError as found:
         return found
+
+
+def _is_usual(sharing: Sharing, repair: Repair) -> bool:
+    if not any(intent.is_structural for intent in repair.intents):
+        return True
+    from rubric_lint.edits.making import is_usual  # noqa: PLC0415  (most files need it for no fix)
+
+    return is_usual(sharing, repair.intents)
 
 
 def _make_fix(sharing: Sharing, repair: Repair) -> Fix:

@@ -3,14 +3,32 @@
 What was kept, moved or renamed is known by identity, so every other byte, comment and quote stays as it is.
 """
 
-from rubric_lint.patch.tracked import Style, drop, former_path, like, plain, put, rename, rewrite, track, written
-from rubric_lint.patch.write import Refused, edits_between, write, write_all
+from rubric_lint.patch.layout import Layouts
+from rubric_lint.patch.plan import find_within
+from rubric_lint.patch.tracked import (
+    Style,
+    drop,
+    duplicate,
+    former_path,
+    like,
+    plain,
+    put,
+    rename,
+    rewrite,
+    track,
+    written,
+)
+from rubric_lint.patch.write import Refused, edits_between, explain_text, write, write_all
 
 __all__ = [
+    "Layouts",
     "Refused",
     "Style",
     "drop",
+    "duplicate",
     "edits_between",
+    "explain_text",
+    "find_within",
     "former_path",
     "like",
     "plain",

@@ -2,17 +2,19 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_lint.edits.lines import LINE, line_end, skip_blanks, skip_blanks_back
 from rubric_lint.patch.tracked import Origin
 from rubric_lint.text.document import Document
+from rubric_lint.text.lines import LINE, line_end, skip_blanks, skip_blanks_back
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Span
-from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, is_merge, node_start, scalar_end
+from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, is_merge, node_start, scalar_end, walk_nodes
 
 _COLON = re.compile(r"\s*:")
 _PROPERTIES = re.compile(r"(?:[ \t]*[&!][^\s,\[\]{}]*)+")
@@ -30,6 +32,7 @@ class Entry:
     after a value, or after the key of a block collection; `below` is where the comment lines begin that are indented
     more, and `end` where they end.
     Between brackets there is only `start` to `stop`. Its further lines are indented as `column` is.
+    `owner` identifies the collection; `is_copy` says that it is a copy, which has no comments.
     """
 
     owner: Any
@@ -48,6 +51,7 @@ class Entry:
     stop: int = 0
     below: int = 0
     end: int = 0
+    is_copy: bool = False
 
     @property
     def target(self) -> Any:
@@ -67,9 +71,11 @@ class Entry:
 
 @dataclass(slots=True, eq=False)
 class Layout:
-    """A collection as it was read: its path, values and entries, and their indentation.
+    """A collection as it was read: its entries, and their indentation.
 
-    `unusual` says why the entries cannot be rearranged, if so.
+    `unusual` says why the entries cannot be rearranged, if so. `is_inline` says that its block begins on the line of a
+    dash, and `gap` is what separates the entries of a block, if all are separated by blank lines. Of some items of a
+    list, `whole` is the layout of the list.
     """
 
     node: Any
@@ -77,16 +83,37 @@ class Layout:
     start: int
     end: int = 0
     is_flow: bool = False
-    path: Path = ()
-    values: dict[str | int, Any] = field(default_factory=dict)
+    is_inline: bool = False
     entries: list[Entry] = field(default_factory=list)
     by_step: dict[str | int, Entry] = field(default_factory=dict)
     unusual: str = ""
+    gap: str = ""
+    origin: Origin | None = None
+    whole: "Layout | None" = None
 
     @property
     def is_list(self) -> bool:
         """Whether the collection is a list."""
         return type(self.node) is SequenceNode
+
+    @property
+    def home(self) -> Any:
+        """What identifies the collection."""
+        return self.node if self.origin is None else self.origin.home
+
+    @property
+    def path(self) -> Path:
+        """Where the collection was read."""
+        return () if self.origin is None else self.origin.path
+
+    @property
+    def is_part(self) -> bool:
+        """Whether some items of the list are left out."""
+        return self.whole is not None and len(self.entries) < len(self.whole.entries)
+
+    def value(self, entry: Entry) -> Any:
+        """Return the value of an entry, as it was tracked."""
+        return None if self.origin is None else self.origin.values[entry.step]
 
     def add(self, entry: Entry) -> None:
         """Add the next entry."""
@@ -111,19 +138,54 @@ class Layouts:
     """The layouts of the collections of a document, each made once it is needed."""
 
     def __init__(self, document: Document) -> None:
-        self._document = document
+        self.document = document
         self._text = document.source.text
         self._known: dict[Any, Layout] = {}
         self._ends: dict[Any, int] = {}
+        self.style: Any = None
 
-    def of(self, origin: Origin) -> Layout:
-        """Return the layout of a collection as it was read."""
-        node = origin.node
+    def of(self, node: Any) -> Layout:
+        """Return the layout of a collection."""
         if node not in self._known:
-            layout = self._read_block(node) if is_block(node) else self._read_flow(node)
-            layout.path, layout.values = origin.path, origin.values
-            self._known[node] = layout
+            self._known[node] = self._read_block(node) if is_block(node) else self._read_flow(node)
         return self._known[node]
+
+    def of_tracked(self, origin: Origin) -> Layout:
+        """Return the layout of a collection that is tracked: of those of its items that are, or of a copy."""
+        whole = self.of(origin.node)
+        layout = Layout(whole.node, whole.column, whole.start, whole.end, whole.is_flow, whole.is_inline)
+        layout.entries, layout.by_step, layout.origin = whole.entries, whole.by_step, origin
+        layout.unusual, layout.gap = whole.unusual, whole.gap
+        if origin.home is not origin.node:
+            layout.whole, entries = whole, whole.entries
+            if layout.is_list:
+                entries = entries[origin.offset : origin.offset + len(origin.values)]
+            steps = [entry.step - origin.offset if isinstance(entry.step, int) else entry.step for entry in entries]
+            changed = [
+                replace(entry, owner=origin.home, step=step, is_copy=origin.is_copy)
+                for entry, step in zip(entries, steps, strict=True)
+            ]
+            layout.entries, layout.by_step = changed, dict(zip(steps, changed, strict=True))
+            if layout.is_part:
+                layout.start = entries[0].start if layout.is_flow else entries[0].first
+                layout.end = entries[-1].stop if layout.is_flow else entries[-1].end
+        return layout
+
+    @cached_property
+    def anchors(self) -> list[tuple[int, Any, bool]]:
+        """The offsets of the aliases, and of the anchors that they repeat, with their nodes, and whether it is one."""
+        nodes = list(walk_nodes(self.document.root)) if self.document.has_aliases else []
+        aliases = [node for node in nodes if type(node) is AliasNode]
+        targets = {node.target for node in aliases}
+        found = [(node.start_mark.index, node.target, True) for node in aliases]
+        found += [(node.start_mark.index, node, False) for node in nodes if node in targets]
+        return sorted(found, key=itemgetter(0))
+
+    def keeps_blank_lines(self, node: Any) -> bool:
+        """Return whether a value ends with a text block that all blank lines below it are part of."""
+        while is_block(node):
+            node = node.value[-1][1] if type(node) is MappingNode else node.value[-1]
+        return type(node) is ScalarNode and node.style in BLOCK_STYLES and self._keeps_blank_lines(node)
 
     def indentation(self, at: int) -> int:
         """Return the number of blanks at the start of the line of an offset."""
@@ -132,7 +194,7 @@ class Layouts:
 
     def line_start(self, at: int) -> int:
         """Return where the line of an offset begins; searching backward would take long where a text is one line."""
-        return at - self._document.source.position(at).column + 1
+        return at - self.document.source.position(at).column + 1
 
     def column_of(self, node: Any) -> int:
         """Return the column of the entries of a block collection."""
@@ -143,13 +205,13 @@ class Layouts:
         if type(node) is SequenceNode:
             yield from ((index, None, item) for index, item in enumerate(node.value))
         else:
-            yield from ((self._document.name_key(key), key, value) for key, value in node.value)
+            yield from ((self.document.name_key(key), key, value) for key, value in node.value)
 
     def _read_flow(self, node: Any) -> Layout:
         start = node_start(self._text, node)
         layout = Layout(node, self.indentation(start), start, node.end_mark.index, is_flow=True)
         if self._text[start : start + 1] not in ("[", "{"):
-            layout.unusual = "it is written without brackets"
+            layout.unusual = "it is written without brackets; add them"
         for step, key, value in self._children(node):
             begin = (value if key is None else key).start_mark.index
             entry = Entry(node, step, key, value, self.indentation(begin), is_flow=True)
@@ -175,7 +237,7 @@ class Layouts:
     def _read_block(self, node: Any) -> Layout:
         text, start = self._text, node_start(self._text, node)
         layout = Layout(node, start - self.line_start(start), start)
-        is_inline = bool(text[self.line_start(start) : start].strip(" "))
+        is_inline = layout.is_inline = bool(text[self.line_start(start) : start].strip(" "))
         end = start if is_inline else self._find_top(node, start)
         for step, key, value in self._children(node):
             entry = Entry(node, step, key, value, layout.column, first=end)
@@ -193,21 +255,23 @@ class Layouts:
             layout.add(entry)
             end = entry.end
         layout.start, layout.end = layout.entries[0].first, end
+        gaps = [text[entry.first : entry.lead] for entry in layout.entries[1:]]
+        layout.gap = gaps[0] if gaps and all(gaps) else ""
         return layout
 
     def _find_unusual(self, entry: Entry) -> str:
         if entry.key is None:
             is_dash = self._text[entry.start : entry.start + 1] == "-"
-            return "" if is_dash else "an item does not begin with a dash"
+            return "" if is_dash else "an item does not begin with a dash; put it behind one"
         is_usual = self._is_usual(entry.key) and entry.start == entry.key.start_mark.index
         is_usual = is_usual and _COLON.match(self._text, entry.key.end_mark.index) is not None
         return "" if is_usual else _word_unusual(entry.step)
 
     def _find_top(self, node: Any, start: int) -> int:
         """Return where the lines of a block collection begin, below the line of the key or dash that it belongs to."""
-        if node is self._document.root:  # the comments above may be about the whole document
+        if node is self.document.root:  # the comments above may be about the whole document
             return self.line_start(start)
-        head = skip_blanks_back(self._document.tree.code, start, " \t\r\n")
+        head = skip_blanks_back(self.document.tree.code, start, " \t\r\n")
         return line_end(self._text, head).end
 
     def _skip(self, at: int) -> int:
@@ -252,7 +316,7 @@ class Layouts:
             stop = scalar_end(text, node) if type(node) is ScalarNode else node.end_mark.index
             stop = max(stop, code)
             below = line_end(text, stop).end
-            if type(node) is ScalarNode and node.style in BLOCK_STYLES and self._keeps_blank_lines(node):
+            if self.keeps_blank_lines(node):
                 return stop, below, self._skip_comments(self._skip_blank_lines(below, len(text)), column)
         return stop, below, self._skip_comments(below, column)
 

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rubric_lint.edits.lines import LINE
+from rubric_lint.text.lines import LINE
 from rubric_lint.text.source import Edit, Span
 
 

@@ -1,5 +1,7 @@
 """Find out what of a document new data keep: which collections are changed ones, and which values stay or move."""
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,18 +10,20 @@ from ruamel.yaml.nodes import MappingNode, SequenceNode
 from rubric_lint.patch.tracked import Origin, TrackedDict, TrackedList, children_of, find_origin, plain, style_of, track
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+from rubric_lint.text.source import Span
 
 DEEPEST = 60
 """The deepest nesting of collections that is rewritten."""
 
 
 class RefusedError(Exception):
-    """The reason why new data cannot be written, and the path that it is about."""
+    """The reason why new data cannot be written, the path that it is about, and its place if that is another one."""
 
-    def __init__(self, reason: str, path: Path) -> None:
+    def __init__(self, reason: str, path: Path, place: Span | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
         self.path = path
+        self.place = place
 
 
 def same(one: Any, other: Any) -> bool:
@@ -64,10 +68,10 @@ class Plan:
         own = self.origin(value)
         if own is not None:
             return own if is_alike(value, own.node) else None
-        is_free = origin is not None and origin.node not in self._claimed and is_alike(value, origin.node)
+        is_free = origin is not None and origin.home not in self._claimed and is_alike(value, origin.node)
         if not is_free or origin is None or style_of(value) is not None:
             return None
-        self._claimed.add(origin.node)
+        self._claimed.add(origin.home)
         return origin
 
     def is_unchanged(self, value: Any) -> bool:
@@ -111,7 +115,7 @@ class Plan:
         if len(path) > DEEPEST:
             raise RefusedError(f"what changes is nested more than {DEEPEST} levels deep; change it by hand", path)
         if origin is not None and is_alike(value, origin.node):
-            self._claimed.add(origin.node)
+            self._claimed.add(origin.home)
         if self.is_unchanged(value):
             return
         collections.append(value)
@@ -129,13 +133,13 @@ class Plan:
         if isinstance(value, TrackedDict | TrackedList):
             return
         origins = [origin for _, child in children_of(value) if (origin := self.origin(child)) is not None]
-        parents = {origin.parent.node: origin.parent for origin in origins if origin.parent is not None}
+        parents = {origin.parent.home: origin.parent for origin in origins if origin.parent is not None}
         if len(parents) != 1:
             return
         (parent,) = parents.values()
-        if parent.node in self._claimed or not is_alike(value, parent.node):
+        if parent.home in self._claimed or parent.is_copy or not is_alike(value, parent.node):
             return
-        self._claimed.add(parent.node)
+        self._claimed.add(parent.home)
         self._inferred[id(value)] = parent
         if parent.place is not None:
             self.kept.add(parent.place)
@@ -144,3 +148,8 @@ class Plan:
 def is_alike(value: Any, node: Any) -> bool:
     """Return whether a collection is of the same kind as a node."""
     return type(node) is (MappingNode if isinstance(value, dict) else SequenceNode)
+
+
+def find_within(spans: Sequence[Span], around: Span) -> Sequence[Span]:
+    """Return those of some spans, which are in order, that are within one."""
+    return spans[bisect_left(spans, around) : bisect_left(spans, Span(around.end, 0))]

@@ -6,18 +6,18 @@ from typing import Any
 
 from ruamel.yaml.nodes import ScalarNode
 
-from rubric_lint.edits.lines import new_line
 from rubric_lint.patch.layout import Entry, Layout, Layouts, is_block
 from rubric_lint.patch.pieces import Piece, copy, shift_lines
-from rubric_lint.patch.plan import Plan, RefusedError, is_alike
+from rubric_lint.patch.plan import Plan, RefusedError, find_within, is_alike
 from rubric_lint.patch.style import DocumentStyle, find_style
 from rubric_lint.patch.tracked import Origin, Style, children_of, style_of
-from rubric_lint.text.document import Document
+from rubric_lint.text.lines import new_line, without_comments
 from rubric_lint.text.source import Span
 
 _PLAIN = r"""[^\s,\[\]{}#&*!|>'"%@`:?-][^,\[\]{}#:\r\n]*"""
 _QUOTED = r""" "[^"\\\r\n]*"|'[^'\r\n]*' """.strip()
 _FITS_BRACKETS = re.compile(rf"[\[{{*]|(?:{_PLAIN}|{_QUOTED})\Z")
+_ANCHOR = re.compile(r"(?:^|[\s\[{,:])&[^\s,\[\]{}]", re.MULTILINE)
 _BLANK_END = re.compile(r"(?<![ \t])[ \t]++(?=\r?\n)")
 
 
@@ -73,40 +73,69 @@ class Lines:
 class Renderer:
     """Writes the new data of one document as pieces of the new text."""
 
-    def __init__(self, document: Document, plan: Plan) -> None:
-        self._document = document
-        self._text = document.source.text
+    def __init__(self, layouts: Layouts, plan: Plan) -> None:
+        self._document = layouts.document
+        self._text = layouts.document.source.text
         self._plan = plan
-        self._layouts = Layouts(document)
+        self._layouts = layouts
+        self._known: dict[Any, Layout] = {}
         self._led: set[Entry] = set()
-        self._style: DocumentStyle | None = None
-        self._new_line = Piece(new_line(document))
+        self._is_copying = False
+        self._new_line = Piece(new_line(layouts.document))
 
     @property
     def style(self) -> DocumentStyle:
         """How the document is written; found out once something new is to be written."""
-        if self._style is None and self._plan.root is not None:
-            self._style = find_style(self._document, self._layouts, self._layouts.of(self._plan.root))
-        return self._style or DocumentStyle(is_json=False, new_line=self._new_line.text)
+        return find_style(self._layouts)
+
+    def _layout(self, origin: Origin) -> Layout:
+        if origin.home not in self._known:
+            self._known[origin.home] = self._layouts.of_tracked(origin)
+        return self._known[origin.home]
 
     def render(self, value: Any) -> tuple[list[Piece], Span]:
         """Return the pieces of the new text of the root, and the span of the old text that they replace."""
-        root, origin = self._document.root, self._plan.root
-        if root is None:
+        origin = self._plan.root
+        if self._document.root is None:
             raise RefusedError("the document is empty; write its first value by hand", ())
         if origin is None or not isinstance(value, dict | list):
             raise RefusedError("a document that is not a mapping or a list cannot be rewritten", ())
-        layout = self._layouts.of(origin)
+        layout = self._layout(origin)
         heir = self._plan.claim(value, origin)
         if layout.is_flow:
-            return self._flow(value, heir, layout.column, 0), Span(layout.start, layout.end)
-        if heir is None or heir.node is not root:
+            margin = layout.column if self._may_have_lines(origin) else None
+            return self._flow(value, heir, margin, 0), Span(layout.start, layout.end)
+        if heir is None or heir is not origin:
             raise RefusedError("the whole document would be written anew; write it by hand", ())
         if value:
-            pieces = self._join_lines(self._block(value, heir, layout.column, layout.column))
+            lines = self._block(value, heir, layout.column, layout.column)
+            is_inline = layout.is_inline and layout.start == layout.entries[0].start
+            if is_inline and lines[0].lead:
+                raise RefusedError("a comment would come between a dash and its first key; move it", origin.path)
+            pieces = self._join_lines(lines, is_inline=is_inline)
+        elif origin.parent is not None:
+            raise RefusedError("nothing would be left of it; remove it by hand", origin.path)
         else:
             pieces = [*self._flow(value, heir, 0, 0), self._new_line]
         return pieces, Span(layout.start, layout.end)
+
+    def render_copy(self, value: Any) -> list[Piece]:
+        """Return the pieces of a copy of the whole document, whose lines follow others."""
+        self._is_copying = True
+        origin = self._plan.origin(value)
+        if origin is not None and is_block(origin.node):
+            pieces = self._join_lines(self._block(value, origin, 0, 0))
+        else:
+            pieces = [*self._flow(value, origin, 0, 0), self._new_line]
+        self._is_copying = False
+        return pieces
+
+    def _may_have_lines(self, origin: Origin) -> bool:
+        """Return whether the brackets around a part, if any, have their entries on lines of their own."""
+        if origin.parent is None or is_block(origin.parent.node):
+            return True
+        around = self._layouts.of(origin.parent.node)
+        return "\n" in self._text[around.start : around.entries[0].start]
 
     # The children of a collection.
 
@@ -122,9 +151,9 @@ class Renderer:
                 self._find_replaced(match, following if layout.is_list else former, layout)
             match.is_kept = match.is_kept or (match.entry is not None and self._plan.is_kept(child, match.old))
             match.donor = match.entry
-            if layout is not None and (match.entry is None or match.entry.owner is not layout.node):
+            if layout is not None and (match.entry is None or match.entry.owner is not layout.home):
                 match.donor = self._find_donor(child, layout) or match.entry
-            if match.donor is not None and layout is not None and match.donor.owner is layout.node and layout.is_list:
+            if match.donor is not None and layout is not None and match.donor.owner is layout.home and layout.is_list:
                 following = int(match.donor.step) + 1
             matches.append(match)
         return matches
@@ -135,27 +164,30 @@ class Renderer:
         if origin is None or origin.parent is None:
             return
         here = layout.by_step.get(former) if layout is not None else None
-        if layout is not None and here is not None and here.target is origin.node:
-            match.entry, match.old = here, layout.values[here.step]
+        if layout is not None and here is not None and here.target is origin.node and here.is_copy is origin.is_copy:
+            match.entry, match.old = here, layout.value(here)
             match.is_kept = here.is_alias and isinstance(match.value, dict | list)
             return
-        home = self._layouts.of(origin.parent)
+        home = self._layout(origin.parent)
         if home.unusual:
             raise RefusedError(home.unusual, origin.path)
-        match.entry, match.old = home.by_step[origin.step], home.values[origin.step]
+        match.entry = home.by_step[origin.step]
+        match.old = home.value(match.entry)
 
     def _find_replaced(self, match: Match, former: str | int, layout: Layout) -> None:
         """Find the entry whose value a new one replaces, unless that value stays elsewhere."""
         entry = layout.by_step.get(former)
         if entry is not None and (entry.owner, entry.step) not in self._plan.kept:
-            match.entry, match.old = entry, layout.values[entry.step]
+            match.entry, match.old = entry, layout.value(entry)
 
     def _find_donor(self, value: Any, layout: Layout) -> Entry | None:
         """Find the entry of a collection in whose place a value is: one that it comes from, or that it has in it."""
         origin = self._plan.origin(value)
         inner = origin
+        if inner is not None and inner.is_copy:
+            return None
         while origin is not None and origin.parent is not None:
-            if origin.parent.node is layout.node:
+            if origin.parent.home is layout.home:
                 is_free = origin is inner or origin.place not in self._plan.kept
                 return layout.by_step.get(origin.step) if is_free else None
             origin = origin.parent
@@ -170,7 +202,7 @@ class Renderer:
 
     def _block(self, value: Any, heir: Origin | None, column: int, lead_column: int) -> list[Lines]:
         """Return the lines of a block collection; the comments above the first entry are indented by `lead_column`."""
-        layout = self._layouts.of(heir) if heir is not None and is_block(heir.node) else None
+        layout = self._layout(heir) if heir is not None and is_block(heir.node) else None
         if layout is not None and self._plan.is_unchanged(value):
             return [self._copy_block(layout, column, lead_column)]
         if layout is not None and layout.unusual:
@@ -195,7 +227,8 @@ class Renderer:
         for donor in donors:
             if donor is None or donor.is_flow or donor in self._led:
                 continue
-            self._led.add(donor)
+            if not donor.is_copy:
+                self._led.add(donor)
             lines.entry = lines.entry or donor
             line = self._layouts.line_start(donor.start)
             if donor.lead > line:  # it shares its line with a dash
@@ -209,6 +242,12 @@ class Renderer:
 
     def _write_entry(self, match: Match, column: int, lead_column: int) -> Lines:
         """Return the lines of a field or item."""
+        around, self._is_copying = self._is_copying, match.entry is not None and match.entry.is_copy
+        lines = self._write_any(match, column, lead_column)
+        self._is_copying = around
+        return lines
+
+    def _write_any(self, match: Match, column: int, lead_column: int) -> Lines:
         lines = self._begin([match.donor, match.entry], column, lead_column)
         head, heir = match.kept_head, self._find_heir(match)
         if head is not None and match.is_kept and match.key in (None, head.step):
@@ -311,7 +350,7 @@ class Renderer:
     def _write_kept_lines(self, match: Match, head: Entry, heir: Origin, lines: Lines) -> None:
         """Write a field or item whose value was a block collection in the same place before."""
         shift = lines.column - head.column
-        column = self._layouts.of(heir).column + shift
+        column = self._layout(heir).column + shift
         is_inline = head.value > self._layouts.line_start(head.value)
         inner = self._block(match.value, heir, column, lines.lead_column if is_inline else column)
         below = self._copy_below(head, shift)
@@ -331,17 +370,19 @@ class Renderer:
 
     def _set_gaps(self, lines: list[Lines], layout: Layout) -> None:
         """Keep the blank lines where another entry is the first one now, and put the usual ones above new ones."""
-        first, *others = layout.entries
-        gaps = [self._text[entry.first : entry.lead] for entry in others]
-        usual = gaps[0] if gaps and all(gaps) else ""
+        first = layout.entries[0]
         top = self._text[first.first : first.lead]
+        above: Entry | None = None
         for number, entry in enumerate(lines):
             is_first = entry.entry is first
-            is_own = entry.entry is not None and entry.entry.owner is layout.node
+            is_own = entry.entry is not None and entry.entry.owner is layout.home
             if number == 0 and not is_first:
                 entry.gap = Piece(top)
             elif number and (is_first or not is_own):
-                entry.gap = Piece(usual)
+                entry.gap = Piece(layout.gap)
+            if entry.gap.text and above is not None and self._layouts.keeps_blank_lines(above.node):
+                entry.gap = NOTHING
+            above = entry.entry
 
     def _keep_comments(self, lines: list[Lines], matches: list[Match], layout: Layout) -> None:
         """Keep the comments of entries that are no more, each on a line of its own, where the entry was."""
@@ -349,7 +390,7 @@ class Renderer:
         by_entry = {line.entry: line for line in lines if line.entry is not None}
         pending: list[Entry] = []
         for entry in layout.entries:
-            is_gone = entry not in used and (layout.node, entry.step) not in self._plan.kept
+            is_gone = entry not in used and (layout.home, entry.step) not in self._plan.kept and not entry.is_copy
             if entry not in by_entry:
                 pending += [entry] if is_gone else []
                 continue
@@ -390,7 +431,7 @@ class Renderer:
         if isinstance(match.value, dict | list):
             pieces = self._flow(match.value, heir, column, shift)
             if entry is not None and heir is not None and heir.node is entry.target and not entry.has_lines:
-                pieces.insert(0, self._copy(entry.value, self._layouts.of(heir).start))  # an anchor or a tag
+                pieces.insert(0, self._copy(entry.value, self._layout(heir).start))  # an anchor or a tag
             return pieces
         may_have_lines = is_block and (entry is None or not self._text[slice(*entry.comment)].strip())
         quotes = old.style or "" if type(old) is ScalarNode else ""
@@ -398,18 +439,25 @@ class Renderer:
 
     def _flow(self, value: Any, heir: Origin | None, margin: int | None, shift: int) -> list[Piece]:
         """Return a collection in brackets; `margin` is the indentation of its line, None if all around is on one."""
-        layout = self._layouts.of(heir) if heir is not None and not is_block(heir.node) else None
+        layout = self._layout(heir) if heir is not None and not is_block(heir.node) else None
         if layout is not None and self._plan.is_unchanged(value):
             return [self._copy(layout.start, layout.end, shift)]
         if layout is not None and layout.unusual:
             raise RefusedError(layout.unusual, layout.path)
         matches = self._match(value, layout)
-        if layout is not None and [match.entry for match in matches] == layout.entries:
+        if layout is not None and self._has_same_places([match.entry for match in matches], layout):
             return self._fill(matches, layout, shift)
         return self._rebuild(value, matches, layout, margin, shift)
 
+    def _has_same_places(self, entries: list[Entry | None], layout: Layout) -> bool:
+        """Return whether the entries are the old ones, maybe in another order if no comment is about one of them."""
+        if entries == layout.entries:
+            return True
+        has_comments = bool(find_within(self._document.tree.comments, Span(layout.start, layout.end)))
+        return not has_comments and len(entries) == len(layout.entries) and {*entries} == {*layout.entries}
+
     def _fill(self, matches: list[Match], layout: Layout, shift: int) -> list[Piece]:
-        """Write the same entries of a flow collection, and leave everything between them as it is."""
+        """Write entries of a flow collection in the places of the old ones, and leave everything between as it is."""
         pieces, at = [], layout.start
         first = layout.entries[0].start if layout.entries else layout.end
         has_lines = "\n" in self._text[layout.start : first]
@@ -424,18 +472,27 @@ class Renderer:
     ) -> list[Piece]:
         """Write a flow collection with other entries, separated as before, or as others in the document."""
         if layout is not None and layout.entries:
-            opening, comma, closing = self._read_separators(layout, shift)
+            opening, comma, closing = self._read_separators(layout.whole or layout, shift)
             inner = layout.entries[0].column + shift
         else:
             opening, comma, closing = self._make_separators(value, margin)
             inner = (margin or 0) + len(self.style.indent or "")
         if not matches:
             return [Piece(opening[0] + closing[-1])]
+        has_lines, first, last = "\n" in opening, Piece(opening), Piece(closing)
+        if layout is not None and layout.is_part:
+            first = last = NOTHING
+        elif layout is not None and layout.entries:
+            first = self._keep(opening, Span(layout.start, layout.entries[0].start))
+            last = self._keep(closing, Span(layout.entries[-1].stop, layout.end))
         pieces: list[Piece] = []
-        for match in matches:
-            pieces.append(Piece(comma if pieces else opening))
-            pieces += self._write_member(match, inner if "\n" in opening else None)
-        return [*pieces, Piece(closing)]
+        for number, match in enumerate(matches):
+            pieces.append(Piece(comma) if number else first)
+            pieces += self._write_member(match, inner if has_lines else None)
+        return [*pieces, last]
+
+    def _keep(self, text: str, span: Span) -> Piece:
+        return self._copy(*span) if self._text[slice(*span)] == text else Piece(text)
 
     def _make_separators(self, value: Any, margin: int | None) -> tuple[str, str, str]:
         """Return the opening bracket, a comma and the closing bracket of a new collection."""
@@ -458,6 +515,12 @@ class Renderer:
 
     def _write_member(self, match: Match, margin: int | None) -> list[Piece]:
         """Return a field or item between brackets."""
+        around, self._is_copying = self._is_copying, match.entry is not None and match.entry.is_copy
+        pieces = self._write_any_member(match, margin)
+        self._is_copying = around
+        return pieces
+
+    def _write_any_member(self, match: Match, margin: int | None) -> list[Piece]:
         entry = match.entry
         shift = margin - entry.column if entry is not None and margin is not None else 0
         heir = self._find_heir(match)
@@ -473,7 +536,12 @@ class Renderer:
     # Copies.
 
     def _copy(self, start: int, end: int, shift: int = 0, *, from_line: bool = False) -> Piece:
-        return copy(self._text, start, max(start, end), shift, from_line=from_line)
+        end = max(start, end)
+        if not self._is_copying:
+            return copy(self._text, start, end, shift, from_line=from_line)
+        if _ANCHOR.search(self._document.tree.code, start, end):
+            raise RefusedError("it holds an anchor, which cannot be copied", self._document.find_path(start))
+        return Piece(shift_lines(without_comments(self._document, Span(start, end)), shift, from_line=from_line))
 
     def _end_line(self, at: int) -> Piece:
         """Return the line end that an entry needs that ended with the text."""

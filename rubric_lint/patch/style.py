@@ -9,10 +9,10 @@ from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, SequenceNode
 
-from rubric_lint.edits.lines import new_line
-from rubric_lint.patch.layout import Layout, Layouts, is_block
+from rubric_lint.patch.layout import Layouts, is_block
 from rubric_lint.patch.tracked import style_of
 from rubric_lint.text.document import Document
+from rubric_lint.text.lines import new_line
 from rubric_lint.text.scalar import read_plain, write_scalar
 from rubric_lint.text.tree import walk_nodes
 
@@ -98,10 +98,17 @@ def _is_literal(value: str) -> bool:
     return is_clear and not has_blanks and not _NOT_LITERAL.search(value)
 
 
-def find_style(document: Document, layouts: Layouts, layout: Layout) -> DocumentStyle:
-    """Find out how a document is written; `layout` is that of its root."""
-    end = new_line(document)
-    text = document.source.text
+def find_style(layouts: Layouts) -> DocumentStyle:
+    """Find out how a document is written."""
+    found: DocumentStyle | None = layouts.style
+    if found is None:
+        found = layouts.style = _find_style(layouts)
+    return found
+
+
+def _find_style(layouts: Layouts) -> DocumentStyle:
+    document, end = layouts.document, new_line(layouts.document)
+    text, layout = document.source.text, layouts.of(document.root)
     is_json = document.kind.is_json or (layout.is_flow and _JSON.match(text, layout.start) is not None)
     if not is_json:
         fields, items = _find_indents(document, layouts)

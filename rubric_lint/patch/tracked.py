@@ -6,6 +6,7 @@ somewhere else keeps its text and comments. `true`, `false` and `null` cannot be
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -26,16 +27,22 @@ class Style(StrEnum):
 class Origin:
     """Where a tracked value was read: its parent collection, its key or index there, and its node.
 
-    `values` are the children of a collection as they were read.
+    `values` are the children of a collection as they were read. Of a list of which only some items are tracked,
+    `offset` is the index of the first one. `is_copy` says that the value is a copy of the one that was read there.
     """
 
-    __slots__ = ("document", "node", "parent", "step", "values")
+    __slots__ = ("document", "home", "is_copy", "node", "offset", "parent", "step", "values")
 
-    def __init__(self, document: Document, parent: "Origin | None", step: str | int, node: Any) -> None:
+    def __init__(
+        self, document: Document, parent: "Origin | None", step: str | int, node: Any, *, is_copy: bool = False
+    ) -> None:
         self.document = document
         self.parent = parent
         self.step = step
         self.node = node
+        self.is_copy = is_copy
+        self.home: Any = self if is_copy else node
+        self.offset = 0
         self.values: dict[str | int, Any] = {}
 
     @property
@@ -44,14 +51,14 @@ class Origin:
         steps: list[str | int] = []
         origin = self
         while origin.parent is not None:
-            steps.append(origin.step)
+            steps.append(origin.step + origin.parent.offset if isinstance(origin.step, int) else origin.step)
             origin = origin.parent
         return tuple(reversed(steps))
 
     @property
     def place(self) -> tuple[Any, str | int] | None:
-        """What identifies the place: the node of the parent, and the step; None for the whole document."""
-        return None if self.parent is None else (self.parent.node, self.step)
+        """What identifies the place: the parent, and the step; None for the whole document."""
+        return None if self.parent is None else (self.parent.home, self.step)
 
 
 class TrackedDict(dict[str, Any]):
@@ -121,12 +128,51 @@ def former_path(data: Any, path: Path) -> Path:
     return former
 
 
-def track(document: Document) -> Any:
-    """Return a copy of the data of a document that knows where each part was read.
+def track(document: Document, path: Path = (), items: range | None = None) -> Any:
+    """Return a copy of the data of a document that knows where each part was read; or of a part, only some `items`.
 
     An alias is the same object as its anchor's value, as in `Document.data`.
     """
-    return _Tracker(document).read(document.child(()), document.data, None, "")
+    parent: Origin | None = None
+    for length in range(len(path)):
+        parent = Origin(document, parent, path[length - 1] if length else "", document.child(path[:length]).node)
+    tracker, step, value = _Tracker(document), path[-1] if path else "", document.value(path)
+    if items is None:
+        return tracker.read(document.child(path), value, parent, step)
+    origin = Origin(document, parent, step, document.child(path).node)
+    origin.home, origin.offset = origin, items.start
+    for at in items:
+        item = tracker.read(document.child((*path, at)), value[at], origin, at - items.start)
+        origin.values[at - items.start] = item
+    return TrackedList(origin.values.values(), origin)
+
+
+def duplicate(value: Any) -> Any:
+    """Return a copy of a value as it was read, which is written as that one is, without its comments."""
+    origin = find_origin(value)
+    if origin is None:
+        return deepcopy(value)
+    if origin.parent is None:
+        return _duplicate(value, None, "")
+    parent, step = origin.parent, origin.step
+    holder = Origin(origin.document, parent.parent, parent.step, parent.node, is_copy=True)
+    if isinstance(step, int):
+        holder.offset, step = parent.offset + step, 0
+    holder.values[step] = _duplicate(value, holder, step)
+    return holder.values[step]
+
+
+def _duplicate(value: Any, parent: Origin | None, step: str | int) -> Any:
+    found = find_origin(value)
+    if found is None:
+        return value
+    origin = Origin(found.document, parent, step, found.node, is_copy=True)
+    origin.values = {inner: _duplicate(child, origin, inner) for inner, child in found.values.items()}
+    if isinstance(value, dict):
+        return TrackedDict(origin.values, origin)  # type: ignore[arg-type]
+    if isinstance(value, list):
+        return TrackedList(origin.values.values(), origin)
+    return _track_scalar(plain(value), origin)
 
 
 class _Tracker:

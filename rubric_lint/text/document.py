@@ -118,6 +118,12 @@ class Document:
         other._reader = Reader(self.source, has_aliases=self.has_aliases)
         return other
 
+    def with_data(self, data: Any) -> "Document":
+        """Return the same document with other data."""
+        other = copy(self)
+        other.data = data
+        return other
+
     def pointer(self, path: Path) -> str:
         """Return the JSON Pointer of a path, which begins with the document's number if the file has several."""
         return pointer(path if self.number is None else (self.number, *path))

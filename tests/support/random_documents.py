@@ -3,7 +3,7 @@
 import json
 from random import Random
 
-from rubric_lint.patch import Style, drop, like, put, rename, rewrite
+from rubric_lint.patch import Style, drop, duplicate, like, put, rename, rewrite
 
 WORDS = (
     "cites",
@@ -317,7 +317,15 @@ def copy_item(random, items, other):
 CHANGES_OF_MAPPINGS = (
     *(remove_field, rename_field, add_field, replace_field, reorder_fields, move_field, wrap_field, make_anew),
 )
-CHANGES_OF_LISTS = (remove_item, add_item, replace_item, reorder_items, wrap_items, move_item, copy_item)
+
+
+def insert_copy(random, items, _):
+    if items:
+        at = random.randrange(len(items))
+        items.insert(at + random.choice((0, 1)), duplicate(items[at]))
+
+
+CHANGES_OF_LISTS = (insert_copy, remove_item, add_item, replace_item, reorder_items, wrap_items, move_item, copy_item)
 
 
 def list_scalars(value, path=()):
