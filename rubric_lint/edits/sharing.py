@@ -17,6 +17,7 @@ from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, walk_nodes
 if TYPE_CHECKING:
     from rubric_lint.patch import Layouts
 
+_UNUSUAL = re.compile(r"#|(?:^|[\s\[{,])(?:\?(?:\s|$)|!)|\[[^\[\]{}]*:(?:\s|$)")
 _ALIAS = re.compile(r"\*([^\s,\[\]{}]+)")
 
 
@@ -38,6 +39,14 @@ class Sharing:
         document = self.document
         is_data = document.kind is not Kind.TOML and not document.kind.is_program
         return is_data and not (document.may_borrow or document.duplicates or "&" in document.source.text)
+
+    @cached_property
+    def is_usual(self) -> bool:
+        """True if the text surely has no comments, no tags, no keys after a question mark, no fields in plain brackets.
+
+        Then everything in it can be moved or copied. It is looked at once, as many files only have such fixes offered.
+        """
+        return _UNUSUAL.search(self.document.source.text, self.document.preamble.end) is None
 
     @cached_property
     def layouts(self) -> "Layouts":

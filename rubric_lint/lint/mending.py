@@ -95,7 +95,7 @@ def _make_or_refuse(sharing: Sharing, repair: Repair) -> Fix | ObstacleError:
 
 
 def _is_usual(sharing: Sharing, repair: Repair) -> bool:
-    if not any(intent.is_structural for intent in repair.intents):
+    if sharing.is_usual or not any(intent.is_structural for intent in repair.intents):
         return True
     from rubric_lint.edits.making import is_usual  # noqa: PLC0415  (most files need it for no fix)
 
