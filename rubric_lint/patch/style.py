@@ -123,7 +123,8 @@ def _find_style(layouts: Layouts) -> DocumentStyle:
     if mapping is not None:
         key, value = mapping.value[0]
         colon = text[key.end_mark.index : value.start_mark.index]
-    return DocumentStyle(is_json=True, new_line=end, indent=indent, colon=colon, comma="," + colon[1:])
+    comma = "," + colon.partition(":")[2]
+    return DocumentStyle(is_json=True, new_line=end, indent=indent, colon=colon, comma=comma)
 
 
 def _find_indents(document: Document, layouts: Layouts) -> tuple[int, int]:
