@@ -8,6 +8,7 @@ from textwrap import dedent
 import commands
 import pytest
 from agentv_5 import RESERVED
+from agentv_reading import Read, read_suite
 from cases import read_cases
 from random_documents import Dice
 from random_suites import SuiteWriter
@@ -16,7 +17,6 @@ from rubric_lint.dialects.search.agentv_releases import RELEASES
 from rubric_lint.format.criterion import HIGHEST
 from rubric_lint.format.schema_files import schemas_root
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, examine_file
-from rubric_lint.migrate.agentv_reading import Read, read_suite
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.show.source import show
 from rubric_lint.text.nunjucks import name_variables

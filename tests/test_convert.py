@@ -9,6 +9,7 @@ from pathlib import Path
 import commands
 import pytest
 from agentv_5 import faults
+from agentv_reading import read_suite
 from dialect_samples import SAMPLES as DIALECT_SAMPLES
 from exports import load, load_text, meaning, text_of, write
 from hypothesis import HealthCheck, given, settings
@@ -23,7 +24,6 @@ from rubric_lint.dialects.export.texts import to_json, to_yaml, write_decimal
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema import schema_for
 from rubric_lint.lint.engine import lint
-from rubric_lint.migrate.agentv_reading import read_suite
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.grading import JudgeOutput, Verdict

@@ -8,6 +8,7 @@ from textwrap import dedent, indent
 
 import commands
 import pytest
+from agentv_reading import Read, read_suite
 from cases import read_cases
 from node import install_package
 
@@ -16,7 +17,6 @@ from rubric_lint.dialects.search.locate import locate
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import build_rubric
 from rubric_lint.lint.engine import lint
-from rubric_lint.migrate.agentv_reading import Read, read_suite
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source

@@ -19,7 +19,6 @@ from rubric_lint.format.schema_files import BASE
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
 from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
 from rubric_lint.migrate.agentv import find_custom, find_other_files, is_foreign, is_read_as_it_is
-from rubric_lint.migrate.agentv_reading import Read, read_suite
 from rubric_lint.migrate.convert import SCALE, Converted, convert, find_blockers
 from rubric_lint.patch import Refused, former_path, write_all
 from rubric_lint.project.settings import FileSettings
@@ -262,21 +261,22 @@ class _Rewriting:
         return None
 
     def _find_misreading(self, new: _File) -> Trouble | None:
-        """Return why AgentV would read a rubric differently; it may read more, such as rubrics of other systems."""
-        # Strings among assertions may lose what showed us whose they are; AgentV still reads them.
+        """Return why a rubric would be read differently; more may be read, such as rubrics of other systems.
+
+        Strings among assertions may lose what showed us whose they are; AgentV still reads them.
+        """
         meant = self.file.meanings
-        known = Counter(each.rubric for each in meant)
         now = new.meanings if meant else []
-        if other := next(iter(Counter(each.rubric for each in now if not each.is_plain) - known), None):
-            at = next(each.at for each in now if each.rubric == other)
-            return Trouble("a rubric would be scored differently", at)
-        read = [rubric for document in new.documents for rubric in read_suite(document.data, self.target.name)]
-        for place, (rubric, *_) in enumerate(meant):
-            if rubric not in read:
+        missing = Counter(each.rubric for each in meant if not each.is_plain)
+        missing.subtract(each.rubric for each in now)
+        known = {each.rubric for each in meant}
+        for each in now:
+            if not each.is_plain and (each.rubric not in known or missing[each.rubric] < 0):
+                return Trouble("a rubric would be scored differently", each.at)
+        for rubric, count in missing.items():
+            if count > 0:
                 doubt = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
-                same = [each.at for each in now if each.rubric == rubric]
-                return Trouble(doubt, same[sum(each.rubric == rubric for each in meant[:place])] if same else 0)
-            read.remove(rubric)
+                return Trouble(doubt, 0)
         return None
 
     def _tell(self) -> Iterator[Note]:
@@ -338,6 +338,16 @@ def _sort(found: Iterable[Left]) -> tuple[Left, ...]:
     """Return what is left in the order of the text, each reason once at a place."""
     reasons = {(each.finding.span, each.reason): each for each in found}
     return tuple(reasons[key] for key in sorted(reasons))
+
+
+class Read(NamedTuple):
+    """A criterion as AgentV reads it; `gate` is the lowest score out of 10 that meets it, or None."""
+
+    id: str
+    outcome: str | None
+    weight: float
+    gate: int | None
+    bands: tuple[tuple[int, int, str], ...] = ()
 
 
 class _Meant(NamedTuple):

@@ -1,4 +1,4 @@
-"""Read a suite as a release of AgentV does, from plain data by the table of the release, to prove a rewriting.
+"""Read a suite as a release of AgentV does, from plain data by the table of the release.
 
 Our dialects read what authors meant, with places and faults; this reads what a judge of the release is shown. A test
 compares the two.
@@ -6,23 +6,13 @@ compares the two.
 
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.dialects.search.agentv_releases import RELEASES, ListPath, Release
 from rubric_lint.dialects.search.agentv_suites import look_up
 from rubric_lint.format.criterion import HIGHEST
+from rubric_lint.migrate.target import Read
 from rubric_lint.text.nunjucks import name_variables, unescape
-
-
-class Read(NamedTuple):
-    """A criterion as AgentV reads it; `gate` is the lowest score out of 10 that meets it, or None."""
-
-    id: str
-    outcome: str | None
-    weight: float
-    gate: int | None
-    bands: tuple[tuple[int, int, str], ...] = ()
-
 
 Rubric = tuple[Read, ...]
 
