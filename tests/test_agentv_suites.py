@@ -131,10 +131,6 @@ OBSTACLES = {
         "lists of a suite": f"assertions: [Says so]\nexecution: {{evaluators: [Says why]}}\n{CASE}",
         "a list that is a text": case("execution: {assert: ab}"),
         "a program in a prompt under its old name": case("assertions: [{type: llm-grader, prompt: {script: [a]}}]"),
-        "members that AgentV 4 skips": case(
-            "assertions: [{type: composite, aggregator: {type: weighted_average},"
-            " assertions: [{name: a, type: is_json}]}]"
-        ),
         "an assertion without a type": case("assertions: [{name: a, value: x}]"),
         "a provider that is named twice": f"targets: [a, b, a]\n{CASE}",
         "options that AgentV 5 has not": f"execution: {{cache: true, fail_on_error: true}}\n{CASE}",

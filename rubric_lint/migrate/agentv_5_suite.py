@@ -344,12 +344,8 @@ def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
         return
     for at, member in enumerate(assertion[lists[0]]):
         place = (*path, lists[0], at)
-        kind = member.get("type") if isinstance(member, dict) else None
         if not isinstance(member, dict) or not isinstance(member.get("name"), str):
             yield Unmet("AgentV 4 skips what has no `name` in a `composite`, and AgentV 5 does not", place, Part.HEAD)
-        elif (kind in RELEASES["agentv-5"].unloaded and kind not in RELEASES["agentv-4"].types) or "_" in str(kind):
-            told = f"AgentV 4 skips `type: {kind}` in a `composite`, and AgentV 5 would not; remove it"
-            yield Unmet(told, (*place, "type"))
         elif "weight" in member:
             yield Unmet("AgentV 5 counts the `weight` of a member, and AgentV 4 does not", (*place, "weight"))
 
@@ -449,6 +445,11 @@ def _list_graders(document: Document, cases: list[dict[str, Any]]) -> Iterator[s
             "AgentV 5 asks whether it is met"
         )
     assertions = [assertion for _, assertion in find_assertions(document)]
+    sets = [assertion for assertion in assertions if assertion["type"] == COMPOSITE]
+    members = [member for each in sets for name in LISTS for _, member in find_mappings((), each.get(name))]
+    if told := sum(member.get("type") not in RELEASES["agentv-4"].types for member in members):
+        have = "has an old type" if told == 1 else "have old types"
+        yield f"{counted(told, 'member')} of a `composite` {have}: AgentV 4 skips such members, and they count now"
     if told := sum(assertion["type"] in SCRIPTS for assertion in assertions):
         yield (
             f"{counted(told, 'grader is', 'graders are')} now `script`: AgentV 5 reads `pass`, `score` or `checks` of "
