@@ -115,7 +115,7 @@ async def test_a_range_formats_its_criteria_and_what_cannot_move_is_logged(tmp_p
         done = apply(TEXT, await ask(editor, uri))
         editor.replace(uri, 2, done)
         assert await ask(editor, uri) is None
-        editor.replace(uri, 3, "rubrics:\n  - weight: 2\n    # its name\n    id: a\n")
+        editor.replace(uri, 3, "rubrics:\n  - {weight: 2,  # its share\n     id: a}\n")
         assert await ask(editor, uri) is None
         said([line.partition("a.rubric.yaml")[2] for line in editor.logged if "formatted" in line])
         editor.replace(uri, 4, "rubrics: [\n")
