@@ -415,9 +415,9 @@ def test_the_fixers_split_comes_first_and_needs_no_model():
     written = Path("refund.rubric.yaml").read_text()
     assert [line for line in written.splitlines() if "id:" in line or "outcome" in line] == [
         "  - id: period   # the main point",
-        '    expected_outcome: "Cites the refund policy"',
+        "    expected_outcome: Cites the refund policy",
         "  - id: period-2",
-        '    expected_outcome: "Explains the period"',
+        "    expected_outcome: Explains the period",
     ]
 
 

@@ -337,7 +337,8 @@ def test_each_target_gets_what_it_can_read_or_a_refusal(sample, tmp_path, monkey
         done = commands.run("rubric-lint", "convert", name, "--to", target, "-o", made)
         if done.returncode:
             assert re.match(r"rubric-lint: \S+:\d+:\d+: .+[;:,] ", done.stderr), (target, done.stderr)
-            assert not Path(made).exists(), target
+            # A suite is written although a release skips some of its tests, which are listed.
+            assert not Path(made).exists() or "AgentV" in done.stderr, target
             continue
         if target in _TABLES:
             imported = import_source(made, Path(made).read_bytes())

@@ -105,9 +105,9 @@ def is_of_agentv(document: Document, path: Path) -> bool:
     owner = document.value(path)
     if document.part or path[-1:] == ("default_test",) or is_agentv_case(owner):
         return True
-    is_named = document.source.name.lower().endswith(EVAL_FILES)
     if path:
-        return isinstance(owner, dict) and (is_named or isinstance(owner.get("id"), str | int))
+        return isinstance(owner, dict) and isinstance(owner.get("id"), str | int)
+    is_named = document.source.name.lower().endswith(EVAL_FILES)
     return is_named or is_current(document) or any(is_agentv_case(case) for _, case in find_cases(document))
 
 
