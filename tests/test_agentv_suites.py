@@ -17,6 +17,7 @@ from random_suites import name_suite
 from styled_suites import is_refused_style, yaml_suites
 
 from rubric_lint.dialects.search.agentv_releases import RELEASES
+from rubric_lint.lint.engine import lint
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.text.nunjucks import escape, find_broken
 from rubric_lint.text.reading import read_documents
@@ -368,3 +369,29 @@ def test_a_test_of_another_tool_stays_as_it_is():
     assert [is_rewritten(*each) for each in given] == [False, True, True]
     untyped = "tests: [{id: a, input: x, assertions: [{kind: y}]}]\n"
     assert not rewrite("a.yaml", untyped.encode(), FIVE).is_suite
+
+
+LABELS = """\
+requires: {agentv: ">=4.40.0"}
+metadata: {a: 1}
+governance: {a: 1}
+tests:
+  - id: a
+    input: x
+    execution: {threshold: 0.9, skip_defaults: true}
+    assertions: [{type: rubrics, criteria: [{id: a, outcome: Says why}]}]
+"""
+
+
+def test_what_is_about_a_run_is_no_doubt():
+    result = lint("a.eval.yaml", LABELS.encode())
+    assert (result.findings, result.unread) == ((), ())
+
+
+def test_the_tests_of_another_suite_are_included_by_agentv_5_alone():
+    text = "tests: [{include: other.eval.yaml, type: suite}, {id: a, vars: {input: x}, criteria: y}]\n"
+    found = {
+        name: rewrite("a.eval.yaml", f'prompts: ["{{{{ input }}}}"]\n{text}'.encode(), name).unmet
+        for name in (FOUR, FIVE)
+    }
+    assert [bool(found[FOUR]), found[FIVE]] == [True, ()]

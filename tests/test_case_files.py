@@ -161,6 +161,16 @@ def test_nothing_is_written_if_one_of_the_files_is_in_the_way(name, write, said)
     assert done.returncode > 0
 
 
+def test_a_file_that_is_read_only_holds_the_others_back(write, said):
+    folder = write(
+        {"s.eval.yaml": "target: x\ntests: [c.yaml]\n", "c.yaml": "- {id: a, input: x, assertions: [Yes it is]}\n"}
+    )
+    (folder / "c.yaml").chmod(0o444)
+    done, changed = convert(folder, "s.eval.yaml")
+    said(done.stdout, done.stderr)
+    assert (done.returncode, changed) == (2, {})
+
+
 def test_suites_that_share_a_file_are_converted_together(write):
     folder = write(
         {

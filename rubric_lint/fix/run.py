@@ -15,7 +15,7 @@ from rubric_lint.lint.engine import lint
 from rubric_lint.messages import join_words
 from rubric_lint.project.files import File, Skipped, Unreadable
 from rubric_lint.project.settings import FileSettings, SettingsFinder
-from rubric_lint.project.writing import STOPS, WriteError, holding, replace_file
+from rubric_lint.project.writing import STOPS, WriteError, check_writable, holding, replace_file
 from rubric_lint.run.batch import Found
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import Done, FileRun
@@ -164,7 +164,11 @@ class FixTotals:
         fixes = {rule: count for rule, count in sorted(self.fixes.items()) if rule not in converted}
         done = []
         if converted:
-            done.append(f"{'convert' if is_dry else 'converted'} {counted(sum(converted.values()), 'suite')}")
+            count = sum(converted.values())
+            verb = "convert" if is_dry else "converted"
+            if count != self.suites["converted"] and not fixes:  # some are files of cases, or templates
+                return f"{'Would convert' if is_dry else 'Converted'} {count} of {read}."
+            done.append(f"{verb} {counted(count, 'suite')}")
         if fixes:
             done.append(f"{'fix' if is_dry else 'fixed'} {counted(sum(fixes.values()), 'finding')}")
         text = f"{'would ' if is_dry else ''}{join_words(done)} in {self.changed} of {read}"
@@ -261,6 +265,9 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             if isinstance(file, Unreadable) or isinstance(outcome, Unreadable | Exception):
                 failed.append(file.path if isinstance(file, Unreadable) else file.name)
                 yield file, outcome
+            elif reason := _find_lock(file, outcome[1]):
+                failed.append(file.name)
+                yield file, Unreadable(file.name, reason)
             else:
                 bytes_of[file.name] = outcome[0]
                 converted.append((file, outcome[1]))
@@ -299,6 +306,16 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
                 self.note_fixable(file)
         self.explaining.add(name, fixed.result, group=file.group if isinstance(file, File) else "")
         self._report(result)
+
+
+def _find_lock(file: File, fixed: Fixed) -> str:
+    """Return why a file that would change cannot be written; empty if it can."""
+    try:
+        if fixed.is_changed and not file.is_stdin:
+            check_writable(file.name)
+    except WriteError as fault:
+        return str(fault)
+    return ""
 
 
 @dataclass(slots=True)

@@ -22,8 +22,11 @@ FIELD = "rubrics"
 PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
 """What says nothing about scores beside our rubrics."""
 
-KNOWN_IN_SUITES = frozenset(("threshold", "negate", "required", "min_score", "weight", "aggregator", "target"))
-"""What is read elsewhere, or bears on other scores than that of a rubric: those of its test and its assertion."""
+_ABOUT_RUNS = ("execution", "requires", "metadata", "governance")
+KNOWN_IN_SUITES = frozenset(
+    ("threshold", "negate", "required", "min_score", "weight", "aggregator", "target", *_ABOUT_RUNS)
+)
+"""What is read elsewhere, is about the run, or bears on other scores than that of a rubric."""
 
 KNOWN_IN_GRADERS = KNOWN_IN_SUITES - {"threshold"}
 """The same of the assertion that has the criteria: a threshold there would be the pass mark of this rubric."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from rubric_lint.dialects.search.agentv_parts import LISTS, Unmet, find_assertions, find_suite_cases, is_suite
-from rubric_lint.dialects.search.agentv_suites import is_current
+from rubric_lint.dialects.search.agentv_suites import is_current, is_in_folder
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.migrate.agentv import is_named
 from rubric_lint.migrate.agentv_5_suite import find_misshapen, gather_input, has_command
@@ -44,7 +44,7 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
         given = case.get("input")
         is_read = not isinstance(given, list) or (bool(given) and all(isinstance(each, dict) for each in given))
         needed = {
-            "`id`": is_named(case),
+            "`id`": is_named(case) or is_in_folder(document),
             "`input`": "input" in case,
             "an `input` that is a string or messages": is_read,
             "an `input` that is one string beside `input_files`": given is None

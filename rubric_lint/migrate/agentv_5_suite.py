@@ -400,6 +400,8 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
     is_shared = not suite or isinstance(suite.get("default_test"), str)
     is_shared = is_shared or bool(suite.get("assert") or look_up(suite, ("default_test", "assert")))
     for path, case in find_suite_cases(document):
+        if "include" in case:
+            continue  # the tests of another suite
         if not is_named(case) and not is_in_folder(document):
             yield Unmet("AgentV 5 skips a test without `id`", path, Part.HEAD)
         is_asked = "prompts" in suite and not is_input(suite["prompts"])

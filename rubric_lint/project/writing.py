@@ -197,13 +197,7 @@ def replace_file(name: str, old: bytes, new: bytes) -> int:
         WriteError: if the file cannot be written, or no longer contains `old`; it is unchanged then.
     """
     try:
-        path = Path(name).resolve(strict=True)
-        before = path.stat()
-        if not stat.S_ISREG(before.st_mode):
-            raise WriteError("is not a regular file; only regular files can be written")
-        # The superuser may write everything, but a read-only file must stay unchanged.
-        if not before.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(path, os.W_OK):
-            raise WriteError("is read-only; allow writing to it first")
+        path, before = _check(name)
         with _write_beside(path, new, before) as beside:
             # As late as possible, so that changes of other programs are not lost.
             if not _holds(path, old) or _identity(path.stat()) != _identity(before):
@@ -213,6 +207,30 @@ def replace_file(name: str, old: bytes, new: bytes) -> int:
         raise _refuse(fault) from fault
     _sync_folder(path.parent)
     return before.st_nlink - 1
+
+
+def check_writable(name: str) -> None:
+    """Check that a file can be replaced, before others that belong to it are.
+
+    Raises:
+        WriteError: if it is read-only or not a regular file.
+    """
+    try:
+        _check(name)
+    except (OSError, RuntimeError) as fault:
+        raise _refuse(fault) from fault
+
+
+def _check(name: str) -> tuple[Path, os.stat_result]:
+    """Return the path of a file that can be replaced, and its status."""
+    path = Path(name).resolve(strict=True)
+    before = path.stat()
+    if not stat.S_ISREG(before.st_mode):
+        raise WriteError("is not a regular file; only regular files can be written")
+    # The superuser may write everything, but a read-only file must stay unchanged.
+    if not before.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(path, os.W_OK):
+        raise WriteError("is read-only; allow writing to it first")
+    return path, before
 
 
 def _holds(path: Path, data: bytes) -> bool:

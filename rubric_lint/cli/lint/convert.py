@@ -156,7 +156,7 @@ def _find_with_others(given: Given, file: "Input", settings: "FileSettings") -> 
     from rubric_lint.project.files import File  # noqa: PLC0415
 
     if given.file != file.path or file.path == STDIN:
-        return suites.look_at_stdin(File(file.label, settings, is_stdin=True), file.data), []
+        return File(file.label, settings), []  # as `fix` does, it says which files are not rewritten
     found = [each for each in suites.find([file.path], given.finder()) if isinstance(each, File)]
     if not found:
         return File(file.label, settings), []

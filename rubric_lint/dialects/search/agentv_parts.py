@@ -131,7 +131,10 @@ def find_unloaded(document: Document, release: Release) -> Iterator[Unmet]:
 
     A field that only another release reads is lost; one that no release knows has no meaning in either.
     """
-    cases = [*find_suite_cases(document), *find_scenario_tests(document)]
+    found = [*find_suite_cases(document), *find_scenario_tests(document)]
+    cases = [(path, case) for path, case in found if "include" not in case]
+    includes = [path for path, case in found if "include" in case and release is OLDEST]
+    yield from (Unmet(f"`include` of a test: {release.title} refuses it", (*path, "include")) for path in includes)
     parts = [("a test", path, case, "test") for path, case in cases]
     if is_suite(document) and not document.part:
         parts.insert(0, ("a suite", (), document.data, "suite"))

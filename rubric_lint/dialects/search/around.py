@@ -8,7 +8,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from rubric_lint.dialects.search.agentv_suites import PassMark, find_gate, find_grader, find_negation, find_pass_mark
+from rubric_lint.dialects.search.agentv_suites import (
+    PassMark,
+    find_gate,
+    find_grader,
+    find_negation,
+    find_pass_mark,
+)
 from rubric_lint.format.criterion import read_number
 from rubric_lint.format.recognition import KNOWN_IN_GRADERS, KNOWN_IN_SUITES, Around, is_plain
 from rubric_lint.format.schema import schema_of
