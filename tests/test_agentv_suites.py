@@ -175,6 +175,8 @@ OBSTACLES = {
         "a name that AgentV refuses": "name: a_b\n" + CASE,
         "an input that AgentV skips": CASE.replace("input: x", "input: 42"),
         "two documents": f"{CASE}---\n{CASE}",
+        "files that AgentV 4 does not read": "tests: [./a.yaml, file://b.json, {id: one, input: x, criteria: It}]\n",
+        "what a turn does not parse": case("turns: [{input: x, assertions: [{type: contains, value: y}]}]"),
         "scenarios alone": LATE.replace("tests:\n", "scenarios:\n- tests:\n"),
         "a grader of a later release": case("assertions: [{type: javascript}]"),
         "criteria in a list that it would not read": case("assertions: [Says why]\n    assert: [It]"),
