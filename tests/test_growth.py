@@ -142,6 +142,15 @@ def test_twice_the_records_are_twice_the_work_to_rewrite_for_agentv_5():
     assert work(run, "a.jsonl", twice) < 2.2 * work(run, "a.jsonl", once)
 
 
+@pytest.mark.slow
+def test_twice_the_notes_are_twice_the_work_to_rewrite_for_agentv_5():
+    case = "  - {{id: c{0}, input: x, assertions: [{{type: own-{0}, value: x}}]}}\n"
+    run = partial(rewrite, target="agentv-5")
+    once, twice = ("tests:\n" + "".join(map(case.format, range(count))) for count in (20, 40))
+    assert len(run("a.eval.yaml", twice.encode()).notes) == 40
+    assert work(run, "a.eval.yaml", twice) < 2.2 * work(run, "a.eval.yaml", once)
+
+
 CASE = """\
   # case {0}
   - id: c{0}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from rubric_lint.dialects.search.agentv_parts import Unmet, find_unloaded, is_of_agentv
+from rubric_lint.dialects.search.agentv_parts import Unmet, find_unloaded, is_of_agentv, is_suite, is_template
 from rubric_lint.dialects.search.agentv_releases import RELEASES, Release
 from rubric_lint.dialects.search.agentv_suites import EVAL_FILES
 from rubric_lint.dialects.search.locate import find_claim_span
@@ -15,6 +15,7 @@ from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
 from rubric_lint.format.criterion import HIGHEST, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema import suite_lists
 from rubric_lint.format.schema_files import BASE
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
 from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
@@ -52,6 +53,29 @@ def find_unread(document: Document, target: Release) -> Iterator[Unmet]:
     """Find what a release refuses, skips or never reads of a suite as it stands."""
     yield from (unmet for unmet in find_unloaded(document, target) if not unmet.is_note)
     yield from _SUITES[target.name].find_gaps(document)
+
+
+def is_agentv_suite(name: str, data: bytes, settings: FileSettings) -> bool:
+    """Return whether a file is a suite, a file of cases or a template of AgentV, of any age, or a suite of ours.
+
+    Such a file is rewritten. A file that only has a rubric, and one of another system, is written anew.
+    """
+    with suppress(UndecodableError):
+        documents, faults = read_documents(Source.from_bytes(name, data))
+        if faults:
+            return name.lower().endswith(EVAL_FILES)
+        return any(_is_agentvs(document, build_rubrics(document, settings)) for document in documents)
+    return False
+
+
+def _is_agentvs(document: Document, rubrics: list[Rubric]) -> bool:
+    if not rubrics:
+        return is_of_agentv(document)
+    own = [each for each in rubrics if not each.dialect or each.dialect.startswith("agentv")]
+    lists = suite_lists("cases")
+    is_row = isinstance(document.data, list) or document.source.name.lower().endswith(".jsonl")
+    is_inside = any(not lists.isdisjoint(map(str, each.path)) for each in own)  # also cases of inner suites
+    return bool(own) and (is_row or is_inside or is_suite(document) or is_template(document))
 
 
 def rewrite(
@@ -223,6 +247,8 @@ class _Rewriting:
 
     def _name_schema(self, source: Source, numbers: Container[int | None]) -> Source:
         """Return a text in which documents that name one of our schemas name that of the target."""
+        if "$schema" not in source.text:
+            return source
         edits = []
         for document in read_documents(source)[0]:
             span = find_claim_span(document) if document.number in numbers else None
@@ -313,8 +339,14 @@ class _Rewriting:
 
     def _find_place(self, document: Document, path: Path, part: Part) -> int:
         """Return the offset of a part of a document in the text before the fixes, as far as it was there."""
-        before = {each.number: each for each in read_documents(self.fixed.before)[0]}
-        return before.get(document.number, document).nearest_span(path, part).start
+        return self._before.get(document.number, document).nearest_span(path, part).start
+
+    @cached_property
+    def _before(self) -> dict[int | None, Document]:
+        """The documents before the fixes by their numbers; a file may have thousands of notes."""
+        source = self.fixed.before
+        documents = self.file.documents if source == self.file.source else read_documents(source)[0]
+        return {document.number: document for document in documents}
 
     def _leave(self, document: Document, unmet: Unmet) -> Left:
         span, place = document.nearest_span(unmet.path, unmet.part), document.pointer(unmet.path)

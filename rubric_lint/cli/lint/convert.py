@@ -53,7 +53,7 @@ def convert(given: Given) -> int:
         given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
     file = read_given(given.file, given.stdin_filename)
     if given.target in _RELEASES and given.name is None:
-        from rubric_lint.migrate.reach import is_agentv_suite  # noqa: PLC0415  (few targets are releases of AgentV)
+        from rubric_lint.migrate.target import is_agentv_suite  # noqa: PLC0415  (few targets are releases of AgentV)
 
         settings = given.finder().for_file(file.path)
         if is_agentv_suite(file.label, file.data, settings):
@@ -137,7 +137,7 @@ def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
     for line in (*word_faults(fixed, "fixed"), *word_troubles(outcome), *unchecked.word()):
         complain(line)
     code = exit_code(totals, is_rewriting=True)
-    is_rewritten = any(applied.rule == given.target for applied in fixed.applied)
+    is_rewritten = fixed.conversion is not None
     if not is_rewritten:
         for line in totals.word(is_dry=code is not Exit.CLEAN, is_rewriting=True).split("\n"):
             complain(line)
