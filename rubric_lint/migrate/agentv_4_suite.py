@@ -1,8 +1,9 @@
-"""Rewrite what is around the rubrics of an earlier suite for AgentV 4, and find what AgentV 4 skips."""
+"""Find what shows a later suite, what of an earlier one AgentV 4 cannot have, and what it skips."""
 
 from collections.abc import Iterable, Iterator
 
 from rubric_lint.dialects.search.agentv_parts import LISTS, Unmet, find_assertions, find_suite_cases, is_suite
+from rubric_lint.dialects.search.agentv_releases import RELEASES
 from rubric_lint.dialects.search.agentv_suites import is_current, is_in_folder
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.migrate.agentv import is_named
@@ -15,9 +16,9 @@ _LATER = (
     "the suite is written for AgentV 5, and `--to` never goes back to an earlier release; restore it from Git, such as "
     "with `git revert`"
 )
-_OF_5 = ("prompts", "default_test", "evaluate_options")
+_OF_5 = ("prompts", *RELEASES["agentv-5"].shown_by)
 SCRIPTS = frozenset({"code", "script-grader", "code-judge", "code_judge", "code_grader"})
-JUDGES = frozenset({"agent-judge", "agent_judge", "llm-judge", "llm_judge"})
+JUDGES = RELEASES["agentv-4"].list_replaced("llm-grader")
 _JUDGED = {"criteria", "expected_output", "assertions", "assert", "turns"}
 
 

@@ -1,4 +1,4 @@
-"""Rewrite what is around the rubrics of a suite for AgentV 5, and find what AgentV 5 cannot have."""
+"""Find what of a suite AgentV 5 cannot have, what it skips, and what it reads otherwise."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -40,11 +40,14 @@ _VARIABLES = {
     "expected_messages": "expected_output",
 }
 """The fields of a test that become variables, and their names there."""
-SCRIPTS = frozenset({"code", "code-grader", "code_grader", "code-judge", "code_judge", "script-grader"})
+_FIVE = RELEASES["agentv-5"]
+SCRIPTS = _FIVE.list_replaced("script")
 JUDGES = {
-    **dict.fromkeys(("llm-grader", "llm_grader", "llm-judge", "llm_judge"), "llm-rubric"),
-    **dict.fromkeys(("agent-judge", "agent_judge"), "agent-rubric"),
+    kind: judge
+    for judge in _FIVE.criteria_fields
+    for kind in _FIVE.list_replaced(judge) - {"rubrics", "rubric"}  # which judge by their own criteria alone
 }
+"""The types of judges before AgentV 5, each with its successor."""
 LABELS = {"name": "metric", "target": "provider"}
 _CRITERIA = ("criteria", "expected_outcome")
 _LABELS = ("id", "description")
@@ -270,17 +273,24 @@ _FILLED = frozenset({"input", "input_messages", *_CRITERIA})
 """The fields of a test in which AgentV 4 fills in its variables."""
 
 
+def list_rendered(suite: Mapping[str, Any], case: dict[str, Any]) -> list[str]:
+    """Return the fields of a test, of a suite if it is in one, whose strings AgentV 5 renders and no other release."""
+    if suite and "prompts" in suite and "input" not in case:
+        return []
+    if suite and not case.keys() & {"vars", "input", "expected_output", *NEW_NAMES}:
+        return []
+    fields = ("input", "input_messages", "rubrics", "execution", "turns", *LISTS, *_CRITERIA, *_LABELS)
+    return [name for name in fields if name in case]
+
+
 def find_rendered(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Path]:
     """Find the strings of a test that AgentV 5 would change. In a suite for AgentV 5, they are templates already.
 
     It renders none of a test without variables, such as one that has neither an input nor an expected output.
     """
-    if is_suite(document) and "prompts" in document.data and "input" not in case:
-        return
-    if is_suite(document) and not case.keys() & {"vars", "input", "expected_output", *NEW_NAMES}:
-        return
-    for name in ("input", "input_messages", "rubrics", "execution", "turns", *LISTS, *_CRITERIA, *_LABELS):
-        for place, text in find_strings((*path, name), case.get(name)):
+    suite = document.data if is_suite(document) else {}
+    for name in list_rendered(suite, case):
+        for place, text in find_strings((*path, name), case[name]):
             if find_marks(text, has_escapes=has_escapes(case)) and not is_filled_alike(case, name, text):
                 yield place
 

@@ -3,7 +3,8 @@
 What the release cannot have is found on the suite as it stands, by `find_blockers`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
@@ -20,42 +21,40 @@ from rubric_lint.dialects.search.agentv_parts import (
     find_suite_cases,
     is_suite,
 )
-from rubric_lint.dialects.search.agentv_releases import Release
-from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, load_tables
+from rubric_lint.dialects.search.agentv_releases import RELEASES, Release
+from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.format.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
+from rubric_lint.migrate import agentv_4_suite
 from rubric_lint.migrate import agentv_5_suite as checks
 from rubric_lint.migrate.agentv import find_unconvertible, names_in
 from rubric_lint.patch import Style, drop, like, plain, put, rename, rewrite, track, written
-from rubric_lint.patch.tracked import find_origin
+from rubric_lint.patch.tracked import children_of, find_origin
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape, find_environment, find_marks
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, find_strings
 from rubric_lint.text.scalar import resolve
 from rubric_lint.text.tree import AliasNode, walk_nodes
 
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
 
-_RENDERED = ("input", "rubrics", "turns", *LISTS, "criteria", "id", "description")
-
 
 def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release) -> Iterator[Unmet]:
     """Find what keeps a document from being converted, with its place; `rubrics` are those in the document."""
-    cases = {path for path, _ in find_suite_cases(document)}
+    cases = dict(find_suite_cases(document))
     for rubric in rubrics:
         yield from find_unconvertible(document, rubric, target, cases)
     read = {rubric.path for rubric in rubrics}
-    for path, case in find_suite_cases(document):
+    for path, case in cases.items():
         place = (*path, "rubrics")
         if isinstance(case.get("rubrics"), list) and place not in read:
             yield Unmet("nothing in it is read as criteria; write each with an `id` and an `outcome`", place)
     for _, owner, key, *_ in document.duplicates:
         yield Unmet(f"`{key}` is written twice; remove one", (*owner, key))
-    suite = agentv_5_suite if target.name == "agentv-5" else agentv_4_suite
+    suite = checks if target.name == "agentv-5" else agentv_4_suite
     yield from suite.find_obstacles(document)
 
 
@@ -114,7 +113,9 @@ class _CollisionError(Exception):
     def __init__(self, mapping: dict[str, Any], field: str, name: str) -> None:
         super().__init__(f"`{name}` is there too; remove one")
         origin = find_origin(mapping)
-        self.path: Path = (*origin.path, field) if origin and field in origin.values else origin.path if origin else ()
+        self.path: Path = () if origin is None else origin.path
+        if origin is not None and field in origin.values:
+            self.path = (*origin.path, field)
 
 
 def name_anew(mapping: dict[str, Any], names: dict[str, str]) -> None:
@@ -136,7 +137,7 @@ def add(mapping: dict[str, Any], at: str | None, name: str, value: Any) -> None:
     put(mapping, at, name, value)
 
 
-class _Conversion:
+class _Conversion(ABC):
     """The conversion of one document: its tracked data, and the parts of it before they move."""
 
     def __init__(self, document: Document, data: Any, target: Release) -> None:
@@ -163,9 +164,9 @@ class _Conversion:
         self.convert_suite()
         name_anew(self.suite, {name: CASES for name in OLD_CASES if name in self.has_cases and CASES not in self.suite})
 
+    @abstractmethod
     def convert_suite(self) -> None:
         """Convert what is around the criteria."""
-        raise NotImplementedError
 
     def _find_criterion(self, rubric: Rubric, entry: Criterion) -> tuple[Any, Any]:
         path = rubric.view.place(entry.path) if rubric.view else entry.path
@@ -220,7 +221,7 @@ class _ToFive(_Conversion):
         for owner in (self.data, *self.turns, self.suite.get("default_test")):
             name_list(owner)
         escape_environment(self.data, self.variables)
-        has_input = any("input" in (case.get("vars") or {}) for case in self.cases)
+        has_input = any("input" in names_in(case, "vars") for case in self.cases)
         if self.suite and has_input:
             drop(self.suite, "input", "input_files")  # each test has them now
         if self.suite and has_input and not self.has_prompts:
@@ -276,21 +277,15 @@ class _ToFive(_Conversion):
 
     def _escape_case(self, case: dict[str, Any]) -> None:
         """Escape the texts that AgentV 5 renders as templates and that are none in earlier releases."""
-        if not self.suite or (self.has_prompts and "input" not in case):
-            return
-        if not case.keys() & {"vars", "input", "expected_output", *checks.NEW_NAMES}:
+        if not self.suite:
             return
         has_escapes = checks.has_escapes(case)
-        for name in _RENDERED:
-            part = {name: case[name]} if name in case else {}
-
-            def change(text: str, name: str = name) -> str:
-                if checks.is_filled_alike(case, name, text):
-                    return text
-                return str(escape(text, has_escapes=has_escapes, marks="all"))
-
-            change_strings(part, change)
-            case.update(part)
+        for name in checks.list_rendered(self.suite, case):
+            if name == "execution":  # its lists are in the test now, and AgentV 5 renders nothing else in it
+                continue
+            for path, text in [*find_strings((name,), case[name])]:
+                if not checks.is_filled_alike(case, name, text):
+                    replace_string(case, path, str(escape(text, has_escapes=has_escapes, marks="all")))
 
 
 def move_rubric(rubric: Rubric, owner: Any, target: Release) -> None:
@@ -346,7 +341,7 @@ def convert_criterion(rubric: Rubric, entry: Criterion, owner: Any, step: Any, t
 
 def name_outcome(fields: dict[str, Any]) -> None:
     """Name the text of a criterion or band as AgentV does."""
-    name_anew(fields, {old: "outcome" for old in ("expected_outcome", "description", "criteria") if old in fields})
+    name_anew(fields, dict.fromkeys(("expected_outcome", "description", "criteria"), "outcome"))
 
 
 def convert_gate_of_bands(entry: Criterion, fields: dict[str, Any]) -> None:
@@ -364,7 +359,7 @@ def convert_assertion(assertion: dict[str, Any], task: Any) -> None:
     name_list(assertion)
     kind = convert_kind(assertion, str(assertion["type"]), task)
     assertion["type"] = like(assertion["type"], kind)
-    name_anew(assertion, {old: new for old, new in checks.LABELS.items() if old in assertion})
+    name_anew(assertion, checks.LABELS)
     required = assertion.get("required")
     is_share = isinstance(required, int | float) and not isinstance(required, bool) and 0 < required <= 1
     if is_share and "min_score" not in assertion:
@@ -374,7 +369,7 @@ def convert_assertion(assertion: dict[str, Any], task: Any) -> None:
 
 def convert_kind(assertion: dict[str, Any], kind: str, task: Any) -> str:
     """Give an assertion of AgentV 4 the fields of its successor, and return the type of that."""
-    known = load_tables()[1]["types"]
+    known = RELEASES["agentv-5"].types
     if kind == checks.COMPOSITE:
         weigh_members(assertion["assert"], assertion.pop("aggregator").get("weights", {}))
         return "assert-set"
@@ -441,37 +436,29 @@ def wrap(owner: dict[str, Any], name: str, outer: str, inner: str = "") -> None:
     drop(owner, name)
 
 
-def change_strings(value: Any, change: Callable[[str], str]) -> None:
-    """Change the strings in some data where they are."""
-    steps: Any = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    for step in steps:
-        child = value[step]
-        if isinstance(child, str):
-            new = change(child)
-            if new != child:
-                value[step] = like(child, new)
-        else:
-            change_strings(child, change)
+def replace_string(data: Any, path: Path, text: str) -> None:
+    """Write another string at a path, in the place of the one that is there."""
+    owner, step = at_path(data, path[:-1]), path[-1]
+    if owner[step] != text:
+        owner[step] = like(owner[step], text)
 
 
 def escape_environment(value: Any, variables: dict[int, set[str]], names: frozenset[str] = frozenset()) -> None:
     """Write the variables of the environment as AgentV 5 does, except where a name is one of the test's own."""
+    if not isinstance(value, dict | list):
+        return
     names = names | variables.get(id(value), frozenset())
-    steps: Any = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    for step in steps:
-        child = value[step]
+    for step, child in [*children_of(value)]:
         if not isinstance(child, str):
             escape_environment(child, variables, names)
         elif find_marks(child, marks="env") and not find_environment(child) & names:
-            value[step] = like(child, escape(child, marks="env"))
+            replace_string(value, (step,), escape(child, marks="env"))
 
 
 def name_list(owner: Any) -> None:
     """Name the list of assertions of a suite, a test, a turn or a set as AgentV 5 does."""
-    if isinstance(owner, dict):
-        name_anew(
-            owner, {name: "assert" for name in LISTS if isinstance(owner.get(name), list) and "assert" not in owner}
-        )
+    if isinstance(owner, dict) and "assert" not in owner:
+        name_anew(owner, {name: "assert" for name in LISTS if isinstance(owner.get(name), list)})
 
 
 def mappings(value: Any) -> list[dict[str, Any]]:
@@ -481,7 +468,7 @@ def mappings(value: Any) -> list[dict[str, Any]]:
 
 def rename_fields(case: dict[str, Any]) -> None:
     """Name the fields of a test as AgentV does since version 3."""
-    name_anew(case, {old: new for old, new in OLD_FIELDS.items() if old in case and new not in case})
+    name_anew(case, {old: new for old, new in OLD_FIELDS.items() if new not in case})
 
 
 def quote_messages_of(case: dict[str, Any]) -> None:

@@ -70,6 +70,10 @@ class Release:
             raise KeyError(kind)
         return str(fields["x-criteria"])
 
+    def list_replaced(self, successor: str) -> frozenset[str]:
+        """Return the types of assertions that the release does not read and has another type for."""
+        return frozenset(kind for kind, row in self.unloaded.items() if row.successor == successor)
+
     def find_unloaded(self, kind: str) -> Unloaded | None:
         """Return why the release does not read a type of assertion; None if it does, or if no release has the type."""
         if self.find_type(kind) is not None:
