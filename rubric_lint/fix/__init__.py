@@ -91,7 +91,7 @@ class Fixed:
     whose fix was tried and did not pass the proof.
     `unmet` is what a target cannot express or load, `is_suite` whether the file is a suite that a target could have.
     `notes` are assumptions of a rewriting. `doubt_at` is the offset of the cause of the doubt, if it is known.
-    `is_held`: it could be rewritten, but not all files that belong together can.
+    `is_kept_back`: it could be rewritten, but not all files that belong together can.
     """
 
     before: Source
@@ -105,7 +105,7 @@ class Fixed:
     notes: tuple[Note, ...] = ()
     doubt_at: int | None = None
     is_suite: bool = False
-    is_held: bool = False
+    is_kept_back: bool = False
 
     @property
     def is_changed(self) -> bool:

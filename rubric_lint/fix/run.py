@@ -96,11 +96,16 @@ class FixTotals:
             for finding in outcome.fixed.result.findings:
                 self._sort(finding, outcome.wish)
         if outcome.fixed.is_suite:
-            is_kept = outcome.fixed.unmet or outcome.fixed.doubt or outcome.failure or outcome.fixed.is_held
-            is_converted = outcome.fixed.conversion is not None
-            self.suites["in the way" if is_kept else "converted" if is_converted else "current"] += 1
+            self.suites[self._name_state(outcome)] += 1
         if outcome.is_changed:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
+
+    def _name_state(self, outcome: FixOutcome) -> str:
+        """Return what became of a suite."""
+        fixed = outcome.fixed
+        if fixed.unmet or fixed.doubt or outcome.failure or fixed.is_kept_back:
+            return "in the way"
+        return "current" if fixed.conversion is None else "converted"
 
     def _sort(self, finding: Finding, wish: FixSelection) -> None:
         """Count a finding by why it remains."""

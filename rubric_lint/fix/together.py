@@ -11,7 +11,6 @@ from rubric_lint.dialects.search.agentv_files import (
     word_unread,
 )
 from rubric_lint.dialects.search.agentv_parts import CASES
-from rubric_lint.dialects.search.agentv_suites import find_cases
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.fix import Fixed, Left, Note
 from rubric_lint.messages import list_names
@@ -34,7 +33,7 @@ def convert_together(
     blocked = [*failed, *(file.name for file, fixed in told if _is_blocked(fixed))]
     if not blocked or len(told) + len(failed) < 2:
         return told
-    return [(file, _hold(fixed, blocked)) for file, fixed in told]
+    return [(file, _keep_back(fixed, blocked)) for file, fixed in told]
 
 
 def _is_blocked(fixed: Fixed) -> bool:
@@ -42,15 +41,15 @@ def _is_blocked(fixed: Fixed) -> bool:
     return bool(fixed.doubt or any(fixed.faults()) or (fixed.unmet and fixed.conversion is None))
 
 
-def _hold(fixed: Fixed, blocked: Sequence[str]) -> Fixed:
+def _keep_back(fixed: Fixed, blocked: Sequence[str]) -> Fixed:
     """Return the outcome of a file that stays as it is because of those that are in the way."""
     if _is_blocked(fixed):
-        return replace(fixed, applied=(), is_held=True)
+        return replace(fixed, applied=(), is_kept_back=True)
     notes: tuple[Note, ...] = ()
     if fixed.is_changed:
         reason = "a suite and the files that it names are rewritten together or not at all"
         notes = (Note(f"not rewritten, as {list_names(blocked, 3)} cannot be: {reason}"),)
-    return replace(_leave(fixed), notes=notes, is_held=True)
+    return replace(_leave(fixed), notes=notes, is_kept_back=True)
 
 
 def _leave(fixed: Fixed) -> Fixed:
@@ -61,7 +60,8 @@ def _leave(fixed: Fixed) -> Fixed:
 
 def _tell(file: File, fixed: Fixed, target: str) -> Fixed:
     """Replace what is said of other files by what becomes of each."""
-    others = [*_list_others(fixed.before, file)]
+    documents = _read(fixed.before, file)
+    others = _list_others(documents)
     places = {document.span(other.path).start for document, other in others}
     notes = [note for note in fixed.notes if note.at not in places]
     unfollowed = {each.text: each for each in file.settings.unfollowed}
@@ -70,7 +70,9 @@ def _tell(file: File, fixed: Fixed, target: str) -> Fixed:
         if why and why.effect is Effect.ONLY_NEW and target != "agentv-4":
             reason = f"the {other.holds} in `{other.text}` stay as they are: only AgentV 5 reads them"
             notes.append(Note(reason, document.span(other.path).start))
-    left = [*_find_left(file, fixed, target)]
+    if _is_blocked(fixed):
+        documents = _read(fixed.result.source, file)
+    left = [*_find_left(file, fixed, target, documents)]
     if left:
         fixed = replace(fixed, applied=()) if _is_blocked(fixed) else _leave(fixed)
     known = {word_unread(other, unfollowed[other.text]) for _, other in others if other.text in unfollowed}
@@ -84,19 +86,23 @@ def _tell(file: File, fixed: Fixed, target: str) -> Fixed:
     )
 
 
-def _list_others(source: Source, file: File) -> Iterator[tuple[Document, OtherFile]]:
-    for document in read_documents(source)[0]:
+def _read(source: Source, file: File) -> list[Document]:
+    documents = read_documents(source)[0]
+    for document in documents:
         document.part = file.settings.part
-        yield from ((document, other) for other in find_other_files(document))
+    return documents
 
 
-def _find_left(file: File, fixed: Fixed, target: str) -> Iterator[Left]:
+def _list_others(documents: Sequence[Document]) -> list[tuple[Document, OtherFile]]:
+    return [(document, other) for document in documents for other in find_other_files(document)]
+
+
+def _find_left(file: File, fixed: Fixed, target: str, documents: Sequence[Document]) -> Iterator[Left]:
     """Find the files that are in the way, and cases in a form that is; what is a finding already is told."""
-    source = fixed.result.source if _is_blocked(fixed) else fixed.before
     told = {left.finding.pointer for left in fixed.unmet}
     unfollowed = {each.text: each for each in file.settings.unfollowed}
     found: list[tuple[Document, Path, Part, str]] = []
-    for document, other in _list_others(source, file):
+    for document, other in _list_others(documents):
         why = unfollowed.get(other.text)
         if why is None or document.pointer(other.path) in told:
             continue
@@ -108,21 +114,10 @@ def _find_left(file: File, fixed: Fixed, target: str) -> Iterator[Left]:
         elif target == "agentv-4":
             reason = f"AgentV 4 does not read {other.holds} from `{other.text}`"
             found.append((document, other.path, Part.VALUE, reason))
-    for document in read_documents(source)[0] if file.settings.part else ():
+    for document in documents if file.settings.part else ():
         if isinstance(document.data, dict) and CASES in document.data and fixed.is_changed:
             reason = f"cases below `{CASES}` in a file of cases are not rewritten; write the list alone"
             found.append((document, (CASES,), Part.KEY, reason))
-        for path in _find_old_lists(document) if target == "agentv-5" and not fixed.is_suite else ():
-            reason = f"nothing shows that this file is AgentV's, so `{path[-1]}` is not rewritten; write `assert`"
-            found.append((document, path, Part.KEY, reason))
     for document, path, part, reason in found:
         finding = Finding(target, Severity.ERROR, reason, document.span(path, part), document.pointer(path))
         yield Left(finding, reason)
-
-
-def _find_old_lists(document: Document) -> Iterator[Path]:
-    """Find the lists of a template, or of cases, that AgentV 5 does not read."""
-    for path, owner in {(): document.data, **dict(find_cases(document))}.items():
-        for name in ("assertions", "evaluators", "rubrics"):
-            if isinstance(owner, dict) and isinstance(owner.get(name), list):
-                yield (*path, name)
