@@ -89,7 +89,9 @@ def quote_like(start: str, written: str, *, is_json: bool) -> str:
     """Return a scalar in the quotes of the one that it takes the place of."""
     if not isinstance(read_scalar(written), str) or written.startswith('"'):
         return written
-    quote = start if start in "\"'" else '"' if is_json else ""
+    quote = '"' if is_json else ""
+    if start in "\"'":
+        quote = start
     return f"{quote}{written}{quote}"
 
 

@@ -82,7 +82,6 @@ class Document:
         self.has_aliases = root.has_aliases
         self._before = root.before
         self._reader = Reader(tree.source, has_aliases=root.has_aliases)
-        self._mentioned: dict[str, bool] = {}
         self._children: dict[Path, Child] = {(): Child(None, None, root.node)}  # children by path, once requested
 
     @property
@@ -139,6 +138,10 @@ class Document:
         if found is None:
             found = self._mentioned[word] = word in self.quick_text
         return found
+
+    @cached_property
+    def _mentioned(self) -> dict[str, bool]:
+        return {}
 
     @cached_property
     def preamble(self) -> Span:

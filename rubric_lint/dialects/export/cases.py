@@ -98,7 +98,9 @@ def read_suite(documents: Iterable[Document], uses: list[Use], target: ExportTar
     ]
     dialects = {use.rubric.dialect for use in uses}
     templates = dialects & RENDERS
-    system = PROMPTFOO if "promptfoo" in templates else AGENTV_5 if templates else AGENTV_4
+    system = AGENTV_5 if templates else AGENTV_4
+    if "promptfoo" in templates:
+        system = PROMPTFOO
     places: dict[str, CaseKey | None] = {}
     suite = _read(pairs, system, places, is_whole=True)
     if not suite.cases or any(name and name != "promptfoo" and not name.startswith("agentv") for name in dialects):
@@ -170,8 +172,8 @@ def _find_shared(uses: list[Use]) -> tuple[Part, ...]:
     shared: dict[tuple[int | None, Path], Part] = {}
     for _, _, document, rubric, _ in uses:
         holders = [(end, document.value(rubric.path[:end])) for end in range(len(rubric.path))]
-        beside = (end for end, value in holders if isinstance(value, dict) and not lists.isdisjoint(value))
-        place = rubric.path[: max(beside, default=0) + 1]
+        ends = (end for end, value in holders if isinstance(value, dict) and not lists.isdisjoint(value))
+        place = rubric.path[: max(ends, default=0) + 1]
         if place and place[-1] in _SHARED:
             shared[document.number, place] = Part(place, None, document.number)
     return tuple(shared.values())

@@ -128,12 +128,17 @@ class _Carrier:
         if not str(message):
             if (part.number, part.path) in self.marks:
                 return
-            told = f"`{name}`" if part.path and name == part.path[-1] else f"an item of `{name}`" if name else "an item"
             if not part.path:
-                told = "a document without rubrics and cases"
-            elif name in {"criteria", "expected_outcome"} and self.suite.is_whole:
-                told += ", which the judge of AgentV sees"
-            message = f"{told}: {self.title} has no field for it"
+                what = "a document without rubrics and cases"
+            elif not name:
+                what = "an item"
+            elif name == part.path[-1]:
+                what = f"`{name}`"
+            else:
+                what = f"an item of `{name}`"
+            if part.path and name in {"criteria", "expected_outcome"} and self.suite.is_whole:
+                what += ", which the judge of AgentV sees"
+            message = f"{what}: {self.title} has no field for it"
         elif isinstance(message, _LostError):
             message = f"`{name}`: {message}"
         self.losses.append((part.number, part.path, str(message)))
