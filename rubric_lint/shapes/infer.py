@@ -27,7 +27,8 @@ from rubric_lint.shapes.doubts import (
     is_way,
     says_penalty,
 )
-from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_shape, read_share
+from rubric_lint.shapes.reading import read_shape
+from rubric_lint.shapes.scores import is_range, read_ends, read_percent, read_share
 from rubric_lint.shapes.shape import YES_NO, Names, Shape, as_words, is_star, split_words, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
