@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from rubric_lint.format.criterion import is_number
@@ -64,11 +65,12 @@ class Beside:
 def find_beside(document: Document, parsed: Parsed, group: Group) -> Beside:
     """Find what is said beside some criteria, the nearest first."""
     reader = _Reader(parsed)
-    holders = [*_find_holders(document, group.path), *_find_in_map(document, group)]
+    holders = [*_find_holders(document, parsed, group.path), *_find_in_map(document, group)]
     places: dict[What, Path] = {}
     for path, mapping in reversed(holders):
         for what in What:
-            if what not in places and (found := reader.find(what, mapping)):
+            found = () if what in places else parsed.once(what, mapping, partial(reader.find, what))
+            if found:
                 places[what] = (*path, *found)
     words = vocabulary().foreign
     keys = dict.fromkeys(key for _, mapping in holders for key in mapping)
@@ -109,7 +111,7 @@ def _is_answer(value: Any) -> bool:
     return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in {"yes", "no"})
 
 
-def _find_holders(document: Document, path: Path) -> Iterator[tuple[Path, Entry]]:
+def _find_holders(document: Document, parsed: Parsed, path: Path) -> Iterator[tuple[Path, Entry]]:
     """Find the mappings around criteria, from the whole document on, then those in them that hold settings.
 
     Any mapping may that has one pass mark and no mappings in it.
@@ -118,10 +120,15 @@ def _find_holders(document: Document, path: Path) -> Iterator[tuple[Path, Entry]
     mappings: list[tuple[Path, Entry]] = [(place, value) for place, value in above if isinstance(value, dict)]
     yield from mappings
     for place, mapping in mappings:
-        for key, part in mapping.items():
-            is_apart = isinstance(part, dict) and (*place, key) != path[: len(place) + 1]
-            if is_apart and (key in vocabulary().beside.settings or _are_settings(part)):
+        for key, part in parsed.once("settings", mapping, _find_settings):
+            if (*place, key) != path[: len(place) + 1]:
                 yield (*place, key), part
+
+
+def _find_settings(mapping: Entry) -> list[tuple[str, Entry]]:
+    """Return the mappings in a mapping that hold settings, each with its key."""
+    parts = ((key, part) for key, part in mapping.items() if isinstance(part, dict))
+    return [(key, part) for key, part in parts if key in vocabulary().beside.settings or _are_settings(part)]
 
 
 def _find_in_map(document: Document, group: Group) -> Iterator[tuple[Path, Entry]]:

@@ -5,10 +5,10 @@ The criteria of a list or a map are read as the rows of a table, whose columns a
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from rubric_lint.format.criterion import is_number
 from rubric_lint.shapes.doubts import is_gate, says_penalty
@@ -59,11 +59,23 @@ STARS: Mapping[str, re.Pattern[str]] = {star: re.compile(star_pattern(star)) for
 NAMES = frozenset({"name", "title", "label"})
 
 
+T = TypeVar("T")
+
+
 class Parsed:
-    """The levels of the values of one document, each read once."""
+    """What was found in the values of one document, so that each is read once."""
 
     def __init__(self) -> None:
         self._levels: dict[int, Levels | None] = {}
+        self._found: dict[tuple[str, int], Any] = {}
+
+    def once(self, what: str, value: Entry, find: Callable[[Entry], T]) -> T:
+        """Return what a function finds in a value."""
+        key = what, id(value)
+        if key not in self._found:
+            self._found[key] = find(value)
+        found: T = self._found[key]
+        return found
 
     def levels(self, value: Any) -> Levels | None:
         """Return the levels that a value describes."""
@@ -156,7 +168,9 @@ class _ColumnReader:
     def __init__(self, parsed: Parsed, outer: Sequence[Entry], *, is_map: bool, parts: Names) -> None:
         known = vocabulary().fields
         self.parsed, self.outer, self.is_map = parsed, outer, is_map
-        parts = parts or choose(outer, known.parts, lambda each: isinstance(each, list | dict) and len(each) > 1)
+        parts = parts or choose(
+            outer, _find_held(outer, known.parts), lambda each: isinstance(each, list | dict) and len(each) > 1
+        )
         self.entries = with_parts(outer, parts)
         self.judged = [entry for entry in self.entries if entry.keys().isdisjoint(parts)]
         self.keys = dict.fromkeys(key for entry in self.entries for key in entry)
@@ -188,7 +202,7 @@ class _ColumnReader:
     def _take(self, role: Role, names: Iterable[str], suits: Callable[[Any], bool], *, blank: bool = False) -> bool:
         """Give a role to those of some keys whose values suit it, if most criteria or a few of them have one."""
         taken = self.taken
-        chosen = choose(self.entries, [name for name in names if name not in taken], suits)
+        chosen = choose(self.entries, [name for name in names if name in self.keys and name not in taken], suits)
 
         def has(value: Any) -> bool:
             return suits(value) or (blank and value == "")
@@ -361,6 +375,11 @@ class _ColumnReader:
         return are_short and len(values) > 1 and len({*values}) == len(values)
 
 
+def _find_held(entries: Sequence[Entry], names: Names) -> list[str]:
+    """Return those of some names that entries have."""
+    return [name for name in names if any(name in entry for entry in entries)]
+
+
 _LONGEST_ID = 40
 _MOST_KEYS = 100
 """Criteria have fewer keys in all."""
@@ -415,6 +434,6 @@ def find_sums(columns: Columns) -> Mapping[str, Any]:
     return min(marks, key=lambda mark: any(key in vocabulary().fields.id for key in mark), default={})
 
 
-def without_id(columns: Columns) -> Columns:
-    """Return the columns without ids, which some of the criteria share."""
-    return replace(columns, roles={role: names for role, names in columns.roles.items() if role is not Role.ID})
+def is_answered(columns: Columns) -> bool:
+    """Return whether the key of the texts says that they are met or not: `pass_if`."""
+    return vocabulary().sets["answered"].issuperset(columns.names(Role.TEXT) or ("",))

@@ -17,15 +17,16 @@ from rubric_lint.shapes.columns import (
     find_scale_in_texts,
     find_sums,
     holds_statement,
+    is_answered,
     look,
 )
-from rubric_lint.shapes.doubts import find_doubts, says_penalty
+from rubric_lint.shapes.doubts import DoubtSearch, says_penalty
 from rubric_lint.shapes.places import Group
 from rubric_lint.shapes.scores import is_prose, read_ends, read_percent
 from rubric_lint.shapes.shape import YES_NO, Shape, split_words
 from rubric_lint.shapes.vocabulary import vocabulary
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path, pointer
+from rubric_lint.text.path import Path, pointer, split_pointer
 
 Table = Mapping[str, Any]
 
@@ -180,7 +181,7 @@ class TableWriter:
         """Return whether the criteria are met or not: some cost points, or say so."""
         return (
             self.columns.has(Role.NEGATIVE, Role.POSITIVE)
-            or vocabulary().sets["answered"].issuperset(self.columns.names(Role.TEXT) or ("",))
+            or is_answered(self.columns)
             or all(map(_says_yes_no, self.entries))
         )
 
@@ -288,16 +289,56 @@ def _says_yes_no(entry: Entry) -> bool:
     )
 
 
-def list_used(table: Table, columns: Columns, marks: Mapping[str, Any]) -> set[str]:
+@dataclass(frozen=True)
+class LeftOver:
+    """What a table does not use: the places of its keys, and those of criteria that say nothing of the score.
+
+    `asked` are the keys of criteria that may bear on the score, though nothing says how.
+    """
+
+    places: Sequence[Path]
+    harmless: Sequence[str]
+    asked: Sequence[str]
+
+
+def find_left_over(
+    groups: Sequence[Group], at: Path, columns: Columns, besides: Sequence[Beside], *, document: Document, table: Table
+) -> LeftOver:
+    """Find the keys of criteria, and those beside them, that a table does not use."""
+    own = _list_used(table, columns)
+    known = {at, *_list_places(table)}
+    prefixes = {place[:length] for place in known for length in range(len(place) + 1)}
+    unused: dict[Path, None] = {}
+    for group, beside in zip(groups, besides, strict=True):
+        around = ((*above, key) for above, mapping in beside.holders for key in mapping if key not in group.items)
+        for place in (*around, *_list_unused(group, own)):
+            if generalize(place, at) not in prefixes:
+                unused[place] = None
+    inside = {group.path for group in groups}
+    in_doubt = _find_names_in_doubt(document, Shape.from_table({"name": "", **table}), groups)
+    left = dict.fromkeys(str(place[-1]) for place in unused if place[:-2] in inside and place[-1] not in in_doubt)
+    harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in columns.entries if key in entry])]
+    return LeftOver(list(unused), harmless, [key for key in left if key not in harmless])
+
+
+def _list_places(table: Table) -> Iterator[Path]:
+    """Yield the steps of the pointers in a table."""
+    for value in table.values():
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str) and item.startswith("/"):
+                yield split_pointer(item)
+
+
+def _list_used(table: Table, columns: Columns) -> set[str]:
     """Return the keys of criteria that a table uses."""
     own = {name.partition(".")[0] for names in columns.roles.values() for name in names}
     for key in ("scale", "levels", "gate"):
         value = table.get(key, ())
         own |= {str(name).partition(".")[0] for name in (value if isinstance(value, list) else [value])}
-    return own | {*marks} | {*table.get("sums", ())}
+    return own | {*table.get("negative", ())} | {*table.get("sums", ())}
 
 
-def list_unused(group: Group, own: set[str]) -> Iterator[Path]:
+def _list_unused(group: Group, own: set[str]) -> Iterator[Path]:
     """Yield the first of each key of criteria that is not among those that a table uses."""
     stars = [form for star, form in STARS.items() if star in own]
     seen: set[str] = set()
@@ -317,7 +358,7 @@ def _walk(path: Path, items: Mapping[str | int, Entry], parts: Sequence[str]) ->
             yield from _walk((*path, step, name), {at: each for at, each in pairs if isinstance(each, dict)}, parts)
 
 
-def is_harmless(key: str, values: Sequence[Any]) -> bool:
+def _is_harmless(key: str, values: Sequence[Any]) -> bool:
     """Return whether a field of criteria says nothing of their score: a note, a topic, a text of what is bad."""
     words = vocabulary().sets
     named = split_words(key)
@@ -325,12 +366,12 @@ def is_harmless(key: str, values: Sequence[Any]) -> bool:
     return not words["bearing_fields"] & named and (bool(words["plain_fields"] & named) or is_text)
 
 
-def find_names_in_doubt(document: Document, shape: Shape, groups: Sequence[Group]) -> set[str]:
+def _find_names_in_doubt(document: Document, shape: Shape, groups: Sequence[Group]) -> set[str]:
     """Return the keys of criteria that may decide their score, which no table says not to count."""
-    doubts = (
-        (doubt, len(group.path))
-        for group in groups
-        for doubt in find_doubts(document, shape, group.path, (), _ANY_SCALE)
-        if doubt.setting and doubt.place[: len(group.path)] == group.path
-    )
-    return {str(doubt.place[length + 1]) for doubt, length in doubts}
+    search = DoubtSearch(document, shape, (), _ANY_SCALE)
+    found: set[str] = set()
+    for group in groups:
+        entries = list(_walk(group.path, group.items, group.columns.names(Role.PARTS)))
+        doubts = [doubt for doubt in search.find_in_criteria(entries) if doubt.setting]
+        found |= {str(doubt.place[len(group.path) + 1]) for doubt in doubts}
+    return found
