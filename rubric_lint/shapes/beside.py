@@ -1,5 +1,6 @@
 """Find what stands beside criteria: a pass mark, a scale, a total, shared levels, and signs of other purposes."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -51,6 +52,11 @@ class Beside:
     is_never: bool = False
 
     @property
+    def is_twice_foreign(self) -> bool:
+        """Whether both a key beside them and one of theirs is one of files of another purpose."""
+        return bool(self.foreign and self.foreign_field)
+
+    @property
     def are_cases(self) -> bool:
         """Whether the items are cases: what is asked, and what is expected."""
         words = vocabulary().sets
@@ -77,14 +83,21 @@ def find_beside(document: Document, parsed: Parsed, group: Group) -> Beside:
     called = document.source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0].lower()
     foreign = [key for key in (*keys, called) if key in words.beside]
     foreign += [key for key in keys if split_words(key) & words.words]
-    top = document.data if isinstance(document.data, dict) else {}
     return Beside(
         places,
         holders,
         next(iter(foreign), ""),
         next(_find_foreign_fields(parsed, group), ""),
-        not words.never.isdisjoint(top) or "json-schema.org" in str(top.get("$schema", "")),
+        _is_of_other_tool(document),
     )
+
+
+def _is_of_other_tool(document: Document) -> bool:
+    """Return whether a document is a schema, a description of an interface or a translation."""
+    top = document.data if isinstance(document.data, dict) else {}
+    is_schema = "json-schema.org" in str(top.get("$schema", ""))
+    is_translation = re.search(vocabulary().files["translated"], document.source.name, re.IGNORECASE) is not None
+    return is_schema or is_translation or not vocabulary().foreign.never.isdisjoint(top)
 
 
 def _find_foreign_fields(parsed: Parsed, group: Group) -> Iterator[str]:
@@ -201,6 +214,7 @@ class _Reader:
 
 _ALIKE: Mapping[What, Callable[[str], bool]] = {
     What.THRESHOLD: lambda key: is_pass_mark(key) and key not in vocabulary().beside.lowest,
+    What.SCALE: lambda key: bool(split_words(key) & vocabulary().sets["scales"]),
     What.TOTAL: is_total,
     What.COMBINE: is_way,
 }

@@ -9,11 +9,11 @@ from typing import Any
 from rubric_lint.format.view import View
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.shapes.beside import Beside, What
-from rubric_lint.shapes.columns import Columns, Role, is_answered, look
-from rubric_lint.shapes.places import Group, is_named
+from rubric_lint.shapes.columns import MARKS, Columns, Role, is_answered, look
+from rubric_lint.shapes.places import Group, is_container, is_named
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.scores import adds_up
-from rubric_lint.shapes.shape import Shape
+from rubric_lint.shapes.shape import Shape, split_words
 from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over
 from rubric_lint.shapes.vocabulary import vocabulary
 from rubric_lint.text.document import Document
@@ -154,15 +154,23 @@ class Candidate:
             return True
         has_prose = self.columns.has_text or self.columns.has(Role.TEXTS)
         is_list = self.count > 1 or self.is_declared or Sign.LEVELS in self.signs
-        if self.is_scored and has_prose and is_list and (is_known or self._has_deductions()):
+        is_known_here = is_known and (Sign.FILE in self.signs or not self._has_gates_only())
+        if self.is_scored and has_prose and is_list and (is_known_here or self._has_deductions()):
             return True
         is_placed = bool(self.groups[0].path) or self.is_declared
         is_asked = len(self.groups[0].path) == 1 and self._are_questions()
-        return self.is_own and is_placed and (is_known or self.groups[0].is_marked or is_asked)
+        return self.is_own and is_placed and (is_known or self._is_marked() or is_asked)
+
+    def _is_marked(self) -> bool:
+        """Return whether something says that the items are scored; many things may be required."""
+        return self.groups[0].is_marked and (is_container(self.groups[0].key) or not self._has_gates_only())
+
+    def _has_gates_only(self) -> bool:
+        return self.columns.is_scored and not self.columns.has(*(role for role in MARKS if role is not Role.GATE))
 
     def _is_near_others(self) -> bool:
         """Return whether criteria with a key that files of another purpose have are worth a note all the same."""
-        is_sure = bool(self.signs & {Sign.FILE, Sign.TEXTS})
+        is_sure = bool(self.signs & {Sign.FILE, Sign.TEXTS}) and not self.besides[0].is_twice_foreign
         has_two = sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE)) > 1
         is_marked = self.is_declared or has_two or is_answered(self.columns)
         return self.is_scored and self.columns.has_text and is_sure and is_marked
@@ -225,6 +233,16 @@ class Candidate:
             found += [Question(view.path, view.unscorable)] if view.unscorable else []
         return list(dict.fromkeys(found))
 
+    def _find_not_applicable(self) -> Path:
+        """Return the first key which says that a criterion does not hold for all answers; empty if there is none."""
+        words = vocabulary().sets["applies"]
+        for group in self.groups:
+            for step, entry in group.items.items():
+                found = next((key for key in entry if split_words(key) & words), None)
+                if found is not None:
+                    return (*group.path, step, found)
+        return ()
+
     def _list_open(self) -> Iterator[tuple[Path, str]]:
         path = self.groups[0].path
         for names in self.columns.rivals.values():
@@ -233,6 +251,9 @@ class Candidate:
         if self.columns.has(Role.TEXTS):
             lists = join_words([f"`{shorten(name)}`" for name in self.columns.names(Role.TEXTS)])
             yield path, f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
+        if place := self._find_not_applicable():
+            told = f"`{shorten(str(place[-1]))}` says that a criterion may not apply"
+            yield place, f"{told}, and nothing says how the rest counts then"
         for sibling in self.siblings:
             name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
             yield sibling, f"`{name}` may hold criteria too, and is not read; run `rubric-lint adopt FILE`"

@@ -115,7 +115,12 @@ class Columns:
     @property
     def is_scored(self) -> bool:
         """Whether something of them is a number that may be a score or a weight."""
-        return self.has(*(role for role in MARKS if role is not Role.WEIGHT_WORDS))
+        return self.has(Role.WEIGHT, Role.LEVELS, Role.SCALE, Role.HIGHEST) or self._has_flags()
+
+    def _has_flags(self) -> bool:
+        """Return whether a gate is said to be one, in a flag: thresholds alone are those of computed metrics too."""
+        names = self.names(Role.GATE)
+        return any(isinstance(entry.get(name), bool) for entry in self.entries for name in names)
 
     @property
     def are_statements(self) -> bool:
@@ -259,7 +264,8 @@ class _ColumnReader:
             having = 0
             for entry in self.entries:
                 count = sum(isinstance(value, str) and form.search(key) is not None for key, value in entry.items())
-                having += 1 < count < len(entry)
+                is_alone = self.is_map and self.parsed.levels(entry) is not None
+                having += 1 < count < len(entry) + is_alone
             if 2 * having > len(self.entries):
                 return star
         return ""
@@ -278,7 +284,8 @@ class _ColumnReader:
             found = [way for way in ways if is_most(self.entries, (way,), lambda value: read_ends(value) is not None)]
             if found:
                 self.roles[Role.SCALE] = (found[0],)
-        elif not self._take(Role.SCALE, known, is_scale):
+        like = [key for key in self.keys if split_words(key) & vocabulary().sets["scales"]]
+        if not inner and not self._take(Role.SCALE, [*known, *like], is_scale):
             self._take(Role.HIGHEST, known, lambda value: type(value) is int and value > 1)
 
     def names(self, role: Role) -> Names:
@@ -301,11 +308,22 @@ class _ColumnReader:
             off = [name for name in known.gate if any(entry.get(name) is False for entry in self.entries)]
             self.roles[Role.GATE] = tuple(dict.fromkeys((*gates, *off)))
         is_flag = partial(lambda kind, value: type(value) is kind, bool)
-        self._take(Role.NEGATIVE, known.negative, is_flag)
+        like = [key for key in self.keys if split_words(key) & vocabulary().sets["penalty"]]
+        self._take(Role.NEGATIVE, [*known.negative, *like], is_flag)
         self._take(Role.POSITIVE, known.positive, is_flag)
-        if signs := [key for key in self.keys if any(says_penalty(key, entry.get(key)) for entry in self.entries)]:
+        signs = [key for key in self.keys if any(says_penalty(key, entry.get(key)) for entry in self.entries)]
+        signs += [key for key in self.keys if key not in signs and self._is_polarity(key)]
+        if signs:
             self.roles[Role.POLARITY] = tuple(signs)
         self._read_points_off()
+
+    def _is_polarity(self, key: str) -> bool:
+        """Return whether a key says in known words whether an answer is better with or without what is judged."""
+        words = vocabulary().sets
+        values = [entry[key] for entry in self.entries if key in entry]
+        if not split_words(key) & words["polarities"] or not all(isinstance(value, str) for value in values):
+            return False
+        return all(is_unwanted(value) or value.strip().lower() in words["wanted"] for value in values)
 
     def _read_points_off(self) -> None:
         """Read the points that a criterion takes off in the place of those that others give: `penalty: 2`."""
@@ -375,6 +393,12 @@ class _ColumnReader:
         return are_short and len(values) > 1 and len({*values}) == len(values)
 
 
+def is_unwanted(value: Any) -> bool:
+    """Return whether a value says in one known word that an answer is better without what a criterion describes."""
+    words = vocabulary().sets
+    return isinstance(value, str) and value.strip().lower() in words["avoided"] | words["penalty"]
+
+
 def _find_held(entries: Sequence[Entry], names: Names) -> list[str]:
     """Return those of some names that entries have."""
     return [name for name in names if any(name in entry for entry in entries)]
@@ -410,9 +434,12 @@ def _is_numbered(key: str) -> bool:
 
 def find_scale_in_texts(columns: Columns) -> tuple[int, int] | None:
     """Return the scale that the text of each criterion explains: "1=Nothing is named. 5=All is named."."""
-    names = columns.names(Role.TEXT)
-    said = {read_ends_in_text(str(look(entry, name))) for entry in columns.entries for name in names[:1]}
-    ends = next(iter(said)) if len(said) == 1 else None
+    texts = columns.names(Role.TEXT)[:1]
+    other = {key for entry in columns.entries for key in entry if split_words(key) & vocabulary().sets["of_criteria"]}
+    ends = None
+    for name in (*texts, *sorted(other)):
+        said = {read_ends_in_text(text) for entry in columns.entries if isinstance(text := look(entry, name), str)}
+        ends = next(iter(said)) if ends is None and len(said) == 1 else ends
     highest = {entry.get(name) for entry in columns.entries for name in columns.names(Role.HIGHEST)}
     if ends is None or not highest <= {ends[1]}:
         return None

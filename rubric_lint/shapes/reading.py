@@ -16,7 +16,16 @@ from rubric_lint.messages import describe, join_words, name_scores, shorten
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.shapes.direction import word_fall
 from rubric_lint.shapes.doubts import Doubt, find_doubts, find_in_level, find_unknown, is_total, says_sum
-from rubric_lint.shapes.scores import RANGE, Ends, is_amount, read_ends, read_percent, read_score, read_share
+from rubric_lint.shapes.scores import (
+    RANGE,
+    Ends,
+    is_amount,
+    read_ends,
+    read_levels,
+    read_percent,
+    read_score,
+    read_share,
+)
 from rubric_lint.shapes.shape import (
     YES_NO,
     Marks,
@@ -408,17 +417,25 @@ class _Reading:
         if isinstance(value, dict):
             return [self._level((*place, key), key, text, is_key=True) for key, text in value.items()]
         if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
-            first = ends[0] if isinstance(ends, tuple) and ends[1] - ends[0] == len(value) - 1 else None
-            return [
-                self._level((*place, at), None if first is None else str(first + at), text, is_key=False)
-                for at, text in enumerate(value)
-            ]
+            return self._read_strings(value, place, ends)
         if not isinstance(value, list):
             self._report_kind(f"`{place[-1]}` is", place, "a mapping from scores to texts, or a list")
         value = value if isinstance(value, list) else []
         for at in (at for at, item in enumerate(value) if not isinstance(item, dict)):
             self._report_kind(f"`{place[-1]}` has", (*place, at), "a mapping with a score and a text")
         return [self._level_of((*place, at), item) for at, item in enumerate(value) if isinstance(item, dict)]
+
+    def _read_strings(self, value: list[str], place: Path, ends: Ends | str | None) -> list[_Level]:
+        """Read levels that begin with their scores, or that are as many as the scores of the scale."""
+        scores: list[Decimal | Fraction | None] = [None] * len(value)
+        if numbered := read_levels(value):
+            scores = [level.score for level in numbered.levels]
+        elif isinstance(ends, tuple) and ends[1] - ends[0] == len(value) - 1:
+            scores = [ends[0] + at for at in range(len(value))]
+        return [
+            self._level((*place, at), None if score is None else str(score), text, is_key=False)
+            for at, (score, text) in enumerate(zip(scores, value, strict=True))
+        ]
 
     def _report_kind(self, subject: str, place: Path, expected: str) -> None:
         text = describe(self.document.value(place), self.document.written_at(place))

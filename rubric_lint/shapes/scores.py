@@ -157,7 +157,9 @@ def adds_up(value: Any) -> bool:
 
 def find_text(level: Mapping[str, Any]) -> str:
     """Return the key of the text of a level; empty if it has none."""
-    return next((name for name in vocabulary().levels.text if isinstance(level.get(name), str)), "")
+    known = next((name for name in vocabulary().levels.text if isinstance(level.get(name), str)), "")
+    texts = [name for name, value in level.items() if is_prose(value) and name not in vocabulary().fields.text]
+    return known or (texts[0] if len(texts) == 1 else "")
 
 
 _MOST = 1001

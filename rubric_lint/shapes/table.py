@@ -18,11 +18,12 @@ from rubric_lint.shapes.columns import (
     find_sums,
     holds_statement,
     is_answered,
+    is_unwanted,
     look,
 )
-from rubric_lint.shapes.doubts import DoubtSearch, says_penalty
+from rubric_lint.shapes.doubts import DoubtSearch
 from rubric_lint.shapes.places import Group
-from rubric_lint.shapes.scores import is_prose, read_ends, read_percent
+from rubric_lint.shapes.scores import find_text, is_prose, read_ends, read_percent
 from rubric_lint.shapes.shape import YES_NO, Shape, split_words
 from rubric_lint.shapes.vocabulary import vocabulary
 from rubric_lint.text.document import Document
@@ -135,8 +136,9 @@ class TableWriter:
         marks: dict[str, Any] = dict.fromkeys(self.columns.names(Role.NEGATIVE), True)
         marks |= dict.fromkeys(self.columns.names(Role.POSITIVE), False)
         for name in self.columns.names(Role.POLARITY):
-            said = dict.fromkeys(entry[name] for entry in self.entries if says_penalty(name, entry.get(name)))
-            marks[name] = next(iter(said)) if len(said) == 1 else list(said)
+            said = dict.fromkeys(entry[name] for entry in self.entries if is_unwanted(entry.get(name)))
+            if said:
+                marks[name] = next(iter(said)) if len(said) == 1 else list(said)
         return marks
 
     def _find_few_levels(self) -> tuple[str, ...]:
@@ -180,7 +182,7 @@ class TableWriter:
     def _is_answered(self) -> bool:
         """Return whether the criteria are met or not: some cost points, or say so."""
         return (
-            self.columns.has(Role.NEGATIVE, Role.POSITIVE)
+            self.columns.has(Role.NEGATIVE, Role.POSITIVE, Role.POLARITY)
             or is_answered(self.columns)
             or all(map(_says_yes_no, self.entries))
         )
@@ -255,7 +257,7 @@ class TableWriter:
         ]
         if any(name in level for level in levels for name in _LEVEL_TEXT):
             return ""
-        return next((name for name in vocabulary().levels.text if any(name in level for level in levels)), "")
+        return find_text(levels[0]) if levels else ""
 
     def _find_task(self) -> str:
         """Return the place of what each of several rubrics judges."""
