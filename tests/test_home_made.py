@@ -8,8 +8,8 @@ from cases import read_cases
 from found import codes
 
 from rubric_lint.dialects import could_hold_rubrics
-from rubric_lint.dialects.search.home_made import TITLE
 from rubric_lint.lint.engine import examine_file
+from rubric_lint.shapes.candidate import TITLE
 from rubric_lint.shapes.infer import infer, words
 from rubric_lint.suggest import name_in
 from rubric_lint.text.reading import read_documents

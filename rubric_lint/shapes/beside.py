@@ -1,6 +1,5 @@
 """Find what stands beside criteria: a pass mark, a scale, a total, shared levels, and signs of other purposes."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +9,7 @@ from typing import Any
 from rubric_lint.format.criterion import is_number
 from rubric_lint.shapes.columns import Entry, Parsed
 from rubric_lint.shapes.doubts import holds_mappings, is_of_model, is_pass_mark, is_total, is_way
-from rubric_lint.shapes.places import Group
+from rubric_lint.shapes.places import Group, is_named
 from rubric_lint.shapes.scores import is_amount, is_prose, read_ends, read_percent
 from rubric_lint.shapes.shape import split_words
 from rubric_lint.shapes.vocabulary import vocabulary
@@ -96,8 +95,7 @@ def _is_of_other_tool(document: Document) -> bool:
     """Return whether a document is a schema, a description of an interface or a translation."""
     top = document.data if isinstance(document.data, dict) else {}
     is_schema = "json-schema.org" in str(top.get("$schema", ""))
-    is_translation = re.search(vocabulary().files["translated"], document.source.name, re.IGNORECASE) is not None
-    return is_schema or is_translation or not vocabulary().foreign.never.isdisjoint(top)
+    return is_schema or is_named(document, "translated") or not vocabulary().foreign.never.isdisjoint(top)
 
 
 def _find_foreign_fields(parsed: Parsed, group: Group) -> Iterator[str]:

@@ -225,9 +225,14 @@ class Candidate:
         return list(read_shape(self.document, self.shape)) if self.written.keys() & {"outcome", "levels"} else []
 
     @cached_property
+    def open(self) -> list[Question]:
+        """What the file leaves open whatever the table says."""
+        return [Question(place, reason) for place, reason in self._list_open()]
+
+    @cached_property
     def questions(self) -> list[Question]:
         """What the file leaves open, the first of which is the reason not to score it."""
-        found = [Question(place, reason) for place, reason in self._list_open()]
+        found = list(self.open)
         for view in self.views:
             found += [Question(place, reason) for place, reason in view.doubts]
             found += [Question(view.path, view.unscorable)] if view.unscorable else []

@@ -308,22 +308,12 @@ class _ColumnReader:
             off = [name for name in known.gate if any(entry.get(name) is False for entry in self.entries)]
             self.roles[Role.GATE] = tuple(dict.fromkeys((*gates, *off)))
         is_flag = partial(lambda kind, value: type(value) is kind, bool)
-        like = [key for key in self.keys if split_words(key) & vocabulary().sets["penalty"]]
+        like = [key for key in self.keys if split_words(key) & vocabulary().sets["penalty_flags"]]
         self._take(Role.NEGATIVE, [*known.negative, *like], is_flag)
         self._take(Role.POSITIVE, known.positive, is_flag)
-        signs = [key for key in self.keys if any(says_penalty(key, entry.get(key)) for entry in self.entries)]
-        signs += [key for key in self.keys if key not in signs and self._is_polarity(key)]
-        if signs:
+        if signs := [key for key in self.keys if any(says_penalty(key, entry.get(key)) for entry in self.entries)]:
             self.roles[Role.POLARITY] = tuple(signs)
         self._read_points_off()
-
-    def _is_polarity(self, key: str) -> bool:
-        """Return whether a key says in known words whether an answer is better with or without what is judged."""
-        words = vocabulary().sets
-        values = [entry[key] for entry in self.entries if key in entry]
-        if not split_words(key) & words["polarities"] or not all(isinstance(value, str) for value in values):
-            return False
-        return all(is_unwanted(value) or value.strip().lower() in words["wanted"] for value in values)
 
     def _read_points_off(self) -> None:
         """Read the points that a criterion takes off in the place of those that others give: `penalty: 2`."""
@@ -391,12 +381,6 @@ class _ColumnReader:
             isinstance(value, str) and 0 < len(value) <= _LONGEST_ID and "\n" not in value for value in values
         )
         return are_short and len(values) > 1 and len({*values}) == len(values)
-
-
-def is_unwanted(value: Any) -> bool:
-    """Return whether a value says in one known word that an answer is better without what a criterion describes."""
-    words = vocabulary().sets
-    return isinstance(value, str) and value.strip().lower() in words["avoided"] | words["penalty"]
 
 
 def _find_held(entries: Sequence[Entry], names: Names) -> list[str]:

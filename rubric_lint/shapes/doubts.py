@@ -918,7 +918,8 @@ def _read_several(key: str, value: Mapping[str, Any] | Sequence[Any]) -> str:
         return "gate"
     if isinstance(value, list) and is_pass_mark(key) and all(is_amount(each) or _says_mark(each) for each in value):
         return "pass"
-    return "grades" if words & _GRADES and _are_grades(value) else ""
+    may_grade = words & _GRADES or (isinstance(value, list) and words & _MARK)
+    return "grades" if may_grade and _are_grades(value) else ""
 
 
 def _says_mark(value: Any) -> bool:
@@ -937,8 +938,12 @@ def _are_grades(value: Any) -> bool:
 
 def _is_bound(value: Any) -> bool:
     """Return whether a value is a score, or a range of scores."""
-    if isinstance(value, dict | list):
-        return bool(value) and all(map(is_number, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, dict):  # what it is called may stand there as well
+        return any(map(is_number, value.values())) and all(
+            is_number(each) or isinstance(each, str) for each in value.values()
+        )
+    if isinstance(value, list):
+        return bool(value) and all(map(is_number, value))
     return is_number(value) or (isinstance(value, str) and _is_range(value))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from rubric_lint.format.criterion import is_number
 from rubric_lint.shapes.columns import NAMES, Columns, Entry, Parsed, Role, is_statement, read_columns
 from rubric_lint.shapes.scores import is_prose
-from rubric_lint.shapes.shape import Names, list_words
+from rubric_lint.shapes.shape import Names, list_words, split_words
 from rubric_lint.shapes.vocabulary import vocabulary
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
@@ -45,9 +45,12 @@ class Group:
         return self.columns.is_scored or self.columns.has(Role.WEIGHT_WORDS) or bool(self.columns.rivals)
 
 
-def is_named(document: Document, kind: str) -> bool:
-    """Return whether the name of a file says what kind it is: `own`, `judged` or `described`."""
-    return re.search(vocabulary().files[kind], document.source.name, re.IGNORECASE) is not None
+def is_named(document: Document, kind: str, *, by_folder: bool = True) -> bool:
+    """Return whether the name of a file says what kind it is, one of `files` in the vocabulary, or that of its folder."""
+    name = document.source.name
+    if not by_folder:
+        name = name.replace("\\", "/").rpartition("/")[2]
+    return re.search(vocabulary().files[kind], name, re.IGNORECASE) is not None
 
 
 def last_word(key: str) -> str:
@@ -87,10 +90,16 @@ def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Pat
             isinstance(step, str) and last_word(step) in words.containers.strong for step in path
         )
         for key, value in mapping.items():
-            is_apart = key in words.fields.parts or key in words.foreign.entry
+            is_apart = key in words.fields.parts or key in words.foreign.entry or _changes_scores(key)
             is_held = isinstance(value, list | dict) and bool(value) and not is_apart
             if is_held and (is_inside or is_container(key)):
                 yield (*path, key), value
+
+
+def _changes_scores(key: str) -> bool:
+    """Return whether a key holds what adds to the score of criteria, or what fails them: penalties, a bonus, gates."""
+    words = vocabulary().sets
+    return bool(split_words(key) & (words["penalty"] | words["bonus"] | words["gate"]))
 
 
 def _read_items(parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, Entry]:

@@ -157,9 +157,13 @@ def adds_up(value: Any) -> bool:
 
 def find_text(level: Mapping[str, Any]) -> str:
     """Return the key of the text of a level; empty if it has none."""
-    known = next((name for name in vocabulary().levels.text if isinstance(level.get(name), str)), "")
-    texts = [name for name, value in level.items() if is_prose(value) and name not in vocabulary().fields.text]
-    return known or (texts[0] if len(texts) == 1 else "")
+    words = vocabulary()
+    known = [name for name in words.levels.text if isinstance(level.get(name), str)]
+    told = [name for name in known if is_prose(level[name])]
+    other = [name for name, value in level.items() if is_prose(value) and name not in words.fields.text]
+    if told or len(other) != 1:
+        return next(iter((*told, *known)), "")
+    return other[0]
 
 
 _MOST = 1001

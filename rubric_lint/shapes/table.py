@@ -18,10 +18,9 @@ from rubric_lint.shapes.columns import (
     find_sums,
     holds_statement,
     is_answered,
-    is_unwanted,
     look,
 )
-from rubric_lint.shapes.doubts import DoubtSearch
+from rubric_lint.shapes.doubts import DoubtSearch, says_penalty
 from rubric_lint.shapes.places import Group
 from rubric_lint.shapes.scores import find_text, is_prose, read_ends, read_percent
 from rubric_lint.shapes.shape import YES_NO, Shape, split_words
@@ -136,9 +135,8 @@ class TableWriter:
         marks: dict[str, Any] = dict.fromkeys(self.columns.names(Role.NEGATIVE), True)
         marks |= dict.fromkeys(self.columns.names(Role.POSITIVE), False)
         for name in self.columns.names(Role.POLARITY):
-            said = dict.fromkeys(entry[name] for entry in self.entries if is_unwanted(entry.get(name)))
-            if said:
-                marks[name] = next(iter(said)) if len(said) == 1 else list(said)
+            said = dict.fromkeys(entry[name] for entry in self.entries if says_penalty(name, entry.get(name)))
+            marks[name] = next(iter(said)) if len(said) == 1 else list(said)
         return marks
 
     def _find_few_levels(self) -> tuple[str, ...]:
@@ -257,7 +255,8 @@ class TableWriter:
         ]
         if any(name in level for level in levels for name in _LEVEL_TEXT):
             return ""
-        return find_text(levels[0]) if levels else ""
+        names = dict.fromkeys(map(find_text, levels))
+        return max(names, key=lambda name: sum(name in level for level in levels), default="")
 
     def _find_task(self) -> str:
         """Return the place of what each of several rubrics judges."""

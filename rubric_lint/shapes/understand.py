@@ -3,8 +3,7 @@
 `understand` is the one function that says so; checks, `show`, `adopt`, scores and near misses ask it.
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +30,9 @@ from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.source import Kind, kind_of
 from rubric_lint.text.tree import parts_of
 
+_NAMES = frozenset({"criteria", "dimensions", "rubrics", "rubric"})
+_KINDS_OF_CHECKS = frozenset({"check", "checks", "deterministic", "automatic", "automated"})
+
 
 @dataclass(frozen=True)
 class Hints:
@@ -50,15 +52,18 @@ def understand(document: Document, hints: Hints = Hints()) -> list[Candidate]:
     parsed = Parsed()
     builder = _Builder(document, parsed, hints)
     made: list[Candidate] = []
-    for alike in cluster(_choose_groups(document, parsed, is_asked=hints.asks)):
+    groups = find_groups(document, parsed)
+    for alike in cluster(_choose_groups(document, parsed, groups, is_asked=hints.asks)):
         made += builder.build(alike)
     if not hints.asks:
         made = [each for each in made if each.is_rubric or each.is_near]
-    if made:
-        paths = [path for each in made for path in each.paths]
-        read = [place for each in made for beside in each.besides for place in beside.places.values()]
-        siblings = list(_find_siblings(document, parsed, [*paths, *read]))
-        made = [replace(each, siblings=siblings) for each in made]
+    parts = [] if hints.asks else [_find_whole(each, made) for each in made]
+    made = [each for each, part in zip(made, parts, strict=True) if not part] if parts else made
+    paths = [path for each in made for path in each.paths]
+    read = [place for each in made for beside in each.besides for place in beside.places.values()]
+    siblings = list(find_siblings(document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)) if made else []
+    siblings = list(dict.fromkeys((*siblings, *filter(None, parts))))
+    made = [replace(each, siblings=[*siblings, *_find_alike(each, groups, {*paths, *siblings})]) for each in made]
     return sorted(made, key=lambda each: -each.count)
 
 
@@ -68,9 +73,8 @@ def decide(candidates: Sequence[Candidate]) -> Decision:
     return next((each for each in Decision if each in decisions), Decision.SILENT)
 
 
-def _choose_groups(document: Document, parsed: Parsed, *, is_asked: bool) -> list[Group]:
+def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], *, is_asked: bool) -> Sequence[Group]:
     """Return what may be criteria: what is scored, else what has the name of criteria, else texts, else anything."""
-    groups = find_groups(document, parsed)
     marked = [group for group in groups if group.is_marked and group.columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS)]
     named = [group for group in groups if last_word(group.key) in vocabulary().containers.strong]
     if not (is_asked or is_named(document, "own")):  # then only a name or the texts of levels show what they are
@@ -80,6 +84,7 @@ def _choose_groups(document: Document, parsed: Parsed, *, is_asked: bool) -> lis
             if not group.path or group.columns.has(Role.LEVELS) or _has_name(group) or is_container(group.key)
         ]
         return marked or named or _choose_texts(document, parsed)
+    marked = [group for group in marked if _has_name(group)] or marked
     return marked or named or _choose_texts(document, parsed) or groups or find_amounts(document)[:1]
 
 
@@ -102,8 +107,32 @@ def _choose_texts(document: Document, parsed: Parsed) -> list[Group]:
     return sorted(known, key=lambda group: -len(group.items))[:1]
 
 
-def _find_siblings(document: Document, parsed: Parsed, paths: Sequence[Path]) -> Iterator[Path]:
-    """Find what holds criteria by its name, or by what is in it, beside those that are known."""
+def _find_whole(candidate: Candidate, others: Sequence[Candidate]) -> Path:
+    """Return what stands beside others and holds some criteria, which may be a part of those; empty if nothing does."""
+    path = candidate.paths[0]
+    for other in others:
+        holder = other.paths[0][:-1]
+        if len(holder) < len(path) - 1 and path[: len(holder)] == holder:
+            return path[: len(holder) + 1]
+    return ()
+
+
+def _find_alike(candidate: Candidate, groups: Sequence[Group], known: Collection[Path]) -> Iterator[Path]:
+    """Find the lists beside criteria whose items have the same keys, at least those of the text and of one more."""
+    texts = {*candidate.columns.names(Role.TEXT)}
+    keys = {key for entry in candidate.columns.entries for key in entry}
+    for group in groups:
+        entries = group.columns.entries
+        shared = keys.intersection(*entries) if entries else set()
+        is_beside = any(group.path[:-1] == path[:-1] for path in candidate.paths)
+        if is_beside and group.path not in known and shared & texts and len(shared) > 1:
+            yield group.path
+
+
+def find_siblings(
+    document: Document, parsed: Parsed, paths: Sequence[Path], names: Collection[str] = _NAMES
+) -> Iterator[Path]:
+    """Find what holds criteria by one of some names, apart from those at some paths, above and below them."""
     known = {*paths}
     above = {path[:length] for path in paths for length in range(len(path))}
     for path, mapping in document.mappings:
@@ -111,14 +140,12 @@ def _find_siblings(document: Document, parsed: Parsed, paths: Sequence[Path]) ->
             continue
         for key, value in mapping.items():
             place = (*path, key)
-            is_other = last_word(key) in _OTHERS or not _KINDS_OF_CHECKS.isdisjoint(list_words(key))
+            is_other = last_word(key) in names or not _KINDS_OF_CHECKS.isdisjoint(
+                {*names}.intersection(list_words(key))
+            )
             is_related = not is_other or place in known or place in above
             if not is_related and not parsed.levels(value) and _holds_criteria(value):
                 yield place
-
-
-_OTHERS = frozenset({"criteria", "dimensions", "rubrics", "rubric"})
-_KINDS_OF_CHECKS = frozenset({"check", "checks", "deterministic", "automatic", "automated"})
 
 
 def _holds_criteria(value: Any) -> bool:
@@ -182,10 +209,7 @@ class _Builder:
     def _is_file_named(self, columns: Columns, *, is_common: bool) -> bool:
         """Return whether the name of the file says that a judge reads it, or that of its folder, if the key helps."""
         kinds = ("judged", "described") if columns.has(Role.LEVELS) else ("judged",)
-        name = self.document.source.name
-        if is_common:
-            name = name.replace("\\", "/").rpartition("/")[2]
-        return any(re.search(vocabulary().files[kind], name, re.IGNORECASE) for kind in kinds)
+        return any(is_named(self.document, kind, by_folder=not is_common) for kind in kinds)
 
     def _are_levels_described(self, columns: Columns) -> bool:
         described = 0

@@ -11,7 +11,6 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
-from rubric_lint.dialects.search.home_made import TITLE
 from rubric_lint.format.view import View
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
@@ -20,6 +19,7 @@ from rubric_lint.project.settings import FileSettings, SettingsFinder, shorten
 from rubric_lint.report.show import ShowText
 from rubric_lint.run.console import complain
 from rubric_lint.run.given import Input, read_given
+from rubric_lint.shapes.candidate import TITLE
 from rubric_lint.shapes.infer import Inferred, can_describe, find_likeliest, generalize, infer, list_words
 from rubric_lint.shapes.reading import find_shapes
 from rubric_lint.shapes.shape import Shape, find_contradictions
