@@ -67,8 +67,9 @@ class Beside:
         return not DECLARING.isdisjoint(self.places)
 
 
-def find_beside(document: Document, parsed: Parsed, group: Group) -> Beside:
+def find_beside(parsed: Parsed, group: Group) -> Beside:
     """Find what is said beside some criteria, the nearest first."""
+    document = group.document
     reader = _Reader(parsed)
     holders = [*_find_holders(document, parsed, group.path), *_find_in_map(document, group)]
     places: dict[What, Path] = {}

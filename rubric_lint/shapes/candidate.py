@@ -56,13 +56,12 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Criteria that a document may hold, in one place or in several of one form.
+    """Criteria that a document may hold, in one place or in several of one form; several documents may have the form.
 
     `columns` are the keys of all of them by their role, `besides` what stands beside each group; `signs` speak for
     criteria of a judge. `siblings` are the places of other criteria. `written` is the table that describes them.
     """
 
-    document: Document
     groups: Sequence[Group]
     at: Path
     columns: Columns
@@ -72,6 +71,16 @@ class Candidate:
     siblings: Sequence[Path] = ()
 
     # What it is.
+
+    @property
+    def document(self) -> Document:
+        """The document of the criteria, the first if they are in several."""
+        return self.groups[0].document
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents of the criteria."""
+        return list(dict.fromkeys(group.document for group in self.groups))
 
     @property
     def paths(self) -> list[Path]:
@@ -206,7 +215,7 @@ class Candidate:
     def left_over(self) -> LeftOver:
         """What the table does not use."""
         what = (self.groups, self.at, self.columns, self.besides)
-        return find_left_over(*what, document=self.document, table=self.written)
+        return find_left_over(*what, table=self.written)
 
     def as_table(self) -> dict[str, Any]:
         """Return the table that describes the criteria, without a name and files."""
@@ -222,7 +231,9 @@ class Candidate:
     @cached_property
     def views(self) -> list[View]:
         """What the table reads, in the order of the document; nothing where it says in no words what is judged."""
-        return list(read_shape(self.document, self.shape)) if self.written.keys() & {"outcome", "levels"} else []
+        if not self.written.keys() & {"outcome", "levels"}:
+            return []
+        return [view for document in self.documents for view in read_shape(document, self.shape)]
 
     @cached_property
     def open(self) -> list[Question]:

@@ -19,11 +19,12 @@ _MOST_MAPPINGS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A list or a map that may hold criteria: its path, its items by their step, and the roles of their keys.
+    """A list or a map of a document that may hold criteria: its items by their step, and the roles of their keys.
 
     With `are_texts`, each item is a text alone.
     """
 
+    document: Document
     path: Path
     items: Mapping[str | int, Entry]
     columns: Columns
@@ -46,7 +47,7 @@ class Group:
 
 
 def is_named(document: Document, kind: str, *, by_folder: bool = True) -> bool:
-    """Return whether the name of a file says what kind it is, one of `files` in the vocabulary, or that of its folder."""
+    """Return whether the name of a file, or that of its folder, is of a kind: one of `files` in the vocabulary."""
     name = document.source.name
     if not by_folder:
         name = name.replace("\\", "/").rpartition("/")[2]
@@ -74,7 +75,7 @@ def find_groups(document: Document, parsed: Parsed) -> list[Group]:
         items = _read_items(parsed, path, value)
         columns = read_columns(parsed, [*items.values()], is_map=isinstance(value, dict)) if items else None
         if columns:
-            found[path] = Group(path, items, columns)
+            found[path] = Group(document, path, items, columns)
     found = _choose_nested(found)
     joined = _join_sections(document, parsed, found)
     return [*(each for path, each in found.items() if path[:-2] not in joined), *joined.values()]
@@ -172,7 +173,7 @@ def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Grou
             parts: Names = (names.pop(),)
             is_map = isinstance(value, dict)
             if columns := read_columns(parsed, [*items.values()], is_map=is_map, parts=parts):
-                joined[top] = Group(top, items, columns)
+                joined[top] = Group(document, top, items, columns)
     return joined
 
 
@@ -188,7 +189,7 @@ def find_text_groups(document: Document) -> list[Group]:
         last = last_word(str(path[-1])) if path else ""
         is_known = last in words.containers.strong
         if len(pairs) >= (2 if is_known else 3) and all(is_prose(text) for _, text in pairs):
-            found.append(_as_texts(path, pairs))
+            found.append(_as_texts(document, path, pairs))
     return found
 
 
@@ -202,16 +203,16 @@ def find_expected(document: Document) -> list[Group]:
             for name in (name for name in case if name in names):
                 texts = case[name]
                 if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
-                    found.append(_as_texts((*path, name), enumerate(texts)))
+                    found.append(_as_texts(document, (*path, name), enumerate(texts)))
     every = [text for group in found for text in group.columns.entries]
     are_told = 10 * sum(is_statement(entry["description"]) for entry in every) >= 9 * len(every)
     return found if len(found) > 1 and are_told else []
 
 
-def _as_texts(path: Path, texts: Iterable[tuple[str | int, str]]) -> Group:
+def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, str]]) -> Group:
     items = {step: {"description": text} for step, text in texts}
     columns = Columns([*items.values()], {Role.TEXT: ("description",)})
-    return Group(path, items, columns, are_texts=True)
+    return Group(document, path, items, columns, are_texts=True)
 
 
 def find_amounts(document: Document) -> list[Group]:
@@ -222,7 +223,7 @@ def find_amounts(document: Document) -> list[Group]:
         is_under = any(isinstance(step, str) and last_word(step) in words.strong for step in path)
         if is_under and len(mapping) > 1 and all(is_number(value) and value > 0 for value in mapping.values()):
             items: dict[str | int, Entry] = {name: {"weight": value} for name, value in mapping.items()}
-            found.append(Group(path, items, Columns([*items.values()], {Role.WEIGHT: ("weight",)})))
+            found.append(Group(document, path, items, Columns([*items.values()], {Role.WEIGHT: ("weight",)})))
     return found
 
 

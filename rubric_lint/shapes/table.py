@@ -55,12 +55,11 @@ def generalize(place: Path, at: Path) -> Path:
 
 @dataclass(frozen=True)
 class TableWriter:
-    """Writes the table of groups of one form in a document; `at` is their path with a `*` for each step that differs.
+    """Writes the table of groups of one form; `at` is their path with a `*` for each step that differs.
 
-    `scale` is what the user says where the document does not.
+    `scale` is what the user says where no document does.
     """
 
-    document: Document
     parsed: Parsed
     groups: Sequence[Group]
     columns: Columns
@@ -115,13 +114,13 @@ class TableWriter:
     def _merge(self, besides: Sequence[Beside], *, points: bool) -> dict[What, tuple[Path, Any]]:
         """Return what is said beside the groups; what only holds for all of them together is left out."""
         found: dict[What, tuple[Path, Any]] = {}
-        for beside in reversed(besides):
+        for group, beside in reversed(list(zip(self.groups, besides, strict=True))):
             for what, place in beside.places.items():
                 general = generalize(place, self.at)
                 is_of_all = general.count("*") < self.at.count("*")
                 if is_of_all and (what in (What.TOTAL, What.PERCENT) or (what is What.THRESHOLD and points)):
                     continue
-                found[what] = (general, self.document.value(place))
+                found[what] = (general, group.document.value(place))
         return found
 
     def _find_gates(self, *, is_scaled: bool) -> tuple[str, ...]:
@@ -262,7 +261,7 @@ class TableWriter:
         """Return the place of what each of several rubrics judges."""
         if self.at[-2:-1] != ("*",):
             return ""
-        cases = [self.document.value(group.path[:-1]) for group in self.groups]
+        cases = [group.document.value(group.path[:-1]) for group in self.groups]
         asks = sorted(vocabulary().sets["asks"])
         asking = choose([case for case in cases if isinstance(case, dict)], asks, is_prose)
         return pointer((*self.at[:-1], asking[0])) if asking else ""
@@ -297,27 +296,27 @@ class LeftOver:
     `asked` are the keys of criteria that may bear on the score, though nothing says how.
     """
 
-    places: Sequence[Path]
+    places: Sequence[tuple[Document, Path]]
     harmless: Sequence[str]
     asked: Sequence[str]
 
 
 def find_left_over(
-    groups: Sequence[Group], at: Path, columns: Columns, besides: Sequence[Beside], *, document: Document, table: Table
+    groups: Sequence[Group], at: Path, columns: Columns, besides: Sequence[Beside], *, table: Table
 ) -> LeftOver:
     """Find the keys of criteria, and those beside them, that a table does not use."""
     own = _list_used(table, columns)
     known = {at, *_list_places(table)}
     prefixes = {place[:length] for place in known for length in range(len(place) + 1)}
-    unused: dict[Path, None] = {}
+    unused: dict[tuple[Document, Path], None] = {}
     for group, beside in zip(groups, besides, strict=True):
         around = ((*above, key) for above, mapping in beside.holders for key in mapping if key not in group.items)
         for place in (*around, *_list_unused(group, own)):
             if generalize(place, at) not in prefixes:
-                unused[place] = None
+                unused[group.document, place] = None
     inside = {group.path for group in groups}
-    in_doubt = _find_names_in_doubt(document, Shape.from_table({"name": "", **table}), groups)
-    left = dict.fromkeys(str(place[-1]) for place in unused if place[:-2] in inside and place[-1] not in in_doubt)
+    in_doubt = _find_names_in_doubt(Shape.from_table({"name": "", **table}), groups)
+    left = dict.fromkeys(str(place[-1]) for _, place in unused if place[:-2] in inside and place[-1] not in in_doubt)
     harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in columns.entries if key in entry])]
     return LeftOver(list(unused), harmless, [key for key in left if key not in harmless])
 
@@ -367,11 +366,11 @@ def _is_harmless(key: str, values: Sequence[Any]) -> bool:
     return not words["bearing_fields"] & named and (bool(words["plain_fields"] & named) or is_text)
 
 
-def _find_names_in_doubt(document: Document, shape: Shape, groups: Sequence[Group]) -> set[str]:
+def _find_names_in_doubt(shape: Shape, groups: Sequence[Group]) -> set[str]:
     """Return the keys of criteria that may decide their score, which no table says not to count."""
-    search = DoubtSearch(document, shape, (), _ANY_SCALE)
     found: set[str] = set()
     for group in groups:
+        search = DoubtSearch(group.document, shape, (), _ANY_SCALE)
         entries = list(_walk(group.path, group.items, group.columns.names(Role.PARTS)))
         doubts = [doubt for doubt in search.find_in_criteria(entries) if doubt.setting]
         found |= {str(doubt.place[len(group.path) + 1]) for doubt in doubts}

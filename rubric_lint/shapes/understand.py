@@ -47,24 +47,37 @@ def understand(document: Document, hints: Hints = Hints()) -> list[Candidate]:
 
     What is left alone is not among them, unless the user says that the document holds criteria.
     """
-    if kind_of(document.source.name) is Kind.JSON_LINES and not hints.asks:
-        return []
+    return understand_all([document], hints)
+
+
+def understand_all(documents: Sequence[Document], hints: Hints = Hints()) -> list[Candidate]:
+    """Return what documents of one format may hold, those of one form together; see `understand`."""
     parsed = Parsed()
-    builder = _Builder(document, parsed, hints)
-    made: list[Candidate] = []
-    groups = find_groups(document, parsed)
-    for alike in cluster(_choose_groups(document, parsed, groups, is_asked=hints.asks)):
-        made += builder.build(alike)
+    every: list[Group] = []
+    chosen: list[Group] = []
+    for document in documents:
+        if hints.asks or kind_of(document.source.name) is not Kind.JSON_LINES:
+            groups = find_groups(document, parsed)
+            every += groups
+            chosen += _choose_groups(document, parsed, groups, is_asked=hints.asks)
+    builder = _Builder(parsed, hints)
+    made = [candidate for alike in cluster(chosen) for candidate in builder.build(alike)]
     if not hints.asks:
         made = [each for each in made if each.is_rubric or each.is_near]
-    parts = [] if hints.asks else [_find_whole(each, made) for each in made]
-    made = [each for each, part in zip(made, parts, strict=True) if not part] if parts else made
-    paths = [path for each in made for path in each.paths]
-    read = [place for each in made for beside in each.besides for place in beside.places.values()]
-    siblings = list(find_siblings(document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)) if made else []
-    siblings = list(dict.fromkeys((*siblings, *filter(None, parts))))
-    made = [replace(each, siblings=[*siblings, *_find_alike(each, groups, {*paths, *siblings})]) for each in made]
+        made = list(_add_siblings(parsed, made, every))
     return sorted(made, key=lambda each: -each.count)
+
+
+def _add_siblings(parsed: Parsed, made: Sequence[Candidate], groups: Sequence[Group]) -> Iterator[Candidate]:
+    """Yield the candidates of a document that are no part of others, each with what may hold criteria beside it."""
+    parts = [_find_whole(each, made) for each in made]
+    whole = [each for each, part in zip(made, parts, strict=True) if not part]
+    paths = [path for each in whole for path in each.paths]
+    read = [place for each in whole for beside in each.besides for place in beside.places.values()]
+    for each in whole:
+        siblings = find_siblings(each.document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)
+        found = list(dict.fromkeys((*siblings, *filter(None, parts))))
+        yield replace(each, siblings=[*found, *_find_alike(each, groups, {*paths, *found})])
 
 
 def decide(candidates: Sequence[Candidate]) -> Decision:
@@ -157,8 +170,8 @@ def _holds_criteria(value: Any) -> bool:
 
 
 class _Builder:
-    def __init__(self, document: Document, parsed: Parsed, hints: Hints) -> None:
-        self.document, self.parsed, self.hints = document, parsed, hints
+    def __init__(self, parsed: Parsed, hints: Hints) -> None:
+        self.parsed, self.hints = parsed, hints
 
     def build(self, groups: Sequence[Group]) -> list[Candidate]:
         """Return a candidate for groups of one form, or one for each if no pointer leads to them alone."""
@@ -166,14 +179,22 @@ class _Builder:
             steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"
             for steps in zip(*(group.path for group in groups), strict=True)
         )
-        places = {
-            path
-            for path, _ in expand(self.document.data, pointer(at))
-            if any(isinstance(each, str | dict) for each in parts_of(self.document.value(path)))
-        }
-        if len(groups) > 1 and not groups[0].are_texts and places != {group.path for group in groups}:
+        is_exact = groups[0].are_texts or self._leads_to(groups, at)
+        if len(groups) > 1 and not is_exact:
             return [self._build([group], group.path) for group in groups]
         return [self._build(groups, at)]
+
+    @staticmethod
+    def _leads_to(groups: Sequence[Group], at: Path) -> bool:
+        """Return whether a path with `*` leads to some groups, and to nothing else that could be read."""
+        expected = {(group.document, group.path) for group in groups}
+        found = {
+            (document, path)
+            for document in {group.document for group in groups}
+            for path, _ in expand(document.data, pointer(at))
+            if any(isinstance(each, str | dict) for each in parts_of(document.value(path)))
+        }
+        return found == expected
 
     def _build(self, groups: Sequence[Group], at: Path) -> Candidate:
         columns = groups[0].columns
@@ -183,18 +204,19 @@ class _Builder:
             columns = read_columns(self.parsed, items, is_map=is_map, parts=columns.names(Role.PARTS)) or columns
         elif len(groups) > 1:
             columns = replace(columns, entries=[entry for group in groups for entry in group.items.values()])
-        besides = [find_beside(self.document, self.parsed, group) for group in groups]
-        writer = TableWriter(self.document, self.parsed, groups, columns, at, self.hints.scale)
+        besides = [find_beside(self.parsed, group) for group in groups]
+        writer = TableWriter(self.parsed, groups, columns, at, self.hints.scale)
         signs = frozenset(self._find_signs(groups[0], columns, besides[0]))
-        return Candidate(self.document, groups, at, columns, besides, signs, writer.write(besides))
+        return Candidate(groups, at, columns, besides, signs, writer.write(besides))
 
     def _find_signs(self, group: Group, columns: Columns, beside: Beside) -> Iterator[Sign]:
-        is_file = not group.path and isinstance(self.document.data, list) and is_named(self.document, "own")
+        is_file = not group.path and isinstance(group.document.data, list) and is_named(group.document, "own")
         if is_file or _has_name(group):
             yield Sign.NAME
         last = group.path[-1] if group.path else 0
         is_common = isinstance(last, int) or last_word(last) in vocabulary().containers.common
-        if self._is_file_named(columns, is_common=is_common):
+        kinds = ("judged", "described") if columns.has(Role.LEVELS) else ("judged",)
+        if any(is_named(group.document, kind, by_folder=not is_common) for kind in kinds):
             yield Sign.FILE
         if beside.is_declared:
             yield Sign.DECLARED
@@ -205,11 +227,6 @@ class _Builder:
         marks = (Role.GATE, Role.NEGATIVE, Role.POSITIVE, Role.POLARITY, Role.PARTS, Role.SCALE)
         if is_answered(columns) or columns.has(*marks):
             yield Sign.MARKS
-
-    def _is_file_named(self, columns: Columns, *, is_common: bool) -> bool:
-        """Return whether the name of the file says that a judge reads it, or that of its folder, if the key helps."""
-        kinds = ("judged", "described") if columns.has(Role.LEVELS) else ("judged",)
-        return any(is_named(self.document, kind, by_folder=not is_common) for kind in kinds)
 
     def _are_levels_described(self, columns: Columns) -> bool:
         described = 0

@@ -50,7 +50,7 @@ def read_home(document: Document) -> list[View]:
 def _read(candidate: Candidate) -> Iterator[View]:
     """Yield the rubrics of a candidate, with what it leaves open."""
     unused: dict[Path, list[Path]] = {}  # keys of criteria, by the place of their list
-    for place in candidate.left_over.places:
+    for _, place in candidate.left_over.places:
         unused.setdefault(place[:-2], []).append(place)
     shape = candidate.shape
     for view in candidate.views:
