@@ -66,9 +66,14 @@ def is_container(key: str) -> bool:
     return last_word(key) in words.strong or last_word(key) in words.common
 
 
-def find_groups(document: Document, parsed: Parsed) -> list[Group]:
-    """Find the lists and maps of criteria in a document, the innermost of nested ones that have weights or levels."""
-    is_anywhere = is_named(document, "judged") or is_named(document, "own") or is_named(document, "described")
+def find_groups(document: Document, parsed: Parsed, *, is_asked: bool = False) -> list[Group]:
+    """Find the lists and maps of criteria in a document, the innermost of nested ones that have weights or levels.
+
+    In a file that is named for them, or with `is_asked`, they are under any key.
+    """
+    is_anywhere = (
+        is_asked or is_named(document, "judged") or is_named(document, "own") or is_named(document, "described")
+    )
     is_anywhere = is_anywhere and len(document.mappings) <= _MOST_MAPPINGS
     found: dict[Path, Group] = {}
     for path, value in _list_places(document, is_anywhere=is_anywhere):

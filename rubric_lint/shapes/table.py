@@ -291,12 +291,13 @@ def _says_yes_no(entry: Entry) -> bool:
 
 @dataclass(frozen=True)
 class LeftOver:
-    """What a table does not use: the places of its keys, and those of criteria that say nothing of the score.
+    """What a table does not use: the places of keys of criteria, and of those beside them.
 
-    `asked` are the keys of criteria that may bear on the score, though nothing says how.
+    The `harmless` keys of criteria say nothing of the score; those that are `asked` may, though nothing says how.
     """
 
-    places: Sequence[tuple[Document, Path]]
+    inside: Sequence[tuple[Document, Path]]
+    beside: Sequence[tuple[Document, Path]]
     harmless: Sequence[str]
     asked: Sequence[str]
 
@@ -308,17 +309,16 @@ def find_left_over(
     own = _list_used(table, columns)
     known = {at, *_list_places(table)}
     prefixes = {place[:length] for place in known for length in range(len(place) + 1)}
-    unused: dict[tuple[Document, Path], None] = {}
+    inside: dict[tuple[Document, Path], None] = {}
+    around: dict[tuple[Document, Path], None] = {}
     for group, beside in zip(groups, besides, strict=True):
-        around = ((*above, key) for above, mapping in beside.holders for key in mapping if key not in group.items)
-        for place in (*around, *_list_unused(group, own)):
-            if generalize(place, at) not in prefixes:
-                unused[group.document, place] = None
-    inside = {group.path for group in groups}
+        inside |= dict.fromkeys((group.document, place) for place in _list_unused(group, own))
+        places = ((*above, key) for above, mapping in beside.holders for key in mapping if key not in group.items)
+        around |= dict.fromkeys((group.document, each) for each in places if generalize(each, at) not in prefixes)
     in_doubt = _find_names_in_doubt(Shape.from_table({"name": "", **table}), groups)
-    left = dict.fromkeys(str(place[-1]) for _, place in unused if place[:-2] in inside and place[-1] not in in_doubt)
+    left = dict.fromkeys(str(place[-1]) for _, place in inside if place[-1] not in in_doubt)
     harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in columns.entries if key in entry])]
-    return LeftOver(list(unused), harmless, [key for key in left if key not in harmless])
+    return LeftOver(list(inside), list(around), harmless, [key for key in left if key not in harmless])
 
 
 def _list_places(table: Table) -> Iterator[Path]:
@@ -331,7 +331,8 @@ def _list_places(table: Table) -> Iterator[Path]:
 
 def _list_used(table: Table, columns: Columns) -> set[str]:
     """Return the keys of criteria that a table uses."""
-    own = {name.partition(".")[0] for names in columns.roles.values() for name in names}
+    roles = (names for role, names in columns.roles.items() if role is not Role.GATE)  # not all gates are used
+    own = {name.partition(".")[0] for names in roles for name in names}
     for key in ("scale", "levels", "gate"):
         value = table.get(key, ())
         own |= {str(name).partition(".")[0] for name in (value if isinstance(value, list) else [value])}

@@ -57,7 +57,7 @@ def understand_all(documents: Sequence[Document], hints: Hints = Hints()) -> lis
     chosen: list[Group] = []
     for document in documents:
         if hints.asks or kind_of(document.source.name) is not Kind.JSON_LINES:
-            groups = find_groups(document, parsed)
+            groups = find_groups(document, parsed, is_asked=hints.asks)
             every += groups
             chosen += _choose_groups(document, parsed, groups, is_asked=hints.asks)
     builder = _Builder(parsed, hints)

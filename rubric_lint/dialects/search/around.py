@@ -188,7 +188,7 @@ def find_doubts_of_view(view: View) -> View:
     ]
     if not found:
         return view
-    from rubric_lint.shapes.infer import can_describe  # noqa: PLC0415  (few rubrics have any)
+    from rubric_lint.shapes.describing import can_describe  # noqa: PLC0415  (few rubrics have any)
 
     has_table = can_describe(view)
     own = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"

@@ -49,15 +49,13 @@ def read_home(document: Document) -> list[View]:
 
 def _read(candidate: Candidate) -> Iterator[View]:
     """Yield the rubrics of a candidate, with what it leaves open."""
-    unused: dict[Path, list[Path]] = {}  # keys of criteria, by the place of their list
-    for _, place in candidate.left_over.places:
-        unused.setdefault(place[:-2], []).append(place)
     shape = candidate.shape
     for view in candidate.views:
         relaxed = _relax(view, _HOLD_FOR_ANSWERS if shape.scale == YES_NO else _HOLD)
         open_questions = tuple((question.place, question.reason) for question in candidate.open)
         told = replace(relaxed, doubts=(*relaxed.doubts, *open_questions)) if open_questions else relaxed
-        yield _tell_others(told, shape, unused.get(view.path, ()))
+        own = (place for _, place in candidate.left_over.inside if place[: len(view.path)] == view.path)
+        yield _tell_others(told, shape, own)
 
 
 def find_others(document: Document, read: Iterable[Path]) -> Iterator[Path]:

@@ -362,7 +362,7 @@ def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> 
     entries = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
     keys = [key for entry in entries if isinstance(entry, dict) for key in entry]
     if is_alone and keys and sum(map(schema_for().knows, keys)) * 2 <= len(keys):  # most fields are their own
-        from rubric_lint.shapes.infer import can_adopt  # noqa: PLC0415  (only near misses ask)
+        from rubric_lint.shapes.describing import can_adopt  # noqa: PLC0415  (only near misses ask)
 
         if can_adopt(document, path):
             return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
