@@ -225,7 +225,9 @@ def _could_be_metrics(data: bytes) -> bool:
 _CONTAINERS = (b"criteria", b"dimensions", b"axes")
 _IN_TOML = re.compile(rb"(?m)^[ \t]*\[{0,2}(?:[\w.-]+\.)?(?:criteria|dimensions|axes)[ \t]*[\].=]")
 _CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
-_COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors|checklist)["']?[ \t]*:""")
+_COMMON_CONTAINER = re.compile(
+    rb"""\b(?:items|sections|questions|aspects|factors|checklist|checks|requirements|metrics)["']?[ \t]*:"""
+)
 _SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"threshold", b"descriptions")
 _DEDUCTION = re.compile(rb"""\bweight["']?[ \t]*:[ \t]*-[1-9]\d*(?![.\d])""")
 _EXPECTED = re.compile(rb"""\bexpect(?:ed|ations)\w*["']?[ \t]*:""")

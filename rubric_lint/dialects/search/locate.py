@@ -276,6 +276,9 @@ _CONTAINERS = (
     "aspects",
     "factors",
     "checklist",
+    "checks",
+    "requirements",
+    "metrics",
 )
 _SCORED = ("weight", "points", "score", "levels", "anchors", "scale", "threshold", "description")
 
