@@ -26,7 +26,8 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
     found = [each for each in understand_all(documents, hints) if not (each.is_apart or _asks_only(each))]
     told = [each for each in found if each.columns.has_text]
     sure = [each for each in told if each.is_rubric or each.is_near]
-    return sure or told or [each for each in found if Sign.NAME in each.signs]
+    marked = [each for each in told if each.groups[0].is_marked or each.are_texts or Sign.NAME in each.signs]
+    return sure or marked or [each for each in found if Sign.NAME in each.signs]
 
 
 def _asks_only(candidate: Candidate) -> bool:
@@ -39,7 +40,7 @@ def _asks_only(candidate: Candidate) -> bool:
 def can_adopt(document: Document, path: Path) -> bool:
     """Return whether a table can describe what is at a path: criteria with texts, and with weights, levels or gates."""
     found = find_describable([document], Hints(asks=True))
-    return any(path in each.paths and each.groups[0].is_marked for each in found)
+    return any(path in each.paths and each.groups[0].is_marked and each.columns.has_text for each in found)
 
 
 def can_describe(view: View) -> bool:

@@ -41,6 +41,11 @@ class Group:
         return next((step for step in reversed(self.path) if isinstance(step, str)), "")
 
     @property
+    def is_strong(self) -> bool:
+        """Whether its key is one of the words for criteria alone."""
+        return last_word(self.key) in vocabulary().containers.strong
+
+    @property
     def is_marked(self) -> bool:
         """Whether something says that its items are scored."""
         return self.columns.is_scored or self.columns.has(Role.WEIGHT_WORDS) or bool(self.columns.rivals)
@@ -153,7 +158,9 @@ def _choose_nested(found: Mapping[Path, Group]) -> dict[Path, Group]:
     for path, below in inner.items():
         outer = found[path]
         is_title = not outer.is_marked and NAMES.issuperset(outer.columns.names(Role.TEXT))
-        holding = {each[: len(path) + 1] for each in below if found[each].is_marked or is_title}
+        is_open = not (outer.is_strong or outer.is_marked)  # then a word for criteria within it says more
+        known = [each for each in below if found[each].is_marked or is_title or (is_open and found[each].is_strong)]
+        holding = {each[: len(path) + 1] for each in known}
         dropped = [path] if 2 * len(holding) > len(outer.items) else below
         for each in dropped:
             kept.pop(each, None)

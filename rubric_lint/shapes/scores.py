@@ -161,10 +161,13 @@ def find_text(level: Mapping[str, Any]) -> str:
     known = [name for name in words.levels.text if isinstance(level.get(name), str)]
     told = [name for name in known if is_prose(level[name])]
     other = [name for name, value in level.items() if is_prose(value) and name not in words.fields.text]
-    if told or len(other) != 1:
+    if told or len(other) != 1 or len(level) > _FEW_KEYS:
         return next(iter((*told, *known)), "")
     return other[0]
 
+
+_FEW_KEYS = 3
+"""A level whose text is under an unknown key has no more keys."""
 
 _MOST = 1001
 """No more levels are read."""

@@ -89,7 +89,7 @@ def decide(candidates: Sequence[Candidate]) -> Decision:
 def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], *, is_asked: bool) -> Sequence[Group]:
     """Return what may be criteria: what is scored, else what has the name of criteria, else texts, else anything."""
     marked = [group for group in groups if group.is_marked and group.columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS)]
-    named = [group for group in groups if last_word(group.key) in vocabulary().containers.strong]
+    named = [group for group in groups if group.is_strong]
     if not (is_asked or is_named(document, "own")):  # then only a name or the texts of levels show what they are
         marked = [
             group
@@ -188,13 +188,16 @@ class _Builder:
     def _leads_to(groups: Sequence[Group], at: Path) -> bool:
         """Return whether a path with `*` leads to some groups, and to nothing else that could be read."""
         expected = {(group.document, group.path) for group in groups}
-        found = {
-            (document, path)
+        others = [
+            parts_of(document.value(path))
             for document in {group.document for group in groups}
             for path, _ in expand(document.data, pointer(at))
-            if any(isinstance(each, str | dict) for each in parts_of(document.value(path)))
-        }
-        return found == expected
+            if (document, path) not in expected
+        ]
+        if any(isinstance(part, dict) for parts in others for part in parts):
+            return False
+        are_texts = all(isinstance(part, str) for parts in others for part in parts)  # criteria of other cases
+        return not any(others) or (groups[0].is_strong and are_texts)
 
     def _build(self, groups: Sequence[Group], at: Path) -> Candidate:
         columns = groups[0].columns
@@ -211,7 +214,8 @@ class _Builder:
 
     def _find_signs(self, group: Group, columns: Columns, beside: Beside) -> Iterator[Sign]:
         is_file = not group.path and isinstance(group.document.data, list) and is_named(group.document, "own")
-        if is_file or _has_name(group):
+        are_parts = any(last_word(name) in vocabulary().containers.strong for name in columns.names(Role.PARTS))
+        if is_file or are_parts or _has_name(group):
             yield Sign.NAME
         last = group.path[-1] if group.path else 0
         is_common = isinstance(last, int) or last_word(last) in vocabulary().containers.common
