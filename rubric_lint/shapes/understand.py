@@ -77,7 +77,8 @@ def _add_siblings(parsed: Parsed, made: Sequence[Candidate], groups: Sequence[Gr
     for each in whole:
         siblings = find_siblings(each.document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)
         found = list(dict.fromkeys((*siblings, *filter(None, parts))))
-        yield replace(each, siblings=[*found, *_find_alike(each, groups, {*paths, *found})])
+        alike = _find_alike(each, groups, {*paths, *found})
+        yield replace(each, siblings=list(dict.fromkeys((*found, *alike))))
 
 
 def decide(candidates: Sequence[Candidate]) -> Decision:
@@ -131,15 +132,17 @@ def _find_whole(candidate: Candidate, others: Sequence[Candidate]) -> Path:
 
 
 def _find_alike(candidate: Candidate, groups: Sequence[Group], known: Collection[Path]) -> Iterator[Path]:
-    """Find the lists beside criteria whose items have the same keys, at least those of the text and of one more."""
+    """Find what stands beside criteria and holds items with the same keys, at least that of the text and one more."""
     texts = {*candidate.columns.names(Role.TEXT)}
     keys = {key for entry in candidate.columns.entries for key in entry}
+    holder = candidate.paths[0][:-1]
     for group in groups:
         entries = group.columns.entries
         shared = keys.intersection(*entries) if entries else set()
-        is_beside = any(group.path[:-1] == path[:-1] for path in candidate.paths)
-        if is_beside and group.path not in known and shared & texts and len(shared) > 1:
-            yield group.path
+        place = group.path[: len(holder) + 1]
+        is_known = any(group.path[:length] in known for length in range(len(group.path) + 1))
+        if group.path[: len(holder)] == holder and not is_known and shared & texts and len(shared) > 1:
+            yield place
 
 
 def find_siblings(

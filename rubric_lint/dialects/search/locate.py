@@ -285,15 +285,14 @@ _SCORED = ("weight", "points", "score", "levels", "anchors", "scale", "threshold
 
 def has_signs_of_home(document: Document) -> bool:
     """Return whether a document has words of home-made criteria; in a list, or a file of rubrics, under any key."""
-    text = document.quick_text
-    is_under = any(map(text.__contains__, _CONTAINERS)) or text[:1] in "[-" or count_signs(document.source.name) > 0
-    if is_under and any(map(text.__contains__, _SCORED)):
-        return True
-    if "expect" not in text:
-        return False
-    from rubric_lint.format.view import is_named_for_judges  # noqa: PLC0415  (few files have the word)
+    from rubric_lint.format.view import is_named_for_judges  # noqa: PLC0415  (few files have the words)
 
-    return is_named_for_judges(document)
+    text = document.quick_text
+    is_named = is_named_for_judges(document)
+    is_under = any(map(text.__contains__, _CONTAINERS)) or text[:1] in "[-" or count_signs(document.source.name) > 0
+    if is_under and (is_named or any(map(text.__contains__, _SCORED))):
+        return True
+    return "expect" in text and is_named
 
 
 def _find_home(document: Document) -> list[Location]:
