@@ -26,7 +26,7 @@ from rubric_lint.shapes.direction import (
     is_reversed,
 )
 from rubric_lint.shapes.scores import ENDS, Ends, is_amount
-from rubric_lint.shapes.shape import Shape, is_star, list_words, split_words, star_pattern
+from rubric_lint.shapes.shape import Shape, expand, is_star, list_words, split_words, star_pattern
 from rubric_lint.shapes.vocabulary import vocabulary
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -449,6 +449,22 @@ _FEW = 4
 """A label of a score has fewer words."""
 
 
+@lru_cache(maxsize=1 << 6)  # the rubrics of a file are asked about one after the other
+def _list_beside(document: Document, criteria: str, path: Path) -> list[tuple[str, Any]]:
+    """Return the fields of a mapping that hold no rubric of a table; `criteria` is its pointer to them."""
+    holder = document.value(path)
+    holding = _list_holding(document, criteria) if isinstance(holder, dict) else ()
+    return [(key, value) for key, value in holder.items() if (*path, key) not in holding] if holding else []
+
+
+@lru_cache(maxsize=1 << 3)
+def _list_holding(document: Document, criteria: str) -> frozenset[Path]:
+    """Return the paths to the rubrics of a table and to what holds them."""
+    paths = (path for path, _ in expand(document.data, criteria))
+    found = (path for path in paths if any(isinstance(part, str | dict) for part in parts_of(document.value(path))))
+    return frozenset(path[:length] for path in found for length in range(len(path) + 1))
+
+
 class DoubtSearch:
     """A search for what is not read of the criteria of a document; `read` are places beside them that are read."""
 
@@ -579,8 +595,7 @@ class DoubtSearch:
         With `in_settings`, also what the mappings and the texts beside them say.
         """
         for depth in depths:
-            holder = self.document.value(path[:depth])
-            for key, value in holder.items() if isinstance(holder, dict) else ():
+            for key, value in _list_beside(self.document, self.shape.criteria, path[:depth]):
                 place = (*path[:depth], key)
                 if place != path[: depth + 1] and key not in _INPUTS and not self._is_unused(place):
                     for doubt in self._find_in_key(place, value, path, in_settings=in_settings):

@@ -45,10 +45,10 @@ _ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
 _LEVEL_TEXT = Shape("", "").level_text
 
 
-def generalize(place: Path, at: Path) -> Path:
-    """Return a place with a `*` for each step that it shares with those of the criteria."""
+def generalize(place: Path, at: Path, path: Path) -> Path:
+    """Return a place with a `*` for each step that it shares with the path of some criteria, as `at` has them."""
     shared = 0
-    while shared < min(len(at), len(place)) and at[shared] in ("*", place[shared]):
+    while shared < min(len(path), len(place)) and path[shared] == place[shared]:
         shared += 1
     return (*at[:shared], *place[shared:])
 
@@ -116,7 +116,7 @@ class TableWriter:
         found: dict[What, tuple[Path, Any]] = {}
         for group, beside in reversed(list(zip(self.groups, besides, strict=True))):
             for what, place in beside.places.items():
-                general = generalize(place, self.at)
+                general = generalize(place, self.at, group.path)
                 is_of_all = general.count("*") < self.at.count("*")
                 if is_of_all and (what in (What.TOTAL, What.PERCENT) or (what is What.THRESHOLD and points)):
                     continue
@@ -291,7 +291,7 @@ def _says_yes_no(entry: Entry) -> bool:
 
 @dataclass(frozen=True)
 class LeftOver:
-    """What a table does not use: the places of keys of criteria, and of those beside them.
+    """What a table does not use: the places of keys of criteria, and of those beside them, with a `*` as in the table.
 
     The `harmless` keys of criteria say nothing of the score; those that are `asked` may, though nothing says how.
     """
@@ -314,7 +314,8 @@ def find_left_over(
     for group, beside in zip(groups, besides, strict=True):
         inside |= dict.fromkeys((group.document, place) for place in _list_unused(group, own))
         places = ((*above, key) for above, mapping in beside.holders for key in mapping if key not in group.items)
-        around |= dict.fromkeys((group.document, each) for each in places if generalize(each, at) not in prefixes)
+        general = (generalize(place, at, group.path) for place in places)
+        around |= dict.fromkeys((group.document, place) for place in general if place not in prefixes)
     in_doubt = _find_names_in_doubt(Shape.from_table({"name": "", **table}), groups)
     left = dict.fromkeys(str(place[-1]) for _, place in inside if place[-1] not in in_doubt)
     harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in columns.entries if key in entry])]

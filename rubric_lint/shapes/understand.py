@@ -34,6 +34,10 @@ _NAMES = frozenset({"criteria", "dimensions", "rubrics", "rubric"})
 _KINDS_OF_CHECKS = frozenset({"check", "checks", "deterministic", "automatic", "automated"})
 
 
+_MOST_GROUPS = 1000
+"""No document has more rubrics in a form of its own."""
+
+
 @dataclass(frozen=True)
 class Hints:
     """What the user says of a document: with `asks`, that it holds criteria, and the scale that it does not state."""
@@ -58,6 +62,8 @@ def understand_all(documents: Sequence[Document], hints: Hints = Hints()) -> lis
     for document in documents:
         if hints.asks or kind_of(document.source.name) is not Kind.JSON_LINES:
             groups = find_groups(document, parsed, is_asked=hints.asks)
+            if len(groups) > _MOST_GROUPS:  # it holds data
+                continue
             every += groups
             chosen += _choose_groups(document, parsed, groups, is_asked=hints.asks)
     builder = _Builder(parsed, hints)

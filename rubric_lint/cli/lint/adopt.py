@@ -26,12 +26,11 @@ from rubric_lint.shapes.describing import can_describe, find_describable
 from rubric_lint.shapes.reading import find_shapes
 from rubric_lint.shapes.scores import read_levels
 from rubric_lint.shapes.shape import Shape, find_contradictions
-from rubric_lint.shapes.table import generalize
 from rubric_lint.shapes.understand import Hints
 from rubric_lint.show.source import show
 from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path, part_of, pointer, split_pointer
+from rubric_lint.text.path import Path, part_of, pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError, kind_of
 
@@ -238,9 +237,7 @@ def _word_left(given: _Given, tables: Iterable[_Described]) -> Iterator[str]:
         criteria = each.criteria
         left = criteria.left_over
         own = dict.fromkeys(str(path[-1]) for document, path in left.inside if document in given.documents)
-        at = split_pointer(each.table["criteria"])
-        around = [path for document, path in left.beside if document in given.documents]
-        beside = dict.fromkeys(pointer(generalize(path, at)) for path in around)
+        beside = dict.fromkeys(pointer(path) for document, path in left.beside if document in given.documents)
         for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", beside)):
             if names:
                 listed = join_words([f"`{visible(name)}`" for name in names])
