@@ -66,6 +66,25 @@ def prepare(name, examined):
     return [loaded.prepare() for loaded in load_examined(name, examined).values()]
 
 
+def test_every_key_of_criteria_has_a_role():
+    text = """\
+    criteria:
+      - {key: a, weight: 1, says: Names the year of it, on_fail: stop, owner: me, levels: {1: None is, 2: It is}}
+      - {key: b, weight: 2, says: Names the day of it, must: true, ratio: 2, levels: {1: None is, 2: It is}}
+    """
+    _, (found,) = look("evals/rubric.yaml", text)
+    assert {name: role.name for name, role in found.roles.items()} == {
+        "key": "ID",
+        "weight": "WEIGHT",
+        "says": "TEXT",
+        "must": "GATE",
+        "levels": "LEVELS",
+        "on_fail": "OPEN",
+        "ratio": "OPEN",
+        "owner": "HARMLESS",
+    }
+
+
 TOLD = {name: case for name, case in RUBRICS.items() if case[2] != "silent"}
 
 

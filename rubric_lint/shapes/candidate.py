@@ -18,6 +18,7 @@ from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over
 from rubric_lint.shapes.vocabulary import vocabulary
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+from rubric_lint.text.tree import parts_of
 
 
 class Sign(StrEnum):
@@ -101,6 +102,11 @@ class Candidate:
     def are_texts(self) -> bool:
         """Whether each criterion is a text alone."""
         return self.groups[0].are_texts
+
+    @property
+    def are_amounts(self) -> bool:
+        """Whether each criterion is a name with a number alone."""
+        return all(isinstance(part, int | float) for part in parts_of(self.document.value(self.groups[0].path)))
 
     @property
     def against(self) -> str:
@@ -216,6 +222,13 @@ class Candidate:
         """What the table does not use."""
         what = (self.groups, self.at, self.columns, self.besides)
         return find_left_over(*what, table=self.written)
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """The role of every key of the criteria."""
+        left = dict.fromkeys((str(place[-1]) for _, place in self.left_over.inside), Role.OPEN)
+        known = {name: role for role, names in self.columns.roles.items() for name in names}
+        return {**left, **dict.fromkeys(self.left_over.harmless, Role.HARMLESS), **known}
 
     def as_table(self) -> dict[str, Any]:
         """Return the table that describes the criteria, without a name and files."""

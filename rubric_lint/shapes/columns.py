@@ -45,6 +45,9 @@ class Role(StrEnum):
     POSITIVE = "no penalty"
     POLARITY = "polarity"
     PARTS = "parts"
+    HARMLESS = "nothing of the score"
+    OPEN = "not known"
+    """What may bear on the score, though nothing says how."""
 
 
 MARKS = (Role.WEIGHT, Role.WEIGHT_WORDS, Role.LEVELS, Role.GATE, Role.SCALE, Role.HIGHEST)

@@ -27,7 +27,7 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
     told = [each for each in found if each.columns.has_text]
     sure = [each for each in told if each.is_rubric or each.is_near]
     marked = [each for each in told if each.groups[0].is_marked or each.are_texts or Sign.NAME in each.signs]
-    return sure or marked or [each for each in found if Sign.NAME in each.signs]
+    return sure or marked or [each for each in found if Sign.NAME in each.signs or each.is_near]
 
 
 def _asks_only(candidate: Candidate) -> bool:

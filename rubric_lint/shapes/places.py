@@ -71,6 +71,17 @@ def is_container(key: str) -> bool:
     return last_word(key) in words.strong or last_word(key) in words.common
 
 
+def may_hold_criteria(document: Document) -> bool:
+    """Return whether a document has words of criteria; in a list, or a file of rubrics, under any key."""
+    text, words = document.quick_text, vocabulary()
+    is_judged = is_named(document, "judged")
+    stems = (word.removesuffix("s") for word in (*words.containers.strong, *words.containers.common))
+    is_under = text[:1] in "[-" or "rubric" in document.source.name.lower() or any(stem in text for stem in stems)
+    if is_under and (is_judged or any(word in text for word in words.sets["scored"])):
+        return True
+    return "expect" in text and is_judged
+
+
 def find_groups(document: Document, parsed: Parsed, *, is_asked: bool = False) -> list[Group]:
     """Find the lists and maps of criteria in a document, the innermost of nested ones that have weights or levels.
 

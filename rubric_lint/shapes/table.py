@@ -309,12 +309,13 @@ def find_left_over(
     own = _list_used(table, columns)
     known = {at, *_list_places(table)}
     prefixes = {place[:length] for place in known for length in range(len(place) + 1)}
+    holding = {(each.document, each.path[:length]) for each in groups for length in range(len(each.path) + 1)}
     inside: dict[tuple[Document, Path], None] = {}
     around: dict[tuple[Document, Path], None] = {}
     for group, beside in zip(groups, besides, strict=True):
         inside |= dict.fromkeys((group.document, place) for place in _list_unused(group, own))
         places = ((*above, key) for above, mapping in beside.holders for key in mapping if key not in group.items)
-        general = (generalize(place, at, group.path) for place in places)
+        general = (generalize(place, at, group.path) for place in places if (group.document, place) not in holding)
         around |= dict.fromkeys((group.document, place) for place in general if place not in prefixes)
     in_doubt = _find_names_in_doubt(Shape.from_table({"name": "", **table}), groups)
     left = dict.fromkeys(str(place[-1]) for _, place in inside if place[-1] not in in_doubt)

@@ -213,7 +213,8 @@ def _make_tables(
         head |= next(({key: old[key] for key in head} for old in before if old["criteria"] == table["criteria"]), {})
         tables.append(_Described(each, {**head, **table}))
         for _, wrong in find_contradictions(table):
-            complain(f"{join_words(list(names))}: the criteria at `{table['criteria']}`: the table {wrong}")
+            where = f"at `{table['criteria']}`" if table["criteria"] else "at the top"
+            complain(f"{join_words(list(names))}: the criteria {where}: the table {wrong}")
             return []
     return tables
 

@@ -160,6 +160,9 @@ def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
 def _word_textless(found: Candidate, start: str) -> tuple[str, tuple[Step, ...]]:
     """Return what to do about criteria that do not say in words what is judged."""
     lists = found.columns.names(Role.TEXTS)
+    if found.are_amounts:
+        step = "write each as a mapping with a `weight` and a `description`"
+        return f"{start} names with numbers, and no texts that say what is judged;", (Step("rewrite", step), _ADOPT)
     if lists:
         listed = join_words([f"`{shorten(name)}`" for name in lists])
         problem = f"{start} criteria whose texts are lists ({listed}), and nothing says how each of them counts;"

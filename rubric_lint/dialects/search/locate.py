@@ -265,34 +265,11 @@ def search(
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
-_CONTAINERS = (
-    "criteri",
-    "dimension",
-    "axes",
-    "rubric",
-    "items",
-    "sections",
-    "questions",
-    "aspects",
-    "factors",
-    "checklist",
-    "checks",
-    "requirements",
-    "metrics",
-)
-_SCORED = ("weight", "points", "score", "levels", "anchors", "scale", "threshold", "description")
-
-
 def has_signs_of_home(document: Document) -> bool:
-    """Return whether a document has words of home-made criteria; in a list, or a file of rubrics, under any key."""
-    from rubric_lint.format.view import is_named_for_judges  # noqa: PLC0415  (few files have the words)
+    """Return whether a document has words of home-made criteria."""
+    from rubric_lint.shapes.places import may_hold_criteria  # noqa: PLC0415  (few files get here)
 
-    text = document.quick_text
-    is_named = is_named_for_judges(document)
-    is_under = any(map(text.__contains__, _CONTAINERS)) or text[:1] in "[-" or count_signs(document.source.name) > 0
-    if is_under and (is_named or any(map(text.__contains__, _SCORED))):
-        return True
-    return "expect" in text and is_named
+    return may_hold_criteria(document)
 
 
 def _find_home(document: Document) -> list[Location]:
