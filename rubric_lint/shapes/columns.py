@@ -427,8 +427,8 @@ def find_scale_in_texts(columns: Columns) -> tuple[int, int] | None:
     for name in (*texts, *sorted(other)):
         said = {read_ends_in_text(text) for entry in columns.entries if isinstance(text := look(entry, name), str)}
         ends = next(iter(said)) if ends is None and len(said) == 1 else ends
-    highest = {entry.get(name) for entry in columns.entries for name in columns.names(Role.HIGHEST)}
-    if ends is None or not highest <= {ends[1]}:
+    highest = [entry[name] for entry in columns.entries for name in columns.names(Role.HIGHEST) if name in entry]
+    if ends is None or any(each != ends[1] for each in highest):
         return None
     return int(ends[0]), int(ends[1])
 
@@ -443,7 +443,7 @@ def find_sums(columns: Columns) -> Mapping[str, Any]:
     for key in adding[0] if adding and others else ():
         values = dict.fromkeys(entry.get(key) for entry in adding if isinstance(entry.get(key), str))
         is_all = all(entry.get(key) in values for entry in adding if isinstance(entry.get(key), str | None))
-        if values and is_all and any(entry.get(key) not in values for entry in others):
+        if values and is_all and any(entry.get(key) not in list(values) for entry in others):
             marks.append({key: list(values) if len(values) > 1 else next(iter(values))})
     return min(marks, key=lambda mark: any(key in vocabulary().fields.id for key in mark), default={})
 

@@ -453,8 +453,10 @@ _FEW = 4
 def _list_beside(document: Document, criteria: str, path: Path) -> list[tuple[str, Any]]:
     """Return the fields of a mapping that hold no rubric of a table; `criteria` is its pointer to them."""
     holder = document.value(path)
-    holding = _list_holding(document, criteria) if isinstance(holder, dict) else ()
-    return [(key, value) for key, value in holder.items() if (*path, key) not in holding] if holding else []
+    if not isinstance(holder, dict):
+        return []
+    holding = _list_holding(document, criteria) if "*" in criteria else ()  # one path is not worth a search
+    return [(key, value) for key, value in holder.items() if (*path, key) not in holding]
 
 
 @lru_cache(maxsize=1 << 3)
