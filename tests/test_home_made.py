@@ -11,7 +11,7 @@ from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.shapes.candidate import TITLE
 from rubric_lint.shapes.understand import understand
-from rubric_lint.shapes.vocabulary import vocabulary
+from rubric_lint.shapes.vocabulary import Containers
 from rubric_lint.suggest import name_in
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
@@ -146,7 +146,7 @@ def test_a_table_names_each_field_and_place_and_what_is_not_used():
 
 
 def test_bytes_show_each_word_for_containers():
-    for word in (*vocabulary().containers.strong, *vocabulary().containers.common):
+    for word in (*Containers.strong, *Containers.common):
         text = f"{word}:\n  - {{weight: 1, description: Is right}}\n".encode()
         assert could_hold_rubrics(text, "evals/a.yaml"), word
     assert not could_hold_rubrics(b"items:\n  - {weight: 1, description: Is right}\n", "orders/a.yaml")

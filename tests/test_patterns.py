@@ -32,7 +32,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "dialects/search/described.py": "the patterns of built-in tables, at the start of a text",
     "dialects/search/scales_in_text.py": "a run of blanks as long as that of a bullet, then one mark",
     "shapes/columns.py": "names with up to four digits for a star",
-    "shapes/places.py": "the patterns of vocabulary.toml, on the names of files",
+    "shapes/places.py": "the patterns of vocabulary.py, on the names of files",
     "shapes/doubts.py": "names of a table, with up to four digits for each star, and the pattern of a share",
     "shapes/reading.py": "names of a table, with up to four digits for each star, and the pattern of a share",
     "dialects/tables/csv_file.py": "a run of characters that are none of three",

@@ -12,7 +12,7 @@ from rubric_lint.shapes.doubts import holds_mappings, is_of_model, is_pass_mark,
 from rubric_lint.shapes.places import Group, is_named
 from rubric_lint.shapes.scores import is_amount, is_prose, read_ends, read_percent
 from rubric_lint.shapes.shape import split_words
-from rubric_lint.shapes.vocabulary import vocabulary
+from rubric_lint.shapes.vocabulary import SETS, BesideWords, Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -58,7 +58,7 @@ class Beside:
     @property
     def are_cases(self) -> bool:
         """Whether the items are cases: what is asked, and what is expected."""
-        words = vocabulary().sets
+        words = SETS
         return self.foreign_field == "input" or self.foreign_field.partition("_")[0] in words["answers"]
 
     @property
@@ -78,7 +78,7 @@ def find_beside(parsed: Parsed, group: Group) -> Beside:
             found = () if what in places else parsed.once(what, mapping, partial(reader.find, what))
             if found:
                 places[what] = (*path, *found)
-    words = vocabulary().foreign
+    words = Foreign
     keys = dict.fromkeys(key for _, mapping in holders for key in mapping)
     called = document.source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0].lower()
     foreign = [key for key in (*keys, called) if key in words.beside]
@@ -96,17 +96,14 @@ def _is_of_other_tool(document: Document) -> bool:
     """Return whether a document is a schema, a description of an interface or a translation."""
     top = document.data if isinstance(document.data, dict) else {}
     is_schema = "json-schema.org" in str(top.get("$schema", ""))
-    return is_schema or is_named(document, "translated") or not vocabulary().foreign.never.isdisjoint(top)
+    return is_schema or is_named(document, "translated") or not Foreign.never.isdisjoint(top)
 
 
 def _find_foreign_fields(parsed: Parsed, group: Group) -> Iterator[str]:
     """Find the keys of most criteria that those of another purpose have; a text or an answer may be under any key."""
     entries = group.columns.entries
-    words = vocabulary()
-    answers = (
-        [key for key in group.columns.entries[0] if key.partition("_")[0] in words.sets["answers"]] if entries else []
-    )
-    for key in (*words.foreign.entry, *answers):
+    answers = [key for key in group.columns.entries[0] if key.partition("_")[0] in SETS["answers"]] if entries else []
+    for key in (*Foreign.entry, *answers):
         having = [entry[key] for entry in entries if key in entry]
         strange = [value for value in having if not (_is_answer(value) or (key in _TEXTS and is_prose(value)))]
         levels = [parsed.levels(value) for value in strange]
@@ -140,7 +137,7 @@ def _find_holders(document: Document, parsed: Parsed, path: Path) -> Iterator[tu
 def _find_settings(mapping: Entry) -> list[tuple[str, Entry]]:
     """Return the mappings in a mapping that hold settings, each with its key."""
     parts = ((key, part) for key, part in mapping.items() if isinstance(part, dict))
-    return [(key, part) for key, part in parts if key in vocabulary().beside.settings or _are_settings(part)]
+    return [(key, part) for key, part in parts if key in BesideWords.settings or _are_settings(part)]
 
 
 def _find_in_map(document: Document, group: Group) -> Iterator[tuple[Path, Entry]]:
@@ -161,7 +158,7 @@ def _are_settings(part: Entry) -> bool:
 class _Reader:
     def __init__(self, parsed: Parsed) -> None:
         self.parsed = parsed
-        words = vocabulary().beside
+        words = BesideWords
         self.known: Mapping[What, Sequence[str]] = {
             What.LEVELS: words.levels,
             What.THRESHOLD: words.passes,
@@ -186,7 +183,7 @@ class _Reader:
 
     def _find_in_scale(self, mapping: Entry) -> Path:
         """Return the way to the texts of a scale: `scale: {min: 1, max: 5, meaning: {1: ..., 5: ...}}`."""
-        for name in vocabulary().beside.scale:
+        for name in BesideWords.scale:
             scale = mapping.get(name)
             inner = [key for key, value in scale.items() if self._are_levels(value)] if isinstance(scale, dict) else []
             if len(inner) == 1:
@@ -212,8 +209,8 @@ class _Reader:
 
 
 _ALIKE: Mapping[What, Callable[[str], bool]] = {
-    What.THRESHOLD: lambda key: is_pass_mark(key) and key not in vocabulary().beside.lowest,
-    What.SCALE: lambda key: bool(split_words(key) & vocabulary().sets["scales"]),
+    What.THRESHOLD: lambda key: is_pass_mark(key) and key not in BesideWords.lowest,
+    What.SCALE: lambda key: bool(split_words(key) & SETS["scales"]),
     What.TOTAL: is_total,
     What.COMBINE: is_way,
 }

@@ -15,7 +15,7 @@ from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.scores import adds_up
 from rubric_lint.shapes.shape import Shape, split_words
 from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over
-from rubric_lint.shapes.vocabulary import vocabulary
+from rubric_lint.shapes.vocabulary import SETS, Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.tree import parts_of
@@ -158,7 +158,7 @@ class Candidate:
         if self.is_apart:
             return False
         if self.against:
-            is_plain = self.against in vocabulary().foreign.plain and Sign.TEXTS in self.signs
+            is_plain = self.against in Foreign.plain and Sign.TEXTS in self.signs
             if not is_plain:
                 return self._is_near_others()
         if self.are_texts:
@@ -264,7 +264,7 @@ class Candidate:
 
     def _find_not_applicable(self) -> Path:
         """Return the first key which says that a criterion does not hold for all answers; empty if there is none."""
-        words = vocabulary().sets["applies"]
+        words = SETS["applies"]
         for group in self.groups:
             for step, entry in group.items.items():
                 found = next((key for key in entry if split_words(key) & words), None)

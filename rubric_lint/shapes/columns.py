@@ -22,7 +22,7 @@ from rubric_lint.shapes.scores import (
     read_levels,
 )
 from rubric_lint.shapes.shape import Names, is_star, split_words, star_pattern
-from rubric_lint.shapes.vocabulary import vocabulary
+from rubric_lint.shapes.vocabulary import SETS, Containers, Fields
 from rubric_lint.text.tree import parts_of
 
 Entry = Mapping[str, Any]
@@ -174,7 +174,7 @@ def read_columns(parsed: Parsed, outer: Sequence[Entry], *, is_map: bool, parts:
 
 class _ColumnReader:
     def __init__(self, parsed: Parsed, outer: Sequence[Entry], *, is_map: bool, parts: Names) -> None:
-        known = vocabulary().fields
+        known = Fields
         self.parsed, self.outer, self.is_map = parsed, outer, is_map
         parts = parts or choose(
             outer, _find_held(outer, known.parts), lambda each: isinstance(each, list | dict) and len(each) > 1
@@ -220,7 +220,7 @@ class _ColumnReader:
         return role in self.roles
 
     def _read_weights(self) -> None:
-        words, known = vocabulary().sets, vocabulary().fields.weight
+        words, known = SETS, Fields.weight
         if self._take(Role.WEIGHT, known, is_amount):
             return
         like = [
@@ -232,7 +232,7 @@ class _ColumnReader:
             self.rivals[Role.WEIGHT] = tuple(like)
         elif not self._take(Role.WEIGHT_WORDS, known, lambda value: isinstance(value, str) and value.isidentifier()):
             limits = [key for key in ("max", "maximum", "max_marks", "marks") if is_most(self.outer, (key,), is_number)]
-            ends = vocabulary().fields.scale
+            ends = Fields.scale
             if limits and all(entry.keys().isdisjoint(("min", "minimum", *ends)) for entry in self.entries):
                 self.roles[Role.WEIGHT] = (limits[0],)
 
@@ -240,9 +240,9 @@ class _ColumnReader:
         def are_levels(value: Any) -> bool:
             return self.parsed.levels(value) is not None
 
-        if self._take(Role.LEVELS, vocabulary().fields.levels, are_levels):
+        if self._take(Role.LEVELS, Fields.levels, are_levels):
             return
-        taken, containers = self.taken, {*vocabulary().containers.strong} - {*vocabulary().fields.levels}
+        taken, containers = self.taken, {*Containers.strong} - {*Fields.levels}
         like = [key for key in self.keys if key not in taken | containers and is_most(self.entries, (key,), are_levels)]
         if not like:
             like = self._find_inner(are_levels)
@@ -274,7 +274,7 @@ class _ColumnReader:
         return ""
 
     def _read_scales(self) -> None:
-        known = vocabulary().fields.scale
+        known = Fields.scale
 
         def is_scale(value: Any) -> bool:
             """Return whether a value declares a scale; one that describes its scores is levels."""
@@ -287,7 +287,7 @@ class _ColumnReader:
             found = [way for way in ways if is_most(self.entries, (way,), lambda value: read_ends(value) is not None)]
             if found:
                 self.roles[Role.SCALE] = (found[0],)
-        like = [key for key in self.keys if split_words(key) & vocabulary().sets["scales"]]
+        like = [key for key in self.keys if split_words(key) & SETS["scales"]]
         if not inner and not self._take(Role.SCALE, [*known, *like], is_scale):
             self._take(Role.HIGHEST, known, lambda value: type(value) is int and value > 1)
 
@@ -296,7 +296,7 @@ class _ColumnReader:
         return self.roles.get(role, ())
 
     def _read_marks(self) -> None:
-        known = vocabulary().fields
+        known = Fields
         taken = self.taken
         self._take(Role.GATE, known.gate, lambda value: is_amount(value) or isinstance(value, bool))
         flags = [
@@ -311,7 +311,7 @@ class _ColumnReader:
             off = [name for name in known.gate if any(entry.get(name) is False for entry in self.entries)]
             self.roles[Role.GATE] = tuple(dict.fromkeys((*gates, *off)))
         is_flag = partial(lambda kind, value: type(value) is kind, bool)
-        like = [key for key in self.keys if split_words(key) & vocabulary().sets["penalty_flags"]]
+        like = [key for key in self.keys if split_words(key) & SETS["penalty_flags"]]
         self._take(Role.NEGATIVE, [*known.negative, *like], is_flag)
         self._take(Role.POSITIVE, known.positive, is_flag)
         if signs := [key for key in self.keys if any(says_penalty(key, entry.get(key)) for entry in self.entries)]:
@@ -320,7 +320,7 @@ class _ColumnReader:
 
     def _read_points_off(self) -> None:
         """Read the points that a criterion takes off in the place of those that others give: `penalty: 2`."""
-        weights, words = self.names(Role.WEIGHT), vocabulary().sets["penalty"]
+        weights, words = self.names(Role.WEIGHT), SETS["penalty"]
         for key in self.keys if weights else ():
             having = [entry for entry in self.entries if key in entry]
             is_off = bool(split_words(key) & words) and all(is_number(entry[key]) for entry in having)
@@ -329,7 +329,7 @@ class _ColumnReader:
                 self.roles[Role.NEGATIVE] = (*self.names(Role.NEGATIVE), key)
 
     def _read_texts(self) -> None:
-        known = [name for name in vocabulary().fields.text if not self._is_asked(name)]
+        known = [name for name in Fields.text if not self._is_asked(name)]
         self._take(Role.TEXT, known, is_prose, blank=True)
         named = self.names(Role.TEXT)
         if NAMES.issuperset(named) and (guess := self._guess_text()):
@@ -340,13 +340,13 @@ class _ColumnReader:
 
     def _is_asked(self, name: str) -> bool:
         """Return whether a key holds what a case asks, whose answer another key describes."""
-        words = vocabulary().sets
+        words = SETS
         expected = [key for key in self.keys if key.partition("_")[0] in words["answers"]]
         return name in words["asks"] and any(is_most(self.entries, (key,), is_prose) for key in expected)
 
     def _guess_text(self) -> str:
         """Return the key of the longest texts of most criteria, whatever it is called; empty if they have none."""
-        words = vocabulary().sets
+        words = SETS
         apart = self.taken
         never = words["against"] | words["notes"] | words["apart"]
         lengths: dict[str, int] = {}
@@ -370,7 +370,7 @@ class _ColumnReader:
     def _read_ids(self) -> None:
         if Role.ID in self.roles or (self.is_map and Role.PARTS not in self.roles):
             return
-        if self._take(Role.ID, vocabulary().fields.id, lambda value: isinstance(value, str | int)):
+        if self._take(Role.ID, Fields.id, lambda value: isinstance(value, str | int)):
             return
         taken = self.taken
         short = [key for key in self.keys if key not in taken and self._are_ids(key)]
@@ -422,7 +422,7 @@ def _is_numbered(key: str) -> bool:
 def find_scale_in_texts(columns: Columns) -> tuple[int, int] | None:
     """Return the scale that the text of each criterion explains: "1=Nothing is named. 5=All is named."."""
     texts = columns.names(Role.TEXT)[:1]
-    other = {key for entry in columns.entries for key in entry if split_words(key) & vocabulary().sets["of_criteria"]}
+    other = {key for entry in columns.entries for key in entry if split_words(key) & SETS["of_criteria"]}
     ends = None
     for name in (*texts, *sorted(other)):
         said = {read_ends_in_text(text) for entry in columns.entries if isinstance(text := look(entry, name), str)}
@@ -445,9 +445,9 @@ def find_sums(columns: Columns) -> Mapping[str, Any]:
         is_all = all(entry.get(key) in values for entry in adding if isinstance(entry.get(key), str | None))
         if values and is_all and any(entry.get(key) not in list(values) for entry in others):
             marks.append({key: list(values) if len(values) > 1 else next(iter(values))})
-    return min(marks, key=lambda mark: any(key in vocabulary().fields.id for key in mark), default={})
+    return min(marks, key=lambda mark: any(key in Fields.id for key in mark), default={})
 
 
 def is_answered(columns: Columns) -> bool:
     """Return whether the key of the texts says that they are met or not: `pass_if`."""
-    return vocabulary().sets["answered"].issuperset(columns.names(Role.TEXT) or ("",))
+    return SETS["answered"].issuperset(columns.names(Role.TEXT) or ("",))

@@ -13,7 +13,7 @@ from rubric_lint.shapes.candidate import Candidate, Sign
 from rubric_lint.shapes.columns import Role
 from rubric_lint.shapes.shape import YES_NO
 from rubric_lint.shapes.understand import Hints, understand_all
-from rubric_lint.shapes.vocabulary import vocabulary
+from rubric_lint.shapes.vocabulary import SETS
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -33,7 +33,7 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
 def _asks_only(candidate: Candidate) -> bool:
     """Return whether what is found has no text but what a case asks, and no name says that it is a rubric."""
     is_named = candidate.is_own or Sign.NAME in candidate.signs or candidate.groups[0].is_marked
-    asks = vocabulary().sets["asks"]
+    asks = SETS["asks"]
     return not is_named and asks.issuperset(candidate.columns.names(Role.TEXT) or ("",))
 
 

@@ -12,7 +12,7 @@ from rubric_lint.format.criterion import is_number, read_number
 from rubric_lint.messages import shorten
 from rubric_lint.shapes.scores import Ends
 from rubric_lint.shapes.shape import split_words
-from rubric_lint.shapes.vocabulary import vocabulary
+from rubric_lint.shapes.vocabulary import SETS
 
 _LOW = r"low(?:er|est)?|small(?:er|est)?|few(?:er|est)|less"
 _HIGH = r"high(?:er|est)?|larg(?:er|est)|bigg(?:er|est)|greater|more"
@@ -84,7 +84,7 @@ def word_fall(fall: tuple[str, str]) -> str:
     return f'the lowest level says "{best}" and the highest "{worst}", but the highest score is read as the best'
 
 
-_WORDS = vocabulary().sets
+_WORDS = SETS
 LOW_WORDS = _WORDS["low_words"]
 HIGH_WORDS = _WORDS["high_words"]
 DIRECTIONS = _WORDS["directions"]

@@ -27,12 +27,12 @@ from rubric_lint.shapes.direction import (
 )
 from rubric_lint.shapes.scores import ENDS, Ends, is_amount
 from rubric_lint.shapes.shape import Shape, expand, is_star, list_words, split_words, star_pattern
-from rubric_lint.shapes.vocabulary import vocabulary
+from rubric_lint.shapes.vocabulary import SETS
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
 
-_WORDS = vocabulary().sets
+_WORDS = SETS
 PENALTY = _WORDS["penalty"]
 GATE = _WORDS["gate"]
 _STOPS = GATE - {"hard", "blocker", "blockers", "blocking", "fatal", "ko", "gated", "gating"}
@@ -453,10 +453,9 @@ _FEW = 4
 def _list_beside(document: Document, criteria: str, path: Path) -> list[tuple[str, Any]]:
     """Return the fields of a mapping that hold no rubric of a table; `criteria` is its pointer to them."""
     holder = document.value(path)
-    if not isinstance(holder, dict):
-        return []
-    holding = _list_holding(document, criteria) if "*" in criteria else ()  # one path is not worth a search
-    return [(key, value) for key, value in holder.items() if (*path, key) not in holding]
+    holding = _list_holding(document, criteria)
+    items = holder.items() if isinstance(holder, dict) else ()
+    return [(key, value) for key, value in items if (*path, key) not in holding]
 
 
 @lru_cache(maxsize=1 << 3)
@@ -597,13 +596,20 @@ class DoubtSearch:
         With `in_settings`, also what the mappings and the texts beside them say.
         """
         for depth in depths:
-            for key, value in _list_beside(self.document, self.shape.criteria, path[:depth]):
+            for key, value in self._list_fields(path[:depth]):
                 place = (*path[:depth], key)
                 if place != path[: depth + 1] and key not in _INPUTS and not self._is_unused(place):
                     for doubt in self._find_in_key(place, value, path, in_settings=in_settings):
                         is_default = doubt.setting == "weight" and split_words(doubt.name) & _DEFAULTS
                         if not (is_default and self.have_weights(path)):
                             yield doubt._replace(is_around=True)
+
+    def _list_fields(self, path: Path) -> Iterable[tuple[str, Any]]:
+        """Return the fields of what may be a mapping, without those that hold other rubrics of the table."""
+        if "*" in self.shape.criteria:
+            return _list_beside(self.document, self.shape.criteria, path)
+        holder = self.document.value(path)
+        return holder.items() if isinstance(holder, dict) else ()
 
     def _list_ids_at(self, path: Path) -> set[str]:
         """Return the ids of the criteria at a path; a file may have a mapping beside them in every line."""

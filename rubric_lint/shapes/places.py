@@ -9,7 +9,7 @@ from rubric_lint.format.criterion import is_number
 from rubric_lint.shapes.columns import NAMES, Columns, Entry, Parsed, Role, is_statement, read_columns
 from rubric_lint.shapes.scores import is_prose
 from rubric_lint.shapes.shape import Names, list_words, split_words
-from rubric_lint.shapes.vocabulary import vocabulary
+from rubric_lint.shapes.vocabulary import FILES, SETS, BesideWords, Containers, Fields, Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -43,7 +43,7 @@ class Group:
     @property
     def is_strong(self) -> bool:
         """Whether its key is one of the words for criteria alone."""
-        return last_word(self.key) in vocabulary().containers.strong
+        return last_word(self.key) in Containers.strong
 
     @property
     def is_marked(self) -> bool:
@@ -56,7 +56,7 @@ def is_named(document: Document, kind: str, *, by_folder: bool = True) -> bool:
     name = document.source.name
     if not by_folder:
         name = name.replace("\\", "/").rpartition("/")[2]
-    return re.search(vocabulary().files[kind], name, re.IGNORECASE) is not None
+    return re.search(FILES[kind], name, re.IGNORECASE) is not None
 
 
 def last_word(key: str) -> str:
@@ -67,17 +67,17 @@ def last_word(key: str) -> str:
 
 def is_container(key: str) -> bool:
     """Return whether a key is one of the words for containers, or ends with one."""
-    words = vocabulary().containers
+    words = Containers
     return last_word(key) in words.strong or last_word(key) in words.common
 
 
 def may_hold_criteria(document: Document) -> bool:
     """Return whether a document has words of criteria; in a list, or a file of rubrics, under any key."""
-    text, words = document.quick_text, vocabulary()
+    text = document.quick_text
     is_judged = is_named(document, "judged")
-    stems = (word.removesuffix("s") for word in (*words.containers.strong, *words.containers.common))
+    stems = (word.removesuffix("s") for word in (*Containers.strong, *Containers.common))
     is_under = text[:1] in "[-" or "rubric" in document.source.name.lower() or any(stem in text for stem in stems)
-    if is_under and (is_judged or any(word in text for word in words.sets["scored"])):
+    if is_under and (is_judged or any(word in text for word in SETS["scored"])):
         return True
     return "expect" in text and is_judged
 
@@ -106,13 +106,10 @@ def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Pat
     """Yield what may hold criteria: the whole document, and what is under a word of containers, or under any key."""
     if isinstance(document.data, list) or (is_anywhere and isinstance(document.data, dict)):
         yield (), document.data
-    words = vocabulary()
     for path, mapping in document.mappings:
-        is_inside = is_anywhere or any(
-            isinstance(step, str) and last_word(step) in words.containers.strong for step in path
-        )
+        is_inside = is_anywhere or any(isinstance(step, str) and last_word(step) in Containers.strong for step in path)
         for key, value in mapping.items():
-            is_apart = key in words.fields.parts or key in words.foreign.entry or _changes_scores(key)
+            is_apart = key in Fields.parts or key in Foreign.entry or _changes_scores(key)
             is_held = isinstance(value, list | dict) and bool(value) and not is_apart
             if is_held and (is_inside or is_container(key)):
                 yield (*path, key), value
@@ -120,7 +117,7 @@ def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Pat
 
 def _changes_scores(key: str) -> bool:
     """Return whether a key holds what adds to the score of criteria, or what fails them: penalties, a bonus, gates."""
-    words = vocabulary().sets
+    words = SETS
     return bool(split_words(key) & (words["penalty"] | words["bonus"] | words["gate"]))
 
 
@@ -142,13 +139,12 @@ def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
 
     The key must be one of criteria alone, outside other lists, and the points no row of scores such as 1, 2, 3.
     """
-    words = vocabulary()
     last = last_word(str(path[-1])) if path else ""
     is_inside = any(isinstance(step, int) for step in path)
-    is_section = is_inside and len(path) > 2 and path[-3] in words.containers.sections
-    if not isinstance(value, list) or last in words.fields.levels or is_inside != is_section:
+    is_section = is_inside and len(path) > 2 and path[-3] in Containers.sections
+    if not isinstance(value, list) or last in Fields.levels or is_inside != is_section:
         return {}
-    is_known = last in words.containers.strong or last in words.containers.common
+    is_known = last in Containers.strong or last in Containers.common
     is_worth = is_known and all(
         isinstance(each, dict) and {"name", "description"} <= each.keys() and is_number(each.get("points"))
         for each in value
@@ -180,11 +176,10 @@ def _choose_nested(found: Mapping[Path, Group]) -> dict[Path, Group]:
 
 def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Group]) -> dict[Path, Group]:
     """Return the sections that hold all of some groups, whose criteria are parts of theirs: `sections: [{items}]`."""
-    words = vocabulary()
-    alone = {*words.beside.passes, *words.beside.scale, *words.beside.lowest}
+    alone = {*BesideWords.passes, *BesideWords.scale, *BesideWords.lowest}
     sections: dict[Path, list[Path]] = {}
     for path in found:
-        if len(path) > 2 and isinstance(path[-1], str) and path[-3] in words.containers.sections:
+        if len(path) > 2 and isinstance(path[-1], str) and path[-3] in Containers.sections:
             sections.setdefault(path[:-2], []).append(path)
     joined: dict[Path, Group] = {}
     for top, paths in sections.items():
@@ -202,7 +197,6 @@ def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Grou
 
 def find_text_groups(document: Document) -> list[Group]:
     """Find the lists and maps of texts, each of which may be a criterion: the longest, or those of all cases."""
-    words = vocabulary()
     places: list[tuple[Path, Any]] = [((), document.data)] if isinstance(document.data, list | dict) else []
     for path, mapping in document.mappings:
         places += [((*path, key), value) for key, value in mapping.items() if isinstance(value, list | dict)]
@@ -210,7 +204,7 @@ def find_text_groups(document: Document) -> list[Group]:
     for path, value in places:
         pairs = list(enumerate(value) if isinstance(value, list) else value.items())
         last = last_word(str(path[-1])) if path else ""
-        is_known = last in words.containers.strong
+        is_known = last in Containers.strong
         if len(pairs) >= (2 if is_known else 3) and all(is_prose(text) for _, text in pairs):
             found.append(_as_texts(document, path, pairs))
     return found
@@ -218,11 +212,10 @@ def find_text_groups(document: Document) -> list[Group]:
 
 def find_expected(document: Document) -> list[Group]:
     """Find the texts that the cases of a document expect, or that are their rubric, each a criterion."""
-    words = vocabulary()
-    names = {*words.sets["expected"], "rubric", "rubrics", "criteria"}
+    names = {*SETS["expected"], "rubric", "rubrics", "criteria"}
     found = []
     for path, case in document.mappings:
-        if path and isinstance(path[-1], int) and not words.sets["asks"].isdisjoint(case):
+        if path and isinstance(path[-1], int) and not SETS["asks"].isdisjoint(case):
             for name in (name for name in case if name in names):
                 texts = case[name]
                 if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
@@ -240,7 +233,7 @@ def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, s
 
 def find_amounts(document: Document) -> list[Group]:
     """Find the maps from names to numbers under a word of containers: names with weights, and no texts."""
-    words = vocabulary().containers
+    words = Containers
     found = []
     for path, mapping in document.mappings:
         is_under = any(isinstance(step, str) and last_word(step) in words.strong for step in path)

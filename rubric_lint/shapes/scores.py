@@ -10,7 +10,7 @@ from typing import Any
 
 from rubric_lint.format.criterion import is_number, read_number
 from rubric_lint.shapes.shape import SHARE, YES_NO, list_words
-from rubric_lint.shapes.vocabulary import vocabulary
+from rubric_lint.shapes.vocabulary import Fields, LevelWords
 
 Ends = tuple[Fraction, Fraction]
 """The scores of a scale that are read as the worst and the best."""
@@ -157,10 +157,9 @@ def adds_up(value: Any) -> bool:
 
 def find_text(level: Mapping[str, Any]) -> str:
     """Return the key of the text of a level; empty if it has none."""
-    words = vocabulary()
-    known = [name for name in words.levels.text if isinstance(level.get(name), str)]
+    known = [name for name in LevelWords.text if isinstance(level.get(name), str)]
     told = [name for name in known if is_prose(level[name])]
-    other = [name for name, value in level.items() if is_prose(value) and name not in words.fields.text]
+    other = [name for name, value in level.items() if is_prose(value) and name not in Fields.text]
     if told or len(other) != 1 or len(level) > _FEW_KEYS:
         return next(iter((*told, *known)), "")
     return other[0]
@@ -194,11 +193,10 @@ def _is_plain(key: str) -> bool:
 def _read_list(value: Sequence[Any]) -> Levels | None:
     if all(isinstance(each, str) for each in value):
         return _read_strings(value)
-    words = vocabulary()
-    within = ("id", "weight", *words.fields.parts)
+    within = ("id", "weight", *Fields.parts)
     if not all(isinstance(each, dict) for each in value) or any(name in level for level in value for name in within):
         return None  # the last are criteria
-    names = [next((name for name in words.levels.score if _has_score(each.get(name))), "") for each in value]
+    names = [next((name for name in LevelWords.score if _has_score(each.get(name))), "") for each in value]
     return _read_scored(value, names) if all(names) else _read_named(value)
 
 
@@ -215,7 +213,7 @@ def _read_scored(value: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Le
 
 def _read_named(value: Sequence[Mapping[str, Any]]) -> Levels | None:
     """Read levels that are mappings with a name in the place of a score."""
-    words = vocabulary().levels
+    words = LevelWords
     named = [next((each[name] for name in words.named if isinstance(each.get(name), str)), "") for each in value]
     told = [next((each[name] for name in words.text if is_prose(each.get(name))), "") for each in value]
     if not all(named) or not all(told) or not _are_ladder(named):
@@ -240,10 +238,15 @@ def _as_decimal(value: Any) -> Decimal:
 
 
 def _holds_levels(entry: Mapping[str, Any]) -> bool:
-    return any(read_levels(entry[name]) for name in vocabulary().fields.levels if name in entry)
+    return any(read_levels(entry[name]) for name in Fields.levels if name in entry)
+
+
+def fold(name: str) -> str:
+    """Return the name of a level as the vocabulary writes it."""
+    return name.strip().casefold().replace(" ", "_")
 
 
 def _are_ladder(names: Sequence[str]) -> bool:
     """Return whether most of some words are known as names of levels: poor, fair, good."""
-    known = [name.casefold().replace("_", " ").strip() in vocabulary().levels.words for name in names]
+    known = [fold(name) in LevelWords.words for name in names]
     return 2 * sum(known) >= len(names)

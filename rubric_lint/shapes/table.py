@@ -22,9 +22,9 @@ from rubric_lint.shapes.columns import (
 )
 from rubric_lint.shapes.doubts import DoubtSearch, says_penalty
 from rubric_lint.shapes.places import Group
-from rubric_lint.shapes.scores import find_text, is_prose, read_ends, read_percent
+from rubric_lint.shapes.scores import find_text, fold, is_prose, read_ends, read_percent
 from rubric_lint.shapes.shape import YES_NO, Shape, split_words
-from rubric_lint.shapes.vocabulary import vocabulary
+from rubric_lint.shapes.vocabulary import SETS, Fields, LevelWords
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer, split_pointer
 
@@ -149,7 +149,7 @@ class TableWriter:
     def _find_scale(self, beside: Mapping[What, tuple[Path, Any]]) -> Any:
         """Return what says the scale: a key of the criteria, a place in the file, their texts, or the user."""
         columns = self.columns
-        known = vocabulary().fields.scale
+        known = Fields.scale
 
         def is_scale(value: Any) -> bool:
             return read_ends(value) is not None and self.parsed.levels(value) is None
@@ -188,7 +188,7 @@ class TableWriter:
         """Return whether a score is a share of points: those are the weights, or those of the levels."""
         columns = self.columns
         weights = columns.names(Role.WEIGHT)
-        if weights and not {*vocabulary().fields.points, *_LIMITS} & {*weights}:
+        if weights and not {*Fields.points, *_LIMITS} & {*weights}:
             return False
         if weights and not columns.has(Role.LEVELS):
             return True
@@ -262,7 +262,7 @@ class TableWriter:
         if self.at[-2:-1] != ("*",):
             return ""
         cases = [group.document.value(group.path[:-1]) for group in self.groups]
-        asks = sorted(vocabulary().sets["asks"])
+        asks = sorted(SETS["asks"])
         asking = choose([case for case in cases if isinstance(case, dict)], asks, is_prose)
         return pointer((*self.at[:-1], asking[0])) if asking else ""
 
@@ -273,8 +273,8 @@ _LIMITS = ("max_points", "max_score", "max", "maximum", "max_marks")
 
 def _find_pair(words: Sequence[str]) -> dict[str, int]:
     """Return the scores of two words that are no and yes; empty if they are none."""
-    two = vocabulary().levels.two
-    folded = {word.casefold().replace("_", " "): word for word in words}
+    two = LevelWords.two
+    folded = {fold(word): word for word in words}
     for low, high in two.items():
         if folded.keys() == {low, high}:
             return {folded[low]: 0, folded[high]: 1}
@@ -283,10 +283,7 @@ def _find_pair(words: Sequence[str]) -> dict[str, int]:
 
 def _says_yes_no(entry: Entry) -> bool:
     """Return whether a criterion says that it is met or not: `type: binary`."""
-    return any(
-        read_ends(value) == YES_NO and split_words(key) & vocabulary().sets["of_answers"]
-        for key, value in entry.items()
-    )
+    return any(read_ends(value) == YES_NO and split_words(key) & SETS["of_answers"] for key, value in entry.items())
 
 
 @dataclass(frozen=True)
@@ -363,7 +360,7 @@ def _walk(path: Path, items: Mapping[str | int, Entry], parts: Sequence[str]) ->
 
 def _is_harmless(key: str, values: Sequence[Any]) -> bool:
     """Return whether a field of criteria says nothing of their score: a note, a topic, a text of what is bad."""
-    words = vocabulary().sets
+    words = SETS
     named = split_words(key)
     is_text = bool(words["against"] & named) and all(map(holds_statement, values))
     return not words["bearing_fields"] & named and (bool(words["plain_fields"] & named) or is_text)

@@ -24,7 +24,7 @@ from rubric_lint.shapes.places import (
 from rubric_lint.shapes.scores import is_prose
 from rubric_lint.shapes.shape import expand, list_words
 from rubric_lint.shapes.table import Scale, TableWriter
-from rubric_lint.shapes.vocabulary import vocabulary
+from rubric_lint.shapes.vocabulary import BesideWords, Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.source import Kind, kind_of
@@ -110,7 +110,7 @@ def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], 
 
 def _has_name(group: Group) -> bool:
     """Return whether a key on the way to a group is one of the words for criteria."""
-    return any(isinstance(step, str) and last_word(step) in vocabulary().containers.strong for step in group.path)
+    return any(isinstance(step, str) and last_word(step) in Containers.strong for step in group.path)
 
 
 def _choose_texts(document: Document, parsed: Parsed) -> list[Group]:
@@ -120,8 +120,8 @@ def _choose_texts(document: Document, parsed: Parsed) -> list[Group]:
     if expected := find_expected(document):
         return expected
     every = [group for group in find_text_groups(document) if not parsed.levels(document.value(group.path))]
-    known = [group for group in every if group.path and last_word(group.key) in vocabulary().containers.strong]
-    words = vocabulary().beside
+    known = [group for group in every if group.path and last_word(group.key) in Containers.strong]
+    words = BesideWords
     beside = {*words.scale, *words.passes}
     known = known or [group for group in every if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
     return sorted(known, key=lambda group: -len(group.items))[:1]
@@ -223,11 +223,11 @@ class _Builder:
 
     def _find_signs(self, group: Group, columns: Columns, beside: Beside) -> Iterator[Sign]:
         is_file = not group.path and isinstance(group.document.data, list) and is_named(group.document, "own")
-        are_parts = any(last_word(name) in vocabulary().containers.strong for name in columns.names(Role.PARTS))
+        are_parts = any(last_word(name) in Containers.strong for name in columns.names(Role.PARTS))
         if is_file or are_parts or _has_name(group):
             yield Sign.NAME
         last = group.path[-1] if group.path else 0
-        is_common = isinstance(last, int) or last_word(last) in vocabulary().containers.common
+        is_common = isinstance(last, int) or last_word(last) in Containers.common
         kinds = ("judged", "described") if columns.has(Role.LEVELS) else ("judged",)
         if any(is_named(group.document, kind, by_folder=not is_common) for kind in kinds):
             yield Sign.FILE
