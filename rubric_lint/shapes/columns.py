@@ -20,6 +20,7 @@ from rubric_lint.shapes.scores import (
     read_ends,
     read_ends_in_text,
     read_levels,
+    read_percent,
 )
 from rubric_lint.shapes.shape import Names, is_star, split_words, star_pattern
 from rubric_lint.shapes.vocabulary import SETS, Containers, Fields
@@ -226,6 +227,7 @@ class _ColumnReader:
         like = [
             key for key in self.keys if split_words(key) & words["weights"] and is_most(self.outer, (key,), is_amount)
         ]
+        like = like or [key for key in self.keys if self._are_shares(key)]
         if len(like) == 1:
             self.roles[Role.WEIGHT] = tuple(like)
         elif like:
@@ -235,6 +237,11 @@ class _ColumnReader:
             ends = Fields.scale
             if limits and all(entry.keys().isdisjoint(("min", "minimum", *ends)) for entry in self.entries):
                 self.roles[Role.WEIGHT] = (limits[0],)
+
+    def _are_shares(self, key: str) -> bool:
+        """Return whether all criteria have a percentage under a key, and those are parts of one whole."""
+        shares = [read_percent(entry.get(key)) for entry in self.outer]
+        return len(shares) > 1 and None not in shares and sum(share for share in shares if share) == 1
 
     def _read_levels(self) -> None:
         def are_levels(value: Any) -> bool:

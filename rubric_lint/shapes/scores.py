@@ -230,10 +230,16 @@ def _read_strings(value: Sequence[str]) -> Levels | None:
 
 
 def _has_score(value: Any) -> bool:
-    return is_number(value) or is_range(value)
+    return is_number(value) or is_range(value) or _is_pair(value)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(is_number, value))
 
 
 def _as_decimal(value: Any) -> Decimal:
+    if _is_pair(value):
+        return Decimal(str(value[0]))
     return (read_score(value) or Decimal(0)) if isinstance(value, str) else Decimal(str(value))
 
 

@@ -65,7 +65,7 @@ class LevelWords:
     word is an underscore.
     """
 
-    score: Final = _split("score points level value")
+    score: Final = _split("score points level value rating range score_range band")
     named: Final = _split("level name label rating")
     text: Final = _split("description text rule definition criteria anchor meaning label name")
     two: Final[Mapping[str, str]] = {"fail": "pass", "failed": "passed", "unmet": "met", "not_met": "met"}
