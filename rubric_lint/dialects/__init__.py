@@ -228,7 +228,18 @@ _CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
 _COMMON_CONTAINER = re.compile(
     rb"""\b(?:items|sections|questions|aspects|factors|checklist|checks|requirements|metrics)["']?[ \t]*:"""
 )
-_SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"threshold", b"descriptions", b"must")
+_SCORED = (
+    b"weight",
+    b"points",
+    b"score",
+    b"levels",
+    b"anchors",
+    b"scale",
+    b"threshold",
+    b"descriptions",
+    b"must",
+    b"percent",
+)
 _DEDUCTION = re.compile(rb"""\bweight["']?[ \t]*:[ \t]*-[1-9]\d*(?![.\d])""")
 _EXPECTED = re.compile(rb"""\bexpect(?:ed|ations)\w*["']?[ \t]*:""")
 _OWN_NAME = re.compile(
