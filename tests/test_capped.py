@@ -33,7 +33,6 @@ OURS = {  # what is opened elsewhere, none of it a user's file to read
     "project/writing.py: os.open": "files to be written, and a folder to be synchronized",
     "report/html.py: read_text": "a template of the package",
     "rules/rule.py: read_text": "the page of a rule",
-    "shapes/infer.py: read_text": "the words of the package",
 }
 OPENING = {"open", "open_file", "read_bytes", "read_text", "fdopen"}
 

@@ -188,19 +188,27 @@ LEVELS = [
     "{1: Names no year, 5: Names the year}",
     "{1: {text: Names no year}, 5: {text: Names the year}}",
     "[{score: 5, text: Names the year}, {score: 1, text: Names no year}]",
-    "{poor: Names no year, good: Names the year}",
 ]
 
 
+def lay_out(key, levels):
+    return examine(f"scale: 1-5\n{ITEMS.replace('id: b', f'id: b, note: [It], {key}: {levels}')}")
+
+
 @pytest.mark.parametrize("levels", LEVELS)
-@pytest.mark.parametrize("key", ["grading", "scoring"])
-def test_levels_of_criteria_under_unknown_keys_are_told(key, levels):
-    text = f"scale: 1-5\n{ITEMS.replace('id: b', f'id: b, note: [It], {key}: {levels}')}"
-    rubric, result = examine(text)
-    place = (2, text.splitlines()[1].index(key) + 1)
-    told = [(each.line, each.column, each.reason) for each in result.unread]
-    assert told == [(*place, f"fields of its criteria are not read: `{key}`")]
-    assert (result.findings, rubric.view.refusal) == ((), None)
+@pytest.mark.parametrize("key", ["grading", "scoring", "rating_scale", "bands", "choices"])
+def test_levels_of_criteria_are_read_under_any_key(key, levels):
+    rubric, result = lay_out(key, levels)
+    texts = {level.number: level.outcome for level in rubric.criteria[1].levels if level.outcome}
+    assert (texts, rubric.view.refusal, result.unread) == ({1: "Names no year", 5: "Names the year"}, None, ())
+
+
+def test_levels_with_words_have_no_scores_under_any_key():
+    rubric, result = lay_out("grading", "{poor: Names no year, good: Names the year}")
+    assert (rubric.view.refusal[0], [each.line for each in result.unread]) == (
+        ("criteria", 1, "grading", "poor"),
+        [2],
+    )
 
 
 PENALTIES = ["points: 2, type: penalty", "penalty: 2", "points: 2, kind: negative", "points: -2, is_penalty: true"]

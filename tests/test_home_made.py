@@ -8,9 +8,10 @@ from cases import read_cases
 from found import codes
 
 from rubric_lint.dialects import could_hold_rubrics
-from rubric_lint.dialects.search.home_made import TITLE
 from rubric_lint.lint.engine import examine_file
-from rubric_lint.shapes.infer import infer, words
+from rubric_lint.shapes.candidate import TITLE
+from rubric_lint.shapes.understand import understand
+from rubric_lint.shapes.vocabulary import Containers
 from rubric_lint.suggest import name_in
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
@@ -127,10 +128,8 @@ def test_a_table_names_each_field_and_place_and_what_is_not_used():
           - {title: Code, criteria: [{name: runs, question: Does it run?, weight: 1, is_negative: true}]}
         """
     documents, _ = read_documents(Source("evals/a.yaml", dedent(text)))
-    (found,) = infer(documents, "mine")
-    assert found.table == {
-        "name": "mine",
-        "files": [],
+    (found,) = understand(documents[0])
+    assert found.as_table() == {
         "criteria": "/parts/*/criteria",
         "scale": ["/score_min", "/score_max"],
         "id": "name",
@@ -141,13 +140,13 @@ def test_a_table_names_each_field_and_place_and_what_is_not_used():
         "pass": "/scoring/passing_threshold",
         "unused": ["owner_team"],
     }
-    assert sorted("/".join(map(str, path)) for _, path in found.unused) == [
-        *("parts/0/criteria/0/owner_team", "parts/0/title", "parts/1/title", "scoring/note", "version")
-    ]
+    left = found.left_over
+    assert ["/".join(map(str, path)) for _, path in left.inside] == ["parts/0/criteria/0/owner_team"]
+    assert sorted("/".join(path) for _, path in left.beside) == ["parts/*/title", "scoring/note", "version"]
 
 
 def test_bytes_show_each_word_for_containers():
-    for word in (*words().containers, *words().common):
+    for word in (*Containers.strong, *Containers.common):
         text = f"{word}:\n  - {{weight: 1, description: Is right}}\n".encode()
         assert could_hold_rubrics(text, "evals/a.yaml"), word
     assert not could_hold_rubrics(b"items:\n  - {weight: 1, description: Is right}\n", "orders/a.yaml")

@@ -11,11 +11,11 @@ import pytest
 from cases import read_cases
 from pages import read_pages
 
-from rubric_lint.dialects.search.home_made import TITLE
 from rubric_lint.dialects.search.locate import find_claim
 from rubric_lint.lint.engine import examine_file, lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
+from rubric_lint.shapes.candidate import TITLE
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source

@@ -244,11 +244,26 @@ def _could_be_metrics(data: bytes) -> bool:
 _CONTAINERS = (b"criteria", b"dimensions", b"axes")
 _IN_TOML = re.compile(rb"(?m)^[ \t]*\[{0,2}(?:[\w.-]+\.)?(?:criteria|dimensions|axes)[ \t]*[\].=]")
 _CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
-_COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors|checklist)["']?[ \t]*:""")
-_SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"threshold", b"descriptions")
+_COMMON_CONTAINER = re.compile(
+    rb"""\b(?:items|sections|questions|aspects|factors|checklist|checks|requirements|metrics)["']?[ \t]*:"""
+)
+_SCORED = (
+    b"weight",
+    b"points",
+    b"score",
+    b"levels",
+    b"anchors",
+    b"scale",
+    b"threshold",
+    b"descriptions",
+    b"must",
+    b"percent",
+)
 _DEDUCTION = re.compile(rb"""\bweight["']?[ \t]*:[ \t]*-[1-9]\d*(?![.\d])""")
 _EXPECTED = re.compile(rb"""\bexpect(?:ed|ations)\w*["']?[ \t]*:""")
-_OWN_NAME = re.compile(r"(?:rubric|judge|criteria|dimension)[^/\\]*\Z", re.IGNORECASE)
+_OWN_NAME = re.compile(
+    r"(?:rubric|judge|criteria|dimension)[^/\\]*\Z|(?:\A|[/\\])rubrics?[/\\][^/\\]*\Z", re.IGNORECASE
+)
 _NAMED = re.compile(r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z", re.IGNORECASE)
 
 
@@ -260,12 +275,13 @@ def _could_be_judged(data: bytes) -> bool:
 
 def _could_be_home_made(data: bytes, name: str) -> bool:
     """Return whether bytes have the words of home-made criteria, in a file named for them or under a word of theirs."""
+    is_own = _OWN_NAME.search(name) is not None
+    is_named = is_own or _NAMED.search(name) is not None
     if any(word in data for word in _CONTAINERS) and _CONTAINER.search(data):
-        return any(mark in data for mark in _SCORED) or b"description" in data
+        return is_named or any(mark in data for mark in _SCORED) or b"description" in data
     if b"weight" in data and _DEDUCTION.search(data):  # under any name
         return True
-    is_own = _OWN_NAME.search(name) is not None
-    if not (is_own or _NAMED.search(name)):
+    if not is_named:
         return False
     if any(mark in data for mark in _SCORED) and (is_own or _COMMON_CONTAINER.search(data) is not None):
         return True

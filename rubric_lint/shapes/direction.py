@@ -10,13 +10,9 @@ from typing import Any
 
 from rubric_lint.format.criterion import is_number, read_number
 from rubric_lint.messages import shorten
-from rubric_lint.shapes.shape import as_words, split_words
-
-Ends = tuple[Fraction, Fraction]
-"""The scores of a scale that are read as the worst and the best."""
-
-ENDS = (("min", "max"), ("minimum", "maximum"), ("low", "high"), ("lowest", "highest"), ("from", "to"))
-"""The keys of a mapping that are the ends of a scale."""
+from rubric_lint.shapes.scores import Ends
+from rubric_lint.shapes.shape import split_words
+from rubric_lint.shapes.vocabulary import SETS
 
 _LOW = r"low(?:er|est)?|small(?:er|est)?|few(?:er|est)|less"
 _HIGH = r"high(?:er|est)?|larg(?:er|est)|bigg(?:er|est)|greater|more"
@@ -88,24 +84,15 @@ def word_fall(fall: tuple[str, str]) -> str:
     return f'the lowest level says "{best}" and the highest "{worst}", but the highest score is read as the best'
 
 
-LOW_WORDS = as_words(
-    """
-    low lower lowest min minimum minimize minimise minimizing down downward desc descending decreasing decrease less
-    fewer smaller smallest inverse inverted reverse reversed avoid exclude negative worse worst
-    """
-)
-HIGH_WORDS = as_words(
-    """
-    high higher highest max maximum maximize maximise up upward asc ascending increasing increase more greater
-    larger positive include included good normal standard forward better best plus reward
-    """
-)
-DIRECTIONS = as_words("direction polarity orientation valence sense")
-_AIMS = as_words("goal objective optimize optimise optimization order trend preference")
-_TURNED = as_words("reverse reversed inverse inverted invert flip flipped")
-_OF_SCALES = as_words("is score scores scored scoring scale coded")
-_BEST = as_words("best ideal optimal optimum perfect target")
-_OF_ENDS = as_words("worst score value level rating possible")
+_WORDS = SETS
+LOW_WORDS = _WORDS["low_words"]
+HIGH_WORDS = _WORDS["high_words"]
+DIRECTIONS = _WORDS["directions"]
+_AIMS = _WORDS["aims"]
+_TURNED = _WORDS["turned"]
+_OF_SCALES = _WORDS["of_scales"]
+_BEST = _WORDS["best"]
+_OF_ENDS = _WORDS["of_best"]
 _OFF = frozenset({"", "no", "false", "none", "never", "off", "n"})
 
 

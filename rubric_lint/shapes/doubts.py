@@ -18,142 +18,78 @@ from rubric_lint.format.recognition import CONTAINERS
 from rubric_lint.messages import shorten
 from rubric_lint.shapes.direction import (
     DIRECTIONS,
-    ENDS,
     HIGH_WORDS,
     LOW_WORDS,
-    Ends,
     find_reversal,
     is_below_top,
     is_off,
     is_reversed,
 )
-from rubric_lint.shapes.shape import SHARE, Shape, as_words, is_star, list_words, split_words, star_pattern
+from rubric_lint.shapes.scores import ENDS, Ends, is_amount
+from rubric_lint.shapes.shape import Shape, expand, is_star, list_words, split_words, star_pattern
+from rubric_lint.shapes.vocabulary import SETS
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
 
-PENALTY = as_words(
-    """
-    penalty penalties penalize penalise penalized negative negatives negate negated deduct deducts deduction
-    deductions demerit demerits malus
-    """
-)
-GATE = as_words(
-    """
-    gate gates gating gated veto vetoes vetos knockout knockouts ko hard blocker blockers blocking fatal dealbreaker
-    dealbreakers disqualify disqualifies disqualifying disqualifier disqualifiers autofail redflag redflags
-    showstopper
-    """
-)
+_WORDS = SETS
+PENALTY = _WORDS["penalty"]
+GATE = _WORDS["gate"]
 _STOPS = GATE - {"hard", "blocker", "blockers", "blocking", "fatal", "ko", "gated", "gating"}
 """What is a gate whatever its value: the other words are also grades of severity or difficulty."""
-_BONUS = as_words("bonus bonuses")
-_MUST = as_words("must required require requires mandatory critical essential")
-_MARK = as_words("pass passing threshold thresholds cutoff cutoffs acceptance accept")
-_LESS = as_words("fail fails failing borderline warn warning")
-_LEAST = as_words("least min mins minimum minimums required lowest")
-_OF_SCORES = as_words("score scores grade mark marks total overall points rating average")
-_WAYS = as_words("combine combination aggregate aggregation aggregator formula reduce reducer reduction pooling")
-_MEANS = as_words("mean average avg weighted sum total")
-_OTHER_MEANS = as_words(
-    """
-    geometric harmonic trimmed median minimum min lowest worst maximum max highest best product multiply
-    multiplicative majority strictest weakest
-    """
-)
+_BONUS = _WORDS["bonus"]
+_MUST = _WORDS["must"]
+_MARK = _WORDS["mark"]
+_LESS = _WORDS["less"]
+_LEAST = _WORDS["least"]
+_OF_SCORES = _WORDS["of_scores"]
+_WAYS = _WORDS["ways"]
+_MEANS = _WORDS["means"]
+_OTHER_MEANS = _WORDS["other_means"]
 _CALL = re.compile(r"\b(?:min|max|median|prod|product|gmean)\s?\(", re.IGNORECASE)
 """A formula that is no mean."""
-_ALIKE = as_words("equal equally uniform same none")
+_ALIKE = _WORDS["alike"]
 """Words which say that weights do not count."""
-_CAPS = as_words("cap caps capped ceiling")
+_CAPS = _WORDS["caps"]
 _CHANGES = PENALTY | _BONUS | _CAPS
-_PARTS = as_words("half all most majority every third thirds quarter quarters two three")
-_NOTES = as_words(
-    """
-    note notes rationale reason reasons comment comments description explanation guidance why example examples label
-    title source url link retry retries timeout latency cost costs budget token tokens ms seconds memory similarity
-    """
-)
+_PARTS = _WORDS["parts"]
+_NOTES = _WORDS["notes"]
 """Words in a key that is about something else than a score."""
-_COUNTS = as_words(
-    """
-    id ids line lines row column page index order position number no version year month day date time timestamp
-    tokens seconds ms seed temperature count length section chapter step phase group increment precision decimals
-    """
-)
+_COUNTS = _WORDS["counts"]
 """Words in the key of a number that says where or when, or how many."""
-_LADDERS = as_words("levels ladder")
-_KINDS = as_words("type kind polarity sign")
-_WEIGHTS = as_words("weight weights weighting weightage importance points pts multiplier")
-_DEFAULTS = as_words("default defaults")
-_AVOIDED = as_words(
-    """
-    avoid avoided avoidance exclude excluded bad forbidden forbid prohibited undesired undesirable unwanted
-    disallowed unacceptable harmful absent absence mustnt shouldnt disallow prohibit
-    """
-)
+_AMOUNTS = _WORDS["amounts"]
+"""Words in the key of a number of things, not of a score."""
+_LADDERS = _WORDS["ladders"]
+_KINDS = _WORDS["kinds"]
+_WEIGHTS = _WORDS["weights"]
+_DEFAULTS = _WORDS["defaults"]
+_AVOIDED = _WORDS["avoided"]
 """Words in a field of a criterion which say that an answer is better without what it describes."""
-_WANTED = as_words(
-    """
-    positive should allowed desirable desired wanted good acceptable include expected correct want expect present
-    met
-    """
-)
+_WANTED = _WORDS["wanted"]
 _BAD = PENALTY | _AVOIDED
-_NOT = as_words("not never no")
-_DONE = as_words("must should shall may can do does contain contains mention mentions")
-_COUNTED = as_words("enabled active counted counts count scored graded weighted")
-_LEFT_OUT = as_words(
-    """
-    disabled skip skipped ignore ignored deprecated excluded unscored ungraded informational informative advisory
-    experimental reportonly infoonly displayonly
-    """
-)
-_GRADES = as_words(
-    """
-    grade grades grading band bands tier tiers verdict verdicts cutoffs boundaries interpretation interpretations
-    classification decision decisions
-    """
-)
-_SUMS = as_words("sum summed total additive cumulative")
-_OF_CRITERIA = as_words("criteria criterion dimension dimensions rubric score scores scoring")
-_LOGIC = as_words("logic operator rule mode verdict final result scoring method")
+_NOT = _WORDS["not"]
+_DONE = _WORDS["done"]
+_COUNTED = _WORDS["counted"]
+_LEFT_OUT = _WORDS["left_out"]
+_GRADES = _WORDS["grades"]
+_SUMS = _WORDS["sums"]
+_OF_CRITERIA = _WORDS["of_criteria"]
+_LOGIC = _WORDS["logic"]
 """Words in the key of a word that may say how scores combine: `logic: and`."""
-_JOINS = as_words("and or any all either")
-_CONDITIONS = as_words("if when unless only except otherwise depends")
+_JOINS = _WORDS["joins"]
+_CONDITIONS = _WORDS["conditions"]
 """Words in a key that holds for some answers only: `if_missing: fail`."""
-_VERDICTS = as_words("rule rules decision verdict logic policy")
+_VERDICTS = _WORDS["verdicts"]
 """Words in a key whose text says when an answer passes, however long it is."""
-_ENDS = as_words("best ideal optimal perfect target")
-_LISTINGS = as_words("order ids names criteria dimensions metrics keys fields columns scores rubric tags axes")
+_ENDS = _WORDS["ends"]
+_LISTINGS = _WORDS["listings"]
 """Words in the key of a list that may name all criteria and say no more."""
-_HARMLESS = as_words(
-    """
-    name names title titles label labels display type kind category categories domain topic area scope role language
-    lang locale format schema model models provider judge prompt template author authors owner team created updated
-    by source sources reference references file path license tag tags status project benchmark dataset task metric
-    definition summary purpose tie hint hints remark remarks key code slug icon color colour emoji
-    """
-)
+_HARMLESS = _WORDS["harmless"]
 """Words in a key beside criteria, or of one, which says what they are, not how they count."""
-_SEEN = (
-    _HARMLESS
-    | _NOTES
-    | _COUNTS
-    | _WAYS
-    | _KINDS
-    | _WANTED
-    | DIRECTIONS
-    | as_words(
-        """
-        scoring method weighted better best worst ideal optimal perfect target reversed inverted since confidence
-        samples
-        """
-    )
-)
+_SEEN = _HARMLESS | _NOTES | _COUNTS | _WAYS | _KINDS | _WANTED | DIRECTIONS | _WORDS["seen"]
 """Words in a key whose values say, by rules of their own, whether they bear on a score."""
-_OF_OUTPUTS = as_words("field fields key keys column columns inputs files tools")
-_INPUTS = as_words("vars variables input inputs messages")
+_OF_OUTPUTS = _WORDS["of_outputs"]
+_INPUTS = _WORDS["inputs"]
 """Keys of what a case asks, which says nothing of its score."""
 _RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
 """A score or a range of scores, in a text without its blanks."""
@@ -185,7 +121,7 @@ class Doubt(NamedTuple):
     @property
     def is_mark(self) -> bool:
         """Whether only its value marks a criterion, not that it is there: `polarity: avoid`, `expected: false`."""
-        is_word = self.value is False or (isinstance(self.value, str) and not _is_amount(self.value))
+        is_word = self.value is False or (isinstance(self.value, str) and not is_amount(self.value))
         return self.setting in ("gate", "negative") and is_word
 
     @property
@@ -254,7 +190,7 @@ class Doubt(NamedTuple):
         elif self.setting == "fail":
             setting = "pass" if self.is_around else "gate"
             how = f"name {named} under `{setting}` if it is the lowest score that passes, or {without}"
-        elif self.setting == "pass" and not _is_amount(self.value):
+        elif self.setting == "pass" and not is_amount(self.value):
             how = f"write it as a number and name {named} under `pass`, or {without}"
         elif self.is_around and self.setting != "pass":  # which is one of criteria
             how = without
@@ -316,7 +252,7 @@ def is_pass_mark(key: str) -> bool:
     """Return whether a key beside criteria says which score passes: `pass_mark`, `cutoff`, `minimum_score`."""
     words = split_words(key)
     is_least = bool(words & _LEAST) and words <= _LEAST | _OF_SCORES and bool(words & _OF_SCORES)
-    return bool(words & _MARK or is_least) and not words & (_LESS | PENALTY | GATE | _NOTES)
+    return bool(words & _MARK or is_least) and not words & (_LESS | PENALTY | GATE | _NOTES | _AMOUNTS)
 
 
 def is_of_model(key: str, settings: Collection[str]) -> bool:
@@ -415,7 +351,7 @@ def find_in_level(
         flag = _as_flag(value)
         if key in read or words & (_NOTES | _COUNTS):
             continue
-        if isinstance(flag, bool) or _is_amount(value):
+        if isinstance(flag, bool) or is_amount(value):
             exact = read_number(value)
             if exact is None or exact != number:
                 yield Doubt((*place, key), "number", value)
@@ -491,17 +427,12 @@ def _is_of_rubric(doubt: Doubt) -> bool:
 _HOLDERS = CONTAINERS | {"rubrics", "value"}
 """What holds criteria in a suite; other lists are of tests, which have ids too."""
 
-_SETTINGS = as_words(
-    """
-    settings scoring grading execution evaluation config configuration options defaults judge scale verdict
-    threshold thresholds
-    """
-)
+_SETTINGS = _WORDS["settings"]
 """Words in the key of a mapping in a suite that says how to score; another one may be the input of a test."""
 
-_OF_TESTS = as_words("rate rates count counts k")
+_OF_TESTS = _WORDS["of_tests"]
 """Words in the key of a share or a number of tests."""
-_OF_RANKS = as_words("better best worst worse low lower lowest high higher highest score scores scoring scale ideal")
+_OF_RANKS = _WORDS["of_ranks"]
 """Words of a direction that is one of scores, not of tests or texts."""
 
 
@@ -516,6 +447,23 @@ _WHOLES = (1, 100)
 
 _FEW = 4
 """A label of a score has fewer words."""
+
+
+@lru_cache(maxsize=1 << 6)  # the rubrics of a file are asked about one after the other
+def _list_beside(document: Document, criteria: str, path: Path) -> list[tuple[str, Any]]:
+    """Return the fields of a mapping that hold no rubric of a table; `criteria` is its pointer to them."""
+    holder = document.value(path)
+    holding = _list_holding(document, criteria)
+    items = holder.items() if isinstance(holder, dict) else ()
+    return [(key, value) for key, value in items if (*path, key) not in holding]
+
+
+@lru_cache(maxsize=1 << 3)
+def _list_holding(document: Document, criteria: str) -> frozenset[Path]:
+    """Return the paths to the rubrics of a table and to what holds them."""
+    paths = (path for path, _ in expand(document.data, criteria))
+    found = (path for path in paths if any(isinstance(part, str | dict) for part in parts_of(document.value(path))))
+    return frozenset(path[:length] for path in found for length in range(len(path) + 1))
 
 
 class DoubtSearch:
@@ -569,7 +517,7 @@ class DoubtSearch:
         has_weight = not entry.keys().isdisjoint(self.shape.weight)
         for key, value in entry.items():
             own = (*place, key)
-            if key in self.gates and isinstance(value, str) and not (is_off(value) or _is_amount(value)):
+            if key in self.gates and isinstance(value, str) and not (is_off(value) or is_amount(value)):
                 yield Doubt(own, "gate", value)
             elif key in self.penalties and _is_unknown_mark(key, value, self.penalties[key]):
                 yield Doubt(own, "negative", value)
@@ -600,7 +548,7 @@ class DoubtSearch:
             setting = "levels"
         if setting:
             yield Doubt(place, setting, value)
-        elif isinstance(value, bool | int | float) or _is_amount(value):
+        elif isinstance(value, bool | int | float) or is_amount(value):
             yield Doubt(place, "", value)
         else:
             yield from self._find_reversals(place, value)
@@ -648,14 +596,20 @@ class DoubtSearch:
         With `in_settings`, also what the mappings and the texts beside them say.
         """
         for depth in depths:
-            holder = self.document.value(path[:depth])
-            for key, value in holder.items() if isinstance(holder, dict) else ():
+            for key, value in self._list_fields(path[:depth]):
                 place = (*path[:depth], key)
                 if place != path[: depth + 1] and key not in _INPUTS and not self._is_unused(place):
                     for doubt in self._find_in_key(place, value, path, in_settings=in_settings):
                         is_default = doubt.setting == "weight" and split_words(doubt.name) & _DEFAULTS
                         if not (is_default and self.have_weights(path)):
                             yield doubt._replace(is_around=True)
+
+    def _list_fields(self, path: Path) -> Iterable[tuple[str, Any]]:
+        """Return the fields of what may be a mapping, without those that hold other rubrics of the table."""
+        if "*" in self.shape.criteria:
+            return _list_beside(self.document, self.shape.criteria, path)
+        holder = self.document.value(path)
+        return holder.items() if isinstance(holder, dict) else ()
 
     def _list_ids_at(self, path: Path) -> set[str]:
         """Return the ids of the criteria at a path; a file may have a mapping beside them in every line."""
@@ -708,7 +662,7 @@ class DoubtSearch:
             return is_other and any(
                 high - low == len(value) - 1 and value != [*range(int(low), int(high) + 1)] for low, high in self.scales
             )
-        if not isinstance(value, dict) or len(value) < 2 or not all(map(_is_amount, value.values())):
+        if not isinstance(value, dict) or len(value) < 2 or not all(map(is_amount, value.values())):
             return False
         scores = [read_score(key) for key in value]
         return any(all(score is not None and low <= score <= high for score in scores) for low, high in self.scales)
@@ -733,7 +687,7 @@ class DoubtSearch:
                 continue
             if is_of_model(key, value):
                 continue
-            if _is_amount(each) and each and words & (_MARK | _LESS) and not split_words(key) & _NOTES:
+            if is_amount(each) and each and words & (_MARK | _LESS) and not split_words(key) & _NOTES:
                 yield Doubt(own, "fail" if (words | split_words(key)) & _LESS else "pass", each)
             elif setting := _read_beside(key, _as_flag(each), self.shape) or self._read_structure(key, each, ids):
                 yield Doubt(own, setting, each)
@@ -745,7 +699,7 @@ def _is_setting(value: Any) -> bool:
     """Return whether what is said of a criterion by its id is a number, a flag or a verdict, not a text or a title."""
     if isinstance(value, str):
         is_verdict = bool(split_words(value) & (_MARK | _LESS | GATE | _MUST | _LEFT_OUT))
-        return len(value.split()) < _FEW and (is_verdict or _is_amount(value))
+        return len(value.split()) < _FEW and (is_verdict or is_amount(value))
     return value is not None and not isinstance(value, list | dict)
 
 
@@ -759,7 +713,7 @@ def _as_flag(value: Any) -> Any:
 
 def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
     """Return whether the values of a field of some criteria may be weights: no order, no lines of a file, no ids."""
-    if len(values) < 2 or len(values) * 4 < len(entries) * 3 or not all(map(_is_amount, values)):
+    if len(values) < 2 or len(values) * 4 < len(entries) * 3 or not all(map(is_amount, values)):
         return False
     numbers = [float(str(value).strip().rstrip("%")) for value in values]
     if len({*numbers}) == 1 or max(numbers) > _MOST:
@@ -782,13 +736,13 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
     if words & _NOTES:
         return ""
     said = split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset[str]()
-    if words & _WEIGHTS and not has_weight and (_is_amount(value) or said):
+    if words & _WEIGHTS and not has_weight and (is_amount(value) or said):
         return "weight"
     if _is_bad(said) or _is_bad_kind(key, value):
         return "negative"
     if value is False or (said and is_off(value)):
         return _read_off(words)
-    if said and not _is_amount(value):
+    if said and not is_amount(value):
         return _read_word(words, said)
     return _read_number_or_flag(key, value, is_scale=key.replace("min", "max") in entry and "min" in words)
 
@@ -810,7 +764,7 @@ def _read_word(words: frozenset[str], said: frozenset[str]) -> str:
 def _is_unknown_mark(key: str, value: Any, values: Collection[Any] | None) -> bool:
     """Return whether nothing says if a value of a field that marks penalties marks one; `values` are those that do."""
     if values is None:
-        return isinstance(value, str) and not (is_off(value) or _is_amount(value) or _is_positive(value))
+        return isinstance(value, str) and not (is_off(value) or is_amount(value) or _is_positive(value))
     if value is None or any(type(value) is type(known) and value == known for known in values):
         return False
     if isinstance(value, bool):
@@ -842,7 +796,7 @@ def _is_bad_kind(key: str, value: Any) -> bool:
 
 def _read_number_or_flag(key: str, value: Any, *, is_scale: bool) -> str:
     words = split_words(key)
-    if not value or not (value is True or _is_amount(value)):
+    if not value or not (value is True or is_amount(value)):
         return ""
     if value is True and _is_named(key, _LEFT_OUT):
         return "left-out"
@@ -874,11 +828,7 @@ def _read_weights(key: str, value: Any, ids: set[str]) -> str:
     words = split_words(key)
     is_named = bool(words & _WEIGHTS) and words <= _WEIGHTS | _OF_CRITERIA  # not those of cases
     is_held = isinstance(value, dict) and bool(value) and (ids >= value.keys() or is_named)
-    return "weight" if is_held and all(map(_is_amount, value.values())) else ""
-
-
-def _is_amount(value: Any) -> bool:
-    return is_number(value) or (isinstance(value, str) and re.search(SHARE, value) is not None)
+    return "weight" if is_held and all(map(is_amount, value.values())) else ""
 
 
 def _list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -923,7 +873,7 @@ def _read_beside(key: str, value: Any, shape: Shape) -> str:
         return ""
     if isinstance(value, dict | list):
         return _read_several(key, value)
-    if not _is_amount(value):
+    if not is_amount(value):
         return _read_text_beside(key, str(value), is_all=shape.combine == "all")
     return _read_number_beside(key)
 
@@ -989,9 +939,10 @@ def _read_several(key: str, value: Mapping[str, Any] | Sequence[Any]) -> str:
         return "negative" if words & PENALTY else "bonus"
     if is_gate(key) and not words & _OF_OUTPUTS:
         return "gate"
-    if isinstance(value, list) and is_pass_mark(key) and all(_is_amount(each) or _says_mark(each) for each in value):
+    if isinstance(value, list) and is_pass_mark(key) and all(is_amount(each) or _says_mark(each) for each in value):
         return "pass"
-    return "grades" if words & _GRADES and _are_grades(value) else ""
+    may_grade = words & _GRADES or (isinstance(value, list) and words & _MARK)
+    return "grades" if may_grade and _are_grades(value) else ""
 
 
 def _says_mark(value: Any) -> bool:
@@ -1010,8 +961,12 @@ def _are_grades(value: Any) -> bool:
 
 def _is_bound(value: Any) -> bool:
     """Return whether a value is a score, or a range of scores."""
-    if isinstance(value, dict | list):
-        return bool(value) and all(map(is_number, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, dict):  # what it is called may stand there as well
+        return any(map(is_number, value.values())) and all(
+            is_number(each) or isinstance(each, str) for each in value.values()
+        )
+    if isinstance(value, list):
+        return bool(value) and all(map(is_number, value))
     return is_number(value) or (isinstance(value, str) and _is_range(value))
 
 

@@ -14,10 +14,19 @@ from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels,
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, name_scores, shorten
 from rubric_lint.rules.inverted_scale import find_fall
-from rubric_lint.shapes.direction import ENDS, Ends, word_fall
+from rubric_lint.shapes.direction import word_fall
 from rubric_lint.shapes.doubts import Doubt, find_doubts, find_in_level, find_unknown, is_total, says_sum
+from rubric_lint.shapes.scores import (
+    RANGE,
+    Ends,
+    is_amount,
+    read_ends,
+    read_levels,
+    read_percent,
+    read_score,
+    read_share,
+)
 from rubric_lint.shapes.shape import (
-    SHARE,
     YES_NO,
     Marks,
     Names,
@@ -25,7 +34,6 @@ from rubric_lint.shapes.shape import (
     dialect_of,
     expand,
     is_star,
-    list_words,
     split_words,
     star_pattern,
 )
@@ -35,19 +43,6 @@ from rubric_lint.text.path import Part, Path, follow, pointer, split_pointer
 _WIDEST = 1000
 """The widest scale of which each score is a level."""
 
-_RANGE = re.compile(r"\s*(-?\d{1,4})\s*(?:-|\u2013|\.\.\.?|to)\s*(-?\d{1,4})\s*")
-_NUMBERED = re.compile(
-    r"""\s* (?: (?: levels? | lvl | scores? | grade | points? | pts? | rating | stars? | band | tier | step | stage
-            | rank | value | anchor | marks? | [lsgp] ) [\s_-]* )?
-        ( -?\d{1,4} (?:\.\d{1,4})? )
-        \s* (?: points? | pts? | stars? | marks? )?
-        \s* (?: [:)(=_\N{EN DASH}\N{EM DASH}] .* | -(?!\d) .* | \.\s .* )?""",
-    re.DOTALL | re.IGNORECASE | re.VERBOSE,
-)
-"""What a level is called by its score: `3`, `score_3`, `L3`, `3 stars`, `3: Good`; other words may hold any number."""
-_SCALES_OF_TWO = frozenset(
-    {"binary", "boolean", "bool", "yes no", "yes or no", "pass fail", "pass or fail", "true false", "true or false"}
-)
 _NOT_MET = Asked("yes or no", 0, is_negated=True)
 _EXACT = Context(prec=20, rounding=ROUND_FLOOR)
 
@@ -422,17 +417,25 @@ class _Reading:
         if isinstance(value, dict):
             return [self._level((*place, key), key, text, is_key=True) for key, text in value.items()]
         if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
-            first = ends[0] if isinstance(ends, tuple) and ends[1] - ends[0] == len(value) - 1 else None
-            return [
-                self._level((*place, at), None if first is None else str(first + at), text, is_key=False)
-                for at, text in enumerate(value)
-            ]
+            return self._read_strings(value, place, ends)
         if not isinstance(value, list):
             self._report_kind(f"`{place[-1]}` is", place, "a mapping from scores to texts, or a list")
         value = value if isinstance(value, list) else []
         for at in (at for at, item in enumerate(value) if not isinstance(item, dict)):
             self._report_kind(f"`{place[-1]}` has", (*place, at), "a mapping with a score and a text")
         return [self._level_of((*place, at), item) for at, item in enumerate(value) if isinstance(item, dict)]
+
+    def _read_strings(self, value: list[str], place: Path, ends: Ends | str | None) -> list[_Level]:
+        """Read levels that begin with their scores, or that are as many as the scores of the scale."""
+        scores: list[Decimal | Fraction | None] = [None] * len(value)
+        if numbered := read_levels(value):
+            scores = [level.score for level in numbered.levels]
+        elif isinstance(ends, tuple) and ends[1] - ends[0] == len(value) - 1:
+            scores = [ends[0] + at for at in range(len(value))]
+        return [
+            self._level((*place, at), None if score is None else str(score), text, is_key=False)
+            for at, (score, text) in enumerate(zip(scores, value, strict=True))
+        ]
 
     def _report_kind(self, subject: str, place: Path, expected: str) -> None:
         text = describe(self.document.value(place), self.document.written_at(place))
@@ -455,7 +458,7 @@ class _Reading:
         """Return the score that a level is called: its number, or that of the word in the table."""
         if word is None or (known := dict(self.shape.level_scores).get(word)) is not None:
             return None if word is None else known
-        return _number(word)
+        return read_score(word)
 
     def _level_of(self, place: Path, item: dict[str, Any]) -> _Level:
         score = _look_for(item, place, self.shape.level_score)
@@ -465,7 +468,7 @@ class _Reading:
         if number is None and isinstance(word, str) and (named := self._read_word(word)) is not None:
             number = Fraction(named)
         name = next((item[key] for key in ("name", "label") if isinstance(item.get(key), str)), "")
-        if isinstance(word, str) and _number(word) is None:
+        if isinstance(word, str) and read_score(word) is None:
             name = word
         text, text_place = told or (None, place)
         self._doubt_level(place, item, number, score)
@@ -551,7 +554,7 @@ class _Reading:
         taken: dict[Decimal | None, _Level] = {}
         for level in levels:
             written = level.place[-1] if level.is_key else self.document.value(level.number_place)
-            found = _RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
+            found = RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
             is_range = found is not None and 0 <= int(found[2]) - int(found[1]) <= _WIDEST
             numbers = range(int(found[1]), int(found[2]) + 1) if found and is_range else ()
             own = [level._replace(number=Decimal(number)) for number in numbers] or [level]
@@ -720,7 +723,7 @@ class _Reading:
         """Report a weight in percent beside one that is a plain number: nobody knows of what whole each is a part."""
         firsts: dict[tuple[Path, bool], Written] = {}
         for written in (*self.shared, *filter(None, found.values())):
-            if not _is_amount(written.value):
+            if not is_amount(written.value):
                 continue
             is_percent, holder = read_percent(written.value) is not None, written.place[:-2]
             first = firsts.setdefault((holder, is_percent), written)
@@ -962,54 +965,6 @@ def _look(value: Any, place: Path, name: str) -> Written | None:
 def _look_for(value: Any, place: Path, names: Names) -> Written | None:
     found = (_look(value, place, name) for name in names)
     return next((each for each in found if each is not None and each.value is not None), None)
-
-
-def read_ends(value: Any) -> Ends | str | None:
-    """Return the ends of a scale as people write it: `[1, 5]`, `1-5`, `{min: 1, max: 5}`, `{1: ..., 5: ...}`."""
-    match value:
-        case str():
-            if " ".join(list_words(value)) in _SCALES_OF_TWO:
-                return YES_NO
-            found = _RANGE.fullmatch(value)
-            return (Fraction(found[1]), Fraction(found[2])) if found else None
-        case list() if len(value) > 1 and all(read_number(each) is not None for each in value):
-            ends = [Fraction(str(each)) for each in value]
-            return (ends[0], ends[1]) if len(ends) == 2 else (min(ends), max(ends))
-        case dict():
-            for low, high in ENDS:
-                if read_number(value.get(low)) is not None and read_number(value.get(high)) is not None:
-                    return Fraction(str(value[low])), Fraction(str(value[high]))
-            scores = [Fraction(number) for number in map(_number, value) if number is not None]
-            if len(scores) == len(value) > 1:
-                return min(scores), max(scores)
-    return None
-
-
-def _number(word: str) -> Decimal | None:
-    """Return the score that a level is called, the lowest one of a range."""
-    found = _RANGE.fullmatch(word) or _NUMBERED.fullmatch(word)
-    return Decimal(found[1]) if found else None
-
-
-def is_range(value: Any) -> bool:
-    """Return whether a string is a range of scores: `4-7`, `1 to 3`."""
-    return isinstance(value, str) and _RANGE.fullmatch(value) is not None
-
-
-def read_share(value: Any) -> Fraction | None:
-    """Return the number that a string holds as a share of the whole."""
-    found = re.fullmatch(SHARE, value) if isinstance(value, str) else None
-    return Fraction(found[1]) if found else None
-
-
-def read_percent(value: Any) -> Fraction | None:
-    """Return the part that a string says in percent: 3/5 for "60%"."""
-    share = read_share(value) if isinstance(value, str) and value.rstrip().endswith("%") else None
-    return None if share is None else share / 100
-
-
-def _is_amount(value: Any) -> bool:
-    return is_number(value) or read_share(value) is not None
 
 
 def _write(value: Any) -> str:

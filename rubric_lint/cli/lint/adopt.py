@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path as File
 from typing import Any, NamedTuple
@@ -11,7 +12,6 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
-from rubric_lint.dialects.search.home_made import TITLE
 from rubric_lint.format.view import View
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
@@ -20,13 +20,17 @@ from rubric_lint.project.settings import FileSettings, SettingsFinder, shorten
 from rubric_lint.report.show import ShowText
 from rubric_lint.run.console import complain
 from rubric_lint.run.given import Input, read_given
-from rubric_lint.shapes.infer import Inferred, can_describe, find_likeliest, generalize, infer, list_words
+from rubric_lint.shapes.candidate import TITLE, Candidate
+from rubric_lint.shapes.columns import Role, look
+from rubric_lint.shapes.describing import can_describe, find_describable
 from rubric_lint.shapes.reading import find_shapes
+from rubric_lint.shapes.scores import read_levels
 from rubric_lint.shapes.shape import Shape, find_contradictions
+from rubric_lint.shapes.understand import Hints
 from rubric_lint.show.source import show
 from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path, part_of, pointer, split_pointer
+from rubric_lint.text.path import Path, part_of, pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError, kind_of
 
@@ -47,6 +51,19 @@ class _Given(NamedTuple):
     title: str
     doubts: Sequence[tuple[str, str]] = ()
     is_foreign: bool = False
+
+
+@dataclass(frozen=True)
+class _Described:
+    """Criteria with the table that describes them, which has a name and files."""
+
+    criteria: Candidate
+    table: Mapping[str, Any]
+
+    @property
+    def shape(self) -> Shape:
+        """The table as it is used."""
+        return Shape.from_table(self.table)
 
 
 def read_scale(value: str) -> str | list[int]:
@@ -116,7 +133,7 @@ def _complain_of_known(given: _Given) -> None:
         complain(f"{given.input.label}: is read already, as {given.title}; it needs no table")
 
 
-def _word_use(files: Iterable[_Given], tables: Iterable[Inferred]) -> str:
+def _word_use(files: Iterable[_Given], tables: Iterable[_Described]) -> str:
     """Say which commands read the files now: nothing is scored if something that may decide is not known."""
     shapes = [each.shape for each in tables]
     views = [view for given in files for document in given.documents for view in find_shapes(document, shapes)]
@@ -171,12 +188,12 @@ def _may_be_described(view: View) -> bool:
 
 def _make_tables(
     files: Sequence[_Given], file: str, finder: SettingsFinder, given: Given, before: Sequence[Mapping[str, Any]]
-) -> list[Inferred]:
+) -> list[_Described]:
     """Return the tables of files, which replace those `before`; none if one has no criteria, which is said."""
     first = File(files[0].input.path)
     documents = {document: each for each in files for document in each.documents}
-    found = infer(documents, "", find_likeliest, scale=given.scale)
-    held = {document for table in found for document, *_ in table.criteria}
+    found = find_describable(list(documents), Hints(given.scale, asks=True))
+    held = {document for each in found for document in each.documents}
     lacking = [each for each in files if held.isdisjoint(each.documents)]
     for without in lacking:
         what = "a list or a mapping of criteria, each with a text such as `description`, and a weight, points or levels"
@@ -184,27 +201,27 @@ def _make_tables(
     if lacking:
         return []
     known = {shape["name"] for shape in finder.for_folder(str(first.parent)).table.get("shape", ())}
-    tables: list[Inferred] = []
+    tables: list[_Described] = []
     for each in found:
-        names = dict.fromkeys(documents[document].input.path for document, *_ in each.criteria)
+        table = each.as_table()
+        names = dict.fromkeys(documents[document].input.path for document in each.documents)
         called = given.name or (File(next(iter(names))).stem if len(names) == 1 else first.absolute().parent.name)
         numbered = chain([called], (f"{called}-{number}" for number in count(2)))
         title = next(title for title in numbered if title not in known)
         known.add(title)
         head = {"name": title, "files": name_files(names, file)}
-        head |= next(
-            ({key: old[key] for key in head} for old in before if old["criteria"] == each.table["criteria"]), {}
-        )
-        tables.append(each._replace(table={**each.table, **head}))
-        for _, wrong in find_contradictions(each.table):
-            complain(f"{join_words(list(names))}: the criteria at `{each.table['criteria']}`: the table {wrong}")
+        head |= next(({key: old[key] for key in head} for old in before if old["criteria"] == table["criteria"]), {})
+        tables.append(_Described(each, {**head, **table}))
+        for _, wrong in find_contradictions(table):
+            where = f"at `{table['criteria']}`" if table["criteria"] else "at the top"
+            complain(f"{join_words(list(names))}: the criteria {where}: the table {wrong}")
             return []
     return tables
 
 
-def _show(given: _Given, tables: Sequence[Inferred], color: str, *, err: bool) -> None:
+def _show(given: _Given, tables: Sequence[_Described], color: str, *, err: bool) -> None:
     """Show what is understood of a file, and what is not used."""
-    own = [each for each in tables if any(document in given.documents for document, *_ in each.criteria)]
+    own = [each for each in tables if any(document in given.documents for document in each.criteria.documents)]
     shapes = tuple(each.shape for each in own)
     shown = show(given.input.path, given.input.data, given.settings._replace(shapes=shapes))
     ShowText(lambda text: click.echo(text, nl=False, err=err), make_style(color)).add(shown)
@@ -215,31 +232,31 @@ def _show(given: _Given, tables: Sequence[Inferred], color: str, *, err: bool) -
         click.echo(f"{given.input.label}: {told}; run this again with --scale 1-5 or --scale yes-no", err=err)
 
 
-def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
+def _word_left(given: _Given, tables: Iterable[_Described]) -> Iterator[str]:
     """Say what is not used, and how to give numbers to words that stand for weights or for the scores of levels."""
     for each in tables:
-        paths = [(document, path) for document, path in each.unused if document in given.documents]
-        inside = {criteria.path for _, criteria, _ in each.criteria}
-        own = dict.fromkeys(str(path[-1]) for _, path in paths if path[:-2] in inside)
-        at = split_pointer(each.table["criteria"])
-        beside = dict.fromkeys(pointer(generalize(path, at)) for _, path in paths if path[:-2] not in inside)
+        criteria = each.criteria
+        left = criteria.left_over
+        own = dict.fromkeys(str(path[-1]) for document, path in left.inside if document in given.documents)
+        beside = dict.fromkeys(pointer(path) for document, path in left.beside if document in given.documents)
         for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", beside)):
             if names:
                 listed = join_words([f"`{visible(name)}`" for name in names])
                 yield f"{given.input.label}: {where}: {listed}"
-        worded = each.criteria[0][1].fields.get("words", ())  # which are asked about below
-        if asked := [name for name in each.asked if name not in worded]:
+        worded = criteria.columns.names(Role.WEIGHT_WORDS)  # which are asked about below
+        if asked := [name for name in left.asked if name not in worded]:
             yield f"{given.input.label}: {_ask(asked)}"
     for each in tables:
-        criteria = each.criteria[0][1]
-        entries = [entry for _, found, _ in each.criteria for entry in found.entries]
-        for name in criteria.fields.get("words", ()):
+        columns = each.criteria.columns
+        entries = columns.entries
+        for name in columns.names(Role.WEIGHT_WORDS):
             words = dict.fromkeys(str(entry[name]) for entry in entries if isinstance(entry.get(name), str))
             numbers = ", ".join(f"{visible(word)} = 1" for word in words)
             advice = f'`weight = "{visible(name)}"` and `weights = {{ {numbers} }}`, with the numbers that you mean'
             yield f"{given.input.label}: `{visible(name)}` has words; to use them, add {advice}"
-        levels = [entry[name] for entry in entries for name in criteria.levels if name in entry]
-        if named := dict.fromkeys(word for value in levels for word in list_words(value)):
+        levels = [read_levels(look(entry, name)) for entry in entries for name in columns.names(Role.LEVELS)]
+        named = dict.fromkeys(word for found in levels if found for word in found.words)
+        if named and "level-scores" not in each.table:
             scores = write_value(dict.fromkeys(named, _OPEN)).replace(f'"{_OPEN}"', _OPEN)
             advice = f"`level-scores = {visible(scores)}` with the score of each in the place of `?`"
             yield f"{given.input.label}: its levels have words; to score them, add {advice}"
@@ -266,24 +283,27 @@ def _find_lacks(given: _Given) -> Iterator[str]:
     told = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in (*view.doubts, *view.unread))
     yield from (reason for name, reason in told)
     used |= {name for name, _ in told}
-    found = infer(given.documents, "", find_likeliest)
+    found = find_describable(given.documents, Hints(asks=True))
     known = used.union(*(shape.unused for shape in shapes))
-    asked = dict.fromkeys(name for each in found for name in each.asked if name not in known)
+    asked = dict.fromkeys(name for each in found for name in each.left_over.asked if name not in known)
     yield from [_ask(list(asked))] if asked else []
     yield from _find_unread(found, read, used)
 
 
-def _find_unread(found: Iterable[Inferred], read: set[tuple[Document, Path]], used: set[str]) -> Iterator[str]:
+def _find_unread(found: Iterable[Candidate], read: set[tuple[Document, Path]], used: set[str]) -> Iterator[str]:
     """Say which criteria no table reads, and which of their fields the tables do not use."""
     for each in found:
-        for document, criteria, _ in each.criteria:
-            if (document, criteria.path) not in read:
-                yield f"no table reads the criteria at `{pointer(criteria.path)}`"
+        for group in each.groups:
+            if (group.document, group.path) not in read:
+                yield f"no table reads the criteria at `{pointer(group.path)}`"
                 continue
-            for ours, names in criteria.fields.items():
+            for role, names in group.columns.roles.items():
                 for name in names:
-                    if name not in used and ours not in {"words", "most", "id", "outcome"}:
-                        yield f"the table does not use `{visible(name)}` of the criteria at `{pointer(criteria.path)}`"
+                    if name not in used and role not in _NEVER_MISSED:
+                        yield f"the table does not use `{visible(name)}` of the criteria at `{pointer(group.path)}`"
+
+
+_NEVER_MISSED = frozenset({Role.WEIGHT_WORDS, Role.HIGHEST, Role.ID, Role.TEXT, Role.TEXTS})
 
 
 def _list_names(shape: Shape) -> Iterator[str]:

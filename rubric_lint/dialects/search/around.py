@@ -21,8 +21,9 @@ from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
 from rubric_lint.rules.inverted_scale import find_fall
-from rubric_lint.shapes.direction import Ends, word_fall
+from rubric_lint.shapes.direction import word_fall
 from rubric_lint.shapes.doubts import DoubtSearch, find_doubts_around, find_doubts_in_holder, is_pass_mark
+from rubric_lint.shapes.scores import Ends
 from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -193,7 +194,7 @@ def find_doubts_of_view(view: View) -> View:
     ]
     if not found:
         return view
-    from rubric_lint.shapes.infer import can_describe  # noqa: PLC0415  (few rubrics have any)
+    from rubric_lint.shapes.describing import can_describe  # noqa: PLC0415  (few rubrics have any)
 
     has_table = can_describe(view)
     own = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"

@@ -280,32 +280,11 @@ def search(
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
-_CONTAINERS = (
-    "criteri",
-    "dimension",
-    "axes",
-    "rubric",
-    "items",
-    "sections",
-    "questions",
-    "aspects",
-    "factors",
-    "checklist",
-)
-_SCORED = ("weight", "points", "score", "levels", "anchors", "scale", "threshold", "description")
-
-
 def has_signs_of_home(document: Document) -> bool:
-    """Return whether a document has words of home-made criteria; in a list, or a file of rubrics, under any key."""
-    text = document.quick_text
-    is_under = any(map(text.__contains__, _CONTAINERS)) or text[:1] in "[-" or count_signs(document.source.name) > 0
-    if is_under and any(map(text.__contains__, _SCORED)):
-        return True
-    if "expect" not in text:
-        return False
-    from rubric_lint.format.view import is_named_for_judges  # noqa: PLC0415  (few files have the word)
+    """Return whether a document has words of home-made criteria."""
+    from rubric_lint.shapes.places import may_hold_criteria  # noqa: PLC0415  (few files get here)
 
-    return is_named_for_judges(document)
+    return may_hold_criteria(document)
 
 
 def _find_home(document: Document) -> list[Location]:

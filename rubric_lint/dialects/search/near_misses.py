@@ -129,7 +129,9 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     placed = {path for near in home for path in near.places}
     noticed = [each for each in noticed if each[0] not in placed]  # a near miss says what to do about it
     around = {path[:length] for near in home for path in near.places for length in range(len(path) + 1)}
-    for path in _find_leftovers_to_tell(document, found, taken, told | around):
+    leftovers = _find_leftovers_to_tell(document, found, taken, told | around)
+    alike = {(len(path), path[-1]) for path in placed if path}  # the table is for those too
+    for path in (path for path in leftovers if (len(path), path[-1]) not in alike):
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
         if is_known or not _is_another_tools(document, path):
             is_alone = not (taken or in_suite or lost)
@@ -138,7 +140,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     forms = _find_unread_forms(document, found, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if not _is_told(path, lost, told)]
     noticed += _find_by_dialects(document, found, is_told=bool(taken or noticed))
-    if taken or not (noticed or lost):
+    if taken or not lost:
         for (path, *_), reason, steps in home:
             noticed.append((path, Part.KEY if path else Part.HEAD, _Advice(reason, steps), False))
     if not taken and not noticed and not lost and not found.is_claimed:
@@ -367,7 +369,7 @@ def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> 
     entries = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
     keys = [key for entry in entries if isinstance(entry, dict) for key in entry]
     if is_alone and keys and sum(map(schema_for().knows, keys)) * 2 <= len(keys):  # most fields are their own
-        from rubric_lint.shapes.infer import can_adopt  # noqa: PLC0415  (only near misses ask)
+        from rubric_lint.shapes.describing import can_adopt  # noqa: PLC0415  (only near misses ask)
 
         if can_adopt(document, path):
             return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))

@@ -1,0 +1,217 @@
+"""Find what stands beside criteria: a pass mark, a scale, a total, shared levels, and signs of other purposes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from rubric_lint.format.criterion import is_number
+from rubric_lint.shapes.columns import Entry, Parsed
+from rubric_lint.shapes.doubts import holds_mappings, is_of_model, is_pass_mark, is_total, is_way
+from rubric_lint.shapes.places import Group, is_named
+from rubric_lint.shapes.scores import is_amount, is_prose, read_ends, read_percent
+from rubric_lint.shapes.shape import split_words
+from rubric_lint.shapes.vocabulary import SETS, BesideWords, Foreign
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
+
+
+class What(StrEnum):
+    """What is said beside criteria."""
+
+    LEVELS = "levels"
+    THRESHOLD = "pass"
+    SCALE = "scale"
+    LOWEST = "lowest"
+    HIGHEST = "highest"
+    TOTAL = "total"
+    COMBINE = "combine"
+    PERCENT = "percent"
+
+
+DECLARING = frozenset({What.LEVELS, What.THRESHOLD, What.SCALE, What.LOWEST, What.HIGHEST, What.TOTAL})
+"""What shows that criteria are scored."""
+
+_PERCENT = 100
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is said beside criteria, by its place, and what shows that they have another purpose.
+
+    `foreign` is a key beside them which files of another purpose have, `foreign_field` a key of most of them; with
+    `is_never`, the file is known to be of another tool. `holders` are the mappings in which all this was looked for.
+    """
+
+    places: Mapping[What, Path]
+    holders: Sequence[tuple[Path, Entry]]
+    foreign: str = ""
+    foreign_field: str = ""
+    is_never: bool = False
+
+    @property
+    def is_twice_foreign(self) -> bool:
+        """Whether both a key beside them and one of theirs is one of files of another purpose."""
+        return bool(self.foreign and self.foreign_field)
+
+    @property
+    def are_cases(self) -> bool:
+        """Whether the items are cases: what is asked, and what is expected."""
+        words = SETS
+        return self.foreign_field == "input" or self.foreign_field.partition("_")[0] in words["answers"]
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether something beside the criteria shows that they are scored."""
+        return not DECLARING.isdisjoint(self.places)
+
+
+def find_beside(parsed: Parsed, group: Group) -> Beside:
+    """Find what is said beside some criteria, the nearest first."""
+    document = group.document
+    reader = _Reader(parsed)
+    holders = [*_find_holders(document, parsed, group.path), *_find_in_map(document, group)]
+    places: dict[What, Path] = {}
+    for path, mapping in reversed(holders):
+        for what in What:
+            found = () if what in places else parsed.once(what, mapping, partial(reader.find, what))
+            if found:
+                places[what] = (*path, *found)
+    words = Foreign
+    keys = dict.fromkeys(key for _, mapping in holders for key in mapping)
+    called = document.source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0].lower()
+    foreign = [key for key in (*keys, called) if key in words.beside]
+    foreign += [key for key in keys if split_words(key) & words.words]
+    return Beside(
+        places,
+        holders,
+        next(iter(foreign), ""),
+        next(_find_foreign_fields(parsed, group), ""),
+        _is_of_other_tool(document),
+    )
+
+
+def _is_of_other_tool(document: Document) -> bool:
+    """Return whether a document is a schema, a description of an interface or a translation."""
+    top = document.data if isinstance(document.data, dict) else {}
+    is_schema = "json-schema.org" in str(top.get("$schema", ""))
+    return is_schema or is_named(document, "translated") or not Foreign.never.isdisjoint(top)
+
+
+def _find_foreign_fields(parsed: Parsed, group: Group) -> Iterator[str]:
+    """Find the keys of most criteria that those of another purpose have; a text or an answer may be under any key."""
+    entries = group.columns.entries
+    answers = [key for key in group.columns.entries[0] if key.partition("_")[0] in SETS["answers"]] if entries else []
+    for key in (*Foreign.entry, *answers):
+        having = [entry[key] for entry in entries if key in entry]
+        strange = [value for value in having if not (_is_answer(value) or (key in _TEXTS and is_prose(value)))]
+        levels = [parsed.levels(value) for value in strange]
+        are_levels = all(each is not None and each.score_key != "points" for each in levels)  # a course gives points
+        if 2 * len(strange) > len(entries) and not are_levels:
+            yield key
+
+
+_TEXTS = frozenset({"check"})
+"""Keys of programs or of what they look for, unless they hold texts."""
+
+
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in {"yes", "no"})
+
+
+def _find_holders(document: Document, parsed: Parsed, path: Path) -> Iterator[tuple[Path, Entry]]:
+    """Find the mappings around criteria, from the whole document on, then those in them that hold settings.
+
+    Any mapping may that has one pass mark and no mappings in it.
+    """
+    above = [(path[:length], document.value(path[:length])) for length in range(len(path))]
+    mappings: list[tuple[Path, Entry]] = [(place, value) for place, value in above if isinstance(value, dict)]
+    yield from mappings
+    for place, mapping in mappings:
+        for key, part in parsed.once("settings", mapping, _find_settings):
+            if (*place, key) != path[: len(place) + 1]:
+                yield (*place, key), part
+
+
+def _find_settings(mapping: Entry) -> list[tuple[str, Entry]]:
+    """Return the mappings in a mapping that hold settings, each with its key."""
+    parts = ((key, part) for key, part in mapping.items() if isinstance(part, dict))
+    return [(key, part) for key, part in parts if key in BesideWords.settings or _are_settings(part)]
+
+
+def _find_in_map(document: Document, group: Group) -> Iterator[tuple[Path, Entry]]:
+    """Yield what stands between the criteria of a map: `{tone: {max: 2}, facts: {max: 2}, passing_threshold: 3}`."""
+    value = document.value(group.path)
+    others = {key: each for key, each in value.items() if key not in group.items} if isinstance(value, dict) else {}
+    if others and not group.are_texts:
+        yield group.path, others
+
+
+def _are_settings(part: Entry) -> bool:
+    marks = [
+        key for key, value in part.items() if is_pass_mark(key) and is_amount(value) and not is_of_model(key, part)
+    ]
+    return len(marks) == 1 and not any(map(holds_mappings, part.values()))
+
+
+class _Reader:
+    def __init__(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+        words = BesideWords
+        self.known: Mapping[What, Sequence[str]] = {
+            What.LEVELS: words.levels,
+            What.THRESHOLD: words.passes,
+            What.SCALE: words.scale,
+            What.LOWEST: words.lowest,
+            What.HIGHEST: words.highest,
+            What.TOTAL: words.total,
+            What.PERCENT: words.scale,
+        }
+
+    def find(self, what: What, mapping: Entry) -> Path:
+        """Return the way to what a mapping says; empty if it does not."""
+        suits = self._suits(what)
+        named = [key for key in self.known.get(what, ()) if key in mapping and suits(mapping[key])]
+        if named:
+            return (named[0],)
+        if what is What.LEVELS:
+            return self._find_in_scale(mapping)
+        alike = _ALIKE.get(what)
+        like = [key for key, value in mapping.items() if alike and alike(key) and suits(value)]
+        return (like[0],) if len(like) == 1 else ()  # of several, none is the one
+
+    def _find_in_scale(self, mapping: Entry) -> Path:
+        """Return the way to the texts of a scale: `scale: {min: 1, max: 5, meaning: {1: ..., 5: ...}}`."""
+        for name in BesideWords.scale:
+            scale = mapping.get(name)
+            inner = [key for key, value in scale.items() if self._are_levels(value)] if isinstance(scale, dict) else []
+            if len(inner) == 1:
+                return name, inner[0]
+        return ()
+
+    def _suits(self, what: What) -> Callable[[Any], bool]:
+        suits: Mapping[What, Callable[[Any], bool]] = {
+            What.LEVELS: self._are_levels,
+            What.THRESHOLD: is_amount,
+            What.SCALE: lambda value: read_ends(value) is not None and not self._are_levels(value),
+            What.LOWEST: lambda value: type(value) is int,
+            What.HIGHEST: lambda value: type(value) is int,
+            What.TOTAL: lambda value: is_number(value) or read_percent(value) is not None,
+            What.COMBINE: lambda value: isinstance(value, str),
+            What.PERCENT: lambda value: type(value) is int and value == _PERCENT,
+        }
+        return suits[what]
+
+    def _are_levels(self, value: Any) -> bool:
+        levels = self.parsed.levels(value)
+        return levels is not None and not levels.words and levels.is_described
+
+
+_ALIKE: Mapping[What, Callable[[str], bool]] = {
+    What.THRESHOLD: lambda key: is_pass_mark(key) and key not in BesideWords.lowest,
+    What.SCALE: lambda key: bool(split_words(key) & SETS["scales"]),
+    What.TOTAL: is_total,
+    What.COMBINE: is_way,
+}
+"""What tells by its words that a key beside criteria is one of theirs, though it is not a known one."""

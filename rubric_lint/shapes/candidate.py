@@ -1,0 +1,288 @@
+"""Criteria that a document may hold: what speaks for them, the table that describes them, and what is left open."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from rubric_lint.format.view import View
+from rubric_lint.messages import join_words, shorten
+from rubric_lint.shapes.beside import Beside, What
+from rubric_lint.shapes.columns import MARKS, Columns, Role, is_answered, look
+from rubric_lint.shapes.places import Group, is_container, is_named
+from rubric_lint.shapes.reading import read_shape
+from rubric_lint.shapes.scores import adds_up
+from rubric_lint.shapes.shape import Shape, split_words
+from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over
+from rubric_lint.shapes.vocabulary import SETS, Foreign
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
+from rubric_lint.text.tree import parts_of
+
+
+class Sign(StrEnum):
+    """What shows that a judge reads criteria, each by itself."""
+
+    NAME = "their key"
+    FILE = "the name of the file"
+    DECLARED = "what is said beside them"
+    TEXTS = "their texts"
+    LEVELS = "the texts of their levels"
+    MARKS = "gates, penalties, parts or a scale of their own"
+
+
+ENOUGH = 3
+"""The bar: so many independent signs show that criteria are those of a judge."""
+
+TITLE = "home-made rubrics"
+"""What messages call the format."""
+
+
+class Decision(StrEnum):
+    """What is done about a candidate."""
+
+    READ = "read"
+    TELL = "tell"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What only the author of a file can say, with its place; without an answer, nothing is scored."""
+
+    place: Path
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Criteria that a document may hold, in one place or in several of one form; several documents may have the form.
+
+    `columns` are the keys of all of them by their role, `besides` what stands beside each group; `signs` speak for
+    criteria of a judge. `siblings` are the places of other criteria. `written` is the table that describes them.
+    """
+
+    groups: Sequence[Group]
+    at: Path
+    columns: Columns
+    besides: Sequence[Beside]
+    signs: frozenset[Sign]
+    written: Mapping[str, Any]
+    siblings: Sequence[Path] = ()
+
+    # What it is.
+
+    @property
+    def document(self) -> Document:
+        """The document of the criteria, the first if they are in several."""
+        return self.groups[0].document
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents of the criteria."""
+        return list(dict.fromkeys(group.document for group in self.groups))
+
+    @property
+    def paths(self) -> list[Path]:
+        """The places of the criteria."""
+        return [group.path for group in self.groups]
+
+    @property
+    def key(self) -> str:
+        """What the criteria are called in messages; empty if they are the whole file."""
+        return shorten(self.groups[0].key)
+
+    @property
+    def count(self) -> int:
+        """The number of criteria, without their parts."""
+        return sum(len(group.items) for group in self.groups)
+
+    @property
+    def are_texts(self) -> bool:
+        """Whether each criterion is a text alone."""
+        return self.groups[0].are_texts
+
+    @property
+    def are_amounts(self) -> bool:
+        """Whether each criterion is a name with a number alone."""
+        return all(isinstance(part, int | float) for part in parts_of(self.document.value(self.groups[0].path)))
+
+    @property
+    def against(self) -> str:
+        """The key that files of another purpose have; empty if there is none."""
+        beside = self.besides[0]
+        return beside.foreign or beside.foreign_field
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the name of the file says that it is a rubric."""
+        return is_named(self.document, "own")
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether something beside the criteria shows that they are scored."""
+        return Sign.DECLARED in self.signs
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether something says how much an answer may get for a criterion, or how much that counts."""
+        is_shared = any(What.LEVELS in beside.places for beside in self.besides)
+        return self.columns.is_scored or is_shared or (self.columns.has_text and "scale" in self.written)
+
+    # What is done about it.
+
+    @cached_property
+    def decision(self) -> Decision:
+        """Whether the criteria are read and scored, told with the first open question, or left alone."""
+        if self.is_rubric and self.views:
+            return Decision.TELL if self.questions else Decision.READ
+        return Decision.TELL if self.is_near else Decision.SILENT
+
+    @cached_property
+    def is_rubric(self) -> bool:
+        """Whether three independent signs show that these are criteria of a judge, which something scores."""
+        if self.is_apart or self.against or self.are_texts or not (self.columns.has_text and self.is_scored):
+            return False
+        if self.adds_up or (self.columns.guessed and Sign.FILE not in self.signs):
+            return False
+        is_said = bool(self.signs & {Sign.TEXTS, Sign.LEVELS}) or self.is_own
+        is_placed = Sign.FILE in self.signs or (self.is_declared and Sign.NAME in self.signs)
+        is_several = self.count > 1 or {Sign.FILE, Sign.DECLARED} <= self.signs
+        is_marked = self.signs & {Sign.NAME, Sign.LEVELS} or (self.is_own and self._count_marks() > 1)
+        return is_said and is_placed and is_several and bool(is_marked) and len(self.signs) >= ENOUGH
+
+    @cached_property
+    def is_near(self) -> bool:
+        """Whether they may well be criteria of a judge, so that a note is worth the reader's time."""
+        if self.is_apart:
+            return False
+        if self.against:
+            is_plain = self.against in Foreign.plain and Sign.TEXTS in self.signs
+            if not is_plain:
+                return self._is_near_others()
+        if self.are_texts:
+            return self.is_own or self.is_declared or is_named(self.document, "judged")
+        is_known = Sign.NAME in self.signs
+        is_stated = self.is_declared or Role.SCALE in self.columns.roles
+        if is_known and Sign.FILE in self.signs and self.count > 1 and is_stated:
+            return True
+        has_prose = self.columns.has_text or self.columns.has(Role.TEXTS)
+        is_list = self.count > 1 or self.is_declared or Sign.LEVELS in self.signs
+        is_known_here = is_known and (Sign.FILE in self.signs or not self._has_gates_only())
+        if self.is_scored and has_prose and is_list and (is_known_here or self._has_deductions()):
+            return True
+        is_placed = bool(self.groups[0].path) or self.is_declared
+        is_asked = len(self.groups[0].path) == 1 and self._are_questions()
+        return self.is_own and is_placed and (is_known or self._is_marked() or is_asked)
+
+    def _is_marked(self) -> bool:
+        """Return whether something says that the items are scored; many things may be required."""
+        return self.groups[0].is_marked and (is_container(self.groups[0].key) or not self._has_gates_only())
+
+    def _has_gates_only(self) -> bool:
+        return self.columns.is_scored and not self.columns.has(*(role for role in MARKS if role is not Role.GATE))
+
+    def _is_near_others(self) -> bool:
+        """Return whether criteria with a key that files of another purpose have are worth a note all the same."""
+        is_sure = bool(self.signs & {Sign.FILE, Sign.TEXTS}) and not self.besides[0].is_twice_foreign
+        has_two = sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE)) > 1
+        is_marked = self.is_declared or has_two or is_answered(self.columns)
+        return self.is_scored and self.columns.has_text and is_sure and is_marked
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether a key shows that the file is of another tool, or that the items are cases."""
+        return any(beside.is_never or beside.are_cases for beside in self.besides)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the points in some lists repeat, so that they are no levels."""
+        names = self.columns.names(Role.LEVELS)
+        return any(adds_up(look(entry, name)) for entry in self.columns.entries for name in names)
+
+    def _count_marks(self) -> int:
+        return sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE)) + self.is_declared
+
+    def _are_questions(self) -> bool:
+        """Return whether the texts ask what a judge is to answer."""
+        names = self.columns.names(Role.TEXT)
+        texts = [str(look(entry, name)) for entry in self.columns.entries for name in names if look(entry, name)]
+        return bool(texts) and all(text.rstrip().endswith("?") for text in texts)
+
+    def _has_deductions(self) -> bool:
+        """Return whether the weights are whole and some are below 0; coefficients have fractions."""
+        weights = [entry["weight"] for entry in self.columns.entries if "weight" in entry]
+        return all(type(weight) is int for weight in weights) and any(weight < 0 for weight in weights)
+
+    # How it is read.
+
+    @cached_property
+    def left_over(self) -> LeftOver:
+        """What the table does not use."""
+        what = (self.groups, self.at, self.columns, self.besides)
+        return find_left_over(*what, table=self.written)
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """The role of every key of the criteria."""
+        left = dict.fromkeys((str(place[-1]) for _, place in self.left_over.inside), Role.OPEN)
+        known = {name: role for role, names in self.columns.roles.items() for name in names}
+        return {**left, **dict.fromkeys(self.left_over.harmless, Role.HARMLESS), **known}
+
+    def as_table(self) -> dict[str, Any]:
+        """Return the table that describes the criteria, without a name and files."""
+        unused = {"unused": self.left_over.harmless} if self.left_over.harmless else {}
+        table = {**self.written, **unused}
+        return {key: table[key] for key in KEYS if key in table}
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The table as it is used."""
+        return Shape.from_table({"name": TITLE, **self.as_table()})
+
+    @cached_property
+    def views(self) -> list[View]:
+        """What the table reads, in the order of the document; nothing where it says in no words what is judged."""
+        if not self.written.keys() & {"outcome", "levels"}:
+            return []
+        return [view for document in self.documents for view in read_shape(document, self.shape)]
+
+    @cached_property
+    def open(self) -> list[Question]:
+        """What the file leaves open whatever the table says."""
+        return [Question(place, reason) for place, reason in self._list_open()]
+
+    @cached_property
+    def questions(self) -> list[Question]:
+        """What the file leaves open, the first of which is the reason not to score it."""
+        found = list(self.open)
+        for view in self.views:
+            found += [Question(place, reason) for place, reason in view.doubts]
+            found += [Question(view.path, view.unscorable)] if view.unscorable else []
+        return list(dict.fromkeys(found))
+
+    def _find_not_applicable(self) -> Path:
+        """Return the first key which says that a criterion does not hold for all answers; empty if there is none."""
+        words = SETS["applies"]
+        for group in self.groups:
+            for step, entry in group.items.items():
+                found = next((key for key in entry if split_words(key) & words), None)
+                if found is not None:
+                    return (*group.path, step, found)
+        return ()
+
+    def _list_open(self) -> Iterator[tuple[Path, str]]:
+        path = self.groups[0].path
+        for names in self.columns.rivals.values():
+            listed = join_words([f"`{shorten(name)}`" for name in names], "or")
+            yield path, f"nothing says which of {listed} is the weight of a criterion"
+        if self.columns.has(Role.TEXTS):
+            lists = join_words([f"`{shorten(name)}`" for name in self.columns.names(Role.TEXTS)])
+            yield path, f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
+        if place := self._find_not_applicable():
+            told = f"`{shorten(str(place[-1]))}` says that a criterion may not apply"
+            yield place, f"{told}, and nothing says how the rest counts then"
+        for sibling in self.siblings:
+            name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
+            yield sibling, f"`{name}` may hold criteria too, and is not read; run `rubric-lint adopt FILE`"

@@ -1,0 +1,105 @@
+"""Say whether a table of the settings can describe criteria that are nearly read, or that another system reads."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from rubric_lint.format.criterion import USUAL_THRESHOLDS, Criterion
+from rubric_lint.format.rubric import build_rubric
+from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.format.view import View
+from rubric_lint.shapes.candidate import Candidate, Sign
+from rubric_lint.shapes.columns import Role
+from rubric_lint.shapes.shape import YES_NO
+from rubric_lint.shapes.understand import Hints, understand_all
+from rubric_lint.shapes.vocabulary import SETS
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
+
+
+def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candidate]:
+    """Return what a table can describe in documents of which the user says that they hold criteria.
+
+    What looks like criteria comes before anything else; cases with what is expected of them are none.
+    """
+    found = [each for each in understand_all(documents, hints) if not (each.is_apart or _asks_only(each))]
+    told = [each for each in found if each.columns.has_text]
+    sure = [each for each in told if each.is_rubric or each.is_near]
+    marked = [each for each in told if each.groups[0].is_marked or each.are_texts or Sign.NAME in each.signs]
+    return sure or marked or [each for each in found if Sign.NAME in each.signs or each.is_near]
+
+
+def _asks_only(candidate: Candidate) -> bool:
+    """Return whether what is found has no text but what a case asks, and no name says that it is a rubric."""
+    is_named = candidate.is_own or Sign.NAME in candidate.signs or candidate.groups[0].is_marked
+    asks = SETS["asks"]
+    return not is_named and asks.issuperset(candidate.columns.names(Role.TEXT) or ("",))
+
+
+def can_adopt(document: Document, path: Path) -> bool:
+    """Return whether a table can describe what is at a path: criteria with texts, and with weights, levels or gates."""
+    found = find_describable([document], Hints(asks=True))
+    return any(path in each.paths and each.groups[0].is_marked and each.columns.has_text for each in found)
+
+
+def can_describe(view: View) -> bool:
+    """Return whether a table can describe a rubric of another system, and loses nothing that decides its score.
+
+    The bands of one score are no criteria, and a suite says more than a table can.
+    """
+    are_bands = any(isinstance(entry, dict) and "score_range" in entry for entry in view.data)
+    if are_bands or view.dialect.name.startswith("agentv-"):
+        return False
+    other = _read_by_tables(view.document).get(view.path)
+    return other is not None and _keeps(view, other)
+
+
+@lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
+def _read_by_tables(document: Document) -> Mapping[Path, View]:
+    """Return what the tables for a document read, by its place: criteria with texts and marks."""
+    found = [each for each in understand_all([document], Hints(YES_NO, asks=True)) if each.groups[0].is_marked]
+    able = {path for each in found if each.columns.has_text for path in each.paths}
+    return {view.path: view for each in found for view in each.views if view.path in able}
+
+
+def _keeps(own: View, other: View) -> bool:
+    """Return whether another reading has all criteria of a rubric, with their gates, signs, weights and levels."""
+    if own.threshold not in (None, other.threshold):
+        return False
+    before, after = (_list_criteria(view) for view in (own, other))
+    if len(before) != len(after) or len(before) != len(own.data):
+        return False
+    are_weighted = any(each.fields and "weight" in each.fields for each in before)
+    if are_weighted and _find_parts(before) != _find_parts(after):
+        return False
+    return all(map(_keeps_criterion, before, after))
+
+
+def _list_criteria(view: View) -> Sequence[Criterion]:
+    return build_rubric(view.document, view.path, CURRENT, USUAL_THRESHOLDS, view=view).criteria
+
+
+def _find_parts(criteria: Sequence[Criterion]) -> list[Fraction]:
+    """Return the weight of each criterion as a part of all."""
+    weights = [Fraction(0 if each.weight is None else each.weight) for each in criteria]
+    total = sum(map(abs, weights)) or 1
+    return [weight / total for weight in weights]
+
+
+def _keeps_criterion(own: Criterion, other: Criterion) -> bool:
+    """Return whether another reading of a criterion asks the same, with the same scores and the same gate."""
+    if own.is_negated or own.outcome not in (None, other.outcome):
+        return False
+    if own.levels is None and own.scale is None:
+        return own.gate is None or other.gate is not None
+    return own.gate in (None, other.gate) and _list_scores(own) == _list_scores(other)
+
+
+def _list_scores(criterion: Criterion) -> list[tuple[Any, ...]]:
+    """Return the scores of a criterion with their texts."""
+    bands = criterion.scale.bands if criterion.scale else ()
+    return [
+        *((level.number, level.outcome or level.name) for level in criterion.levels or ()),
+        *((band.lower, band.upper, band.outcome) for band in bands),
+    ]

@@ -1,0 +1,262 @@
+"""Find the lists and maps of a document that may hold criteria: mappings, or texts alone."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rubric_lint.format.criterion import is_number
+from rubric_lint.shapes.columns import NAMES, Columns, Entry, Parsed, Role, is_statement, read_columns
+from rubric_lint.shapes.scores import is_prose
+from rubric_lint.shapes.shape import Names, list_words, split_words
+from rubric_lint.shapes.vocabulary import FILES, SETS, BesideWords, Containers, Fields, Foreign
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
+
+_MOST_MAPPINGS = 20_000
+"""A document with more of them holds data; only under the words of containers it may hold criteria."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A list or a map of a document that may hold criteria: its items by their step, and the roles of their keys.
+
+    With `are_texts`, each item is a text alone.
+    """
+
+    document: Document
+    path: Path
+    items: Mapping[str | int, Entry]
+    columns: Columns
+    are_texts: bool = False
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the ids of its items are keys."""
+        return all(isinstance(step, str) for step in self.items)
+
+    @property
+    def key(self) -> str:
+        """The last key on the way to it; empty for one at the top."""
+        return next((step for step in reversed(self.path) if isinstance(step, str)), "")
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether its key is one of the words for criteria alone."""
+        return last_word(self.key) in Containers.strong
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether something says that its items are scored."""
+        return self.columns.is_scored or self.columns.has(Role.WEIGHT_WORDS) or bool(self.columns.rivals)
+
+
+def is_named(document: Document, kind: str, *, by_folder: bool = True) -> bool:
+    """Return whether the name of a file, or that of its folder, is of a kind: one of `files` in the vocabulary."""
+    name = document.source.name
+    if not by_folder:
+        name = name.replace("\\", "/").rpartition("/")[2]
+    return re.search(FILES[kind], name, re.IGNORECASE) is not None
+
+
+def last_word(key: str) -> str:
+    """Return the last word of a key: `criteria` for `common_criteria`."""
+    words = list_words(key)
+    return words[-1] if words else ""
+
+
+def is_container(key: str) -> bool:
+    """Return whether a key is one of the words for containers, or ends with one."""
+    words = Containers
+    return last_word(key) in words.strong or last_word(key) in words.common
+
+
+def may_hold_criteria(document: Document) -> bool:
+    """Return whether a document has words of criteria; in a list, or a file of rubrics, under any key."""
+    text = document.quick_text
+    is_judged = is_named(document, "judged")
+    stems = (word.removesuffix("s") for word in (*Containers.strong, *Containers.common))
+    is_under = text[:1] in "[-" or "rubric" in document.source.name.lower() or any(stem in text for stem in stems)
+    if is_under and (is_judged or any(word in text for word in SETS["scored"])):
+        return True
+    return "expect" in text and is_judged
+
+
+def find_groups(document: Document, parsed: Parsed, *, is_asked: bool = False) -> list[Group]:
+    """Find the lists and maps of criteria in a document, the innermost of nested ones that have weights or levels.
+
+    In a file that is named for them, or with `is_asked`, they are under any key.
+    """
+    is_anywhere = (
+        is_asked or is_named(document, "judged") or is_named(document, "own") or is_named(document, "described")
+    )
+    is_anywhere = is_anywhere and len(document.mappings) <= _MOST_MAPPINGS
+    found: dict[Path, Group] = {}
+    for path, value in _list_places(document, is_anywhere=is_anywhere):
+        items = _read_items(parsed, path, value)
+        columns = read_columns(parsed, [*items.values()], is_map=isinstance(value, dict)) if items else None
+        if columns:
+            found[path] = Group(document, path, items, columns)
+    found = _choose_nested(found)
+    joined = _join_sections(document, parsed, found)
+    return [*(each for path, each in found.items() if path[:-2] not in joined), *joined.values()]
+
+
+def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Path, Any]]:
+    """Yield what may hold criteria: the whole document, and what is under a word of containers, or under any key."""
+    if isinstance(document.data, list) or (is_anywhere and isinstance(document.data, dict)):
+        yield (), document.data
+    for path, mapping in document.mappings:
+        is_inside = is_anywhere or any(isinstance(step, str) and last_word(step) in Containers.strong for step in path)
+        for key, value in mapping.items():
+            is_apart = key in Fields.parts or key in Foreign.entry or _changes_scores(key)
+            is_held = isinstance(value, list | dict) and bool(value) and not is_apart
+            if is_held and (is_inside or is_container(key)):
+                yield (*path, key), value
+
+
+def _changes_scores(key: str) -> bool:
+    """Return whether a key holds what adds to the score of criteria, or what fails them: penalties, a bonus, gates."""
+    words = SETS
+    return bool(split_words(key) & (words["penalty"] | words["bonus"] | words["gate"]))
+
+
+def _read_items(parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, Entry]:
+    """Return the mappings of a list or a map by their steps; none of levels, or of what mostly holds something else."""
+    pairs: Iterable[tuple[str | int, Any]]
+    pairs = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
+    items = {step: item for step, item in pairs if isinstance(item, dict)}
+    least = 1 if isinstance(value, list) else 2
+    if len(items) < max(least, len(value) / 2):
+        return {}
+    if parsed.levels(value) is not None:
+        return _read_worth(path, value)
+    return items
+
+
+def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
+    """Return the mappings of a list that could be levels, if a name, a text and the points of each say it is criteria.
+
+    The key must be one of criteria alone, outside other lists, and the points no row of scores such as 1, 2, 3.
+    """
+    last = last_word(str(path[-1])) if path else ""
+    is_inside = any(isinstance(step, int) for step in path)
+    is_section = is_inside and len(path) > 2 and path[-3] in Containers.sections
+    if not isinstance(value, list) or last in Fields.levels or is_inside != is_section:
+        return {}
+    is_known = last in Containers.strong or last in Containers.common
+    is_worth = is_known and all(
+        isinstance(each, dict) and {"name", "description"} <= each.keys() and is_number(each.get("points"))
+        for each in value
+    )
+    points = sorted(each["points"] for each in value) if is_worth else []
+    is_row = not points or points[0] <= 0 or points == [points[0] + step for step in range(len(points))]
+    return {} if is_row else dict(enumerate(value))
+
+
+def _choose_nested(found: Mapping[Path, Group]) -> dict[Path, Group]:
+    """Return the groups without those around or within others: what most of some hold are the criteria."""
+    inner: dict[Path, list[Path]] = {}
+    kept = dict(found)
+    for path in found:
+        for length in range(len(path)):
+            if path[:length] in found:
+                inner.setdefault(path[:length], []).append(path)
+    for path, below in inner.items():
+        outer = found[path]
+        is_title = not outer.is_marked and NAMES.issuperset(outer.columns.names(Role.TEXT))
+        is_open = not (outer.is_strong or outer.is_marked)  # then a word for criteria within it says more
+        known = [each for each in below if found[each].is_marked or is_title or (is_open and found[each].is_strong)]
+        holding = {each[: len(path) + 1] for each in known}
+        dropped = [path] if 2 * len(holding) > len(outer.items) else below
+        for each in dropped:
+            kept.pop(each, None)
+    return kept
+
+
+def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Group]) -> dict[Path, Group]:
+    """Return the sections that hold all of some groups, whose criteria are parts of theirs: `sections: [{items}]`."""
+    alone = {*BesideWords.passes, *BesideWords.scale, *BesideWords.lowest}
+    sections: dict[Path, list[Path]] = {}
+    for path in found:
+        if len(path) > 2 and isinstance(path[-1], str) and path[-3] in Containers.sections:
+            sections.setdefault(path[:-2], []).append(path)
+    joined: dict[Path, Group] = {}
+    for top, paths in sections.items():
+        value = document.value(top)
+        items = _read_items(parsed, top, value)
+        names = {str(path[-1]) for path in paths}
+        are_alike = len(paths) == len(items) > 1 and len(names) == 1
+        if are_alike and all(alone.isdisjoint(each) for each in items.values()):
+            parts: Names = (names.pop(),)
+            is_map = isinstance(value, dict)
+            if columns := read_columns(parsed, [*items.values()], is_map=is_map, parts=parts):
+                joined[top] = Group(document, top, items, columns)
+    return joined
+
+
+def find_text_groups(document: Document) -> list[Group]:
+    """Find the lists and maps of texts, each of which may be a criterion: the longest, or those of all cases."""
+    places: list[tuple[Path, Any]] = [((), document.data)] if isinstance(document.data, list | dict) else []
+    for path, mapping in document.mappings:
+        places += [((*path, key), value) for key, value in mapping.items() if isinstance(value, list | dict)]
+    found = []
+    for path, value in places:
+        pairs = list(enumerate(value) if isinstance(value, list) else value.items())
+        last = last_word(str(path[-1])) if path else ""
+        is_known = last in Containers.strong
+        if len(pairs) >= (2 if is_known else 3) and all(is_prose(text) for _, text in pairs):
+            found.append(_as_texts(document, path, pairs))
+    return found
+
+
+def find_expected(document: Document) -> list[Group]:
+    """Find the texts that the cases of a document expect, or that are their rubric, each a criterion."""
+    names = {*SETS["expected"], "rubric", "rubrics", "criteria"}
+    found = []
+    for path, case in document.mappings:
+        if path and isinstance(path[-1], int) and not SETS["asks"].isdisjoint(case):
+            for name in (name for name in case if name in names):
+                texts = case[name]
+                if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
+                    found.append(_as_texts(document, (*path, name), enumerate(texts)))
+    every = [text for group in found for text in group.columns.entries]
+    are_told = 10 * sum(is_statement(entry["description"]) for entry in every) >= 9 * len(every)
+    return found if len(found) > 1 and are_told else []
+
+
+def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, str]]) -> Group:
+    items = {step: {"description": text} for step, text in texts}
+    columns = Columns([*items.values()], {Role.TEXT: ("description",)})
+    return Group(document, path, items, columns, are_texts=True)
+
+
+def find_amounts(document: Document) -> list[Group]:
+    """Find the maps from names to numbers under a word of containers: names with weights, and no texts."""
+    words = Containers
+    found = []
+    for path, mapping in document.mappings:
+        is_under = any(isinstance(step, str) and last_word(step) in words.strong for step in path)
+        if is_under and len(mapping) > 1 and all(is_number(value) and value > 0 for value in mapping.values()):
+            items: dict[str | int, Entry] = {name: {"weight": value} for name, value in mapping.items()}
+            found.append(Group(document, path, items, Columns([*items.values()], {Role.WEIGHT: ("weight",)})))
+    return found
+
+
+def cluster(groups: Sequence[Group]) -> list[list[Group]]:
+    """Return the groups of one form together: at the same depth under the same key, or beside each other."""
+    by_key: dict[tuple[int, str], list[Group]] = {}
+    for group in groups:
+        by_key.setdefault((len(group.path), group.key), []).append(group)
+    clusters: list[list[Group]] = []
+    beside: dict[tuple[Path, tuple[str, ...]], list[Group]] = {}
+    for found in by_key.values():
+        if len(found) > 1 or not found[0].path:
+            clusters.append(found)
+            continue
+        keys = tuple(dict.fromkeys(key for entry in found[0].columns.entries for key in entry))
+        alike = beside.setdefault((found[0].path[:-1], keys), [])
+        if not alike:
+            clusters.append(alike)
+        alike += found
+    return clusters

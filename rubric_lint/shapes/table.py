@@ -1,0 +1,377 @@
+"""Write the table that describes the criteria of a candidate: what `rubric-lint adopt` adds to the settings."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from rubric_lint.format.criterion import is_number
+from rubric_lint.shapes.beside import Beside, What
+from rubric_lint.shapes.columns import (
+    STARS,
+    Columns,
+    Entry,
+    Parsed,
+    Role,
+    choose,
+    find_scale_in_texts,
+    find_sums,
+    holds_statement,
+    is_answered,
+    look,
+)
+from rubric_lint.shapes.doubts import DoubtSearch, says_penalty
+from rubric_lint.shapes.places import Group
+from rubric_lint.shapes.scores import find_text, fold, is_prose, read_ends, read_percent
+from rubric_lint.shapes.shape import YES_NO, Shape, split_words
+from rubric_lint.shapes.vocabulary import SETS, Fields, LevelWords
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path, pointer, split_pointer
+
+Table = Mapping[str, Any]
+
+Scale = str | list[int]
+
+KEYS = (
+    *("name", "files", "criteria", "id", "outcome", "weight", "levels", "level-scores", "level-text", "sums", "gate"),
+    *("negative", "parts", "scale", "pass", "total", "combine", "task", "unused"),
+)
+"""The keys of a table in the order in which they are written."""
+
+_PERCENT = 100
+_ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
+"""Stands for the scale of criteria that are not read yet: on it, all that speaks of good and bad scores is in doubt."""
+
+_LEVEL_TEXT = Shape("", "").level_text
+
+
+def generalize(place: Path, at: Path, path: Path) -> Path:
+    """Return a place with a `*` for each step that it shares with the path of some criteria, as `at` has them."""
+    shared = 0
+    while shared < min(len(path), len(place)) and path[shared] == place[shared]:
+        shared += 1
+    return (*at[:shared], *place[shared:])
+
+
+@dataclass(frozen=True)
+class TableWriter:
+    """Writes the table of groups of one form; `at` is their path with a `*` for each step that differs.
+
+    `scale` is what the user says where no document does.
+    """
+
+    parsed: Parsed
+    groups: Sequence[Group]
+    columns: Columns
+    at: Path
+    scale: Scale | None
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The criteria with their parts."""
+        return self.columns.entries
+
+    def write(self, besides: Sequence[Beside]) -> dict[str, Any]:
+        """Return the table, without a name and files."""
+        points = self._are_points()
+        beside = self._merge(besides, points=points)
+        table: dict[str, Any] = {"criteria": pointer(self.at)}
+        is_shared = What.LEVELS in beside and not self.columns.has(Role.LEVELS)
+        if scale := self._find_scale(beside):
+            table["scale"] = scale
+        gates = self._find_gates(is_scaled=bool(scale) or is_shared or self.columns.has(Role.LEVELS))
+        few = () if is_shared else self._find_few_levels()
+        names = {
+            "id": self.columns.names(Role.ID),
+            "outcome": self.columns.names(Role.TEXT),
+            "weight": self.columns.names(Role.WEIGHT),
+            "levels": self.columns.names(Role.LEVELS) or few,
+            "gate": gates,
+            "parts": self.columns.names(Role.PARTS),
+        }
+        table |= {ours: each[0] if len(each) == 1 else list(each) for ours, each in names.items() if each}
+        if is_shared:
+            table["levels"] = pointer(beside[What.LEVELS][0])
+        if marks := self._list_marks():
+            table["negative"] = marks
+        if What.THRESHOLD in beside:
+            table["pass"] = pointer(beside[What.THRESHOLD][0])
+        holders = [
+            value for entry in self.entries for name in names["levels"] if (value := look(entry, name)) is not None
+        ]
+        way = beside.get(What.COMBINE, ((), ""))[1]
+        is_all = split_words(str(way)) in ({"all"}, {"all", "of"}, {"and"})
+        more = {
+            "level-scores": self._find_level_scores(holders),
+            "total": self._find_total(beside, points=points),
+            "level-text": self._find_level_text([beside[What.LEVELS][1]] if is_shared else holders),
+            "sums": find_sums(self.columns),
+            "task": self._find_task(),
+            "combine": "all" if is_all else "share" if points else "",
+        }
+        return table | {key: value for key, value in more.items() if value}
+
+    def _merge(self, besides: Sequence[Beside], *, points: bool) -> dict[What, tuple[Path, Any]]:
+        """Return what is said beside the groups; what only holds for all of them together is left out."""
+        found: dict[What, tuple[Path, Any]] = {}
+        for group, beside in reversed(list(zip(self.groups, besides, strict=True))):
+            for what, place in beside.places.items():
+                general = generalize(place, self.at, group.path)
+                is_of_all = general.count("*") < self.at.count("*")
+                if is_of_all and (what in (What.TOTAL, What.PERCENT) or (what is What.THRESHOLD and points)):
+                    continue
+                found[what] = (general, group.document.value(place))
+        return found
+
+    def _find_gates(self, *, is_scaled: bool) -> tuple[str, ...]:
+        """Return the keys of gates; where nothing says the scale, a gate of 3 says nothing."""
+        gates = self.columns.names(Role.GATE)
+        if is_scaled:
+            return gates
+        return tuple(name for name in gates if not any(is_number(entry.get(name)) for entry in self.entries))
+
+    def _list_marks(self) -> dict[str, Any]:
+        marks: dict[str, Any] = dict.fromkeys(self.columns.names(Role.NEGATIVE), True)
+        marks |= dict.fromkeys(self.columns.names(Role.POSITIVE), False)
+        for name in self.columns.names(Role.POLARITY):
+            said = dict.fromkeys(entry[name] for entry in self.entries if says_penalty(name, entry.get(name)))
+            marks[name] = next(iter(said)) if len(said) == 1 else list(said)
+        return marks
+
+    def _find_few_levels(self) -> tuple[str, ...]:
+        """Return the keys of the levels of some criteria, where most have none."""
+        if self.columns.has(Role.LEVELS):
+            return ()
+        taken = {name for names in self.columns.roles.values() for name in names}
+        keys = dict.fromkeys(key for entry in self.entries for key in entry if key not in taken)
+        return choose(self.entries, keys, lambda value: self.parsed.levels(value) is not None)
+
+    def _find_scale(self, beside: Mapping[What, tuple[Path, Any]]) -> Any:
+        """Return what says the scale: a key of the criteria, a place in the file, their texts, or the user."""
+        columns = self.columns
+        known = Fields.scale
+
+        def is_scale(value: Any) -> bool:
+            return read_ends(value) is not None and self.parsed.levels(value) is None
+
+        own = columns.names(Role.SCALE) or choose(self.entries, known, is_scale)
+        if own and What.SCALE in beside and not all(look(entry, own[0]) is not None for entry in self.entries):
+            return [own[0], pointer(beside[What.SCALE][0])]
+        if columns.has(Role.SCALE):
+            return columns.names(Role.SCALE)[0]
+        if What.SCALE in beside:
+            return pointer(beside[What.SCALE][0])
+        if {What.LOWEST, What.HIGHEST} <= beside.keys():
+            return [pointer(beside[end][0]) for end in (What.LOWEST, What.HIGHEST)]
+        return self._find_unsaid_scale()
+
+    def _find_unsaid_scale(self) -> Any:
+        """Return the scale that nothing states, but that follows from the texts, the points or the kind of criteria."""
+        columns = self.columns
+        if ends := find_scale_in_texts(columns):
+            return [ends[0], *(columns.names(Role.HIGHEST)[:1] or ends[1:])]
+        if columns.has(Role.LEVELS):
+            return self.scale
+        if limits := [name for name in columns.names(Role.WEIGHT) if name in _LIMITS]:
+            return [0, limits[0]]
+        return YES_NO if self._is_answered() else self.scale
+
+    def _is_answered(self) -> bool:
+        """Return whether the criteria are met or not: some cost points, or say so."""
+        return (
+            self.columns.has(Role.NEGATIVE, Role.POSITIVE, Role.POLARITY)
+            or is_answered(self.columns)
+            or all(map(_says_yes_no, self.entries))
+        )
+
+    def _are_points(self) -> bool:
+        """Return whether a score is a share of points: those are the weights, or those of the levels."""
+        columns = self.columns
+        weights = columns.names(Role.WEIGHT)
+        if weights and not {*Fields.points, *_LIMITS} & {*weights}:
+            return False
+        if weights and not columns.has(Role.LEVELS):
+            return True
+        lists = [look(entry, name) for entry in self.entries for name in columns.names(Role.LEVELS)]
+        in_levels = any(
+            isinstance(level, dict) and "points" in level
+            for value in lists
+            if isinstance(value, list)
+            for level in value
+        )
+        return in_levels or (bool(weights) and self._end_at_points(weights))
+
+    def _end_at_points(self, weights: Sequence[str]) -> bool:
+        """Return whether the levels of each criterion end at its points: `max_points: 5, levels: {5: ..., 0: ...}`."""
+        for entry in self.entries:
+            levels = [self.parsed.levels(look(entry, name)) for name in self.columns.names(Role.LEVELS)]
+            ends = next((each.ends for each in levels if each), None)
+            worth = next((entry[name] for name in weights if name in entry), None)
+            if ends is None or worth != ends[1] or ends[0] != 0:
+                return False
+        return bool(self.entries)
+
+    def _find_total(self, beside: Mapping[What, tuple[Path, Any]], *, points: bool) -> str | int:
+        """Return what the weights must add up to: the place of a total of the same kind, or of the percent of a score.
+
+        Percentages of one list are parts of 100, whatever else is said, unless rounding explains their sum.
+        """
+        names = self.columns.names(Role.WEIGHT)[:1]
+        weights = [entry[name] for entry in self.entries for name in names if name in entry]
+        shares = [share for share in map(read_percent, weights) if share is not None]
+        if weights and len(shares) == len(weights):
+            is_off = abs(float(sum(shares)) - 1) * _PERCENT > len(shares)
+            return _PERCENT if is_off and len(self.groups) == 1 and not self.columns.has(Role.PARTS) else ""
+        if not weights or not all(map(is_number, weights)):
+            return ""
+        if What.TOTAL not in beside and What.HIGHEST in beside and What.LOWEST not in beside and points:
+            return pointer(beside[What.HIGHEST][0])
+        if What.TOTAL in beside:
+            return pointer(beside[What.TOTAL][0])
+        is_percent = What.PERCENT in beside and all(weight >= 1 for weight in weights)
+        return pointer(beside[What.PERCENT][0]) if is_percent else ""
+
+    def _find_level_scores(self, holders: Sequence[Any]) -> dict[str, int]:
+        """Return the scores of levels that are yes and no, as their words say: `{fail: ..., pass: ...}`."""
+        scores: dict[str, int] = {}
+        for value in holders:
+            levels = self.parsed.levels(value)
+            words = levels.words if levels else []
+            pair = _find_pair(words)
+            if words and not pair:
+                return {}
+            scores |= pair
+        return scores
+
+    def _find_level_text(self, holders: Sequence[Any]) -> str:
+        """Return the key of the text of a level; empty if it is one of those that are known without a table."""
+        levels = [
+            level
+            for value in holders
+            if isinstance(value, list | dict)
+            for level in (value.values() if isinstance(value, dict) else value)
+            if isinstance(level, dict)
+        ]
+        if any(name in level for level in levels for name in _LEVEL_TEXT):
+            return ""
+        names = dict.fromkeys(map(find_text, levels))
+        return max(names, key=lambda name: sum(name in level for level in levels), default="")
+
+    def _find_task(self) -> str:
+        """Return the place of what each of several rubrics judges."""
+        if self.at[-2:-1] != ("*",):
+            return ""
+        cases = [group.document.value(group.path[:-1]) for group in self.groups]
+        asks = sorted(SETS["asks"])
+        asking = choose([case for case in cases if isinstance(case, dict)], asks, is_prose)
+        return pointer((*self.at[:-1], asking[0])) if asking else ""
+
+
+_LIMITS = ("max_points", "max_score", "max", "maximum", "max_marks")
+"""The weights that are the highest score of their criterion."""
+
+
+def _find_pair(words: Sequence[str]) -> dict[str, int]:
+    """Return the scores of two words that are no and yes; empty if they are none."""
+    two = LevelWords.two
+    folded = {fold(word): word for word in words}
+    for low, high in two.items():
+        if folded.keys() == {low, high}:
+            return {folded[low]: 0, folded[high]: 1}
+    return {}
+
+
+def _says_yes_no(entry: Entry) -> bool:
+    """Return whether a criterion says that it is met or not: `type: binary`."""
+    return any(read_ends(value) == YES_NO and split_words(key) & SETS["of_answers"] for key, value in entry.items())
+
+
+@dataclass(frozen=True)
+class LeftOver:
+    """What a table does not use: the places of keys of criteria, and of those beside them, with a `*` as in the table.
+
+    The `harmless` keys of criteria say nothing of the score; those that are `asked` may, though nothing says how.
+    """
+
+    inside: Sequence[tuple[Document, Path]]
+    beside: Sequence[tuple[Document, Path]]
+    harmless: Sequence[str]
+    asked: Sequence[str]
+
+
+def find_left_over(
+    groups: Sequence[Group], at: Path, columns: Columns, besides: Sequence[Beside], *, table: Table
+) -> LeftOver:
+    """Find the keys of criteria, and those beside them, that a table does not use."""
+    own = _list_used(table, columns)
+    known = {at, *_list_places(table)}
+    prefixes = {place[:length] for place in known for length in range(len(place) + 1)}
+    holding = {(each.document, each.path[:length]) for each in groups for length in range(len(each.path) + 1)}
+    inside: dict[tuple[Document, Path], None] = {}
+    around: dict[tuple[Document, Path], None] = {}
+    for group, beside in zip(groups, besides, strict=True):
+        inside |= dict.fromkeys((group.document, place) for place in _list_unused(group, own))
+        places = ((*above, key) for above, mapping in beside.holders for key in mapping if key not in group.items)
+        general = (generalize(place, at, group.path) for place in places if (group.document, place) not in holding)
+        around |= dict.fromkeys((group.document, place) for place in general if place not in prefixes)
+    in_doubt = _find_names_in_doubt(Shape.from_table({"name": "", **table}), groups)
+    left = dict.fromkeys(str(place[-1]) for _, place in inside if place[-1] not in in_doubt)
+    harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in columns.entries if key in entry])]
+    return LeftOver(list(inside), list(around), harmless, [key for key in left if key not in harmless])
+
+
+def _list_places(table: Table) -> Iterator[Path]:
+    """Yield the steps of the pointers in a table."""
+    for value in table.values():
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str) and item.startswith("/"):
+                yield split_pointer(item)
+
+
+def _list_used(table: Table, columns: Columns) -> set[str]:
+    """Return the keys of criteria that a table uses."""
+    roles = (names for role, names in columns.roles.items() if role is not Role.GATE)  # not all gates are used
+    own = {name.partition(".")[0] for names in roles for name in names}
+    for key in ("scale", "levels", "gate"):
+        value = table.get(key, ())
+        own |= {str(name).partition(".")[0] for name in (value if isinstance(value, list) else [value])}
+    return own | {*table.get("negative", ())} | {*table.get("sums", ())}
+
+
+def _list_unused(group: Group, own: set[str]) -> Iterator[Path]:
+    """Yield the first of each key of criteria that is not among those that a table uses."""
+    stars = [form for star, form in STARS.items() if star in own]
+    seen: set[str] = set()
+    for place, entry in _walk(group.path, group.items, group.columns.names(Role.PARTS)):
+        for key in entry:
+            if key not in own and key not in seen and not any(form.search(key) for form in stars):
+                seen.add(key)
+                yield (*place, key)
+
+
+def _walk(path: Path, items: Mapping[str | int, Entry], parts: Sequence[str]) -> Iterator[tuple[Path, Entry]]:
+    for step, entry in items.items():
+        yield (*path, step), entry
+        for name in parts:
+            held = entry.get(name)
+            pairs = held.items() if isinstance(held, dict) else enumerate(held if isinstance(held, list) else ())
+            yield from _walk((*path, step, name), {at: each for at, each in pairs if isinstance(each, dict)}, parts)
+
+
+def _is_harmless(key: str, values: Sequence[Any]) -> bool:
+    """Return whether a field of criteria says nothing of their score: a note, a topic, a text of what is bad."""
+    words = SETS
+    named = split_words(key)
+    is_text = bool(words["against"] & named) and all(map(holds_statement, values))
+    return not words["bearing_fields"] & named and (bool(words["plain_fields"] & named) or is_text)
+
+
+def _find_names_in_doubt(shape: Shape, groups: Sequence[Group]) -> set[str]:
+    """Return the keys of criteria that may decide their score, which no table says not to count."""
+    found: set[str] = set()
+    for group in groups:
+        search = DoubtSearch(group.document, shape, (), _ANY_SCALE)
+        entries = list(_walk(group.path, group.items, group.columns.names(Role.PARTS)))
+        doubts = [doubt for doubt in search.find_in_criteria(entries) if doubt.setting]
+        found |= {str(doubt.place[len(group.path) + 1]) for doubt in doubts}
+    return found

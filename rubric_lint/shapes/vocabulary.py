@@ -1,0 +1,338 @@
+"""The words that teams use when they write a rubric in a form of their own.
+
+Structure decides; these say where to look. Nothing else of the package says what the key of a home-made format may be.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+Words = tuple[str, ...]
+
+
+def _split(text: str) -> Words:
+    return tuple(text.split())
+
+
+class Containers:
+    """What holds criteria, the most telling first: `strong` words do, `common` ones hold anything.
+
+    `sections` hold parts of one rubric. A longer key counts by its last word: `common_criteria`, `module_rubrics`.
+    """
+
+    strong: Final = _split("criteria dimensions axes rubrics rubric")
+    common: Final = _split(
+        """
+        items sections questions aspects factors checklist checks requirements metrics
+        """
+    )
+    sections: Final = _split("sections groups categories areas pillars")
+
+
+class Fields:
+    """Our field of a criterion = the names that teams give it, the likeliest first."""
+
+    id: Final = _split("id key rubric_id criterion_id slug number name title dimension axis")
+    text: Final = _split(
+        """
+        description desc criterion question definition must text prompt requirement statement pass_if pass_when
+        expectation label good_anchor title name rubric_name name_en
+        """
+    )
+    weight: Final = _split("weight points max_points max_score score importance")
+    points: Final = _split("points max_points max_score score")
+    levels: Final = _split(
+        """
+        levels anchors scores scoring_guide scoring_guidance score_descriptions descriptions descriptors scale rubric
+        items options score_levels
+        """
+    )
+    gate: Final = _split(
+        """
+        min_pass_score min_score minimum_score pass_threshold launch_threshold threshold hard_gate blocker must_pass
+        critical required mandatory
+        """
+    )
+    parts: Final = _split("sub_criteria subcriteria sub_dimensions subdimensions")
+    negative: Final = _split("is_penalty is_negative negative")
+    positive: Final = _split("is_positive")
+    scale: Final = _split("scale score_scale score_range range")
+
+
+class LevelWords:
+    """The fields of a level, and the words that are names of levels.
+
+    `two` are ladders of two words, the lower one = the higher one. Yes is not always the better answer. A blank in a
+    word is an underscore.
+    """
+
+    score: Final = _split("score points level value rating range score_range band")
+    named: Final = _split("level name label rating")
+    text: Final = _split("description text rule definition criteria anchor meaning label name")
+    two: Final[Mapping[str, str]] = {"fail": "pass", "failed": "passed", "unmet": "met", "not_met": "met"}
+    words: Final = frozenset(
+        _split(
+            """
+        poor fair good very_good excellent fail partial pass none some full weak strong bad ok great low medium high
+        adequate inadequate acceptable unacceptable satisfactory unsatisfactory needs_improvement developing
+        proficient exemplary basic beginning emerging exceeds meets below outstanding average met partially_met
+        not_met yes no true false failed unmet passed
+        """
+        )
+    )
+
+
+class BesideWords:
+    """What stands beside the criteria, or in a mapping of `settings` there: signs that a judge reads them."""
+
+    settings: Final = _split("scoring settings metadata pass_gate thresholds")
+    passes: Final = _split(
+        """
+        pass_threshold overall_pass_threshold passing_threshold passing_score pass_score minimum_passing_score
+        min_passing_score minimum_pass_score minimum_overall_score min_overall_score threshold
+        """
+    )
+    scale: Final = _split("scale score_scale scoring_scale score_range scale_range rating_scale")
+    levels: Final = _split(
+        """
+        scoring_rubric score_levels levels anchors scoring_guide score_descriptions scale rating_scale
+        """
+    )
+    lowest: Final = _split("scale_min score_min min_score")
+    highest: Final = _split("scale_max score_max max_score")
+    total: Final = _split("total_weight total_points max_points total total_marks")
+    version: Final = _split("version schema_version rubric_version")
+
+
+class Foreign:
+    """Signs of what people or programs judge, or of what was judged already.
+
+    Keys `beside` criteria (`words` also as a part of one), and keys of most of them (`entry`), of which criteria of a
+    judge may have the `plain` ones as well. A file with one of `never` at its top is another tool's.
+    """
+
+    never: Final = frozenset(_split("apiVersion openapi swagger"))
+    beside: Final = frozenset(
+        _split(
+            """
+        assignment bidder candidate candidates contest course exam homework job jobs judges players position
+        properties results role semester sprint standard student students supplier suppliers tender vendor vendors
+        """
+        )
+    )
+    words: Final = frozenset(_split("assignment exam homework semester student"))
+    plain: Final = frozenset(_split("owner reason status url"))
+    entry: Final = _split(
+        """
+        candidate check choices contains evaluator expected expr font function input keywords level met must_contain
+        must_not_contain offers operator owner passed pattern patterns ratings reason reasoning regex satisfied scorer
+        status supplier url verdict
+        """
+    )
+
+
+FILES: Final[Mapping[str, str]] = {
+    "judged": r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z",
+    "described": r"(?:criteria|scoring|benchmark)[^/\\]*(?:[/\\][^/\\]*)?\Z",
+    "own": r"(?:rubric|criteria|dimension)[^/\\]*\Z|(?:\A|[/\\])rubrics?[/\\][^/\\]*\Z",
+    "translated": r"(?:\A|[/\\])(?:locales?|i18n|l10n|lang|langs|translations?)[/\\]",
+}
+"""Patterns of the names of files: of a file or folder that a judge reads, of one where it reads described levels, of a
+file that is a rubric, by its name or as one of a folder of rubrics, and of one that is a translation."""
+
+_TEXTS = {
+    # What a case expects, and what it asks.
+    "expected": "expected expected_behavior expected_behaviors expectations",
+    "asks": "input prompt question query user_input user_message",
+    # What an answer is compared with, as the first word of a key of a case.
+    "answers": "answer expected gold golden ground reference",
+    # Words in the key of a text that is never what is judged.
+    "apart": """
+        ref refs reference references spec source sources author authors owner owners url link links file files
+        path paths best answer answers solution solutions example examples input inputs output outputs model
+        persona id slug version date template templates system
+    """,
+    # The texts that are met or not.
+    "answered": "pass_if pass_when",
+    # Words in the key of a text that says what an answer is not to do.
+    "against": """
+        anti antipattern avoid bad detrimental error errors fail failing fails failure failures incorrect mistake
+        mistakes negative never not pitfall pitfalls poor unacceptable violation violations weak worst wrong
+    """,
+    # Words in the key of a field of criteria that says nothing of the score, and words that a key about the score
+    # has.
+    "plain_fields": """
+        area aspect author behavior categories category comment comments created date definition description
+        details domain evaluator evidence example examples explanation explanations group guidance help hint hints
+        id instructions kind label labels language link links mistake mistakes name names note notes number order
+        owner owners question questions rationale reason reasoning reference references role section source
+        sources summary tag tags team title topic topics type updated url version why
+    """,
+    "bearing_fields": """
+        applies depends dependent effect if only ranking rating scale score scores scoring unless weight when
+        where
+    """,
+    # A penalty.
+    "penalty": """
+        penalty penalties penalize penalise penalized negative negatives negate negated deduct deducts deduction
+        deductions demerit demerits malus
+    """,
+    # What must be met, by a number, a flag or a word.
+    "gate": """
+        gate gates gating gated veto vetoes vetos knockout knockouts ko hard blocker blockers blocking fatal
+        dealbreaker dealbreakers disqualify disqualifies disqualifying disqualifier disqualifiers autofail redflag
+        redflags showstopper
+    """,
+    # A bonus.
+    "bonus": "bonus bonuses",
+    # A flag that says so too.
+    "must": "must required require requires mandatory critical essential",
+    # The score that passes.
+    "mark": "pass passing threshold thresholds cutoff cutoffs acceptance accept",
+    # Scores that fail, or are borderline.
+    "less": "fail fails failing borderline warn warning",
+    # The lowest of something.
+    "least": "least min mins minimum minimums required lowest",
+    # What a lowest score is one of.
+    "of_scores": "score scores grade mark marks total overall points rating average",
+    # How scores combine.
+    "ways": "combine combination aggregate aggregation aggregator formula reduce reducer reduction pooling",
+    # Ways that are a weighted mean.
+    "means": "mean average avg weighted sum total",
+    # Ways that are none.
+    "other_means": """
+        geometric harmonic trimmed median minimum min lowest worst maximum max highest best product multiply
+        multiplicative majority strictest weakest
+    """,
+    # Weights that do not count.
+    "alike": "equal equally uniform same none",
+    # A score that is held down.
+    "caps": "cap caps capped ceiling",
+    # A part of all, in a text.
+    "parts": "half all most majority every third thirds quarter quarters two three",
+    # A key about something else than a score.
+    "notes": """
+        note notes rationale reason reasons comment comments description explanation guidance why example examples
+        label title source url link retry retries timeout latency cost costs budget token tokens ms seconds memory
+        similarity
+    """,
+    # A number that says where or when, or how many.
+    "counts": """
+        id ids line lines row column page index order position number no version year month day date time
+        timestamp tokens seconds ms seed temperature count length section chapter step phase group increment
+        precision decimals
+    """,
+    # Levels, in a key.
+    "ladders": "levels ladder",
+    # The kind or the sign of a criterion.
+    "kinds": "type kind polarity sign",
+    # How much something counts.
+    "weights": "weight weights weighting weightage importance points pts multiplier",
+    # What holds where nothing else is said.
+    "defaults": "default defaults",
+    # An answer is better without what the criterion describes.
+    "avoided": """
+        avoid avoided avoidance exclude excluded bad forbidden forbid prohibited undesired undesirable unwanted
+        disallowed unacceptable harmful absent absence mustnt shouldnt disallow prohibit
+    """,
+    # An answer is better with it.
+    "wanted": """
+        positive should allowed desirable desired wanted good acceptable include expected correct want expect
+        present met
+    """,
+    # What turns a word around.
+    "not": "not never no",
+    # What an answer does.
+    "done": "must should shall may can do does contain contains mention mentions",
+    # A criterion counts.
+    "counted": "enabled active counted counts count scored graded weighted",
+    # It does not.
+    "left_out": """
+        disabled skip skipped ignore ignored deprecated excluded unscored ungraded informational informative
+        advisory experimental reportonly infoonly displayonly
+    """,
+    # Grades, and what is decided by a score.
+    "grades": """
+        grade grades grading band bands tier tiers verdict verdicts cutoffs boundaries interpretation
+        interpretations classification decision decisions
+    """,
+    # Scores are added up.
+    "sums": "sum summed total additive cumulative",
+    # Whose weights they are.
+    "of_criteria": "criteria criterion dimension dimensions rubric score scores scoring",
+    # A key whose word may say how scores combine: `logic: and`.
+    "logic": "logic operator rule mode verdict final result scoring method",
+    # Those words.
+    "joins": "and or any all either",
+    # A key that holds for some answers only: `if_missing: fail`.
+    "conditions": "if when unless only except otherwise depends",
+    # A key whose text says when an answer passes, however long it is.
+    "verdicts": "rule rules decision verdict logic policy",
+    # The best score.
+    "ends": "best ideal optimal perfect target",
+    # A list that may name all criteria and say no more.
+    "listings": "order ids names criteria dimensions metrics keys fields columns scores rubric tags axes",
+    # A key beside criteria, or of one, which says what they are, not how they count.
+    "harmless": """
+        name names title titles label labels display type kind category categories domain topic area scope role
+        language lang locale format schema model models provider judge prompt template author authors owner team
+        created updated by source sources reference references file path license tag tags status project benchmark
+        dataset task metric definition summary purpose tie hint hints remark remarks key code slug icon color
+        colour emoji module assignment course subject audience
+    """,
+    # The parts of an output.
+    "of_outputs": "field fields key keys column columns inputs files tools",
+    # What a case asks, which says nothing of its score.
+    "inputs": "vars variables input inputs messages",
+    # A mapping in a suite that says how to score; another one may be the input of a test.
+    "settings": """
+        settings scoring grading execution evaluation config configuration options defaults judge scale verdict
+        threshold thresholds
+    """,
+    # A share or a number of tests.
+    "of_tests": "rate rates count counts k",
+    # A direction that is one of scores, not of tests or texts.
+    "of_ranks": "better best worst worse low lower lowest high higher highest score scores scoring scale ideal",
+    # Lower is better, or lower scores.
+    "low_words": """
+        low lower lowest min minimum minimize minimise minimizing down downward desc descending decreasing
+        decrease less fewer smaller smallest inverse inverted reverse reversed avoid exclude negative worse worst
+    """,
+    # Higher is better, or higher scores.
+    "high_words": """
+        high higher highest max maximum maximize maximise up upward asc ascending increasing increase more greater
+        larger positive include included good normal standard forward better best plus reward
+    """,
+    # Which scores are better.
+    "directions": "direction polarity orientation valence sense",
+    # What is aimed at.
+    "aims": "goal objective optimize optimise optimization order trend preference",
+    # A scale that is turned around.
+    "turned": "reverse reversed inverse inverted invert flip flipped",
+    # The words beside it.
+    "of_scales": "is score scores scored scoring scale coded",
+    # The best score, as a key.
+    "best": "best ideal optimal optimum perfect target",
+    # The words beside it.
+    "of_best": "worst score value level rating possible",
+    # A field that says how a criterion is answered.
+    "of_answers": """
+        type kind mode format scale score scoring scored grading rating answer response judgment evaluation
+    """,
+    # A scale, where the value is one.
+    "scales": "scale scales rating ratings range",
+    # A criterion does not hold for all answers.
+    "applies": "na applicable applicability",
+    # A penalty, where it is true; other words may turn an answer around.
+    "penalty_flags": "penalty negative malus deduction",
+    # Of these, a file of criteria has one or more.
+    "scored": "weight points score levels anchors scale threshold description must percent",
+    # A number of things, not a score.
+    "amounts": "num number count",
+    # A key whose values say, by rules of their own, whether they bear on a score.
+    "seen": """
+        scoring method weighted better best worst ideal optimal perfect target reversed inverted since confidence
+        samples
+    """,
+}
+SETS: Final[Mapping[str, frozenset[str]]] = {name: frozenset(words.split()) for name, words in _TEXTS.items()}
+"""Words of a key, or of a value, by what they say."""

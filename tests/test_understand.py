@@ -1,0 +1,105 @@
+"""One function says what a file of a team holds; check, show, score and adopt ask it, and agree about every file."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from cases import read_cases
+from lint_command import call
+
+from rubric_lint.lint.engine import examine_file
+from rubric_lint.scoring.loading import RubricError, load_examined
+from rubric_lint.shapes.candidate import Decision
+from rubric_lint.shapes.reading import find_shapes
+from rubric_lint.shapes.shape import Shape
+from rubric_lint.shapes.understand import Hints, decide, understand
+from rubric_lint.show.source import show
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
+
+TABLES = read_cases(__file__)
+RUBRICS, LOOK_ALIKES = TABLES["RUBRICS"], TABLES["LOOK_ALIKES"]
+
+
+def look(name, text, **hints):
+    documents, _ = read_documents(Source.from_bytes(name, text.encode()))
+    return documents, understand(documents[0], Hints(**hints))
+
+
+@pytest.mark.parametrize(("name", "text", "decision", "tables", "questions"), RUBRICS.values(), ids=RUBRICS)
+def test_what_a_file_holds_is_decided_with_its_table_and_what_it_leaves_open(name, text, decision, tables, questions):
+    _, found = look(name, text)
+    asked = [question.reason for each in found for question in each.questions]
+    assert (decide(found), [each.as_table() for each in found]) == (Decision(decision), tables)
+    assert all(any(reason.startswith(words) for words in questions) for reason in asked)
+    assert all(any(reason.startswith(words) for reason in asked) for words in questions)
+
+
+@pytest.mark.parametrize(("name", "text", "decision"), LOOK_ALIKES.values(), ids=LOOK_ALIKES)
+def test_what_only_looks_like_a_rubric_is_never_read_and_seldom_told(name, text, decision):
+    _, found = look(name, text)
+    assert (decide(found), [each.is_rubric for each in found]) == (Decision(decision), [False] * len(found))
+
+
+FILES = {**RUBRICS, **LOOK_ALIKES}
+
+
+@pytest.mark.parametrize(("name", "text"), [each[:2] for each in FILES.values()], ids=FILES)
+def test_check_show_and_score_say_the_same_of_a_file(name, text):
+    _, found = look(name, text)
+    read = [view.path for each in found if each.is_rubric for view in each.views]
+    decision = decide(found)
+    examined = examine_file(name, text.encode())
+    shown = show(name, text.encode())
+    assert {rubric.path for _, rubric in examined.rubrics} == {*read}
+    assert {each.reason for each in shown.unread} == {each.reason for each in examined.result.unread}
+    assert (len(shown.rubrics), bool(shown.unread or shown.unscorable)) == (len(read), decision is Decision.TELL)
+    assert all(each.examples for each in shown.rubrics) == (decision is not Decision.TELL or not read)
+    if read and decision is Decision.TELL:
+        with pytest.raises(RubricError):
+            prepare(name, examined)
+    elif read:
+        assert len(prepare(name, examined)) == len(read)
+
+
+def prepare(name, examined):
+    return [loaded.prepare() for loaded in load_examined(name, examined).values()]
+
+
+def test_every_key_of_criteria_has_a_role():
+    text = """\
+    criteria:
+      - {key: a, weight: 1, says: Names the year of it, on_fail: stop, owner: me, levels: {1: None is, 2: It is}}
+      - {key: b, weight: 2, says: Names the day of it, must: true, ratio: 2, levels: {1: None is, 2: It is}}
+    """
+    _, (found,) = look("evals/rubric.yaml", text)
+    assert {name: role.name for name, role in found.roles.items()} == {
+        "key": "ID",
+        "weight": "WEIGHT",
+        "says": "TEXT",
+        "must": "GATE",
+        "levels": "LEVELS",
+        "on_fail": "OPEN",
+        "ratio": "OPEN",
+        "owner": "HARMLESS",
+    }
+
+
+TOLD = {name: case for name, case in RUBRICS.items() if case[2] != "silent"}
+
+
+@pytest.mark.parametrize(("name", "text"), [each[:2] for each in TOLD.values()], ids=TOLD)
+@pytest.mark.usefixtures("folder")
+def test_adopt_writes_a_table_that_reads_what_is_understood_or_says_what_is_missing(name, text):
+    documents, found = look(name, text)
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(text, "utf-8")
+    table, errors, code = call("adopt", name, "-o-")
+    lacks = [each for each in found if not each.written.keys() & {"outcome", "levels"}]
+    if lacks or code:
+        assert (table, code) == ("", 1)
+        assert errors.startswith("rubric-lint:")
+        return
+    shapes = [Shape.from_table(each) for each in tomllib.loads(table)["shape"]]
+    read = {view.path for view in find_shapes(documents[0], shapes)}
+    assert {path for each in found for path in each.paths} <= read
