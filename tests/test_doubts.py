@@ -46,9 +46,9 @@ DOUBTS = {
         (2, "`cutoff` may be a pass mark"),
         (3, "`pass_mark` may be a pass mark"),
     ],
-    f"scale: 0-10\nfail_threshold: 5\n{ITEMS}": [(2, "`fail_threshold` may say which scores fail or are borderline")],
+    f"scale: 0-10\nfail_threshold: 5\n{ITEMS}": [(2, "`fail_threshold` may say which scores pass or fail")],
     f"scale: 0-10\nthresholds: {{pass: 7, borderline: 5}}\n{ITEMS}": [
-        (2, "`borderline` may say which scores fail or are borderline")
+        (2, "`borderline` may say which scores pass or fail")
     ],
     f"scale: 0-10\npass: {{overall: 7}}\n{ITEMS}": [(2, "`overall` may be a pass mark")],
     f"scale: 0-10\npass_thresholds: {{a: 7, b: 6}}\n{ITEMS}": [(2, "`pass_thresholds` may hold pass marks")],
@@ -57,7 +57,7 @@ DOUBTS = {
     f"scale: yes-no\npenalties:\n- {{id: c, weight: 2, text: Is rude}}\n{ITEMS}": [
         (2, "`penalties` may hold penalties")
     ],
-    f"scale: yes-no\nbonus:\n- {{id: c, points: 2, text: Names a source}}\n{ITEMS}": [(2, "`bonus` may hold bonuses")],
+    f"scale: yes-no\nbonus:\n- {{id: c, points: 2, text: Names a source}}\n{ITEMS}": [(2, "`bonus` may hold what changes scores")],
     f"scale: 0-10\nshares: {{a: 7, b: 6}}\n{ITEMS}": [(2, "`shares` may hold weights")],
     f"scale: 0-10\naggregation: min\n{ITEMS}": [(2, "`aggregation: min` may be how scores combine")],
     f"scale: yes-no\n{TWO}, negate: true}}": [(4, "`negate` may be a penalty")],

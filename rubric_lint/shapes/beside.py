@@ -8,7 +8,8 @@ from typing import Any
 
 from rubric_lint.format.criterion import is_number
 from rubric_lint.shapes.columns import Entry, Parsed
-from rubric_lint.shapes.doubts import holds_mappings, is_of_model, is_pass_mark, is_total, is_way
+from rubric_lint.shapes.roles import is_of_model, is_pass_mark, is_total, is_way
+from rubric_lint.shapes.unmapped import holds_mappings
 from rubric_lint.shapes.places import Group, is_named
 from rubric_lint.shapes.scores import is_amount, is_prose, read_ends, read_percent
 from rubric_lint.shapes.shape import split_words

@@ -9,9 +9,10 @@ from typing import Any
 from rubric_lint.format.view import View
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.shapes.beside import Beside, What
-from rubric_lint.shapes.columns import MARKS, Columns, Role, is_answered, look
+from rubric_lint.shapes.columns import MARKS, Columns, is_answered, look
 from rubric_lint.shapes.places import Group, is_container, is_named
 from rubric_lint.shapes.reading import read_shape
+from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import adds_up
 from rubric_lint.shapes.shape import Shape, split_words
 from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over

@@ -6,12 +6,11 @@ The criteria of a list or a map are read as the rows of a table, whose columns a
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import partial
 from typing import Any, TypeVar
 
 from rubric_lint.format.criterion import is_number
-from rubric_lint.shapes.doubts import is_gate, says_penalty
+from rubric_lint.shapes.roles import Role, is_gate, says_penalty
 from rubric_lint.shapes.scores import (
     Levels,
     adds_up,
@@ -27,28 +26,6 @@ from rubric_lint.shapes.vocabulary import SETS, Containers, Fields
 from rubric_lint.text.tree import parts_of
 
 Entry = Mapping[str, Any]
-
-
-class Role(StrEnum):
-    """What a key of criteria is."""
-
-    ID = "id"
-    TEXT = "text"
-    TEXTS = "texts"
-    """Lists of texts, of which nobody says how they count."""
-    WEIGHT = "weight"
-    WEIGHT_WORDS = "weight in words"
-    LEVELS = "levels"
-    SCALE = "scale"
-    HIGHEST = "highest score"
-    GATE = "gate"
-    NEGATIVE = "penalty"
-    POSITIVE = "no penalty"
-    POLARITY = "polarity"
-    PARTS = "parts"
-    HARMLESS = "nothing of the score"
-    OPEN = "not known"
-    """What may bear on the score, though nothing says how."""
 
 
 MARKS = (Role.WEIGHT, Role.WEIGHT_WORDS, Role.LEVELS, Role.GATE, Role.SCALE, Role.HIGHEST)

@@ -10,7 +10,7 @@ from rubric_lint.format.rubric import build_rubric
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.format.view import View
 from rubric_lint.shapes.candidate import Candidate, Sign
-from rubric_lint.shapes.columns import Role
+from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.shape import YES_NO
 from rubric_lint.shapes.understand import Hints, understand_all
 from rubric_lint.shapes.vocabulary import SETS

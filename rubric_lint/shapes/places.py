@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rubric_lint.format.criterion import is_number
-from rubric_lint.shapes.columns import NAMES, Columns, Entry, Parsed, Role, is_statement, read_columns
+from rubric_lint.shapes.columns import NAMES, Columns, Entry, Parsed, is_statement, read_columns
+from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import is_prose
 from rubric_lint.shapes.shape import Names, list_words, split_words
 from rubric_lint.shapes.vocabulary import FILES, SETS, BesideWords, Containers, Fields, Foreign
@@ -118,7 +119,7 @@ def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Pat
 def _changes_scores(key: str) -> bool:
     """Return whether a key holds what adds to the score of criteria, or what fails them: penalties, a bonus, gates."""
     words = SETS
-    return bool(split_words(key) & (words["penalty"] | words["bonus"] | words["gate"]))
+    return bool(split_words(key) & (words["penalty"] | words["changes"] | words["gate"]))
 
 
 def _read_items(parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, Entry]:

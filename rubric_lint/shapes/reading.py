@@ -15,7 +15,7 @@ from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, name_scores, shorten
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.shapes.direction import word_fall
-from rubric_lint.shapes.doubts import Doubt, find_doubts, find_in_level, find_unknown, is_total, says_sum
+from rubric_lint.shapes.roles import Role, is_total, says_sum
 from rubric_lint.shapes.scores import (
     RANGE,
     Ends,
@@ -37,6 +37,7 @@ from rubric_lint.shapes.shape import (
     split_words,
     star_pattern,
 )
+from rubric_lint.shapes.unmapped import UnmappedKey, find_in_level, find_unmapped
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, follow, pointer, split_pointer
 
@@ -144,7 +145,7 @@ class _Reading:
         self.problems: list[tuple[str, Problem]] = []
         self.refusal = ""
         self.doubts: list[tuple[Path, str]] = []
-        self.in_levels: list[Doubt] = []
+        self.in_levels: list[UnmappedKey] = []
         """What levels say and is not read."""
         self.data: list[Any] = []
         self.places: set[Path] = set()
@@ -198,19 +199,18 @@ class _Reading:
     def add_doubts(self, view: View, value: Any) -> View:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
         scales = {ends for ends in self.ends if ends}
-        found = find_doubts(self.document, self.shape, self.path, self.places, scales)
-        doubts = [doubt for doubt in found if doubt.setting]
-        doubts += self.in_levels
-        if not (self.shape.files or doubts or self.doubts or view.unscorable):  # no table says what the rest is
-            doubts += find_unknown(self.document, self.shape, self.path, self.places | view.sources, scales)
-        for doubt in doubts:
-            if doubt.setting not in ("pass", "fail") or len(scales) != 1 or self.shape.combine == "share":
+        is_described = bool(self.shape.files or self.doubts or view.unscorable)
+        read = self.places if is_described else self.places | view.sources
+        found = find_unmapped(self.document, self.shape, self.path, read, scales, is_described=is_described)
+        unmapped = [*found, *self.in_levels]
+        for key in unmapped:
+            if key.role not in (Role.PASS, Role.VERDICT) or len(scales) != 1 or self.shape.combine == "share":
                 continue
-            (low, high), number = next(iter(scales)), self._read_number(Written(doubt.value, doubt.place))
+            (low, high), number = next(iter(scales)), self._read_number(Written(key.value, key.place))
             if number is not None and number > high and not self._is_of_whole(number):
-                self._report_threshold(doubt.place, number, (low, high), "threshold is never met")
+                self._report_threshold(key.place, number, (low, high), "threshold is never met")
         firsts: dict[str, Path] = {}
-        for place, reason in (*((doubt.place, doubt.reason) for doubt in doubts), *self.doubts):
+        for place, reason in (*((key.place, key.reason) for key in unmapped), *self.doubts):
             firsts.setdefault(reason, place)
         return replace(
             view,

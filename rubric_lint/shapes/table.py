@@ -12,7 +12,6 @@ from rubric_lint.shapes.columns import (
     Columns,
     Entry,
     Parsed,
-    Role,
     choose,
     find_scale_in_texts,
     find_sums,
@@ -20,10 +19,11 @@ from rubric_lint.shapes.columns import (
     is_answered,
     look,
 )
-from rubric_lint.shapes.doubts import DoubtSearch, says_penalty
 from rubric_lint.shapes.places import Group
+from rubric_lint.shapes.roles import Role, role_of, says_penalty
 from rubric_lint.shapes.scores import find_text, fold, is_prose, read_ends, read_percent
 from rubric_lint.shapes.shape import YES_NO, Shape, split_words
+from rubric_lint.shapes.unmapped import UnmappedSearch
 from rubric_lint.shapes.vocabulary import SETS, Fields, LevelWords
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer, split_pointer
@@ -360,18 +360,16 @@ def _walk(path: Path, items: Mapping[str | int, Entry], parts: Sequence[str]) ->
 
 def _is_harmless(key: str, values: Sequence[Any]) -> bool:
     """Return whether a field of criteria says nothing of their score: a note, a topic, a text of what is bad."""
-    words = SETS
-    named = split_words(key)
-    is_text = bool(words["against"] & named) and all(map(holds_statement, values))
-    return not words["bearing_fields"] & named and (bool(words["plain_fields"] & named) or is_text)
+    if SETS["against"] & split_words(key) and all(map(holds_statement, values)):
+        return True
+    return all(role_of(key, value, _ANY_SCALE) is Role.HARMLESS for value in values)
 
 
 def _find_names_in_doubt(shape: Shape, groups: Sequence[Group]) -> set[str]:
     """Return the keys of criteria that may decide their score, which no table says not to count."""
     found: set[str] = set()
     for group in groups:
-        search = DoubtSearch(group.document, shape, (), _ANY_SCALE)
+        search = UnmappedSearch(group.document, shape, (), _ANY_SCALE)
         entries = list(_walk(group.path, group.items, group.columns.names(Role.PARTS)))
-        doubts = [doubt for doubt in search.find_in_criteria(entries) if doubt.setting]
-        found |= {str(doubt.place[len(group.path) + 1]) for doubt in doubts}
+        found |= {str(key.place[len(group.path) + 1]) for key in search.find_in_criteria(entries)}
     return found

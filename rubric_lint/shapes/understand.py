@@ -9,7 +9,7 @@ from typing import Any
 
 from rubric_lint.shapes.beside import Beside, find_beside
 from rubric_lint.shapes.candidate import Candidate, Decision, Sign
-from rubric_lint.shapes.columns import Columns, Parsed, Role, is_answered, look, read_columns
+from rubric_lint.shapes.columns import Columns, Parsed, is_answered, look, read_columns
 from rubric_lint.shapes.places import (
     Group,
     cluster,
@@ -21,6 +21,7 @@ from rubric_lint.shapes.places import (
     is_named,
     last_word,
 )
+from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import is_prose
 from rubric_lint.shapes.shape import expand, list_words
 from rubric_lint.shapes.table import Scale, TableWriter

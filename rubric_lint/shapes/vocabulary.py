@@ -158,36 +158,46 @@ _TEXTS = {
         anti antipattern avoid bad detrimental error errors fail failing fails failure failures incorrect mistake
         mistakes negative never not pitfall pitfalls poor unacceptable violation violations weak worst wrong
     """,
-    # Words in the key of a field of criteria that says nothing of the score, and words that a key about the score
-    # has.
-    "plain_fields": """
-        area aspect author behavior categories category comment comments created date definition description
-        details domain evaluator evidence example examples explanation explanations group guidance help hint hints
-        id instructions kind label labels language link links mistake mistakes name names note notes number order
-        owner owners question questions rationale reason reasoning reference references role section source
-        sources summary tag tags team title topic topics type updated url version why
-    """,
-    "bearing_fields": """
-        applies depends dependent effect if only ranking rating scale score scores scoring unless weight when
-        where
-    """,
     # A penalty.
     "penalty": """
         penalty penalties penalize penalise penalized negative negatives negate negated deduct deducts deduction
         deductions demerit demerits malus
     """,
-    # What must be met, by a number, a flag or a word.
+    # A flag that says so too.
+    "must": "must required require requires mandatory critical essential",
+    # The score that passes.
+    "mark": "pass passing threshold thresholds cutoff cutoffs acceptance accept",
+    # What must be met, by a number, a flag or a word, and those of its words that are also grades of severity.
     "gate": """
         gate gates gating gated veto vetoes vetos knockout knockouts ko hard blocker blockers blocking fatal
         dealbreaker dealbreakers disqualify disqualifies disqualifying disqualifier disqualifiers autofail redflag
         redflags showstopper
     """,
-    # A bonus.
-    "bonus": "bonus bonuses",
-    # A flag that says so too.
-    "must": "must required require requires mandatory critical essential",
-    # The score that passes.
-    "mark": "pass passing threshold thresholds cutoff cutoffs acceptance accept",
+    "severe": "hard blocker blockers blocking fatal ko gated gating",
+    # Scores that are raised or held down.
+    "changes": "bonus bonuses cap caps capped ceiling",
+    # A key that holds for some answers only, or whose text says when an answer passes.
+    "conditions": """
+        if when unless only except otherwise depends dependent applies effect rule rules decision verdict logic policy
+    """,
+    # A key that says what something is, not how it counts; where, when, or how many.
+    "harmless": """
+        name names title titles label labels display type kind category categories domain topic topics area aspect
+        scope role language lang locale format schema model models provider judge prompt template author authors
+        owner owners team group created updated by since source sources reference references file path link links
+        license tag tags status project benchmark dataset task metric definition details summary purpose tie help
+        hint hints remark remarks key code slug icon color colour emoji module section assignment course subject
+        audience behavior evaluator evidence explanations instructions mistake mistakes question questions reasoning
+        id ids line lines row column page index order position number version year month day date time timestamp
+        seed temperature count length chapter step phase increment precision decimals confidence
+        samples
+    """,
+    # A key whose value says by a rule of its own whether it bears on a score.
+    "ruled": """
+        combine combination aggregate aggregation aggregator formula reduce reducer reduction pooling scoring method
+        weighted polarity sign direction orientation valence sense better best worst ideal optimal perfect reversed
+        inverted
+    """,
     # Scores that fail, or are borderline.
     "less": "fail fails failing borderline warn warning",
     # The lowest of something.
@@ -205,8 +215,6 @@ _TEXTS = {
     """,
     # Weights that do not count.
     "alike": "equal equally uniform same none",
-    # A score that is held down.
-    "caps": "cap caps capped ceiling",
     # A part of all, in a text.
     "parts": "half all most majority every third thirds quarter quarters two three",
     # A key about something else than a score.
@@ -214,12 +222,6 @@ _TEXTS = {
         note notes rationale reason reasons comment comments description explanation guidance why example examples
         label title source url link retry retries timeout latency cost costs budget token tokens ms seconds memory
         similarity
-    """,
-    # A number that says where or when, or how many.
-    "counts": """
-        id ids line lines row column page index order position number no version year month day date time
-        timestamp tokens seconds ms seed temperature count length section chapter step phase group increment
-        precision decimals
     """,
     # Levels, in a key.
     "ladders": "levels ladder",
@@ -237,7 +239,7 @@ _TEXTS = {
     # An answer is better with it.
     "wanted": """
         positive should allowed desirable desired wanted good acceptable include expected correct want expect
-        present met
+        present met target
     """,
     # What turns a word around.
     "not": "not never no",
@@ -259,26 +261,8 @@ _TEXTS = {
     "sums": "sum summed total additive cumulative",
     # Whose weights they are.
     "of_criteria": "criteria criterion dimension dimensions rubric score scores scoring",
-    # A key whose word may say how scores combine: `logic: and`.
-    "logic": "logic operator rule mode verdict final result scoring method",
-    # Those words.
-    "joins": "and or any all either",
-    # A key that holds for some answers only: `if_missing: fail`.
-    "conditions": "if when unless only except otherwise depends",
-    # A key whose text says when an answer passes, however long it is.
-    "verdicts": "rule rules decision verdict logic policy",
-    # The best score.
-    "ends": "best ideal optimal perfect target",
     # A list that may name all criteria and say no more.
     "listings": "order ids names criteria dimensions metrics keys fields columns scores rubric tags axes",
-    # A key beside criteria, or of one, which says what they are, not how they count.
-    "harmless": """
-        name names title titles label labels display type kind category categories domain topic area scope role
-        language lang locale format schema model models provider judge prompt template author authors owner team
-        created updated by source sources reference references file path license tag tags status project benchmark
-        dataset task metric definition summary purpose tie hint hints remark remarks key code slug icon color
-        colour emoji module assignment course subject audience
-    """,
     # The parts of an output.
     "of_outputs": "field fields key keys column columns inputs files tools",
     # What a case asks, which says nothing of its score.
@@ -328,11 +312,6 @@ _TEXTS = {
     "scored": "weight points score levels anchors scale threshold description must percent",
     # A number of things, not a score.
     "amounts": "num number count",
-    # A key whose values say, by rules of their own, whether they bear on a score.
-    "seen": """
-        scoring method weighted better best worst ideal optimal perfect target reversed inverted since confidence
-        samples
-    """,
 }
 SETS: Final[Mapping[str, frozenset[str]]] = {name: frozenset(words.split()) for name, words in _TEXTS.items()}
 """Words of a key, or of a value, by what they say."""

@@ -14,10 +14,10 @@ from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
 from rubric_lint.shapes.candidate import Candidate, Sign
-from rubric_lint.shapes.columns import Parsed, Role
-from rubric_lint.shapes.doubts import find_doubts
+from rubric_lint.shapes.columns import Parsed
+from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import read_levels
-from rubric_lint.shapes.shape import YES_NO, Shape
+from rubric_lint.shapes.shape import YES_NO
 from rubric_lint.shapes.understand import find_siblings, understand
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
@@ -54,8 +54,7 @@ def _read(candidate: Candidate) -> Iterator[View]:
         relaxed = _relax(view, _HOLD_FOR_ANSWERS if shape.scale == YES_NO else _HOLD)
         open_questions = tuple((question.place, question.reason) for question in candidate.open)
         told = replace(relaxed, doubts=(*relaxed.doubts, *open_questions)) if open_questions else relaxed
-        own = (place for _, place in candidate.left_over.inside if place[: len(view.path)] == view.path)
-        yield _tell_others(told, shape, own)
+        yield _tell_others(told, candidate)
 
 
 def find_others(document: Document, read: Iterable[Path]) -> Iterator[Path]:
@@ -83,14 +82,18 @@ def _relax(view: View, rules: frozenset[str]) -> View:
     return replace(view, dialect=dialect, problems=tuple(problems))
 
 
-def _tell_others(view: View, shape: Shape, unused: Iterable[Path]) -> View:
+def _tell_others(view: View, candidate: Candidate) -> View:
     """Return a rubric that tells of the numbers, flags and levels of its criteria that are not read."""
-    document = view.document
-    doubts = find_doubts(document, replace(shape, unused=()), view.path, ())
-    noted = {place for place, _ in view.doubts}
-    plain = [doubt.place for doubt in doubts if not doubt.setting and doubt.place not in noted]
-    places = [place for place in plain if not find_similar(str(place[-1]), shape.weight)]  # a slip, which is found
-    places += [place for place in unused if read_levels(document.value(place)) is not None]
+    document, left_over = view.document, candidate.left_over
+    noted = {place[-1] for place, _ in view.doubts if place}
+    places = []
+    for _, place in left_over.inside:
+        value, key = document.value(place) if place[: len(view.path)] == view.path else None, str(place[-1])
+        is_plain = isinstance(value, int | float) and key not in left_over.harmless and key not in noted
+        # A misspelled weight is a finding.
+        is_plain = is_plain and not find_similar(key, candidate.shape.weight)
+        if is_plain or read_levels(value) is not None:
+            places.append(place)
     if not places:
         return view
     names = join_words([f"`{shorten(str(place[-1]))}`" for place in places])

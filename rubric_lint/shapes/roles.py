@@ -1,0 +1,318 @@
+"""Say what a key may be, from its words and its value: the one answer for criteria and for what stands around them."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+from rubric_lint.format.criterion import is_number
+from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, is_reversed
+from rubric_lint.shapes.scores import Ends, is_amount, read_ends
+from rubric_lint.shapes.shape import list_words, split_words
+from rubric_lint.shapes.vocabulary import SETS
+
+
+class Role(StrEnum):
+    """What a key of criteria is, or one of what stands around them."""
+
+    ID = "id"
+    TEXT = "text"
+    TEXTS = "texts"
+    """Lists of texts, of which nobody says how they count."""
+    WEIGHT = "weight"
+    WEIGHT_WORDS = "weight in words"
+    LEVELS = "levels"
+    SCALE = "scale"
+    LOWEST = "lowest score"
+    HIGHEST = "highest score"
+    GATE = "gate"
+    NEGATIVE = "penalty"
+    POSITIVE = "no penalty"
+    POLARITY = "polarity"
+    PARTS = "parts"
+    PASS = "pass mark"  # noqa: S105  (no password)
+    VERDICT = "verdict"
+    """Which scores fail, are borderline or get a grade."""
+    TOTAL = "total"
+    PERCENT = "percent"
+    COMBINE = "how scores combine"
+    DIRECTION = "direction"
+    LEFT_OUT = "left out"
+    CHANGE = "change of scores"
+    HARMLESS = "nothing of the score"
+    OPEN = "not known"
+    """What may bear on the score, though nothing says how."""
+
+
+BEARING = frozenset(
+    {
+        *(Role.WEIGHT, Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT, Role.COMBINE, Role.DIRECTION),
+        *(Role.LEFT_OUT, Role.CHANGE, Role.LEVELS),
+    }
+)
+"""What decides a score or a verdict, so that it stops the score wherever it is not read."""
+
+FEW = 4
+"""A label of a score has fewer words."""
+
+_FLAGS = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off", "none", "never"), False)}
+_RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
+"""A score or a range of scores, in a text without its blanks."""
+
+
+def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: bool = False) -> Role:
+    """Return what a key may be: HARMLESS if it says nothing of a score, OPEN if its value may, but no word says what.
+
+    The key is one of a criterion or, with `is_around`, of what stands around criteria, which are scored on `scales`.
+    """
+    words = split_words(key)
+    if words & SETS["notes"]:
+        return Role.HARMLESS
+    if value is None or value in ("", [], {}):
+        return Role.HARMLESS
+    flag = as_flag(value)
+    if isinstance(flag, bool):
+        role = _read_flag(key, words, flag=flag, is_around=is_around)
+    elif isinstance(value, dict | list):
+        role = _read_several(key, words, value, is_around=is_around)
+    elif is_amount(value):
+        role = _read_amount(key, words, value, is_around=is_around)
+    else:
+        role = _read_text(key, words, str(value), is_around=is_around)
+    if role is not Role.OPEN:
+        return role
+    if is_reversed(key, value, scales):
+        return Role.DIRECTION
+    return Role.HARMLESS if _is_harmless(words, value) or _is_end(words, value, scales) else role
+
+
+def as_flag(value: Any) -> Any:
+    """Return true or false for a word that says so, else the value."""
+    return _FLAGS.get(value.strip().lower(), value) if isinstance(value, str) else value
+
+
+def _is_harmless(words: frozenset[str], value: Any) -> bool:
+    """Return whether a key that no rule knows says what something is, not how it counts."""
+    harmless = SETS["harmless"] | SETS["ruled"] | (frozenset() if is_number(value) else SETS["wanted"])
+    return bool(words & harmless) and not words & (SETS["conditions"] | SETS["applies"])
+
+
+def _is_end(words: frozenset[str], value: Any, scales: Collection[Ends]) -> bool:
+    """Return whether a number only repeats an end of a scale: `max: 3`."""
+    is_least = not words.isdisjoint(SETS["least"])
+    is_end = is_least or not words.isdisjoint(HIGH_WORDS | SETS["best"])
+    return is_number(value) and is_end and any(value == (low if is_least else high) for low, high in scales)
+
+
+def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) -> Role:
+    role = Role.OPEN
+    if flag:
+        if words & SETS["penalty"] or (not is_around and is_bad(words)):
+            role = Role.NEGATIVE
+        elif _is_named(key, SETS["left_out"]):
+            role = Role.LEFT_OUT
+        elif is_gate(key):
+            role = Role.GATE
+    elif words & SETS["wanted"]:
+        role = Role.OPEN if is_around else Role.NEGATIVE
+    elif is_around and words & (SETS["weights"] | {"weighted"}):
+        role = Role.WEIGHT
+    elif words & SETS["counted"]:
+        role = Role.LEFT_OUT
+    return role
+
+
+def _read_amount(key: str, words: frozenset[str], value: Any, *, is_around: bool) -> Role:
+    is_default = bool(words & SETS["defaults"])
+    role = Role.OPEN
+    if words & SETS["weights"] and (is_default or not is_around):
+        role = Role.WEIGHT
+    elif is_around and is_total(key):
+        role = Role.TOTAL
+    elif not value:
+        role = Role.OPEN
+    elif words & SETS["penalty"]:
+        role = Role.NEGATIVE
+    elif words & SETS["changes"]:
+        role = Role.CHANGE
+    elif _is_named(key, SETS["gate"] - (SETS["severe"] if is_around else frozenset())):
+        role = Role.GATE
+    elif is_default and words & (SETS["least"] | SETS["must"]):
+        role = Role.GATE
+    elif is_pass_mark(key) and is_around:
+        role = Role.PASS
+    elif words & SETS["less"] or (is_around and "passes" in words and words <= {"passes", "needed"}):
+        role = Role.VERDICT
+    elif not is_around and (words & (SETS["mark"] | SETS["must"]) or _is_least(words)):
+        role = Role.GATE
+    return role
+
+
+def _read_text(key: str, words: frozenset[str], text: str, *, is_around: bool) -> Role:
+    said = split_words(text)
+    is_word, is_short = " " not in text.strip(), len(text.split()) < FEW
+    role = Role.OPEN
+    if not is_around and ((is_word and is_bad(said)) or _is_bad_kind(words, text)):
+        role = Role.NEGATIVE
+    elif words & SETS["weights"] and (is_short and said & SETS["alike"] if is_around else is_word):
+        role = Role.WEIGHT
+    elif not is_around and is_word and said & SETS["gate"]:
+        role = Role.GATE
+    elif not is_around and is_word and words & (SETS["gate"] | SETS["mark"]) and "type" not in words:
+        role = Role.GATE
+    elif _is_other_way(words, said, is_short=is_short):
+        role = Role.COMBINE
+    elif words & (SETS["changes"] | SETS["penalty"]) and _says_part(text, said):
+        role = Role.CHANGE
+    elif is_around and _is_named(key, SETS["gate"] - SETS["severe"]):
+        role = Role.GATE
+    elif is_around and is_pass_mark(key) and len(text.split()) <= 2 * FEW and _says_part(text, said):
+        role = Role.VERDICT
+    elif is_around and words & SETS["scales"] and read_ends(text) is not None:
+        role = Role.SCALE
+    return role
+
+
+def _read_several(
+    key: str, words: frozenset[str], value: Mapping[str, Any] | Sequence[Any], *, is_around: bool
+) -> Role:
+    is_list = isinstance(value, list)
+    role = Role.OPEN
+    if not is_around:
+        return Role.LEVELS if words & SETS["ladders"] and len(value) > 1 else role
+    if words & SETS["scales"] and read_ends(value) is not None:
+        role = Role.SCALE
+    elif words & SETS["changes"]:
+        role = Role.CHANGE
+    elif words & SETS["penalty"]:
+        role = Role.NEGATIVE
+    elif is_gate(key) and not words & SETS["of_outputs"]:
+        role = Role.GATE
+    elif is_list and is_pass_mark(key) and all(is_amount(part) or _is_part(part) for part in value):
+        role = Role.VERDICT
+    elif (words & SETS["grades"] or (is_list and words & SETS["mark"])) and _are_grades(value):
+        role = Role.VERDICT
+    return role
+
+
+# What the words of a key, or of a value, say.
+
+_OF_SCORES = SETS["of_scores"]
+
+
+def is_pass_mark(key: str) -> bool:
+    """Return whether a key around criteria says which score passes: `pass_mark`, `cutoff`, `minimum_score`."""
+    words = split_words(key)
+    least = SETS["least"]
+    is_least = bool(words & least) and words <= least | _OF_SCORES and bool(words & _OF_SCORES)
+    is_other = words & (SETS["less"] | SETS["penalty"] | SETS["gate"] | SETS["notes"] | SETS["amounts"])
+    return bool(words & SETS["mark"] or is_least) and not is_other
+
+
+def _is_least(words: frozenset[str]) -> bool:
+    """Return whether a number of a criterion is the lowest that passes by its key: `at_least`, `min_score`."""
+    return bool(words & SETS["least"]) and words <= SETS["least"] | _OF_SCORES | {"at"}
+
+
+def is_of_model(key: str, settings: Collection[str]) -> bool:
+    """Return whether a key in some settings is about a model, not about scores: `judge: {model: x, threshold: 0.1}`."""
+    return key == "threshold" and "model" in settings
+
+
+def is_total(key: str) -> bool:
+    """Return whether a key around criteria says what their weights add up to: `total`, `total_score`, `weights_sum`."""
+    words = split_words(key)
+    return bool(words & {"total", "sum"}) and words <= {"total", "sum", "weight", "weights", "max", *_OF_SCORES}
+
+
+def is_way(key: str) -> bool:
+    """Return whether a key around criteria says how their scores combine: `aggregation`."""
+    return bool(split_words(key) & SETS["ways"])
+
+
+def is_gate(key: str) -> bool:
+    """Return whether a flag of a criterion says that it must be met: `hard_fail`, `is_gate`, `must_pass`."""
+    words = split_words(key)
+    is_must = _is_named(key, SETS["gate"] | SETS["must"])
+    is_must = is_must or bool(words & {"pass", "fail"} and words & {"hard", "must", "auto", "instant"})
+    return is_must and not is_bad(words)
+
+
+def is_bad(words: frozenset[str]) -> bool:
+    """Return whether words say that an answer is better without what a criterion describes: `avoid`, `must_not`."""
+    is_turned = words & SETS["not"] and words & (SETS["done"] | SETS["wanted"])
+    return bool(words & (SETS["penalty"] | SETS["avoided"]) or is_turned)
+
+
+def is_good(text: str) -> bool:
+    """Return whether a text says that an answer is better with what a criterion describes: `include`, `+`."""
+    words = split_words(text)
+    is_wanted = words & (SETS["wanted"] | HIGH_WORDS) and not is_bad(words) and not words & SETS["not"]
+    return bool(is_wanted) or text.strip() == "+"
+
+
+def says_penalty(key: str, value: Any) -> bool:
+    """Return whether a field says that its criterion is a penalty: `type: penalty`, `kind: negative`."""
+    return isinstance(value, str) and bool(split_words(key) & SETS["kinds"]) and value.strip().lower() in SETS["penalty"]
+
+
+def says_sum(key: str, value: Any) -> bool:
+    """Return whether a field says that scores are added up: `scoring: sum`."""
+    is_word = isinstance(value, str) and " " not in value.strip()
+    is_said = is_word and bool(split_words(key) & (SETS["ways"] | {"scoring", "method"}))
+    return is_said and bool(split_words(value) & SETS["sums"])
+
+
+def _is_named(key: str, names: Collection[str]) -> bool:
+    """Return whether a word of a key is one of some names, or two of them in a row: `deal_breaker`, `redFlags`."""
+    words = list_words(key)
+    return not {*words, *map("".join, pairwise(words))}.isdisjoint(names)
+
+
+def _is_bad_kind(words: frozenset[str], text: str) -> bool:
+    """Return whether a field says that its criterion is a penalty: `polarity: "-"`, `kind: not allowed`."""
+    if not words & (SETS["kinds"] | DIRECTIONS):
+        return False
+    is_sign = text.strip() in {"-", "\N{EN DASH}", "\N{MINUS SIGN}"}
+    return is_sign or (len(text.split()) < FEW and is_bad(split_words(text)))
+
+
+def _is_other_way(words: frozenset[str], said: frozenset[str], *, is_short: bool) -> bool:
+    """Return whether a text says that scores combine in another way than as a weighted mean: `aggregation: min`."""
+    other = bool(said & SETS["other_means"])
+    if words & SETS["ways"]:
+        return other or not said & SETS["means"]
+    return other and is_short and bool(words & ({"scoring", "method"} | _OF_SCORES))
+
+
+def _says_part(text: str, said: frozenset[str]) -> bool:
+    """Return whether a text says how much: `2/4`, `half`, `at least 2 points`."""
+    return re.search(r"\d", text) is not None or bool(said & SETS["parts"])
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, str) and len(value.split()) <= 2 * FEW and _says_part(value, split_words(value))
+
+
+def _are_grades(value: Any) -> bool:
+    """Return whether a value says which scores get a grade: `{A: 9, B: 7}`, `{"9-10": A}`, `[{min: 9, label: A}]`."""
+    if isinstance(value, list):
+        return all(isinstance(part, dict) and any(map(_is_bound, part.values())) for part in value)
+    return all(map(_is_bound, value.values())) or all(
+        _is_range(key) and (isinstance(part, str) or _is_bound(part)) for key, part in value.items()
+    )
+
+
+def _is_bound(value: Any) -> bool:
+    """Return whether a value is a score, or a range of scores."""
+    if isinstance(value, dict):  # what it is called may stand there as well
+        parts = value.values()
+        return any(map(is_number, parts)) and all(is_number(part) or isinstance(part, str) for part in parts)
+    if isinstance(value, list):
+        return bool(value) and all(map(is_number, value))
+    return is_number(value) or (isinstance(value, str) and _is_range(value))
+
+
+def _is_range(text: str) -> bool:
+    return _RANGE.fullmatch("".join(text.split())) is not None

@@ -1,0 +1,642 @@
+"""List the keys that bear on a score and that nothing reads: in criteria, in their levels and around them.
+
+A rubric with such a key is neither scored nor converted until a table says what the key is.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+from rubric_lint.format.criterion import USUAL_THRESHOLDS, is_number, read_number
+from rubric_lint.format.recognition import CONTAINERS
+from rubric_lint.messages import shorten
+from rubric_lint.shapes.direction import DIRECTIONS, LOW_WORDS, find_reversal, is_below_top, is_off
+from rubric_lint.shapes.roles import BEARING, FEW, Role, as_flag, is_bad, is_good, is_of_model, is_pass_mark, role_of
+from rubric_lint.shapes.scores import ENDS, Ends, is_amount, read_score
+from rubric_lint.shapes.shape import Shape, expand, is_star, split_words, star_pattern
+from rubric_lint.shapes.vocabulary import SETS
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path, pointer
+from rubric_lint.text.tree import parts_of
+
+Entry = tuple[Path, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class UnmappedKey:
+    """A key that bears on a score and is not read, with its place, its value and what it may be.
+
+    With `is_around`, it stands around criteria, not in one. `quote` are the words of a text that contradict what is
+    read.
+    """
+
+    place: Path
+    role: Role
+    value: Any
+    quote: str = ""
+    is_around: bool = False
+
+    @property
+    def is_several(self) -> bool:
+        """Whether it holds more than one value, or criteria of its own."""
+        return isinstance(self.value, list | dict)
+
+    @property
+    def is_of_case(self) -> bool:
+        """Whether it may leave out a case in a list of cases, which bears on no score: `skip: true`."""
+        return self.is_around and self.role is Role.LEFT_OUT
+
+    @property
+    def name(self) -> str:
+        """The key in its place that is no score."""
+        steps = [step for step in self.place if isinstance(step, str) and not re.fullmatch(r"-?\d+", step)]
+        return shorten(steps[-1]) if steps else ""
+
+    @property
+    def reason(self) -> str:
+        """What is said of it where a table of the settings describes the criteria, or can."""
+        if self.quote:
+            advice = f"turn the scale around, or name {self._named(self.name)} under `unused` in a table of the settings"
+            return f"{self._word_quote()}; {advice}"
+        table = "in a table of the settings, which `rubric-lint adopt FILE` writes,"
+        return f"{self._word_subject()}, and is not read; {table} {self._advise()}"
+
+    def word_without_table(self, mark: str = "") -> str:
+        """Say what it may be, and what to do where no table describes the criteria.
+
+        `mark` is what to do about a mark, if the settings are not the place for it.
+        """
+        if self.quote:
+            return f"{self._word_quote()}; turn the scale around, and remove it here"
+        if self.role in (Role.PASS, Role.VERDICT):
+            advice = mark or self._advise_settings()
+        else:
+            advice = _ADVICE_WITHOUT_TABLE.get(self.role, _WITHOUT_TABLE)
+        return f"{self._word_subject()}, and is not read; {advice}"
+
+    def _named(self, name: str) -> str:
+        """Return how a table names the key: by its pointer around criteria, as a name there is that of a field."""
+        return f"`{pointer(self.place)}`" if self.is_around else f"`{name}`"
+
+    def _word_quote(self) -> str:
+        return f'`{self.name}` says "{shorten(self.quote)}", but the highest score is read as the best'
+
+    def _word_subject(self) -> str:
+        """Say what it may be."""
+        one, several = _SUBJECTS[self.role]
+        said = f": {shorten(self.value)}" if isinstance(self.value, str) else ""
+        return f"`{self.name}` may hold {several}" if self.is_several else f"`{self.name}{said}` may {one}"
+
+    def _advise(self) -> str:
+        """Say what to write into a table."""
+        named = self._named(self.name) if self.is_around else "it"
+        without = f"name {named} under `unused` if it does not count"
+        setting = "pass" if self.is_around else "gate"
+        is_word = self.value is False or (isinstance(self.value, str) and not is_amount(self.value))
+        if self.role in _ADVICE:
+            advice = _ADVICE[self.role].format(named=named, without=without)
+        elif self.role is Role.VERDICT and is_amount(self.value):
+            advice = f"name {named} under `{setting}` if it is the lowest score that passes, or {without}"
+        elif self.role is Role.VERDICT:
+            advice = f"write the lowest score that passes as a number and name that under `{setting}`, or {without}"
+        elif self.is_several:
+            advice = f"write it into the criteria, or {without}"
+        elif self.is_around and self.role is not Role.PASS:  # no setting for a whole rubric takes it
+            advice = without
+        elif self.role in (Role.GATE, Role.NEGATIVE) and is_word:  # only the value marks a criterion
+            key = self.name if re.fullmatch(r"[\w-]+", self.name, re.ASCII) else json.dumps(self.name)
+            value = shorten(json.dumps(self.value, ensure_ascii=False))
+            advice = f"write `{_SETTINGS[self.role]} = {{ {key} = {value} }}`, or {without}"
+        else:
+            advice = f"name {named} under `{_SETTINGS[self.role]}`, or under `unused` if it does not count"
+        return advice
+
+    def _advise_settings(self) -> str:
+        """Say how to write a mark into the settings of rubric-lint."""
+        mark = read_number(self.value)
+        if mark is None or not 0 < mark <= 1 or not is_pass_mark(self.name):
+            marks = "write its marks as `pass` and `borderline` into the settings of rubric-lint, each from 0 to 1"
+            return f"{marks}, and remove it here, or remove it if it does not count"
+        settings = f"`pass = {self.value}`"
+        if mark < USUAL_THRESHOLDS.borderline_at:
+            settings = f"{settings} and `borderline = {self.value}`"
+        return f"write {settings} into the settings of rubric-lint, and remove it here"
+
+
+_SUBJECTS = {
+    Role.WEIGHT: ("say how much a criterion counts", "weights"),
+    Role.NEGATIVE: ("be a penalty", "penalties"),
+    Role.GATE: ("be a gate", "gates"),
+    Role.PASS: ("be a pass mark", "pass marks"),
+    Role.VERDICT: ("say which scores pass or fail", "pass marks or grades"),
+    Role.COMBINE: ("be how scores combine", "how scores combine"),
+    Role.LEFT_OUT: ("leave a criterion out", "what leaves criteria out"),
+    Role.DIRECTION: ("say which scores are better", "which scores are better"),
+    Role.CHANGE: ("change scores", "what changes scores"),
+    Role.OPEN: ("bear on the score", "what bears on the score"),
+    Role.LEVELS: ("have levels", "levels without scores"),
+}
+"""What a key may be, or hold if it holds several values."""
+
+_SETTINGS = {Role.WEIGHT: "weight", Role.NEGATIVE: "negative", Role.GATE: "gate", Role.PASS: "pass"}
+"""The setting of a table that takes the key."""
+
+_ADVICE = {
+    Role.OPEN: "say what it is, or {without}",
+    Role.LEVELS: "name it under `levels`, with the score of each in `level-scores`, or {without}",
+    Role.COMBINE: (
+        'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`; no other '
+        "way is scored"
+    ),
+    Role.DIRECTION: "{without}; no table turns a scale around, so give the best answer the highest score",
+    Role.LEFT_OUT: "{without}; if a criterion is left out, remove that criterion",
+    Role.CHANGE: "{without}",
+}
+"""What to write into a table where no setting takes the key."""
+
+_ADVICE_WITHOUT_TABLE = {
+    Role.COMBINE: "no other way than the usual one is scored; remove it if that is the one you mean",
+    Role.DIRECTION: "give the best answer the highest score, and remove it",
+    Role.LEFT_OUT: "remove it, and a criterion too if that is left out",
+}
+_WITHOUT_TABLE = "write what it says into the criteria, or remove it if it does not count"
+
+
+def find_unmapped(
+    document: Document,
+    shape: Shape,
+    path: Path,
+    read: Collection[Path],
+    scales: Collection[Ends],
+    *,
+    is_described: bool = True,
+) -> Iterator[UnmappedKey]:
+    """Find what is not read of the criteria at a path and around them; `read` are the places around them that are.
+
+    `scales` are those on which criteria are scored. Unless somebody wrote a table, in which `is_described` what the
+    keys are, each number, flag and word under a key that says nothing harmless is in doubt.
+    """
+    search = UnmappedSearch(document, shape, read, scales, is_described=is_described)
+    yield from search.find_in_criteria(list(list_entries(document.value(path), path, shape.parts)))
+    yield from search.find_around(path, range(len(path)))
+
+
+def find_in_level(
+    place: Path, level: Mapping[str, Any], read: Collection[str], score: Fraction | None
+) -> Iterator[UnmappedKey]:
+    """Find the numbers, flags and verdicts in a level with a score that are not read."""
+    verdicts = SETS["mark"] | SETS["less"] | SETS["gate"]
+    for key, value in level.items():
+        is_value = isinstance(as_flag(value), bool) or is_amount(value)
+        is_verdict = isinstance(value, str) and len(value.split()) < FEW and bool(split_words(value) & verdicts)
+        is_score = is_value and score is not None and read_number(value) == score
+        is_open = is_verdict or (is_value and not is_score)
+        if is_open and key not in read and role_of(key, value) is not Role.HARMLESS:
+            yield UnmappedKey((*place, key), Role.OPEN, value)
+
+
+def find_beside_rubric(document: Document, path: Path, scales: Collection[Ends]) -> list[UnmappedKey]:
+    """Return what stands beside a rubric of our format, where nothing is read.
+
+    What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
+    """
+    search = UnmappedSearch(document, Shape("", pointer(path)), (), scales)
+    found = list(search.find_around(path, [len(path) - 1]))
+    if document.may_borrow:
+        found = [key for key in found if len(key.place) == len(path) and not key.is_several]
+    return found
+
+
+def find_in_suite(
+    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool = False
+) -> list[UnmappedKey]:
+    """Return what stands around the rubrics at or below a path, in the suite or the test that holds them.
+
+    `known` are the keys that are read. What a test as a whole must do bears on no rubric, nor do its inputs; with
+    `is_grader`, the holder judges by this rubric alone. What a mapping or a list says may be a part of the criteria.
+    """
+    if len(path) > 1:
+        return _find_in_holder(document, path, scales, known, is_grader=is_grader)
+    found, about = _find_at_top(document), (path, scales, known)
+    if about not in found:
+        found[about] = _find_in_holder(document, path, scales, known, is_grader=is_grader)
+    return found[about]
+
+
+@lru_cache(maxsize=1)  # the rubrics of a suite are asked about one after the other, and share what it says at the top
+def _find_at_top(_document: Document) -> dict[tuple[Path, tuple[Ends, ...], frozenset[str]], list[UnmappedKey]]:
+    """Return what is known of the top of a document, to be added to."""
+    return {}
+
+
+def _find_in_holder(
+    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool
+) -> list[UnmappedKey]:
+    at = len(path) - 1
+    search = UnmappedSearch(document, Shape("", pointer(path)), (), scales, holds_tests=path[-1] not in _HOLDERS)
+    unmapped = []
+    for key in search.find_around(path, [at]):
+        words = split_words(str(key.place[at]))
+        is_direct = len(key.place) == len(path) and not key.quote
+        may_bear = is_direct or words & SETS["settings"] or (key.quote and words & SETS["notes"])
+        is_read = not known.isdisjoint(map(str, key.place[at:])) or (document.may_borrow and key.is_several)
+        if may_bear and not is_read and not key.is_of_case and (is_grader or _is_of_rubric(key)):
+            unmapped.append(key)
+    return unmapped
+
+
+_HOLDERS = CONTAINERS | {"rubrics", "value"}
+"""What holds criteria in a suite; other lists are of tests, which have ids too."""
+
+
+def _is_of_rubric(key: UnmappedKey) -> bool:
+    """Return whether what a suite says may bear on a rubric, and not on a test as a whole or the order of tests."""
+    words = split_words(key.name)
+    if key.role is Role.GATE:
+        return key.is_several
+    if key.role is Role.DIRECTION and not key.quote:
+        said = split_words(str(key.value))
+        return bool((words | said) & SETS["of_ranks"] or (words & DIRECTIONS and said & LOW_WORDS))
+    return words.isdisjoint(SETS["of_tests"])
+
+
+@lru_cache(maxsize=1 << 6)  # the rubrics of a file are asked about one after the other
+def _list_beside(document: Document, criteria: str, path: Path) -> list[tuple[str, Any]]:
+    """Return the fields of a mapping that hold no rubric of a table; `criteria` is its pointer to them."""
+    holder = document.value(path)
+    holding = _list_holding(document, criteria)
+    items = holder.items() if isinstance(holder, dict) else ()
+    return [(key, value) for key, value in items if (*path, key) not in holding]
+
+
+@lru_cache(maxsize=1 << 3)
+def _list_holding(document: Document, criteria: str) -> frozenset[Path]:
+    """Return the paths to the rubrics of a table and to what holds them."""
+    paths = (path for path, _ in expand(document.data, criteria))
+    found = (path for path in paths if any(isinstance(part, str | dict) for part in parts_of(document.value(path))))
+    return frozenset(path[:length] for path in found for length in range(len(path) + 1))
+
+
+class UnmappedSearch:
+    """A search for what is not read of the criteria of a document; `read` are places around them that are read.
+
+    With `holds_tests`, what it looks around is a list of tests, and their ids are not those of criteria.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        shape: Shape,
+        read: Collection[Path],
+        scales: Collection[Ends],
+        *,
+        is_described: bool = True,
+        holds_tests: bool = False,
+    ) -> None:
+        self.document, self.shape, self.read, self.scales = document, shape, read, scales
+        self.is_described, self.holds_tests = is_described, holds_tests
+        ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
+        marks = (name for name, _ in (*shape.gate, *shape.negative, *shape.sums))
+        self.known = _first_steps((*shape.id, *shape.weight, *shape.levels, *shape.parts, *shape.unused))
+        """The fields of criteria in which there is nothing else to find."""
+        self.used = _first_steps((*shape.outcome, *marks, *(end for end in ends if isinstance(end, str))))
+        """The fields that are read, but may say more."""
+        self.gates = {name for name, values in shape.gate if values is None}
+        self.penalties = {name: values for name, values in shape.negative if name not in shape.unused}
+        self.stars = [star_pattern(name) for name in shape.levels if is_star(name)]
+        self.ids: dict[Path, set[str]] = {}
+        self.unused = [name.split("/")[1:] for name in shape.unused if name.startswith("/")]
+        """The steps of the places that are unused, each a key, an index or `*`."""
+
+    # In criteria.
+
+    def find_in_criteria(self, entries: Sequence[Entry]) -> Iterator[UnmappedKey]:
+        """Find the fields of criteria that are not read, each where it may decide first."""
+        firsts: dict[str, UnmappedKey] = {}
+        shares = set(self._find_shares(entries))
+        for place, entry in entries:
+            for found in self._find_in_entry(place, entry, shares):
+                key = str(found.place[len(place)])
+                if key not in firsts or firsts[key].role is Role.OPEN is not found.role:
+                    firsts[key] = found
+        for key, found in firsts.items():
+            values = [entry.get(key) for _, entry in entries]
+            is_order = found.role is Role.OPEN and _is_order(values)
+            is_one = found.role in (Role.WEIGHT, Role.LEFT_OUT) and len({*map(str, values)}) == 1
+            if not is_order and not is_one:
+                yield found
+
+    def _find_shares(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """Find the unread fields whose values may be weights by what they are, where nothing else is the weight."""
+        holders: dict[Path, list[Mapping[str, Any]]] = {}
+        for place, entry in entries:
+            holders.setdefault(place[:-1], []).append(entry)
+        weights = SETS["weights"] | {"score", "max"}
+        for held in holders.values() if self.shape.combine != "all" else ():
+            keys = dict.fromkeys(key for entry in held for key in entry)
+            if any(key in self.shape.weight or (key in self.known and split_words(key) & weights) for key in keys):
+                continue
+            unread = [key for key in keys if key not in self.known | self.used and not split_words(key) & SETS["harmless"]]
+            yield from (key for key in unread if _are_shares([entry[key] for entry in held if key in entry], held))
+
+    def _find_in_entry(
+        self, place: Path, entry: Mapping[str, Any], shares: Collection[str]
+    ) -> Iterator[UnmappedKey]:
+        """Find the fields of a criterion that are a number, true or false, a telling word, or a text about scores."""
+        for key, value in entry.items():
+            own = (*place, key)
+            if key in self.gates and isinstance(value, str) and not (is_off(value) or is_amount(value)):
+                yield UnmappedKey(own, Role.GATE, value)
+            elif key in self.penalties and _is_unknown_mark(key, value, self.penalties[key]):
+                yield UnmappedKey(own, Role.NEGATIVE, value)
+            elif key in self.used:
+                yield from self._find_reversals(own, value)
+            elif self._is_unread(own):
+                role = self._read_field(key, value, entry, is_share=key in shares)
+                if role is not None:
+                    yield UnmappedKey(own, role, value)
+                else:
+                    yield from self._find_reversals(own, value)
+
+    def _is_unread(self, place: Path) -> bool:
+        """Return whether nothing reads the field of a criterion at a place."""
+        key = str(place[-1])
+        is_level = any(re.search(star, key) for star in self.stars)
+        return key not in self.known | self.used and place not in self.read and not is_level
+
+    def _read_field(self, key: str, value: Any, entry: Mapping[str, Any], *, is_share: bool) -> Role | None:
+        """Return what a field that is not read may be; None if it bears on no score."""
+        role = role_of(key, value, self.scales)
+        is_end = "min" in split_words(key) and key.replace("min", "max") in entry
+        if role is Role.GATE and self.shape.combine == "all":  # each criterion must be met
+            return None
+        if (role is Role.WEIGHT and not entry.keys().isdisjoint(self.shape.weight)) or (role is Role.GATE and is_end):
+            role = Role.OPEN
+        if role in BEARING:
+            return role
+        if self._converts_scores(value):
+            return Role.CHANGE
+        if is_share and is_amount(value):
+            return Role.WEIGHT
+        is_open = role is Role.OPEN and (self._may_count(key, value) or self._may_be_best(key, value, entry))
+        return Role.OPEN if is_open else None
+
+    def _may_count(self, key: str, value: Any) -> bool:
+        """Return whether a value under an unknown key is a number, a flag or a word, where no table knows the key."""
+        is_asked = self.is_described or split_words(key) & SETS["applies"]  # which is a question of its own
+        if is_asked or isinstance(value, list | dict):
+            return False
+        is_text = isinstance(value, str) and (len(value.split()) >= FEW or re.search(r"[/\\{}]", value))
+        return not is_text or bool(split_words(key) & SETS["conditions"])
+
+    def _may_be_best(self, key: str, value: Any, holder: Mapping[str, Any]) -> bool:
+        """Return whether a field of a scale or a criterion may say that another score than the highest is the best."""
+        is_end = any(key in pair and all(end in holder for end in pair) for pair in ENDS)
+        return is_below_top(value, self.scales) and not (is_end or split_words(key) & SETS["least"])
+
+    # What texts say.
+
+    def _find_reversals(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
+        """Find what says in words, in a value or in it, that lower scores are better, if there are scores at all."""
+        if isinstance(value, str):
+            yield from self._find_reversal(place, value, value)
+        elif isinstance(value, list) and not holds_mappings(value):
+            for at, text in enumerate(value):
+                yield from self._find_reversal((*place, at), text, text)
+        elif isinstance(value, dict) and not holds_mappings(value):
+            is_scale = any(all(end in value for end in pair) for pair in ENDS)
+            for key, text in value.items():
+                own = (*place, key)
+                is_label = isinstance(text, str) and len(text.split()) < FEW and re.fullmatch(r"-?\d+", key)
+                if self._is_unused(own) or own in self.read:
+                    continue
+                role = role_of(key, text, self.scales)
+                if role is Role.DIRECTION:
+                    yield UnmappedKey(own, Role.DIRECTION, text)
+                elif is_scale and role is Role.OPEN and self._may_be_best(key, text, value):
+                    yield UnmappedKey(own, Role.OPEN, text)
+                else:
+                    yield from self._find_reversal(own, text, f"{key} = {text}" if is_label else text)
+
+    def _find_reversal(self, place: Path, value: Any, text: Any) -> Iterator[UnmappedKey]:
+        quote = find_reversal(text, self.scales) if self.scales and isinstance(text, str) else ""
+        if quote:
+            yield UnmappedKey(place, Role.DIRECTION, value, quote)
+
+    # Around criteria.
+
+    def find_around(self, path: Path, depths: Iterable[int], *, in_settings: bool = True) -> Iterator[UnmappedKey]:
+        """Find what is said around the criteria at a path, in the mappings at some depths above them.
+
+        With `in_settings`, also what the mappings and the texts there say.
+        """
+        for depth in depths:
+            for key, value in self._list_fields(path[:depth]):
+                place = (*path[:depth], key)
+                if place == path[: depth + 1] or key in SETS["inputs"] or self._is_unused(place):
+                    continue
+                for found in self._find_in_key(place, value, path, in_settings=in_settings):
+                    is_usual = found.role is Role.WEIGHT and split_words("_".join(map(str, found.place))) & SETS["defaults"]
+                    if not (is_usual and self._have_weights(path)):
+                        yield replace(found, is_around=True)
+
+    def _list_fields(self, path: Path) -> Iterable[tuple[str, Any]]:
+        """Return the fields of what may be a mapping, without those that hold other rubrics of the table."""
+        if "*" in self.shape.criteria:
+            return _list_beside(self.document, self.shape.criteria, path)
+        holder = self.document.value(path)
+        return holder.items() if isinstance(holder, dict) else ()
+
+    def _find_in_key(self, place: Path, value: Any, path: Path, *, in_settings: bool) -> Iterator[UnmappedKey]:
+        """Find what a key around criteria, or in settings there, says about their scores."""
+        if place in self.read:
+            yield from self._find_reversals(place, value)
+            return
+        key = str(place[-1])
+        role = self._role_around(key, value, self.scales if in_settings else ())
+        if role is not Role.DIRECTION and in_settings:
+            yield from self._find_reversals(place, value)
+        is_known = isinstance(value, dict) and any((*place, inner) in self.read for inner in value)
+        if role in BEARING and not is_known:
+            yield UnmappedKey(place, role, value)
+        elif isinstance(value, list | dict):
+            yield from self._find_in_several(place, value, path, is_known=is_known) if in_settings else ()
+        elif role is not Role.HARMLESS and len(place) == len(path) and self._may_count(key, value):
+            is_of_whole = key == "weight" and self._have_weights(path)  # among other rubrics
+            yield from () if is_of_whole else [UnmappedKey(place, Role.OPEN, value)]
+
+    def _role_around(self, key: str, value: Any, scales: Collection[Ends] = ()) -> Role:
+        """Return what a key around criteria may be; where all of them must be met, one that says so changes nothing."""
+        role = role_of(key, value, scales, is_around=True)
+        is_all = role is Role.COMBINE or (role is Role.GATE and not isinstance(value, list | dict))
+        return Role.HARMLESS if is_all and self.shape.combine == "all" else role
+
+    def _find_in_several(self, place: Path, value: Any, path: Path, *, is_known: bool) -> Iterator[UnmappedKey]:
+        """Find what a list or a mapping around criteria says by its items or keys, whatever it is called."""
+        ids = self._list_ids_at(path)
+        found: list[UnmappedKey] = []
+        if isinstance(value, dict) and not any(map(holds_mappings, value.values())):
+            found = list(self._find_in_settings(place, value, ids))
+        role = found[0].role if len(found) > 1 else None
+        if not found and not is_known:
+            role = self._read_structure(str(place[-1]), value, ids)
+        yield from found if role is None else [UnmappedKey(place, role, value)]
+
+    def _find_in_settings(self, place: Path, value: Mapping[str, Any], ids: set[str]) -> Iterator[UnmappedKey]:
+        """Find what a mapping around criteria says about scores: `verdict: {pass_at: 7}`, `gates: {safety: 4}`.
+
+        Each key counts with the words of those that hold it.
+        """
+        for key, part in value.items():
+            own = (*place, key)
+            if own in self.read or self._is_unused(own) or is_of_model(key, value):
+                continue
+            role: Role | None = self._role_around(f"{place[-1]}_{key}", part)
+            if role not in BEARING:
+                role = self._read_structure(key, part, ids)
+            if role is not None:
+                yield UnmappedKey(own, role, part)
+            elif isinstance(part, dict):
+                yield from self._find_in_settings(own, part, ids)
+
+    def _read_structure(self, key: str, value: Any, ids: set[str]) -> Role | None:
+        """Return what a list or a mapping may be by its items or keys, whatever it is called."""
+        if _are_weights(key, value, ids):
+            return Role.WEIGHT
+        if self._converts_scores(value):
+            return Role.CHANGE
+        return Role.OPEN if not self.holds_tests and _names_criteria(key, value, ids) else None
+
+    def _converts_scores(self, value: Any) -> bool:
+        """Return whether a value gives the scores of a scale other numbers: `{1: 0, 2: 0.2, 3: 1}`, `[0, 0.2, 1]`."""
+        if isinstance(value, list):
+            is_other = len(value) > 1 and all(map(is_number, value))
+            return is_other and any(
+                high - low == len(value) - 1 and value != [*range(int(low), int(high) + 1)] for low, high in self.scales
+            )
+        if not isinstance(value, dict) or len(value) < 2 or not all(map(is_amount, value.values())):
+            return False
+        scores = [read_score(key) for key in value]
+        return any(all(score is not None and low <= score <= high for score in scores) for low, high in self.scales)
+
+    def _list_ids_at(self, path: Path) -> set[str]:
+        """Return the ids of the criteria at a path; a file may have a mapping beside them in every line."""
+        if path not in self.ids:
+            self.ids[path] = _list_ids(self.document.value(path), self.shape)
+        return self.ids[path]
+
+    def _have_weights(self, path: Path) -> bool:
+        """Return whether all criteria at a path have a weight of their own."""
+        entries = [entry for _, entry in list_entries(self.document.value(path), path, self.shape.parts)]
+        return bool(entries) and not any(entry.keys().isdisjoint(("weight", *self.shape.weight)) for entry in entries)
+
+    def _is_unused(self, place: Path) -> bool:
+        return any(
+            len(steps) == len(place) and all(own in ("*", str(step)) for own, step in zip(steps, place, strict=True))
+            for steps in self.unused
+        )
+
+
+def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[Entry]:
+    """Yield the criteria of a list or a map, each followed by its parts."""
+    pairs = holder.items() if isinstance(holder, dict) else enumerate(holder if isinstance(holder, list) else ())
+    for step, entry in pairs:
+        if isinstance(entry, dict):
+            yield (*path, step), entry
+            for name in parts:
+                yield from list_entries(entry.get(name), (*path, step, name), parts)
+
+
+def holds_mappings(value: Any) -> bool:
+    """Return whether a list or a mapping holds mappings, as what holds criteria does."""
+    return any(isinstance(part, dict) for part in parts_of(value))
+
+
+def _first_steps(names: Iterable[str]) -> set[str]:
+    return {name.split(".")[0] for name in names}
+
+
+def _list_ids(holder: Any, shape: Shape) -> set[str]:
+    if isinstance(holder, dict):
+        return set(holder)
+    entries = [entry for entry in holder if isinstance(entry, dict)] if isinstance(holder, list) else []
+    names = (*shape.id, "id", "name", "title", "label", "key")
+    return {str(entry[name]) for entry in entries for name in names if entry.get(name)}
+
+
+def _is_unknown_mark(key: str, value: Any, values: Collection[Any] | None) -> bool:
+    """Return whether nothing says if a value of a field that marks penalties marks one; `values` are those that do."""
+    if values is None:
+        return isinstance(value, str) and not (is_off(value) or is_amount(value) or is_good(value))
+    if value is None or any(type(value) is type(known) and value == known for known in values):
+        return False
+    if isinstance(value, bool):
+        return not any(isinstance(known, bool) for known in values)
+    if not isinstance(value, str):
+        return is_number(value)
+    is_of_kinds = bool(split_words(key) & {"type", "kind", "category"}) and not is_bad(split_words(value))
+    return not (is_of_kinds or is_good(value))
+
+
+_MOST = 100
+"""No number above it is taken for a weight."""
+
+_LAST = 10
+"""Numbers that rise beyond it may be lines of a file."""
+
+_WHOLES = (1, 100)
+"""What weights add up to."""
+
+
+def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
+    """Return whether the values of a field of some criteria may be weights: no order, no lines of a file, no ids."""
+    if len(values) < 2 or len(values) * 4 < len(entries) * 3 or not all(map(is_amount, values)):
+        return False
+    numbers = [float(str(value).strip().rstrip("%")) for value in values]
+    if len({*numbers}) == 1 or max(numbers) > _MOST:
+        return False
+    if sum(numbers) in _WHOLES or any("%" in str(value) for value in values):
+        return True
+    if any(isinstance(value, str) and "." not in value for value in values):
+        return False  # ids
+    is_rising = len(numbers) > 2 and all(before < after for before, after in pairwise(numbers))
+    return not _is_order(numbers) and not (is_rising and max(numbers) > _LAST and all(map(float.is_integer, numbers)))
+
+
+def _is_order(values: Sequence[Any]) -> bool:
+    """Return whether the values of a field are the places of its criteria in their list: 1, 2, 3."""
+    rows = [[*range(1, len(values) + 1)], *([[*range(len(values))]] if len(values) > 2 else ())]
+    return len(values) > 1 and values in rows
+
+
+def _are_weights(key: str, value: Any, ids: set[str]) -> bool:
+    """Return whether a mapping gives criteria numbers, or numbers by its name: `dimension_weights: {a: 60%}`."""
+    words, weights = split_words(key), SETS["weights"]
+    is_named = bool(words & weights) and words <= weights | SETS["of_criteria"]  # not those of cases
+    is_mapping = isinstance(value, dict) and bool(value) and (ids >= value.keys() or is_named)
+    return is_mapping and all(map(is_amount, value.values()))
+
+
+def _names_criteria(key: str, value: Any, ids: Collection[str]) -> bool:
+    """Return whether a list or a mapping picks out criteria by their ids: `only: [facts]`, `limits: {facts: fail}`."""
+    words = split_words(key)
+    if not value or not isinstance(value, list | dict) or words & SETS["notes"]:
+        return False
+    if not all(isinstance(name, str) and name in ids for name in value):
+        return False
+    if isinstance(value, dict):
+        return any(map(_is_setting, value.values()))
+    return not words & SETS["listings"] or len(set(value)) < len(ids)
+
+
+def _is_setting(value: Any) -> bool:
+    """Return whether what is said of a criterion by its id is a number, a flag or a verdict, not a text or a title."""
+    if isinstance(value, str):
+        verdicts = SETS["mark"] | SETS["less"] | SETS["gate"] | SETS["must"] | SETS["left_out"]
+        return len(value.split()) < FEW and (bool(split_words(value) & verdicts) or is_amount(value))
+    return value is not None and not isinstance(value, list | dict)
