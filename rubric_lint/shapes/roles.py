@@ -1,7 +1,7 @@
 """Say what a key may be, from its words and its value: the one answer for criteria and for what stands around them."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any
@@ -62,40 +62,31 @@ _RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
 
 
 def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: bool = False) -> Role:
-    """Return what a key may be: HARMLESS if it says nothing of a score, OPEN if its value may, but no word says what.
+    """Return what a key may be: HARMLESS if it says nothing of a score, OPEN if nothing says what it is.
 
     The key is one of a criterion or, with `is_around`, of what stands around criteria, which are scored on `scales`.
     """
     words = split_words(key)
     if words & SETS["notes"]:
         return Role.HARMLESS
-    if value is None or value in ("", [], {}):
-        return Role.HARMLESS
     flag = as_flag(value)
     if isinstance(flag, bool):
         role = _read_flag(key, words, flag=flag, is_around=is_around)
-    elif isinstance(value, dict | list):
-        role = _read_several(key, words, value, is_around=is_around)
-    elif is_amount(value):
-        role = _read_amount(key, words, value, is_around=is_around)
+    elif not value:
+        role = Role.OPEN
     else:
-        role = _read_text(key, words, str(value), is_around=is_around)
+        role = _read_around(key, words, value) if is_around else _read_inside(key, words, value)
     if role is not Role.OPEN:
         return role
     if is_reversed(key, value, scales):
         return Role.DIRECTION
-    return Role.HARMLESS if _is_harmless(words, value) or _is_end(words, value, scales) else role
+    is_harmless = bool(words & SETS["harmless"]) and not words & (SETS["bearing"] | SETS["conditions"])
+    return Role.HARMLESS if is_harmless or _is_end(words, value, scales) else role
 
 
 def as_flag(value: Any) -> Any:
     """Return true or false for a word that says so, else the value."""
     return _FLAGS.get(value.strip().lower(), value) if isinstance(value, str) else value
-
-
-def _is_harmless(words: frozenset[str], value: Any) -> bool:
-    """Return whether a key that no rule knows says what something is, not how it counts."""
-    harmless = SETS["harmless"] | SETS["ruled"] | (frozenset() if is_number(value) else SETS["wanted"])
-    return bool(words & harmless) and not words & (SETS["conditions"] | SETS["applies"])
 
 
 def _is_end(words: frozenset[str], value: Any, scales: Collection[Ends]) -> bool:
@@ -114,105 +105,83 @@ def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) 
             role = Role.LEFT_OUT
         elif is_gate(key):
             role = Role.GATE
-    elif words & SETS["wanted"]:
-        role = Role.OPEN if is_around else Role.NEGATIVE
     elif is_around and words & (SETS["weights"] | {"weighted"}):
         role = Role.WEIGHT
+    elif not is_around and words & SETS["wanted"]:
+        role = Role.NEGATIVE
     elif words & SETS["counted"]:
         role = Role.LEFT_OUT
     return role
 
 
-def _read_amount(key: str, words: frozenset[str], value: Any, *, is_around: bool) -> Role:
-    is_default = bool(words & SETS["defaults"])
+def _read_inside(key: str, words: frozenset[str], value: Any) -> Role:
+    """Return what a field of a criterion may be that is no flag."""
+    if isinstance(value, list | dict):
+        return Role.LEVELS if words & SETS["ladders"] and len(value) > 1 else Role.OPEN
+    is_number = is_amount(value)
+    said = frozenset[str]() if is_number or " " in value.strip() else split_words(value)
     role = Role.OPEN
-    if words & SETS["weights"] and (is_default or not is_around):
+    if words & SETS["weights"] and (is_number or said):
         role = Role.WEIGHT
-    elif is_around and is_total(key):
-        role = Role.TOTAL
-    elif not value:
-        role = Role.OPEN
-    elif words & SETS["penalty"]:
+    elif is_bad(said) or _is_bad_kind(words, value) or (is_number and words & SETS["penalty"]):
         role = Role.NEGATIVE
-    elif words & SETS["changes"]:
-        role = Role.CHANGE
-    elif _is_named(key, SETS["gate"] - (SETS["severe"] if is_around else frozenset())):
+    elif is_number and words & (SETS["changes"] | SETS["less"]):
+        role = Role.CHANGE if words & SETS["changes"] else Role.VERDICT
+    elif is_number and (_is_named(key, SETS["gate"] | SETS["must"] | SETS["mark"]) or _is_least(words)):
         role = Role.GATE
-    elif is_default and words & (SETS["least"] | SETS["must"]):
+    elif said & SETS["gate"] or (said and words & (SETS["gate"] | SETS["mark"]) and "type" not in words):
         role = Role.GATE
-    elif is_pass_mark(key) and is_around:
-        role = Role.PASS
-    elif words & SETS["less"] or (is_around and "passes" in words and words <= {"passes", "needed"}):
-        role = Role.VERDICT
-    elif not is_around and (words & (SETS["mark"] | SETS["must"]) or _is_least(words)):
-        role = Role.GATE
-    return role
-
-
-def _read_text(key: str, words: frozenset[str], text: str, *, is_around: bool) -> Role:
-    said = split_words(text)
-    is_word, is_short = " " not in text.strip(), len(text.split()) < FEW
-    role = Role.OPEN
-    if not is_around and ((is_word and is_bad(said)) or _is_bad_kind(words, text)):
-        role = Role.NEGATIVE
-    elif words & SETS["weights"] and (is_short and said & SETS["alike"] if is_around else is_word):
-        role = Role.WEIGHT
-    elif not is_around and is_word and said & SETS["gate"]:
-        role = Role.GATE
-    elif not is_around and is_word and words & (SETS["gate"] | SETS["mark"]) and "type" not in words:
-        role = Role.GATE
-    elif _is_other_way(words, said, is_short=is_short):
+    elif said and _is_other_way(words, said):
         role = Role.COMBINE
-    elif words & (SETS["changes"] | SETS["penalty"]) and _says_part(text, said):
-        role = Role.CHANGE
-    elif is_around and _is_named(key, SETS["gate"] - SETS["severe"]):
-        role = Role.GATE
-    elif is_around and is_pass_mark(key) and len(text.split()) <= 2 * FEW and _says_part(text, said):
-        role = Role.VERDICT
-    elif is_around and words & SETS["scales"] and read_ends(text) is not None:
-        role = Role.SCALE
     return role
 
 
-def _read_several(
-    key: str, words: frozenset[str], value: Mapping[str, Any] | Sequence[Any], *, is_around: bool
-) -> Role:
-    is_list = isinstance(value, list)
+def _read_around(key: str, words: frozenset[str], value: Any) -> Role:
+    """Return what a key around criteria may be that is no flag."""
+    is_number, is_several = is_amount(value), isinstance(value, list | dict)
+    has_part = is_number or is_several or _says_part(value)
+    said = frozenset[str]() if is_number or is_several else split_words(value)
+    is_default, is_mark = words & SETS["defaults"], is_pass_mark(key)
+    gates = SETS["gate"] - SETS["severe"]
+    graded = SETS["grades"] | (SETS["mark"] if isinstance(value, list) else frozenset())
     role = Role.OPEN
-    if not is_around:
-        return Role.LEVELS if words & SETS["ladders"] and len(value) > 1 else role
-    if words & SETS["scales"] and read_ends(value) is not None:
+    if not is_number and words & SETS["scales"] and read_ends(value) is not None:
         role = Role.SCALE
-    elif words & SETS["changes"]:
-        role = Role.CHANGE
-    elif words & SETS["penalty"]:
-        role = Role.NEGATIVE
-    elif is_gate(key) and not words & SETS["of_outputs"]:
+    elif is_number and is_total(key):
+        role = Role.TOTAL
+    elif has_part and words & (SETS["changes"] | SETS["penalty"]):
+        role = Role.CHANGE if words & SETS["changes"] else Role.NEGATIVE
+    elif is_gate(key) and not words & SETS["of_outputs"] if is_several else _is_named(key, gates):
         role = Role.GATE
-    elif is_list and is_pass_mark(key) and all(is_amount(part) or _is_part(part) for part in value):
+    elif is_number and is_default and words & (SETS["weights"] | SETS["least"] | SETS["must"]):
+        role = Role.WEIGHT if words & SETS["weights"] else Role.GATE
+    elif is_number and is_mark:
+        role = Role.PASS
+    elif is_number and (words & SETS["less"] or key == "passes"):
         role = Role.VERDICT
-    elif (words & SETS["grades"] or (is_list and words & SETS["mark"])) and _are_grades(value):
+    elif (is_mark and _has_marks(value)) or (words & graded and _are_grades(value)):
         role = Role.VERDICT
+    elif len(said) < FEW and said & SETS["alike"] and words & SETS["weights"]:
+        role = Role.WEIGHT
+    elif said and _is_other_way(words, said):
+        role = Role.COMBINE
     return role
 
 
 # What the words of a key, or of a value, say.
 
-_OF_SCORES = SETS["of_scores"]
-
-
 def is_pass_mark(key: str) -> bool:
     """Return whether a key around criteria says which score passes: `pass_mark`, `cutoff`, `minimum_score`."""
     words = split_words(key)
     least = SETS["least"]
-    is_least = bool(words & least) and words <= least | _OF_SCORES and bool(words & _OF_SCORES)
+    is_least = bool(words & least) and words <= least | SETS["of_scores"] and bool(words & SETS["of_scores"])
     is_other = words & (SETS["less"] | SETS["penalty"] | SETS["gate"] | SETS["notes"] | SETS["amounts"])
     return bool(words & SETS["mark"] or is_least) and not is_other
 
 
 def _is_least(words: frozenset[str]) -> bool:
     """Return whether a number of a criterion is the lowest that passes by its key: `at_least`, `min_score`."""
-    return bool(words & SETS["least"]) and words <= SETS["least"] | _OF_SCORES | {"at"}
+    return bool(words & SETS["least"]) and words <= SETS["least"] | SETS["of_scores"] | {"at"}
 
 
 def is_of_model(key: str, settings: Collection[str]) -> bool:
@@ -223,7 +192,7 @@ def is_of_model(key: str, settings: Collection[str]) -> bool:
 def is_total(key: str) -> bool:
     """Return whether a key around criteria says what their weights add up to: `total`, `total_score`, `weights_sum`."""
     words = split_words(key)
-    return bool(words & {"total", "sum"}) and words <= {"total", "sum", "weight", "weights", "max", *_OF_SCORES}
+    return bool(words & {"total", "sum"}) and words <= {"total", "sum", "weight", "weights", "max", *SETS["of_scores"]}
 
 
 def is_way(key: str) -> bool:
@@ -270,38 +239,43 @@ def _is_named(key: str, names: Collection[str]) -> bool:
     return not {*words, *map("".join, pairwise(words))}.isdisjoint(names)
 
 
-def _is_bad_kind(words: frozenset[str], text: str) -> bool:
+def _is_bad_kind(words: frozenset[str], value: Any) -> bool:
     """Return whether a field says that its criterion is a penalty: `polarity: "-"`, `kind: not allowed`."""
-    if not words & (SETS["kinds"] | DIRECTIONS):
+    if not isinstance(value, str) or not words & (SETS["kinds"] | DIRECTIONS):
         return False
-    is_sign = text.strip() in {"-", "\N{EN DASH}", "\N{MINUS SIGN}"}
-    return is_sign or (len(text.split()) < FEW and is_bad(split_words(text)))
+    is_sign = value.strip() in {"-", "\N{EN DASH}", "\N{MINUS SIGN}"}
+    return is_sign or (len(value.split()) < FEW and is_bad(split_words(value)))
 
 
-def _is_other_way(words: frozenset[str], said: frozenset[str], *, is_short: bool) -> bool:
+def _is_other_way(words: frozenset[str], said: frozenset[str]) -> bool:
     """Return whether a text says that scores combine in another way than as a weighted mean: `aggregation: min`."""
     other = bool(said & SETS["other_means"])
     if words & SETS["ways"]:
         return other or not said & SETS["means"]
-    return other and is_short and bool(words & ({"scoring", "method"} | _OF_SCORES))
+    return other and len(said) < FEW and bool(words & ({"scoring", "method"} | SETS["of_scores"]))
 
 
-def _says_part(text: str, said: frozenset[str]) -> bool:
+def _says_part(text: str) -> bool:
     """Return whether a text says how much: `2/4`, `half`, `at least 2 points`."""
-    return re.search(r"\d", text) is not None or bool(said & SETS["parts"])
+    return re.search(r"\d", text) is not None or bool(split_words(text) & SETS["parts"])
 
 
-def _is_part(value: Any) -> bool:
-    return isinstance(value, str) and len(value.split()) <= 2 * FEW and _says_part(value, split_words(value))
+def _has_marks(value: Any) -> bool:
+    """Return whether a text, or each of a list, says how much passes."""
+    parts = value if isinstance(value, list) else [value]
+    return all(
+        is_amount(part) or (isinstance(part, str) and len(part.split()) <= 2 * FEW and _says_part(part)) for part in parts
+    )
 
 
 def _are_grades(value: Any) -> bool:
     """Return whether a value says which scores get a grade: `{A: 9, B: 7}`, `{"9-10": A}`, `[{min: 9, label: A}]`."""
     if isinstance(value, list):
         return all(isinstance(part, dict) and any(map(_is_bound, part.values())) for part in value)
-    return all(map(_is_bound, value.values())) or all(
-        _is_range(key) and (isinstance(part, str) or _is_bound(part)) for key, part in value.items()
-    )
+    if not isinstance(value, dict):
+        return False
+    are_ranges = all(_is_range(key) and (isinstance(part, str) or _is_bound(part)) for key, part in value.items())
+    return are_ranges or all(map(_is_bound, value.values()))
 
 
 def _is_bound(value: Any) -> bool:

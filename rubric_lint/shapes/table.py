@@ -362,7 +362,7 @@ def _is_harmless(key: str, values: Sequence[Any]) -> bool:
     """Return whether a field of criteria says nothing of their score: a note, a topic, a text of what is bad."""
     if SETS["against"] & split_words(key) and all(map(holds_statement, values)):
         return True
-    return all(role_of(key, value, _ANY_SCALE) is Role.HARMLESS for value in values)
+    return bool(values) and all(role_of(key, value) is Role.HARMLESS for value in values)
 
 
 def _find_names_in_doubt(shape: Shape, groups: Sequence[Group]) -> set[str]:

@@ -388,16 +388,19 @@ class UnmappedSearch:
 
     def _may_count(self, key: str, value: Any) -> bool:
         """Return whether a value under an unknown key is a number, a flag or a word, where no table knows the key."""
-        is_asked = self.is_described or split_words(key) & SETS["applies"]  # which is a question of its own
-        if is_asked or isinstance(value, list | dict):
+        words = split_words(key)
+        if self.is_described or isinstance(value, list | dict | None):
             return False
-        is_text = isinstance(value, str) and (len(value.split()) >= FEW or re.search(r"[/\\{}]", value))
-        return not is_text or bool(split_words(key) & SETS["conditions"])
+        if words & SETS["conditions"] and value:
+            return True
+        ruled = SETS["ruled"] | SETS["applies"] | (frozenset() if is_number(value) else SETS["wanted"])
+        is_text = isinstance(value, str) and not (0 < len(value.split()) < FEW and not re.search(r"[/\\{}]", value))
+        return not (is_text or words & ruled)
 
     def _may_be_best(self, key: str, value: Any, holder: Mapping[str, Any]) -> bool:
         """Return whether a field of a scale or a criterion may say that another score than the highest is the best."""
         is_end = any(key in pair and all(end in holder for end in pair) for pair in ENDS)
-        return is_below_top(value, self.scales) and not (is_end or split_words(key) & SETS["least"])
+        return is_below_top(value, self.scales) and not (is_end or split_words(key) & (SETS["least"] | {"worst"}))
 
     # What texts say.
 
