@@ -2,36 +2,24 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from typing import Any
 
 from rubric_lint.format.criterion import is_number
 from rubric_lint.shapes.columns import Entry, Parsed
-from rubric_lint.shapes.roles import is_of_model, is_pass_mark, is_total, is_way
-from rubric_lint.shapes.unmapped import holds_mappings
 from rubric_lint.shapes.places import Group, is_named
+from rubric_lint.shapes.roles import Role, is_of_model, is_way, role_of
 from rubric_lint.shapes.scores import is_amount, is_prose, read_ends, read_percent
 from rubric_lint.shapes.shape import split_words
+from rubric_lint.shapes.unmapped import holds_mappings
 from rubric_lint.shapes.vocabulary import SETS, BesideWords, Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
+SAID = (*(Role.LEVELS, Role.PASS, Role.SCALE, Role.LOWEST, Role.HIGHEST, Role.TOTAL), Role.COMBINE, Role.PERCENT)
+"""What is said beside criteria."""
 
-class What(StrEnum):
-    """What is said beside criteria."""
-
-    LEVELS = "levels"
-    THRESHOLD = "pass"
-    SCALE = "scale"
-    LOWEST = "lowest"
-    HIGHEST = "highest"
-    TOTAL = "total"
-    COMBINE = "combine"
-    PERCENT = "percent"
-
-
-DECLARING = frozenset({What.LEVELS, What.THRESHOLD, What.SCALE, What.LOWEST, What.HIGHEST, What.TOTAL})
+DECLARING = frozenset(SAID) - {Role.COMBINE, Role.PERCENT}
 """What shows that criteria are scored."""
 
 _PERCENT = 100
@@ -45,7 +33,7 @@ class Beside:
     `is_never`, the file is known to be of another tool. `holders` are the mappings in which all this was looked for.
     """
 
-    places: Mapping[What, Path]
+    places: Mapping[Role, Path]
     holders: Sequence[tuple[Path, Entry]]
     foreign: str = ""
     foreign_field: str = ""
@@ -73,9 +61,9 @@ def find_beside(parsed: Parsed, group: Group) -> Beside:
     document = group.document
     reader = _Reader(parsed)
     holders = [*_find_holders(document, parsed, group.path), *_find_in_map(document, group)]
-    places: dict[What, Path] = {}
+    places: dict[Role, Path] = {}
     for path, mapping in reversed(holders):
-        for what in What:
+        for what in SAID:
             found = () if what in places else parsed.once(what, mapping, partial(reader.find, what))
             if found:
                 places[what] = (*path, *found)
@@ -150,9 +138,7 @@ def _find_in_map(document: Document, group: Group) -> Iterator[tuple[Path, Entry
 
 
 def _are_settings(part: Entry) -> bool:
-    marks = [
-        key for key, value in part.items() if is_pass_mark(key) and is_amount(value) and not is_of_model(key, part)
-    ]
+    marks = [key for key, value in part.items() if _is_like(Role.PASS, key, value) and not is_of_model(key, part)]
     return len(marks) == 1 and not any(map(holds_mappings, part.values()))
 
 
@@ -160,26 +146,25 @@ class _Reader:
     def __init__(self, parsed: Parsed) -> None:
         self.parsed = parsed
         words = BesideWords
-        self.known: Mapping[What, Sequence[str]] = {
-            What.LEVELS: words.levels,
-            What.THRESHOLD: words.passes,
-            What.SCALE: words.scale,
-            What.LOWEST: words.lowest,
-            What.HIGHEST: words.highest,
-            What.TOTAL: words.total,
-            What.PERCENT: words.scale,
+        self.known: Mapping[Role, Sequence[str]] = {
+            Role.LEVELS: words.levels,
+            Role.PASS: words.passes,
+            Role.SCALE: words.scale,
+            Role.LOWEST: words.lowest,
+            Role.HIGHEST: words.highest,
+            Role.TOTAL: words.total,
+            Role.PERCENT: words.scale,
         }
 
-    def find(self, what: What, mapping: Entry) -> Path:
+    def find(self, what: Role, mapping: Entry) -> Path:
         """Return the way to what a mapping says; empty if it does not."""
         suits = self._suits(what)
         named = [key for key in self.known.get(what, ()) if key in mapping and suits(mapping[key])]
         if named:
             return (named[0],)
-        if what is What.LEVELS:
+        if what is Role.LEVELS:
             return self._find_in_scale(mapping)
-        alike = _ALIKE.get(what)
-        like = [key for key, value in mapping.items() if alike and alike(key) and suits(value)]
+        like = [key for key, value in mapping.items() if suits(value) and _is_like(what, key, value)]
         return (like[0],) if len(like) == 1 else ()  # of several, none is the one
 
     def _find_in_scale(self, mapping: Entry) -> Path:
@@ -191,16 +176,16 @@ class _Reader:
                 return name, inner[0]
         return ()
 
-    def _suits(self, what: What) -> Callable[[Any], bool]:
-        suits: Mapping[What, Callable[[Any], bool]] = {
-            What.LEVELS: self._are_levels,
-            What.THRESHOLD: is_amount,
-            What.SCALE: lambda value: read_ends(value) is not None and not self._are_levels(value),
-            What.LOWEST: lambda value: type(value) is int,
-            What.HIGHEST: lambda value: type(value) is int,
-            What.TOTAL: lambda value: is_number(value) or read_percent(value) is not None,
-            What.COMBINE: lambda value: isinstance(value, str),
-            What.PERCENT: lambda value: type(value) is int and value == _PERCENT,
+    def _suits(self, what: Role) -> Callable[[Any], bool]:
+        suits: Mapping[Role, Callable[[Any], bool]] = {
+            Role.LEVELS: self._are_levels,
+            Role.PASS: is_amount,
+            Role.SCALE: lambda value: read_ends(value) is not None and not self._are_levels(value),
+            Role.LOWEST: lambda value: type(value) is int,
+            Role.HIGHEST: lambda value: type(value) is int,
+            Role.TOTAL: lambda value: is_number(value) or read_percent(value) is not None,
+            Role.COMBINE: lambda value: isinstance(value, str),
+            Role.PERCENT: lambda value: type(value) is int and value == _PERCENT,
         }
         return suits[what]
 
@@ -209,10 +194,9 @@ class _Reader:
         return levels is not None and not levels.words and levels.is_described
 
 
-_ALIKE: Mapping[What, Callable[[str], bool]] = {
-    What.THRESHOLD: lambda key: is_pass_mark(key) and key not in BesideWords.lowest,
-    What.SCALE: lambda key: bool(split_words(key) & SETS["scales"]),
-    What.TOTAL: is_total,
-    What.COMBINE: is_way,
-}
-"""What tells by its words that a key beside criteria is one of theirs, though it is not a known one."""
+def _is_like(role: Role, key: str, value: Any) -> bool:
+    """Return whether a key beside criteria has a role by its words, though it is not a known one."""
+    if role is Role.COMBINE:
+        return is_way(key)
+    is_known = role in (Role.PASS, Role.SCALE, Role.TOTAL) and key not in BesideWords.lowest
+    return is_known and role_of(key, value, is_around=True) is role

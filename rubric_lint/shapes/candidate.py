@@ -8,7 +8,7 @@ from typing import Any
 
 from rubric_lint.format.view import View
 from rubric_lint.messages import join_words, shorten
-from rubric_lint.shapes.beside import Beside, What
+from rubric_lint.shapes.beside import Beside
 from rubric_lint.shapes.columns import MARKS, Columns, is_answered, look
 from rubric_lint.shapes.places import Group, is_container, is_named
 from rubric_lint.shapes.reading import read_shape
@@ -128,7 +128,7 @@ class Candidate:
     @property
     def is_scored(self) -> bool:
         """Whether something says how much an answer may get for a criterion, or how much that counts."""
-        is_shared = any(What.LEVELS in beside.places for beside in self.besides)
+        is_shared = any(Role.LEVELS in beside.places for beside in self.besides)
         return self.columns.is_scored or is_shared or (self.columns.has_text and "scale" in self.written)
 
     # What is done about it.

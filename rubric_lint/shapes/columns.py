@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from rubric_lint.format.criterion import is_number
-from rubric_lint.shapes.roles import Role, is_gate, says_penalty
+from rubric_lint.shapes.roles import Role, role_of, says_penalty
 from rubric_lint.shapes.scores import (
     Levels,
     adds_up,
@@ -198,12 +198,14 @@ class _ColumnReader:
         return role in self.roles
 
     def _read_weights(self) -> None:
-        words, known = SETS, Fields.weight
+        known = Fields.weight
         if self._take(Role.WEIGHT, known, is_amount):
             return
-        like = [
-            key for key in self.keys if split_words(key) & words["weights"] and is_most(self.outer, (key,), is_amount)
-        ]
+
+        def is_weight(key: str, value: Any) -> bool:
+            return is_amount(value) and role_of(key, value) is Role.WEIGHT
+
+        like = [key for key in self.keys if is_most(self.outer, (key,), partial(is_weight, key))]
         like = like or [key for key in self.keys if self._are_shares(key)]
         if len(like) == 1:
             self.roles[Role.WEIGHT] = tuple(like)
@@ -287,7 +289,7 @@ class _ColumnReader:
             key
             for key in self.keys
             if key not in taken
-            and is_gate(key)
+            and role_of(key, True) is Role.GATE  # noqa: FBT003
             and all(type(each[key]) is bool for each in self.entries if key in each)
         ]
         gates = dict.fromkeys((*self.names(Role.GATE), *flags))
@@ -304,10 +306,10 @@ class _ColumnReader:
 
     def _read_points_off(self) -> None:
         """Read the points that a criterion takes off in the place of those that others give: `penalty: 2`."""
-        weights, words = self.names(Role.WEIGHT), SETS["penalty"]
+        weights = self.names(Role.WEIGHT)
         for key in self.keys if weights else ():
             having = [entry for entry in self.entries if key in entry]
-            is_off = bool(split_words(key) & words) and all(is_number(entry[key]) for entry in having)
+            is_off = all(is_number(entry[key]) and role_of(key, 1) is Role.NEGATIVE for entry in having)
             if is_off and all(entry.keys().isdisjoint(weights) for entry in having):
                 self.roles[Role.WEIGHT] = (*self.roles[Role.WEIGHT], key)
                 self.roles[Role.NEGATIVE] = (*self.names(Role.NEGATIVE), key)

@@ -70,18 +70,18 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
     if words & SETS["notes"]:
         return Role.HARMLESS
     flag = as_flag(value)
+    roles: Rules = ()
     if isinstance(flag, bool):
-        role = _read_flag(key, words, flag=flag, is_around=is_around)
-    elif not value:
-        role = Role.OPEN
-    else:
-        role = _read_around(key, words, value) if is_around else _read_inside(key, words, value)
-    if role is not Role.OPEN:
-        return role
+        roles = _read_flag(key, words, flag=flag, is_around=is_around)
+    elif value:
+        roles = _read_around(key, words, value) if is_around else _read_inside(key, words, value)
+    for role, holds in roles:
+        if holds:
+            return role
     if is_reversed(key, value, scales):
         return Role.DIRECTION
     is_harmless = bool(words & SETS["harmless"]) and not words & (SETS["bearing"] | SETS["conditions"])
-    return Role.HARMLESS if is_harmless or _is_end(words, value, scales) else role
+    return Role.HARMLESS if is_harmless or _is_end(words, value, scales) else Role.OPEN
 
 
 def as_flag(value: Any) -> Any:
@@ -96,79 +96,85 @@ def _is_end(words: frozenset[str], value: Any, scales: Collection[Ends]) -> bool
     return is_number(value) and is_end and any(value == (low if is_least else high) for low, high in scales)
 
 
-def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) -> Role:
-    role = Role.OPEN
+Rules = tuple[tuple[Role, Any], ...]
+"""Roles, each with whether a key may have it; the first one counts."""
+
+
+def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) -> Rules:
     if flag:
-        if words & SETS["penalty"] or (not is_around and is_bad(words)):
-            role = Role.NEGATIVE
-        elif _is_named(key, SETS["left_out"]):
-            role = Role.LEFT_OUT
-        elif is_gate(key):
-            role = Role.GATE
-    elif is_around and words & (SETS["weights"] | {"weighted"}):
-        role = Role.WEIGHT
-    elif not is_around and words & SETS["wanted"]:
-        role = Role.NEGATIVE
-    elif words & SETS["counted"]:
-        role = Role.LEFT_OUT
-    return role
+        return (
+            (Role.NEGATIVE, words & SETS["penalty"] or (not is_around and is_bad(words))),
+            (Role.LEFT_OUT, _is_named(key, SETS["left_out"])),
+            (Role.GATE, is_gate(key)),
+        )
+    return (
+        (Role.WEIGHT, is_around and words & (SETS["weights"] | {"weighted"})),
+        (Role.NEGATIVE, not is_around and words & SETS["wanted"]),
+        (Role.LEFT_OUT, words & SETS["counted"]),
+    )
 
 
-def _read_inside(key: str, words: frozenset[str], value: Any) -> Role:
+def _read_inside(key: str, words: frozenset[str], value: Any) -> Rules:
     """Return what a field of a criterion may be that is no flag."""
     if isinstance(value, list | dict):
-        return Role.LEVELS if words & SETS["ladders"] and len(value) > 1 else Role.OPEN
-    is_number = is_amount(value)
-    said = frozenset[str]() if is_number or " " in value.strip() else split_words(value)
-    role = Role.OPEN
-    if words & SETS["weights"] and (is_number or said):
-        role = Role.WEIGHT
-    elif is_bad(said) or _is_bad_kind(words, value) or (is_number and words & SETS["penalty"]):
-        role = Role.NEGATIVE
-    elif is_number and words & (SETS["changes"] | SETS["less"]):
-        role = Role.CHANGE if words & SETS["changes"] else Role.VERDICT
-    elif is_number and (_is_named(key, SETS["gate"] | SETS["must"] | SETS["mark"]) or _is_least(words)):
-        role = Role.GATE
-    elif said & SETS["gate"] or (said and words & (SETS["gate"] | SETS["mark"]) and "type" not in words):
-        role = Role.GATE
-    elif said and _is_other_way(words, said):
-        role = Role.COMBINE
-    return role
+        return ((Role.LEVELS, words & SETS["ladders"] and len(value) > 1),)
+    if not is_amount(value):
+        said = frozenset[str]() if " " in value.strip() else split_words(value)
+        is_gate_word = words & (SETS["gate"] | SETS["mark"]) and "type" not in words
+        return (
+            (Role.WEIGHT, said and words & SETS["weights"]),
+            (Role.NEGATIVE, is_bad(said) or _is_bad_kind(words, value)),
+            (Role.GATE, said & SETS["gate"] or (said and is_gate_word)),
+            (Role.COMBINE, said and _is_other_way(words, said)),
+        )
+    return (
+        (Role.WEIGHT, words & SETS["weights"]),
+        (Role.NEGATIVE, words & SETS["penalty"]),
+        (Role.CHANGE, words & SETS["changes"]),
+        (Role.VERDICT, words & SETS["less"]),
+        (Role.GATE, _is_named(key, SETS["gate"] | SETS["must"] | SETS["mark"]) or _is_least(words)),
+    )
 
 
-def _read_around(key: str, words: frozenset[str], value: Any) -> Role:
+def _read_around(key: str, words: frozenset[str], value: Any) -> Rules:
     """Return what a key around criteria may be that is no flag."""
-    is_number, is_several = is_amount(value), isinstance(value, list | dict)
-    has_part = is_number or is_several or _says_part(value)
-    said = frozenset[str]() if is_number or is_several else split_words(value)
-    is_default, is_mark = words & SETS["defaults"], is_pass_mark(key)
-    gates = SETS["gate"] - SETS["severe"]
-    graded = SETS["grades"] | (SETS["mark"] if isinstance(value, list) else frozenset())
-    role = Role.OPEN
-    if not is_number and words & SETS["scales"] and read_ends(value) is not None:
-        role = Role.SCALE
-    elif is_number and is_total(key):
-        role = Role.TOTAL
-    elif has_part and words & (SETS["changes"] | SETS["penalty"]):
-        role = Role.CHANGE if words & SETS["changes"] else Role.NEGATIVE
-    elif is_gate(key) and not words & SETS["of_outputs"] if is_several else _is_named(key, gates):
-        role = Role.GATE
-    elif is_number and is_default and words & (SETS["weights"] | SETS["least"] | SETS["must"]):
-        role = Role.WEIGHT if words & SETS["weights"] else Role.GATE
-    elif is_number and is_mark:
-        role = Role.PASS
-    elif is_number and (words & SETS["less"] or key == "passes"):
-        role = Role.VERDICT
-    elif (is_mark and _has_marks(value)) or (words & graded and _are_grades(value)):
-        role = Role.VERDICT
-    elif len(said) < FEW and said & SETS["alike"] and words & SETS["weights"]:
-        role = Role.WEIGHT
-    elif said and _is_other_way(words, said):
-        role = Role.COMBINE
-    return role
+    is_stop = _is_named(key, SETS["gate"] - SETS["severe"])
+    if isinstance(value, list | dict):
+        grades = SETS["grades"] | (SETS["mark"] if isinstance(value, list) else frozenset())
+        return (
+            (Role.SCALE, words & SETS["scales"] and read_ends(value) is not None),
+            (Role.CHANGE, words & SETS["changes"]),
+            (Role.NEGATIVE, words & SETS["penalty"]),
+            (Role.GATE, is_gate(key) and not words & SETS["of_outputs"]),
+            (Role.VERDICT, isinstance(value, list) and is_pass_mark(key) and all(map(_says_part, value))),
+            (Role.VERDICT, words & grades and _are_grades(value)),
+        )
+    if not is_amount(value):
+        has_part, said = _says_part(value), split_words(value)
+        return (
+            (Role.SCALE, words & SETS["scales"] and read_ends(value) is not None),
+            (Role.CHANGE, has_part and words & SETS["changes"]),
+            (Role.NEGATIVE, has_part and words & SETS["penalty"]),
+            (Role.GATE, is_stop),
+            (Role.VERDICT, has_part and is_pass_mark(key)),
+            (Role.WEIGHT, len(said) < FEW and said & SETS["alike"] and words & SETS["weights"]),
+            (Role.COMBINE, _is_other_way(words, said)),
+        )
+    is_default = words & SETS["defaults"]
+    return (
+        (Role.TOTAL, is_total(key)),
+        (Role.CHANGE, words & SETS["changes"]),
+        (Role.NEGATIVE, words & SETS["penalty"]),
+        (Role.GATE, is_stop),
+        (Role.WEIGHT, is_default and words & SETS["weights"]),
+        (Role.GATE, is_default and words & (SETS["least"] | SETS["must"])),
+        (Role.VERDICT, words & SETS["less"] or key == "passes"),
+        (Role.PASS, is_pass_mark(key)),
+    )
 
 
 # What the words of a key, or of a value, say.
+
 
 def is_pass_mark(key: str) -> bool:
     """Return whether a key around criteria says which score passes: `pass_mark`, `cutoff`, `minimum_score`."""
@@ -223,7 +229,9 @@ def is_good(text: str) -> bool:
 
 def says_penalty(key: str, value: Any) -> bool:
     """Return whether a field says that its criterion is a penalty: `type: penalty`, `kind: negative`."""
-    return isinstance(value, str) and bool(split_words(key) & SETS["kinds"]) and value.strip().lower() in SETS["penalty"]
+    return (
+        isinstance(value, str) and bool(split_words(key) & SETS["kinds"]) and value.strip().lower() in SETS["penalty"]
+    )
 
 
 def says_sum(key: str, value: Any) -> bool:
@@ -255,25 +263,18 @@ def _is_other_way(words: frozenset[str], said: frozenset[str]) -> bool:
     return other and len(said) < FEW and bool(words & ({"scoring", "method"} | SETS["of_scores"]))
 
 
-def _says_part(text: str) -> bool:
-    """Return whether a text says how much: `2/4`, `half`, `at least 2 points`."""
-    return re.search(r"\d", text) is not None or bool(split_words(text) & SETS["parts"])
-
-
-def _has_marks(value: Any) -> bool:
-    """Return whether a text, or each of a list, says how much passes."""
-    parts = value if isinstance(value, list) else [value]
-    return all(
-        is_amount(part) or (isinstance(part, str) and len(part.split()) <= 2 * FEW and _says_part(part)) for part in parts
-    )
+def _says_part(value: Any) -> bool:
+    """Return whether a value says how much: `2/4`, `half`, `at least 2 points`."""
+    if not isinstance(value, str):
+        return is_amount(value)
+    is_short = len(value.split()) <= 2 * FEW
+    return is_short and (re.search(r"\d", value) is not None or bool(split_words(value) & SETS["parts"]))
 
 
 def _are_grades(value: Any) -> bool:
     """Return whether a value says which scores get a grade: `{A: 9, B: 7}`, `{"9-10": A}`, `[{min: 9, label: A}]`."""
     if isinstance(value, list):
         return all(isinstance(part, dict) and any(map(_is_bound, part.values())) for part in value)
-    if not isinstance(value, dict):
-        return False
     are_ranges = all(_is_range(key) and (isinstance(part, str) or _is_bound(part)) for key, part in value.items())
     return are_ranges or all(map(_is_bound, value.values()))
 

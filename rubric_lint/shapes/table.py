@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.format.criterion import is_number
-from rubric_lint.shapes.beside import Beside, What
+from rubric_lint.shapes.beside import Beside
 from rubric_lint.shapes.columns import (
     STARS,
     Columns,
@@ -23,7 +23,7 @@ from rubric_lint.shapes.places import Group
 from rubric_lint.shapes.roles import Role, role_of, says_penalty
 from rubric_lint.shapes.scores import find_text, fold, is_prose, read_ends, read_percent
 from rubric_lint.shapes.shape import YES_NO, Shape, split_words
-from rubric_lint.shapes.unmapped import UnmappedSearch
+from rubric_lint.shapes.unmapped import UnmappedSearch, list_entries
 from rubric_lint.shapes.vocabulary import SETS, Fields, LevelWords
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer, split_pointer
@@ -76,7 +76,7 @@ class TableWriter:
         points = self._are_points()
         beside = self._merge(besides, points=points)
         table: dict[str, Any] = {"criteria": pointer(self.at)}
-        is_shared = What.LEVELS in beside and not self.columns.has(Role.LEVELS)
+        is_shared = Role.LEVELS in beside and not self.columns.has(Role.LEVELS)
         if scale := self._find_scale(beside):
             table["scale"] = scale
         gates = self._find_gates(is_scaled=bool(scale) or is_shared or self.columns.has(Role.LEVELS))
@@ -91,34 +91,34 @@ class TableWriter:
         }
         table |= {ours: each[0] if len(each) == 1 else list(each) for ours, each in names.items() if each}
         if is_shared:
-            table["levels"] = pointer(beside[What.LEVELS][0])
+            table["levels"] = pointer(beside[Role.LEVELS][0])
         if marks := self._list_marks():
             table["negative"] = marks
-        if What.THRESHOLD in beside:
-            table["pass"] = pointer(beside[What.THRESHOLD][0])
+        if Role.PASS in beside:
+            table["pass"] = pointer(beside[Role.PASS][0])
         holders = [
             value for entry in self.entries for name in names["levels"] if (value := look(entry, name)) is not None
         ]
-        way = beside.get(What.COMBINE, ((), ""))[1]
+        way = beside.get(Role.COMBINE, ((), ""))[1]
         is_all = split_words(str(way)) in ({"all"}, {"all", "of"}, {"and"})
         more = {
             "level-scores": self._find_level_scores(holders),
             "total": self._find_total(beside, points=points),
-            "level-text": self._find_level_text([beside[What.LEVELS][1]] if is_shared else holders),
+            "level-text": self._find_level_text([beside[Role.LEVELS][1]] if is_shared else holders),
             "sums": find_sums(self.columns),
             "task": self._find_task(),
             "combine": "all" if is_all else "share" if points else "",
         }
         return table | {key: value for key, value in more.items() if value}
 
-    def _merge(self, besides: Sequence[Beside], *, points: bool) -> dict[What, tuple[Path, Any]]:
+    def _merge(self, besides: Sequence[Beside], *, points: bool) -> dict[Role, tuple[Path, Any]]:
         """Return what is said beside the groups; what only holds for all of them together is left out."""
-        found: dict[What, tuple[Path, Any]] = {}
+        found: dict[Role, tuple[Path, Any]] = {}
         for group, beside in reversed(list(zip(self.groups, besides, strict=True))):
             for what, place in beside.places.items():
                 general = generalize(place, self.at, group.path)
                 is_of_all = general.count("*") < self.at.count("*")
-                if is_of_all and (what in (What.TOTAL, What.PERCENT) or (what is What.THRESHOLD and points)):
+                if is_of_all and (what in (Role.TOTAL, Role.PERCENT) or (what is Role.PASS and points)):
                     continue
                 found[what] = (general, group.document.value(place))
         return found
@@ -146,7 +146,7 @@ class TableWriter:
         keys = dict.fromkeys(key for entry in self.entries for key in entry if key not in taken)
         return choose(self.entries, keys, lambda value: self.parsed.levels(value) is not None)
 
-    def _find_scale(self, beside: Mapping[What, tuple[Path, Any]]) -> Any:
+    def _find_scale(self, beside: Mapping[Role, tuple[Path, Any]]) -> Any:
         """Return what says the scale: a key of the criteria, a place in the file, their texts, or the user."""
         columns = self.columns
         known = Fields.scale
@@ -155,14 +155,14 @@ class TableWriter:
             return read_ends(value) is not None and self.parsed.levels(value) is None
 
         own = columns.names(Role.SCALE) or choose(self.entries, known, is_scale)
-        if own and What.SCALE in beside and not all(look(entry, own[0]) is not None for entry in self.entries):
-            return [own[0], pointer(beside[What.SCALE][0])]
+        if own and Role.SCALE in beside and not all(look(entry, own[0]) is not None for entry in self.entries):
+            return [own[0], pointer(beside[Role.SCALE][0])]
         if columns.has(Role.SCALE):
             return columns.names(Role.SCALE)[0]
-        if What.SCALE in beside:
-            return pointer(beside[What.SCALE][0])
-        if {What.LOWEST, What.HIGHEST} <= beside.keys():
-            return [pointer(beside[end][0]) for end in (What.LOWEST, What.HIGHEST)]
+        if Role.SCALE in beside:
+            return pointer(beside[Role.SCALE][0])
+        if {Role.LOWEST, Role.HIGHEST} <= beside.keys():
+            return [pointer(beside[end][0]) for end in (Role.LOWEST, Role.HIGHEST)]
         return self._find_unsaid_scale()
 
     def _find_unsaid_scale(self) -> Any:
@@ -211,7 +211,7 @@ class TableWriter:
                 return False
         return bool(self.entries)
 
-    def _find_total(self, beside: Mapping[What, tuple[Path, Any]], *, points: bool) -> str | int:
+    def _find_total(self, beside: Mapping[Role, tuple[Path, Any]], *, points: bool) -> str | int:
         """Return what the weights must add up to: the place of a total of the same kind, or of the percent of a score.
 
         Percentages of one list are parts of 100, whatever else is said, unless rounding explains their sum.
@@ -224,12 +224,12 @@ class TableWriter:
             return _PERCENT if is_off and len(self.groups) == 1 and not self.columns.has(Role.PARTS) else ""
         if not weights or not all(map(is_number, weights)):
             return ""
-        if What.TOTAL not in beside and What.HIGHEST in beside and What.LOWEST not in beside and points:
-            return pointer(beside[What.HIGHEST][0])
-        if What.TOTAL in beside:
-            return pointer(beside[What.TOTAL][0])
-        is_percent = What.PERCENT in beside and all(weight >= 1 for weight in weights)
-        return pointer(beside[What.PERCENT][0]) if is_percent else ""
+        if Role.TOTAL not in beside and Role.HIGHEST in beside and Role.LOWEST not in beside and points:
+            return pointer(beside[Role.HIGHEST][0])
+        if Role.TOTAL in beside:
+            return pointer(beside[Role.TOTAL][0])
+        is_percent = Role.PERCENT in beside and all(weight >= 1 for weight in weights)
+        return pointer(beside[Role.PERCENT][0]) if is_percent else ""
 
     def _find_level_scores(self, holders: Sequence[Any]) -> dict[str, int]:
         """Return the scores of levels that are yes and no, as their words say: `{fail: ..., pass: ...}`."""
@@ -342,20 +342,11 @@ def _list_unused(group: Group, own: set[str]) -> Iterator[Path]:
     """Yield the first of each key of criteria that is not among those that a table uses."""
     stars = [form for star, form in STARS.items() if star in own]
     seen: set[str] = set()
-    for place, entry in _walk(group.path, group.items, group.columns.names(Role.PARTS)):
+    for place, entry in list_entries(group.items, group.path, group.columns.names(Role.PARTS)):
         for key in entry:
             if key not in own and key not in seen and not any(form.search(key) for form in stars):
                 seen.add(key)
                 yield (*place, key)
-
-
-def _walk(path: Path, items: Mapping[str | int, Entry], parts: Sequence[str]) -> Iterator[tuple[Path, Entry]]:
-    for step, entry in items.items():
-        yield (*path, step), entry
-        for name in parts:
-            held = entry.get(name)
-            pairs = held.items() if isinstance(held, dict) else enumerate(held if isinstance(held, list) else ())
-            yield from _walk((*path, step, name), {at: each for at, each in pairs if isinstance(each, dict)}, parts)
 
 
 def _is_harmless(key: str, values: Sequence[Any]) -> bool:
@@ -369,7 +360,7 @@ def _find_names_in_doubt(shape: Shape, groups: Sequence[Group]) -> set[str]:
     """Return the keys of criteria that may decide their score, which no table says not to count."""
     found: set[str] = set()
     for group in groups:
-        search = UnmappedSearch(group.document, shape, (), _ANY_SCALE)
-        entries = list(_walk(group.path, group.items, group.columns.names(Role.PARTS)))
+        search = UnmappedSearch(group.document, shape, group.path, scales=_ANY_SCALE)
+        entries = list(list_entries(group.items, group.path, group.columns.names(Role.PARTS)))
         found |= {str(key.place[len(group.path) + 1]) for key in search.find_in_criteria(entries)}
     return found

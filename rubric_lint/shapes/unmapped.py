@@ -8,8 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
-from itertools import pairwise
+from functools import cached_property, lru_cache
 from typing import Any
 
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, is_number, read_number
@@ -61,7 +60,9 @@ class UnmappedKey:
     def reason(self) -> str:
         """What is said of it where a table of the settings describes the criteria, or can."""
         if self.quote:
-            advice = f"turn the scale around, or name {self._named(self.name)} under `unused` in a table of the settings"
+            advice = (
+                f"turn the scale around, or name {self._named(self.name)} under `unused` in a table of the settings"
+            )
             return f"{self._word_quote()}; {advice}"
         table = "in a table of the settings, which `rubric-lint adopt FILE` writes,"
         return f"{self._word_subject()}, and is not read; {table} {self._advise()}"
@@ -174,16 +175,16 @@ def find_unmapped(
     read: Collection[Path],
     scales: Collection[Ends],
     *,
-    is_described: bool = True,
+    is_described: bool,
 ) -> Iterator[UnmappedKey]:
     """Find what is not read of the criteria at a path and around them; `read` are the places around them that are.
 
     `scales` are those on which criteria are scored. Unless somebody wrote a table, in which `is_described` what the
     keys are, each number, flag and word under a key that says nothing harmless is in doubt.
     """
-    search = UnmappedSearch(document, shape, read, scales, is_described=is_described)
-    yield from search.find_in_criteria(list(list_entries(document.value(path), path, shape.parts)))
-    yield from search.find_around(path, range(len(path)))
+    search = UnmappedSearch(document, shape, path, read, scales, is_described=is_described)
+    yield from search.find_in_criteria()
+    yield from search.find_around(range(len(path)))
 
 
 def find_in_level(
@@ -205,42 +206,25 @@ def find_beside_rubric(document: Document, path: Path, scales: Collection[Ends])
 
     What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
     """
-    search = UnmappedSearch(document, Shape("", pointer(path)), (), scales)
-    found = list(search.find_around(path, [len(path) - 1]))
+    found = list(UnmappedSearch(document, Shape("", pointer(path)), path, (), scales).find_around([len(path) - 1]))
     if document.may_borrow:
         found = [key for key in found if len(key.place) == len(path) and not key.is_several]
     return found
 
 
-def find_in_suite(
+@lru_cache(maxsize=1 << 6)  # the rubrics of a suite are asked about one after the other, and share what it says
+def find_around_in_suite(
     document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool = False
-) -> list[UnmappedKey]:
+) -> Sequence[UnmappedKey]:
     """Return what stands around the rubrics at or below a path, in the suite or the test that holds them.
 
     `known` are the keys that are read. What a test as a whole must do bears on no rubric, nor do its inputs; with
     `is_grader`, the holder judges by this rubric alone. What a mapping or a list says may be a part of the criteria.
     """
-    if len(path) > 1:
-        return _find_in_holder(document, path, scales, known, is_grader=is_grader)
-    found, about = _find_at_top(document), (path, scales, known)
-    if about not in found:
-        found[about] = _find_in_holder(document, path, scales, known, is_grader=is_grader)
-    return found[about]
-
-
-@lru_cache(maxsize=1)  # the rubrics of a suite are asked about one after the other, and share what it says at the top
-def _find_at_top(_document: Document) -> dict[tuple[Path, tuple[Ends, ...], frozenset[str]], list[UnmappedKey]]:
-    """Return what is known of the top of a document, to be added to."""
-    return {}
-
-
-def _find_in_holder(
-    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool
-) -> list[UnmappedKey]:
     at = len(path) - 1
-    search = UnmappedSearch(document, Shape("", pointer(path)), (), scales, holds_tests=path[-1] not in _HOLDERS)
+    ids = None if path[-1] in _HOLDERS else frozenset[str]()  # other lists are of tests, which have ids too
     unmapped = []
-    for key in search.find_around(path, [at]):
+    for key in UnmappedSearch(document, Shape("", pointer(path)), path, (), scales, ids=ids).find_around([at]):
         words = split_words(str(key.place[at]))
         is_direct = len(key.place) == len(path) and not key.quote
         may_bear = is_direct or words & SETS["settings"] or (key.quote and words & SETS["notes"])
@@ -251,7 +235,7 @@ def _find_in_holder(
 
 
 _HOLDERS = CONTAINERS | {"rubrics", "value"}
-"""What holds criteria in a suite; other lists are of tests, which have ids too."""
+"""What holds criteria in a suite."""
 
 
 def _is_of_rubric(key: UnmappedKey) -> bool:
@@ -283,23 +267,26 @@ def _list_holding(document: Document, criteria: str) -> frozenset[Path]:
 
 
 class UnmappedSearch:
-    """A search for what is not read of the criteria of a document; `read` are places around them that are read.
+    """A search for what is not read of the criteria at a path; `read` are places around them that are read.
 
-    With `holds_tests`, what it looks around is a list of tests, and their ids are not those of criteria.
+    `ids` are those of the criteria, if they do not say them themselves.
     """
 
     def __init__(
         self,
         document: Document,
         shape: Shape,
-        read: Collection[Path],
-        scales: Collection[Ends],
+        path: Path,
+        read: Collection[Path] = (),
+        scales: Collection[Ends] = (),
         *,
+        ids: Collection[str] | None = None,
         is_described: bool = True,
-        holds_tests: bool = False,
     ) -> None:
-        self.document, self.shape, self.read, self.scales = document, shape, read, scales
-        self.is_described, self.holds_tests = is_described, holds_tests
+        self.document, self.shape, self.path, self.read, self.scales = document, shape, path, read, scales
+        self.is_described = is_described
+        if ids is not None:
+            self.ids = ids
         ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
         marks = (name for name, _ in (*shape.gate, *shape.negative, *shape.sums))
         self.known = _first_steps((*shape.id, *shape.weight, *shape.levels, *shape.parts, *shape.unused))
@@ -309,14 +296,14 @@ class UnmappedSearch:
         self.gates = {name for name, values in shape.gate if values is None}
         self.penalties = {name: values for name, values in shape.negative if name not in shape.unused}
         self.stars = [star_pattern(name) for name in shape.levels if is_star(name)]
-        self.ids: dict[Path, set[str]] = {}
         self.unused = [name.split("/")[1:] for name in shape.unused if name.startswith("/")]
         """The steps of the places that are unused, each a key, an index or `*`."""
 
     # In criteria.
 
-    def find_in_criteria(self, entries: Sequence[Entry]) -> Iterator[UnmappedKey]:
+    def find_in_criteria(self, entries: Sequence[Entry] | None = None) -> Iterator[UnmappedKey]:
         """Find the fields of criteria that are not read, each where it may decide first."""
+        entries = self._entries if entries is None else entries
         firsts: dict[str, UnmappedKey] = {}
         shares = set(self._find_shares(entries))
         for place, entry in entries:
@@ -331,6 +318,10 @@ class UnmappedSearch:
             if not is_order and not is_one:
                 yield found
 
+    @cached_property
+    def _entries(self) -> list[Entry]:
+        return list(list_entries(self.document.value(self.path), self.path, self.shape.parts))
+
     def _find_shares(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Find the unread fields whose values may be weights by what they are, where nothing else is the weight."""
         holders: dict[Path, list[Mapping[str, Any]]] = {}
@@ -341,33 +332,25 @@ class UnmappedSearch:
             keys = dict.fromkeys(key for entry in held for key in entry)
             if any(key in self.shape.weight or (key in self.known and split_words(key) & weights) for key in keys):
                 continue
-            unread = [key for key in keys if key not in self.known | self.used and not split_words(key) & SETS["harmless"]]
+            unread = (key for key in keys if key not in self.known | self.used)
             yield from (key for key in unread if _are_shares([entry[key] for entry in held if key in entry], held))
 
-    def _find_in_entry(
-        self, place: Path, entry: Mapping[str, Any], shares: Collection[str]
-    ) -> Iterator[UnmappedKey]:
+    def _find_in_entry(self, place: Path, entry: Mapping[str, Any], shares: Collection[str]) -> Iterator[UnmappedKey]:
         """Find the fields of a criterion that are a number, true or false, a telling word, or a text about scores."""
         for key, value in entry.items():
             own = (*place, key)
+            role: Role | None
             if key in self.gates and isinstance(value, str) and not (is_off(value) or is_amount(value)):
-                yield UnmappedKey(own, Role.GATE, value)
+                role = Role.GATE
             elif key in self.penalties and _is_unknown_mark(key, value, self.penalties[key]):
-                yield UnmappedKey(own, Role.NEGATIVE, value)
+                role = Role.NEGATIVE
             elif key in self.used:
-                yield from self._find_reversals(own, value)
-            elif self._is_unread(own):
+                role = None
+            elif key in self.known or own in self.read or any(re.search(star, key) for star in self.stars):
+                continue
+            else:
                 role = self._read_field(key, value, entry, is_share=key in shares)
-                if role is not None:
-                    yield UnmappedKey(own, role, value)
-                else:
-                    yield from self._find_reversals(own, value)
-
-    def _is_unread(self, place: Path) -> bool:
-        """Return whether nothing reads the field of a criterion at a place."""
-        key = str(place[-1])
-        is_level = any(re.search(star, key) for star in self.stars)
-        return key not in self.known | self.used and place not in self.read and not is_level
+            yield from self._find_reversals(own, value) if role is None else [UnmappedKey(own, role, value)]
 
     def _read_field(self, key: str, value: Any, entry: Mapping[str, Any], *, is_share: bool) -> Role | None:
         """Return what a field that is not read may be; None if it bears on no score."""
@@ -381,7 +364,7 @@ class UnmappedSearch:
             return role
         if self._converts_scores(value):
             return Role.CHANGE
-        if is_share and is_amount(value):
+        if role is Role.OPEN and is_share and is_amount(value):
             return Role.WEIGHT
         is_open = role is Role.OPEN and (self._may_count(key, value) or self._may_be_best(key, value, entry))
         return Role.OPEN if is_open else None
@@ -389,12 +372,12 @@ class UnmappedSearch:
     def _may_count(self, key: str, value: Any) -> bool:
         """Return whether a value under an unknown key is a number, a flag or a word, where no table knows the key."""
         words = split_words(key)
-        if self.is_described or isinstance(value, list | dict | None):
+        if self.is_described or value in (None, "") or isinstance(value, list | dict):
             return False
-        if words & SETS["conditions"] and value:
+        if words & SETS["conditions"]:
             return True
         ruled = SETS["ruled"] | SETS["applies"] | (frozenset() if is_number(value) else SETS["wanted"])
-        is_text = isinstance(value, str) and not (0 < len(value.split()) < FEW and not re.search(r"[/\\{}]", value))
+        is_text = isinstance(value, str) and (len(value.split()) >= FEW or re.search(r"[/\\{}]", value))
         return not (is_text or words & ruled)
 
     def _may_be_best(self, key: str, value: Any, holder: Mapping[str, Any]) -> bool:
@@ -414,15 +397,12 @@ class UnmappedSearch:
         elif isinstance(value, dict) and not holds_mappings(value):
             is_scale = any(all(end in value for end in pair) for pair in ENDS)
             for key, text in value.items():
-                own = (*place, key)
+                own, role = (*place, key), role_of(key, text, self.scales)
                 is_label = isinstance(text, str) and len(text.split()) < FEW and re.fullmatch(r"-?\d+", key)
                 if self._is_unused(own) or own in self.read:
                     continue
-                role = role_of(key, text, self.scales)
-                if role is Role.DIRECTION:
-                    yield UnmappedKey(own, Role.DIRECTION, text)
-                elif is_scale and role is Role.OPEN and self._may_be_best(key, text, value):
-                    yield UnmappedKey(own, Role.OPEN, text)
+                if role is Role.DIRECTION or (is_scale and role is Role.OPEN and self._may_be_best(key, text, value)):
+                    yield UnmappedKey(own, role, text)
                 else:
                     yield from self._find_reversal(own, text, f"{key} = {text}" if is_label else text)
 
@@ -433,19 +413,19 @@ class UnmappedSearch:
 
     # Around criteria.
 
-    def find_around(self, path: Path, depths: Iterable[int], *, in_settings: bool = True) -> Iterator[UnmappedKey]:
-        """Find what is said around the criteria at a path, in the mappings at some depths above them.
+    def find_around(self, depths: Iterable[int], *, in_settings: bool = True) -> Iterator[UnmappedKey]:
+        """Find what is said around the criteria, in the mappings at some depths above them.
 
         With `in_settings`, also what the mappings and the texts there say.
         """
         for depth in depths:
-            for key, value in self._list_fields(path[:depth]):
-                place = (*path[:depth], key)
-                if place == path[: depth + 1] or key in SETS["inputs"] or self._is_unused(place):
+            for key, value in self._list_fields(self.path[:depth]):
+                place = (*self.path[:depth], key)
+                if place == self.path[: depth + 1] or key in SETS["inputs"] or self._is_unused(place):
                     continue
-                for found in self._find_in_key(place, value, path, in_settings=in_settings):
-                    is_usual = found.role is Role.WEIGHT and split_words("_".join(map(str, found.place))) & SETS["defaults"]
-                    if not (is_usual and self._have_weights(path)):
+                for found in self._find_in_key(place, value, in_settings=in_settings):
+                    is_usual = found.role is Role.WEIGHT and split_words(pointer(found.place)) & SETS["defaults"]
+                    if not (is_usual and self._have_weights):
                         yield replace(found, is_around=True)
 
     def _list_fields(self, path: Path) -> Iterable[tuple[str, Any]]:
@@ -455,23 +435,26 @@ class UnmappedSearch:
         holder = self.document.value(path)
         return holder.items() if isinstance(holder, dict) else ()
 
-    def _find_in_key(self, place: Path, value: Any, path: Path, *, in_settings: bool) -> Iterator[UnmappedKey]:
+    def _find_in_key(self, place: Path, value: Any, *, in_settings: bool) -> Iterator[UnmappedKey]:
         """Find what a key around criteria, or in settings there, says about their scores."""
-        if place in self.read:
-            yield from self._find_reversals(place, value)
-            return
         key = str(place[-1])
         role = self._role_around(key, value, self.scales if in_settings else ())
-        if role is not Role.DIRECTION and in_settings:
+        if place in self.read or (in_settings and role is not Role.DIRECTION):
             yield from self._find_reversals(place, value)
         is_known = isinstance(value, dict) and any((*place, inner) in self.read for inner in value)
+        if place in self.read:
+            return
         if role in BEARING and not is_known:
             yield UnmappedKey(place, role, value)
-        elif isinstance(value, list | dict):
-            yield from self._find_in_several(place, value, path, is_known=is_known) if in_settings else ()
-        elif role is not Role.HARMLESS and len(place) == len(path) and self._may_count(key, value):
-            is_of_whole = key == "weight" and self._have_weights(path)  # among other rubrics
-            yield from () if is_of_whole else [UnmappedKey(place, Role.OPEN, value)]
+        elif isinstance(value, list | dict) and in_settings:
+            found = list(self._find_in_settings(place, value))
+            whole = found[0].role if len(found) > 1 else None
+            if not found and not is_known:
+                whole = self._read_items(key, value)
+            yield from found if whole is None else [UnmappedKey(place, whole, value)]
+        elif role is not Role.HARMLESS and len(place) == len(self.path) and self._may_count(key, value):
+            if key != "weight" or not self._have_weights:  # that of the whole, among other rubrics
+                yield UnmappedKey(place, Role.OPEN, value)
 
     def _role_around(self, key: str, value: Any, scales: Collection[Ends] = ()) -> Role:
         """Return what a key around criteria may be; where all of them must be met, one that says so changes nothing."""
@@ -479,41 +462,42 @@ class UnmappedSearch:
         is_all = role is Role.COMBINE or (role is Role.GATE and not isinstance(value, list | dict))
         return Role.HARMLESS if is_all and self.shape.combine == "all" else role
 
-    def _find_in_several(self, place: Path, value: Any, path: Path, *, is_known: bool) -> Iterator[UnmappedKey]:
-        """Find what a list or a mapping around criteria says by its items or keys, whatever it is called."""
-        ids = self._list_ids_at(path)
-        found: list[UnmappedKey] = []
-        if isinstance(value, dict) and not any(map(holds_mappings, value.values())):
-            found = list(self._find_in_settings(place, value, ids))
-        role = found[0].role if len(found) > 1 else None
-        if not found and not is_known:
-            role = self._read_structure(str(place[-1]), value, ids)
-        yield from found if role is None else [UnmappedKey(place, role, value)]
-
-    def _find_in_settings(self, place: Path, value: Mapping[str, Any], ids: set[str]) -> Iterator[UnmappedKey]:
+    def _find_in_settings(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
         """Find what a mapping around criteria says about scores: `verdict: {pass_at: 7}`, `gates: {safety: 4}`.
 
-        Each key counts with the words of those that hold it.
+        A key there counts with the words of the one that holds it.
         """
+        if not isinstance(value, dict) or any(map(holds_mappings, value.values())):
+            return
         for key, part in value.items():
             own = (*place, key)
             if own in self.read or self._is_unused(own) or is_of_model(key, value):
                 continue
             role: Role | None = self._role_around(f"{place[-1]}_{key}", part)
             if role not in BEARING:
-                role = self._read_structure(key, part, ids)
-            if role is not None:
-                yield UnmappedKey(own, role, part)
-            elif isinstance(part, dict):
-                yield from self._find_in_settings(own, part, ids)
+                role = self._read_items(key, part)
+            yield from self._find_in_settings(own, part) if role is None else [UnmappedKey(own, role, part)]
 
-    def _read_structure(self, key: str, value: Any, ids: set[str]) -> Role | None:
+    def _read_items(self, key: str, value: Any) -> Role | None:
         """Return what a list or a mapping may be by its items or keys, whatever it is called."""
-        if _are_weights(key, value, ids):
-            return Role.WEIGHT
+        words, weights = split_words(key), SETS["weights"]
+        is_named = bool(words & weights) and words <= weights | SETS["of_criteria"]  # not those of cases
+        if isinstance(value, dict) and value and (self.ids >= value.keys() or is_named):
+            if all(map(is_amount, value.values())):
+                return Role.WEIGHT
         if self._converts_scores(value):
             return Role.CHANGE
-        return Role.OPEN if not self.holds_tests and _names_criteria(key, value, ids) else None
+        return Role.OPEN if not words & SETS["notes"] and self._names_criteria(words, value) else None
+
+    def _names_criteria(self, words: Collection[str], value: Any) -> bool:
+        """Return whether a list or a mapping picks out criteria: `only: [facts]`, `limits: {facts: fail}`."""
+        if not value or not isinstance(value, list | dict):
+            return False
+        if not all(isinstance(name, str) and name in self.ids for name in value):
+            return False
+        if isinstance(value, dict):
+            return any(map(_is_setting, value.values()))
+        return SETS["listings"].isdisjoint(words) or len(set(value)) < len(self.ids)
 
     def _converts_scores(self, value: Any) -> bool:
         """Return whether a value gives the scores of a scale other numbers: `{1: 0, 2: 0.2, 3: 1}`, `[0, 0.2, 1]`."""
@@ -527,16 +511,21 @@ class UnmappedSearch:
         scores = [read_score(key) for key in value]
         return any(all(score is not None and low <= score <= high for score in scores) for low, high in self.scales)
 
-    def _list_ids_at(self, path: Path) -> set[str]:
-        """Return the ids of the criteria at a path; a file may have a mapping beside them in every line."""
-        if path not in self.ids:
-            self.ids[path] = _list_ids(self.document.value(path), self.shape)
-        return self.ids[path]
+    @cached_property
+    def ids(self) -> Collection[str]:
+        """The ids of the criteria."""
+        holder = self.document.value(self.path)
+        if isinstance(holder, dict):
+            return set(holder)
+        entries = [entry for entry in holder if isinstance(entry, dict)] if isinstance(holder, list) else []
+        names = (*self.shape.id, "id", "name", "title", "label", "key")
+        return {str(entry[name]) for entry in entries for name in names if entry.get(name)}
 
-    def _have_weights(self, path: Path) -> bool:
-        """Return whether all criteria at a path have a weight of their own."""
-        entries = [entry for _, entry in list_entries(self.document.value(path), path, self.shape.parts)]
-        return bool(entries) and not any(entry.keys().isdisjoint(("weight", *self.shape.weight)) for entry in entries)
+    @cached_property
+    def _have_weights(self) -> bool:
+        """Whether all criteria have a weight of their own."""
+        names = ("weight", *self.shape.weight)
+        return bool(self._entries) and not any(entry.keys().isdisjoint(names) for _, entry in self._entries)
 
     def _is_unused(self, place: Path) -> bool:
         return any(
@@ -564,14 +553,6 @@ def _first_steps(names: Iterable[str]) -> set[str]:
     return {name.split(".")[0] for name in names}
 
 
-def _list_ids(holder: Any, shape: Shape) -> set[str]:
-    if isinstance(holder, dict):
-        return set(holder)
-    entries = [entry for entry in holder if isinstance(entry, dict)] if isinstance(holder, list) else []
-    names = (*shape.id, "id", "name", "title", "label", "key")
-    return {str(entry[name]) for entry in entries for name in names if entry.get(name)}
-
-
 def _is_unknown_mark(key: str, value: Any, values: Collection[Any] | None) -> bool:
     """Return whether nothing says if a value of a field that marks penalties marks one; `values` are those that do."""
     if values is None:
@@ -590,10 +571,7 @@ _MOST = 100
 """No number above it is taken for a weight."""
 
 _LAST = 10
-"""Numbers that rise beyond it may be lines of a file."""
-
-_WHOLES = (1, 100)
-"""What weights add up to."""
+"""Whole numbers that rise beyond it may be lines of a file."""
 
 
 def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
@@ -603,38 +581,17 @@ def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
     numbers = [float(str(value).strip().rstrip("%")) for value in values]
     if len({*numbers}) == 1 or max(numbers) > _MOST:
         return False
-    if sum(numbers) in _WHOLES or any("%" in str(value) for value in values):
+    if sum(numbers) in (1, 100) or any("%" in str(value) for value in values):
         return True
-    if any(isinstance(value, str) and "." not in value for value in values):
-        return False  # ids
-    is_rising = len(numbers) > 2 and all(before < after for before, after in pairwise(numbers))
-    return not _is_order(numbers) and not (is_rising and max(numbers) > _LAST and all(map(float.is_integer, numbers)))
+    are_ids = any(isinstance(value, str) and "." not in value for value in values)
+    are_lines = numbers == sorted(numbers) and max(numbers) > _LAST and all(map(float.is_integer, numbers))
+    return not (are_ids or are_lines or _is_order(numbers))
 
 
 def _is_order(values: Sequence[Any]) -> bool:
     """Return whether the values of a field are the places of its criteria in their list: 1, 2, 3."""
     rows = [[*range(1, len(values) + 1)], *([[*range(len(values))]] if len(values) > 2 else ())]
     return len(values) > 1 and values in rows
-
-
-def _are_weights(key: str, value: Any, ids: set[str]) -> bool:
-    """Return whether a mapping gives criteria numbers, or numbers by its name: `dimension_weights: {a: 60%}`."""
-    words, weights = split_words(key), SETS["weights"]
-    is_named = bool(words & weights) and words <= weights | SETS["of_criteria"]  # not those of cases
-    is_mapping = isinstance(value, dict) and bool(value) and (ids >= value.keys() or is_named)
-    return is_mapping and all(map(is_amount, value.values()))
-
-
-def _names_criteria(key: str, value: Any, ids: Collection[str]) -> bool:
-    """Return whether a list or a mapping picks out criteria by their ids: `only: [facts]`, `limits: {facts: fail}`."""
-    words = split_words(key)
-    if not value or not isinstance(value, list | dict) or words & SETS["notes"]:
-        return False
-    if not all(isinstance(name, str) and name in ids for name in value):
-        return False
-    if isinstance(value, dict):
-        return any(map(_is_setting, value.values()))
-    return not words & SETS["listings"] or len(set(value)) < len(ids)
 
 
 def _is_setting(value: Any) -> bool:

@@ -22,9 +22,9 @@ from rubric_lint.run.console import complain
 from rubric_lint.run.given import Input, read_given
 from rubric_lint.shapes.candidate import TITLE, Candidate
 from rubric_lint.shapes.columns import look
-from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.describing import can_describe, find_describable
 from rubric_lint.shapes.reading import find_shapes
+from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import read_levels
 from rubric_lint.shapes.shape import Shape, find_contradictions
 from rubric_lint.shapes.understand import Hints

@@ -25,7 +25,7 @@ from rubric_lint.shapes.direction import word_fall
 from rubric_lint.shapes.roles import is_pass_mark
 from rubric_lint.shapes.scores import Ends
 from rubric_lint.shapes.shape import Shape
-from rubric_lint.shapes.unmapped import UnmappedSearch, find_beside_rubric, find_in_suite as find_unmapped_in_suite
+from rubric_lint.shapes.unmapped import UnmappedSearch, find_around_in_suite, find_beside_rubric
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -108,13 +108,13 @@ def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[
             is_gate = threshold is None
             threshold, place = least, gate  # an answer has to pass the test and its gate
         criteria = path if path != grader else (*grader, "value")
-        found = find_unmapped_in_suite(document, criteria, scales, known, is_grader=True)
+        found = find_around_in_suite(document, criteria, scales, known, is_grader=True)
         found = [doubt for doubt in found if doubt.place != gate]
         doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_GRADER)) for doubt in found]
     for end in range(1, len(path) + 1):
         holder = document.value(path[: end - 1])
         if isinstance(holder, dict) and not is_plain(holder) and path[: end - 1] != grader:
-            found = find_unmapped_in_suite(document, path[:end], scales, KNOWN_IN_SUITES)
+            found = find_around_in_suite(document, path[:end], scales, KNOWN_IN_SUITES)
             doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found]
     return Around(threshold, place, tuple(doubts), is_gate)
 
@@ -178,19 +178,18 @@ def find_doubts_of_view(view: View) -> View:
     read = {place for place, is_read in beside.items() if is_read}
     if view.threshold is not None:
         read.add(view.threshold_path or (*view.path[:-1], "threshold"))
-    search = UnmappedSearch(document, shape, read | view.sources, _list_scales_of(view))
+    search = UnmappedSearch(document, shape, view.path, read | view.sources, _list_scales_of(view))
     found = list(search.find_in_criteria(entries))
     for depth in depths:
         # A mapping farther away may be of other criteria: another metric, or what holds for tests without a mark. Its
         # texts may be answers, or what these are about.
         is_near = depth >= len(view.path) - 1
-        found += search.find_around(view.path, [depth], in_settings=is_near)
+        found += search.find_around([depth], in_settings=is_near)
     noted = {place for place, _ in view.doubts}
     found = [
         doubt
         for doubt in found
-        if doubt.place not in noted
-        and not (doubt.is_of_case and any(isinstance(step, int) for step in doubt.place))
+        if doubt.place not in noted and not (doubt.is_of_case and any(isinstance(step, int) for step in doubt.place))
     ]
     if not found:
         return view
