@@ -14,9 +14,9 @@ from rubric_lint.shapes.places import Group, is_container, is_named
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import adds_up
-from rubric_lint.shapes.shape import Shape, split_words
+from rubric_lint.shapes.shape import Shape
 from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over
-from rubric_lint.shapes.vocabulary import SETS, Foreign
+from rubric_lint.shapes.vocabulary import Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.tree import parts_of
@@ -263,16 +263,6 @@ class Candidate:
             found += [Question(view.path, view.unscorable)] if view.unscorable else []
         return list(dict.fromkeys(found))
 
-    def _find_not_applicable(self) -> Path:
-        """Return the first key which says that a criterion does not hold for all answers; empty if there is none."""
-        words = SETS["applies"]
-        for group in self.groups:
-            for step, entry in group.items.items():
-                found = next((key for key in entry if split_words(key) & words), None)
-                if found is not None:
-                    return (*group.path, step, found)
-        return ()
-
     def _list_open(self) -> Iterator[tuple[Path, str]]:
         path = self.groups[0].path
         for names in self.columns.rivals.values():
@@ -281,9 +271,6 @@ class Candidate:
         if self.columns.has(Role.TEXTS):
             lists = join_words([f"`{shorten(name)}`" for name in self.columns.names(Role.TEXTS)])
             yield path, f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
-        if place := self._find_not_applicable():
-            told = f"`{shorten(str(place[-1]))}` says that a criterion may not apply"
-            yield place, f"{told}, and nothing says how the rest counts then"
         for sibling in self.siblings:
             name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
             yield sibling, f"`{name}` may hold criteria too, and is not read; run `rubric-lint adopt FILE`"

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from rubric_lint.format.criterion import is_number
-from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, is_reversed
+from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, is_off, is_reversed
 from rubric_lint.shapes.scores import Ends, is_amount, read_ends
 from rubric_lint.shapes.shape import list_words, split_words
 from rubric_lint.shapes.vocabulary import SETS
@@ -71,6 +71,8 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
         return Role.HARMLESS
     flag = as_flag(value)
     roles: Rules = ()
+    if not is_around and words & SETS["applies"] and not is_off(value):
+        return Role.LEFT_OUT
     if isinstance(flag, bool):
         roles = _read_flag(key, words, flag=flag, is_around=is_around)
     elif value:

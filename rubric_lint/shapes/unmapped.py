@@ -104,7 +104,7 @@ class UnmappedKey:
         elif self.role is Role.VERDICT and is_amount(self.value):
             advice = f"name {named} under `{setting}` if it is the lowest score that passes, or {without}"
         elif self.role is Role.VERDICT:
-            advice = f"write the lowest score that passes as a number and name that under `{setting}`, or {without}"
+            advice = f"name {named} under `unused`, and if it says which score passes, write that one under `pass`"
         elif self.is_several:
             advice = f"write it into the criteria, or {without}"
         elif self.is_around and self.role is not Role.PASS:  # no setting for a whole rubric takes it
@@ -314,7 +314,7 @@ class UnmappedSearch:
         for key, found in firsts.items():
             values = [entry.get(key) for _, entry in entries]
             is_order = found.role is Role.OPEN and _is_order(values)
-            is_one = found.role in (Role.WEIGHT, Role.LEFT_OUT) and len({*map(str, values)}) == 1
+            is_one = found.role is Role.WEIGHT and len({*map(str, values)}) == 1
             if not is_order and not is_one:
                 yield found
 
@@ -376,7 +376,7 @@ class UnmappedSearch:
             return False
         if words & SETS["conditions"]:
             return True
-        ruled = SETS["ruled"] | SETS["applies"] | (frozenset() if is_number(value) else SETS["wanted"])
+        ruled = SETS["ruled"] | (frozenset() if is_number(value) else SETS["wanted"])
         is_text = isinstance(value, str) and (len(value.split()) >= FEW or re.search(r"[/\\{}]", value))
         return not (is_text or words & ruled)
 
@@ -453,8 +453,8 @@ class UnmappedSearch:
                 whole = self._read_items(key, value)
             yield from found if whole is None else [UnmappedKey(place, whole, value)]
         elif role is not Role.HARMLESS and len(place) == len(self.path) and self._may_count(key, value):
-            if key != "weight" or not self._have_weights:  # that of the whole, among other rubrics
-                yield UnmappedKey(place, Role.OPEN, value)
+            is_of_whole = key == "weight" and self._have_weights  # among other rubrics
+            yield from () if is_of_whole else [UnmappedKey(place, Role.OPEN, value)]
 
     def _role_around(self, key: str, value: Any, scales: Collection[Ends] = ()) -> Role:
         """Return what a key around criteria may be; where all of them must be met, one that says so changes nothing."""
@@ -482,9 +482,11 @@ class UnmappedSearch:
         """Return what a list or a mapping may be by its items or keys, whatever it is called."""
         words, weights = split_words(key), SETS["weights"]
         is_named = bool(words & weights) and words <= weights | SETS["of_criteria"]  # not those of cases
-        if isinstance(value, dict) and value and (self.ids >= value.keys() or is_named):
-            if all(map(is_amount, value.values())):
-                return Role.WEIGHT
+        is_of_criteria = (
+            isinstance(value, dict) and bool(value) and (is_named or all(name in self.ids for name in value))
+        )
+        if is_of_criteria and all(map(is_amount, value.values())):
+            return Role.WEIGHT
         if self._converts_scores(value):
             return Role.CHANGE
         return Role.OPEN if not words & SETS["notes"] and self._names_criteria(words, value) else None

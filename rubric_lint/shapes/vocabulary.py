@@ -181,7 +181,7 @@ _TEXTS = {
         if when unless only except otherwise depends dependent applies effect rule rules decision verdict logic policy
     """,
     # A key that bears on scores, whatever else it says.
-    "bearing": "na applicable applicability ranking rating scale score scores scoring weight",
+    "bearing": "ranking rating scale score scores scoring weight",
     # A key that says what something is, not how it counts; where, when, or how many.
     "harmless": """
         name names title titles label labels display type kind category categories domain topic topics area aspect
