@@ -535,7 +535,8 @@ class DoubtSearch:
     def _find_in_field(self, place: Path, value: Any, entry: Mapping[str, Any], *, has_weight: bool) -> Iterator[Doubt]:
         """Find what a field that is not read says."""
         key = str(place[-1])
-        setting = _read_field(key, _as_flag(value), entry, has_weight=has_weight)
+        ends = {} if key.replace("min", "max") in self.known else entry  # points from 1 on are no points from 0 on
+        setting = _read_field(key, _as_flag(value), ends, has_weight=has_weight)
         if setting == "gate" and self.shape.combine == "all":
             return  # each criterion must be met
         if not setting and is_reversed(key, value, self.scales):

@@ -1,7 +1,7 @@
 """Find what stands around rubrics and may decide but is not read, and the threshold of their suite."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -17,13 +17,13 @@ from rubric_lint.dialects.search.agentv_suites import (
 )
 from rubric_lint.format.criterion import read_number
 from rubric_lint.format.recognition import KNOWN_IN_GRADERS, KNOWN_IN_SUITES, Around, is_plain
-from rubric_lint.format.schema import schema_of
+from rubric_lint.format.schema import RubricSchema, schema_of
 from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.shapes.direction import word_fall
-from rubric_lint.shapes.doubts import DoubtSearch, find_doubts_around, find_doubts_in_holder, is_pass_mark
-from rubric_lint.shapes.scores import Ends
+from rubric_lint.shapes.doubts import Doubt, DoubtSearch, find_doubts_around, find_doubts_in_holder, is_pass_mark
+from rubric_lint.shapes.scores import Ends, is_amount
 from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -143,47 +143,36 @@ def _word_mark(document: Document, mark: PassMark) -> str:
 def find_doubts_of_view(view: View) -> View:
     """Return a rubric of another system with what is not read of it and may decide its score.
 
-    The fields that its schema has are known, wherever they are. Those that AgentV does not have are errors anyway.
+    The fields that its schema has are known where it has them. What AgentV does not have is an error anyway, and what
+    stands around its rubrics is found with them.
     """
-    document = view.document
     view = replace(view, doubts=(*view.doubts, *_find_falls(view)))
-    if document.kind.is_program or view.is_text or view.dialect.name.startswith("agentv-"):
+    if view.dialect.name.startswith("agentv-"):
         return view
-    schema = schema_of(view.schema)
-    places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
-    # A mapping of levels is both the criterion and what is around them, as the root of a tree is.
-    is_around = isinstance(document.value(view.path), dict)
-    entries = [
-        (place, entry)
-        for place in places
-        if isinstance(entry := document.value(place), dict) and not (is_around and place == view.path)
-    ]
+    document, schema = view.document, schema_of(view.schema)
+    entries = _list_entries(view)
+    holders = _list_holders(view, [place for place, _ in entries])
     # Criteria may lie deeper than the items of the list, such as in sections.
-    schemas = [schema.find(place[len(view.path) :]) for place in places if place[: len(view.path)] == view.path]
+    schemas = [schema.find(place[len(view.path) :]) for place, _ in entries if place[: len(view.path)] == view.path]
     known = schema.entry_fields.keys() | {key for own in schemas for key in own.get("properties", ())}
-    depths = range(len(view.path) + is_around) if view.data else ()
-    around = schema_of(view.beside or view.dialect.beside or view.schema).names_around | schema.names_around
-    if is_around:
-        around |= known
-    beside = {(*view.path[:depth], key): key in around for depth in depths for key in _list_keys(view, depth)}
-    beside |= dict.fromkeys(view.sources & beside.keys(), True)
-    if all(beside.values()) and all(entry.keys() <= known for _, entry in entries):
+    read = {place for holder, path in holders.items() for place in _list_known(view, schema, holder, path)}
+    read |= view.sources
+    beside = {(*holder, key) for holder in holders for key in document.value(holder)}
+    second = list(_find_second_fields(view, entries))
+    if not second and beside <= read and all(entry.keys() <= known for _, entry in entries):
         return view
-    patterns = {pattern for own in schemas for pattern in own.get("patternProperties", ())}
-    if any(isinstance(own.get("additionalProperties"), dict) for own in schemas):
-        patterns.add("")  # a choice or a level, by its name
+    patterns = {pattern for own in schemas for pattern in _list_patterns(own)}
     like = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
     shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *like))
-    read = {place for place, is_read in beside.items() if is_read}
     if view.threshold is not None:
         read.add(view.threshold_path or (*view.path[:-1], "threshold"))
-    search = DoubtSearch(document, shape, read | view.sources, _list_scales_of(view))
-    found = list(search.find_in_criteria(entries))
-    for depth in depths:
+    search = DoubtSearch(document, shape, read, _list_scales_of(view))
+    found = [*second, *search.find_in_criteria(entries), *_find_weights_around(view, holders, read)]
+    for holder, path in holders.items():
         # A mapping farther away may be of other criteria: another metric, or what holds for tests without a mark. Its
         # texts may be answers, or what these are about.
-        is_near = depth >= len(view.path) - 1
-        found += search.find_beside(view.path, [depth], in_settings=is_near)
+        is_near = len(holder) >= len(view.path) - 1
+        found += search.find_beside(path, [len(holder)], in_settings=is_near)
     noted = {place for place, _ in view.doubts}
     found = [
         doubt
@@ -201,6 +190,92 @@ def find_doubts_of_view(view: View) -> View:
     mark = _word_marks(document) if view.dialect.has_borderline and view.threshold is None else own
     doubts = [(doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)) for doubt in found]
     return replace(view, doubts=(*view.doubts, *doubts))
+
+
+def _list_entries(view: View) -> list[tuple[Path, Mapping[str, Any]]]:
+    """Return the criteria of a rubric that are mappings, each with its place.
+
+    A mapping of levels is both the criterion and what is around them.
+    """
+    places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
+    mappings = ((place, view.document.value(place)) for place in places if place != view.path)
+    return [(place, entry) for place, entry in mappings if isinstance(entry, dict)]
+
+
+def _list_holders(view: View, places: Iterable[Path]) -> dict[Path, Path]:
+    """Return the mappings around the criteria at some places, each with the path to a list or a mapping that it holds.
+
+    In a program, only the call that takes the criteria is about them.
+    """
+    document, path = view.document, view.path
+    lists = dict.fromkeys((path, *(place[:-1] for place in places if place[: len(path)] == path)))
+    holders = {each[:depth]: each for each in reversed(lists) for depth in range(len(each))} if view.data else {}
+    if document.kind.is_program:
+        holders = {} if view.holder is None else {view.holder: (*view.holder, path[-1])}
+    holders.setdefault(path, path)  # a mapping of levels
+    return {holder: each for holder, each in holders.items() if isinstance(document.value(holder), dict)}
+
+
+def _list_patterns(schema: Mapping[str, Any]) -> list[str]:
+    """Return the patterns of the fields that a part of a schema has: a choice or a level may have any name."""
+    patterns = [*schema.get("patternProperties", ())]
+    if isinstance(schema.get("additionalProperties"), dict):
+        patterns.append("")
+    return patterns
+
+
+def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> Iterator[Path]:
+    """Yield the places in a mapping around criteria that the dialect has there; `path` leads through it to them."""
+    names = set[str]()
+    if holder == view.path:
+        whole = schema.find(())
+        patterns = _list_patterns(whole)
+        names |= whole.get("properties", {}).keys()
+        names |= {key for key in view.document.value(holder) if any(re.search(each, key) for each in patterns)}
+    if view.document.kind.is_program:
+        names |= schema.contents.get("x-beside-rubrics", {}).keys()
+    schemas = [schema]
+    beside = view.beside or view.dialect.beside
+    if beside:
+        schemas.append(schema_of(beside))
+        at = view.path[:-1] if view.beside_at is None else view.beside_at
+        if holder == at:
+            names |= schemas[-1].find(()).get("properties", {}).keys()
+    if len(path) > len(holder):
+        step = str(path[len(holder)])
+        names |= {step}.union(*(each.list_beside(step) for each in schemas))
+    return ((*holder, name) for name in names)
+
+
+_SETTINGS = {"weight": "weight", "required_min_score": "gate"}
+"""The settings of a table by our fields that numbers may be."""
+
+
+def _find_second_fields(view: View, entries: Iterable[tuple[Path, Mapping[str, Any]]]) -> Iterator[Doubt]:
+    """Find the numbers that another field of their criterion is read for: a `weight` beside a `score`."""
+    fields = schema_of(view.schema).entry_fields
+    means = {name: field["x-reads-as"] for name, field in fields.items() if field.get("x-reads-as") in _SETTINGS}
+    firsts: dict[str, Doubt] = {}
+    for place, entry in entries:
+        numbers = {name: entry[name] for name in means if is_amount(entry.get(name))}
+        read = {means[name]: value for name, value in numbers.items() if (*place, name) in view.sources}
+        for name, value in numbers.items():
+            ours = means[name]
+            if (*place, name) not in view.sources and ours in read and read[ours] != value:
+                firsts.setdefault(name, Doubt((*place, name), _SETTINGS[ours], value))
+    yield from firsts.values()
+
+
+def _find_weights_around(view: View, holders: Iterable[Path], read: Collection[Path]) -> Iterator[Doubt]:
+    """Find the weight of a section, and one beside criteria of which some have none: it may be theirs."""
+    have = [isinstance(each, dict) and "weight" in each for each in view.data]
+    for holder in holders:
+        place = (*holder, "weight")
+        value = view.document.value(holder).get("weight")
+        is_section = len(holder) > len(view.path)
+        is_default = holder == view.path[:-1] and any(have) and not all(have)
+        if place not in read and is_amount(value) and (is_section or is_default):
+            yield Doubt(place, "weight", value, is_around=True)
 
 
 def _find_falls(view: View) -> Iterator[tuple[Path, str]]:
@@ -237,8 +312,3 @@ def _list_scales_of(view: View) -> list[Ends]:
         elif not criterion.keys().isdisjoint(("score_ranges", "score_range")):
             scales.append((Fraction(bottom), Fraction(top)))
     return scales
-
-
-def _list_keys(view: View, depth: int) -> Iterable[str]:
-    holder = view.document.value(view.path[:depth])
-    return holder if isinstance(holder, dict) else ()
