@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import (
+    EVALUATORS,
     PassMark,
     find_gate,
     find_grader,
@@ -16,7 +17,7 @@ from rubric_lint.dialects.search.agentv_suites import (
     find_pass_mark,
 )
 from rubric_lint.format.criterion import read_number
-from rubric_lint.format.recognition import KNOWN_IN_GRADERS, KNOWN_IN_SUITES, Around, is_plain
+from rubric_lint.format.recognition import KNOWN_IN_GRADERS, KNOWN_IN_SUITES, KNOWN_IN_TESTS, Around, is_plain
 from rubric_lint.format.schema import RubricSchema, schema_of
 from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
@@ -100,6 +101,9 @@ def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[
     grader = find_grader(document, path)
     if grader is not None:
         gate = find_gate(document, grader)
+        is_idle = gate is None and "min_score" in document.value(grader) and "min_score" in known
+        if is_idle and read_threshold(document, (*grader, "min_score")) is None:
+            gate = (*grader, "min_score")  # AgentV leaves such a number out, without a word
         least = _read_gate(document, gate, schema) if gate else None
         if gate and least is None:
             doubts.append((gate, _word_gate(document, gate, schema)))
@@ -113,7 +117,9 @@ def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[
     for end in range(1, len(path) + 1):
         holder = document.value(path[: end - 1])
         if isinstance(holder, dict) and not is_plain(holder) and path[: end - 1] != grader:
-            found = find_doubts_in_holder(document, path[:end], scales, KNOWN_IN_SUITES)
+            is_assertion = end > 2 and path[end - 3] in EVALUATORS
+            known_here = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
+            found = find_doubts_in_holder(document, path[:end], scales, known_here)
             doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found]
     return Around(threshold, place, tuple(doubts), is_gate)
 
