@@ -539,6 +539,8 @@ class DoubtSearch:
         setting = _read_field(key, _as_flag(value), ends, has_weight=has_weight)
         if setting == "gate" and self.shape.combine == "all":
             return  # each criterion must be met
+        if not setting and isinstance(value, list | dict):
+            setting = _read_several(key, value)
         if not setting and is_reversed(key, value, self.scales):
             setting = "direction"
         if not setting and self._may_be_best(key, value, entry):
@@ -804,8 +806,8 @@ def _read_number_or_flag(key: str, value: Any, *, is_scale: bool) -> str:
     if is_scale:
         return ""
     is_penalty = words & PENALTY or (value is True and _is_bad(words))
-    if is_penalty:
-        return "negative"
+    if is_penalty or words & _BONUS:
+        return "negative" if is_penalty else "bonus"
     return "fail" if words & _LESS - {"warning"} and value is not True else _read_gate(key)
 
 

@@ -14,11 +14,11 @@ from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
 from rubric_lint.shapes.candidate import Candidate, Sign
-from rubric_lint.shapes.columns import Parsed, Role
+from rubric_lint.shapes.columns import Role
 from rubric_lint.shapes.doubts import find_doubts
 from rubric_lint.shapes.scores import read_levels
 from rubric_lint.shapes.shape import YES_NO, Shape
-from rubric_lint.shapes.understand import find_siblings, understand
+from rubric_lint.shapes.understand import understand
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -56,11 +56,6 @@ def _read(candidate: Candidate) -> Iterator[View]:
         told = replace(relaxed, doubts=(*relaxed.doubts, *open_questions)) if open_questions else relaxed
         own = (place for _, place in candidate.left_over.inside if place[: len(view.path)] == view.path)
         yield _tell_others(told, shape, own)
-
-
-def find_others(document: Document, read: Iterable[Path]) -> Iterator[Path]:
-    """Find what holds criteria by its name, apart from those at the paths `read`, above and below them."""
-    return find_siblings(document, Parsed(), list(read))
 
 
 def _relax(view: View, rules: frozenset[str]) -> View:
