@@ -739,7 +739,7 @@ def _read_field(key: str, value: Any, entry: Mapping[str, Any], *, has_weight: b
     if words & _NOTES:
         return ""
     said = split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset[str]()
-    if words & _WEIGHTS and not has_weight and (is_amount(value) or said):
+    if words & _WEIGHTS and (not has_weight or key == "weight") and (is_amount(value) or said):
         return "weight"
     if _is_bad(said) or _is_bad_kind(key, value):
         return "negative"

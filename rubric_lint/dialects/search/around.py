@@ -206,7 +206,7 @@ def _word_doubts(view: View, found: Sequence[Doubt]) -> Iterator[tuple[Path, str
     """Yield the places of doubts, each with what to say of it."""
     if not found:
         return
-    from rubric_lint.shapes.describing import can_describe  # noqa: PLC0415  (few rubrics have any)
+    from rubric_lint.dialects.search.describable import can_describe  # noqa: PLC0415  (few rubrics have any)
 
     has_table = can_describe(view)
     mark = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"
