@@ -67,6 +67,22 @@ def test_every_table_follows_its_schema():
         assert load_table(path.stem).dialect.name in DIALECTS
 
 
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("view", {"names": {"points": "wieght"}}),
+        ("view", {"naems": {"points": "weight"}}),
+        ("dialect", {"fields": {"points": "weight"}}),
+        ("found", {"entry": {"name": "words"}}),
+    ],
+)
+def test_the_schema_of_tables_refuses_what_nothing_reads(part, change):
+    table = json.loads((FOLDER / "table.json").read_text("utf-8"))
+    written = tomllib.loads((FOLDER / "tessl.toml").read_text("utf-8"))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**written, part: {**written[part], **change}}, table)
+
+
 def test_a_table_says_what_the_mapping_with_the_threshold_follows_however_near_the_top_it_is(monkeypatch):
     view = {"threshold": "../pass_threshold", "beside": "tolokaforge/v1.json#/definitions/combine"}
     table = load_table("tessl")._replace(view=view)

@@ -149,17 +149,29 @@ def test_weights_of_parts_are_compared_with_those_of_other_parts():
 ITEMS = [{"name": "a", "description": "B", "max_score": 3}, {"name": "c", "description": "D", "max_score": 1}]
 
 
-def test_names_of_a_table_add_to_its_fields(tmp_path):
+def write_table(folder, names):
+    """The name of a table of Tessl's criteria with more names."""
     known = Path(described.__file__).parents[1] / "tessl.toml"
-    ours = tmp_path / "ours.toml"
-    ours.write_text(known.read_text("utf-8").replace("[view]", '[view]\nnames = { points = "weight" }'), "utf-8")
+    ours = folder / "ours.toml"
+    ours.write_text(known.read_text("utf-8").replace("[view]", f"[view]\nnames = {names}"), "utf-8")
+    return str(ours.with_suffix(""))
+
+
+@pytest.mark.parametrize("names", ['{ points = "weight" }', '{ max_score = "weight", title = "id" }'])
+def test_names_of_a_table_add_to_its_fields(tmp_path, names):
     source = Source("criteria.json", json.dumps({"type": "weighted_checklist", "checklist": ITEMS}))
     ((document,), _) = read_documents(source)
-    (view,) = described.find(document, str(ours.with_suffix("")))
+    (view,) = described.find(document, write_table(tmp_path, names))
     assert view.data == [
         {"id": "a", "expected_outcome": "B", "weight": 3},
         {"id": "c", "expected_outcome": "D", "weight": 1},
     ]
+
+
+@pytest.mark.parametrize("names", ['{ max_score = "id" }', '{ points = "weight", name = "expected_outcome" }'])
+def test_a_table_whose_names_contradict_its_fields_is_not_loaded(tmp_path, names):
+    with pytest.raises(ValueError, match=r"ours\.toml: `names` has `(max_score|name)` as .* and `fields` as"):
+        described.load_table(write_table(tmp_path, names))
 
 
 @pytest.mark.usefixtures("folder")

@@ -9,6 +9,7 @@ from typing import Any
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import as_levels, read_number
 from rubric_lint.format.view import Dialect, Draft, View, read_text
+from rubric_lint.messages import shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -25,6 +26,8 @@ AUTOEVALS = Dialect(
     without=_IN_PROMPT,
 )
 _FROM_STRINGS = "from_strings"
+_FROM_N = "from_n"
+"""What `choice_strings` may begin with: then OpenAI evals number the choices."""
 OPENAI_EVALS = replace(AUTOEVALS, name="openai-evals", title="OpenAI evals", schema="openai-evals/v1.json")
 
 
@@ -51,7 +54,24 @@ def find(document: Document) -> Iterator[View]:
             draft.put((0,), draft.path)
             levels = _make_choices(draft, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
             problems = tuple(_find_hidden(spec, path)) if is_openai else ()
-            yield draft.finish(dialect, [{"levels": levels}], name=name, task=prompt, problems=problems)
+            doubts = tuple(_find_unnamed(spec, draft.path))
+            yield draft.finish(dialect, [{"levels": levels}], name=name, task=prompt, problems=problems, doubts=doubts)
+
+
+def _find_unnamed(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
+    """Find what has a score and is no choice: `pass_threshold: 0.5` among `A: 1` and `B: 0`.
+
+    Where the prompt names none of the choices, it leaves them to the function that the judge calls.
+    """
+    scores, listed, prompt = spec["choice_scores"], spec.get("choice_strings"), spec["prompt"].casefold()
+    if isinstance(listed, str | list) and not str(listed).startswith(_FROM_N):
+        others, place = [choice for choice in scores if choice not in listed], "`choice_strings`"
+    else:
+        others, place = [choice for choice in scores if choice.casefold() not in prompt], "the prompt"
+    if len(others) < len(scores):
+        for choice in others:
+            advice = "name it there, or remove it if it is no choice"
+            yield (*path, choice), f"`{shorten(choice)}` has a score, and {place} does not name it; {advice}"
 
 
 def find_unread(document: Document) -> Iterator[Path]:

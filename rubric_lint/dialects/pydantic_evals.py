@@ -53,7 +53,7 @@ def _read_judge(item: Any) -> tuple[str | dict[str, Any], Path] | None:
         return None
     judge: Any = item.get(_JUDGE)
     place: Path = (_JUDGE,)
-    if item.keys() == {"name", "arguments"} and item["name"] == _JUDGE:
+    if "arguments" in item and item.get("name") == _JUDGE:
         judge, place = item["arguments"], ("arguments",)
         if isinstance(judge, list) and len(judge) == 1:
             return (judge[0], (*place, 0)) if isinstance(judge[0], str) else None
@@ -92,7 +92,7 @@ def _read_geval(item: Any) -> tuple[dict[str, Any], Path] | None:
     """Return the settings of a `GEval` that has `criteria`, and where in the evaluator they are."""
     if not isinstance(item, dict):
         return None
-    is_long = item.keys() == {"name", "arguments"} and item["name"] == _STEPS
+    is_long = "arguments" in item and item.get("name") == _STEPS
     field = "arguments" if is_long else _STEPS
     settings = item.get(field)
     return (settings, (field,)) if isinstance(settings, dict) and "criteria" in settings else None

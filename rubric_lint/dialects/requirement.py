@@ -51,9 +51,10 @@ def find(document: Document) -> Iterator[View]:
 
 
 def _find_sections(items: list[Any]) -> list[tuple[int, list[Any]]]:
-    """Return the criteria of the sections in a list, each with the place of its section."""
+    """Return the criteria of the sections in a list, each with the place of its section, if one of them is a rubric."""
     lists = [(at, item.get("criteria")) for at, item in enumerate(items) if isinstance(item, dict)]
-    return [(at, criteria) for at, criteria in lists if isinstance(criteria, list) and _is_rubric(criteria)]
+    sections = [(at, criteria) for at, criteria in lists if isinstance(criteria, list)]
+    return sections if any(_is_rubric(criteria) for _, criteria in sections) else []
 
 
 def _list_entries(document: Document, path: Path) -> Iterator[tuple[Path, Any]]:

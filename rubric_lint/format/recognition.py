@@ -31,9 +31,12 @@ KNOWN_IN_SUITES = frozenset(
 KNOWN_IN_GRADERS = KNOWN_IN_SUITES - {"threshold"}
 """The same of the assertion that has the criteria: a threshold there would be the pass mark of this rubric."""
 
+KNOWN_IN_TESTS = KNOWN_IN_SUITES - {"min_score"}
+"""The same of a test and of a suite, whose pass mark is their `threshold`."""
+
 _PLAIN_IN_SUITES = (
     PLAIN
-    | KNOWN_IN_SUITES
+    | KNOWN_IN_TESTS
     | frozenset(
         """
     tests cases evalcases eval_cases assert assertions evaluators criteria rubrics id input inputs input_messages

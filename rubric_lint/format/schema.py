@@ -1,6 +1,5 @@
 """Validate values against JSON Schemas, list the errors, and look up facts in the schemas."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -252,19 +251,12 @@ class RubricSchema:
         """The fields of a criterion, each with its subschema."""
         return self.fields_of(self.item)
 
-    @cached_property
-    def names_around(self) -> frozenset[str]:
-        """The names of the fields of all definitions that are no part of a criterion."""
-        definitions = self.joined["definitions"]
-        inside = set[str]()
-        pending = [self.item]
-        while pending:
-            name = pending.pop()
-            if name not in inside:
-                inside.add(name)
-                pending += _REFERENCE.findall(json.dumps(definitions.get(name, {})))
-        around = [self.joined, *(each for name, each in definitions.items() if name not in inside)]
-        return frozenset(name for each in around for name in each.get("properties", ()))
+    @cache  # noqa: B019 (schemas are few and live as long as the process)
+    def list_beside(self, name: str) -> frozenset[str]:
+        """Return the names of the fields of the mappings that may have a field, which holds criteria."""
+        holders = (self.joined, *self.joined["definitions"].values())
+        fields = (holder.get("properties", {}) for holder in holders)
+        return frozenset(each for own in fields if name in own for each in own)
 
     def fields_of(self, definition: str) -> Mapping[str, Any]:
         """Return the fields of a mapping that follows a definition, each with its subschema."""

@@ -233,8 +233,8 @@ class Candidate:
 
     def as_table(self) -> dict[str, Any]:
         """Return the table that describes the criteria, without a name and files."""
-        unused = {"unused": self.left_over.harmless} if self.left_over.harmless else {}
-        table = {**self.written, **unused}
+        unused = [*self.written.get("unused", ()), *self.left_over.harmless]
+        table = {**self.written, **({"unused": unused} if unused else {})}
         return {key: table[key] for key in KEYS if key in table}
 
     @cached_property

@@ -52,7 +52,7 @@ def can_describe(view: View) -> bool:
     if are_bands or view.dialect.name.startswith("agentv-"):
         return False
     other = _read_by_tables(view.document).get(view.path)
-    return other is not None and _keeps(view, other)
+    return other is not None and keeps(view, other)
 
 
 @lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
@@ -63,7 +63,7 @@ def _read_by_tables(document: Document) -> Mapping[Path, View]:
     return {view.path: view for each in found for view in each.views if view.path in able}
 
 
-def _keeps(own: View, other: View) -> bool:
+def keeps(own: View, other: View) -> bool:
     """Return whether another reading has all criteria of a rubric, with their gates, signs, weights and levels."""
     if own.threshold not in (None, other.threshold):
         return False

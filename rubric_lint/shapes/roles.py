@@ -119,7 +119,12 @@ def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) 
 def _read_inside(key: str, words: frozenset[str], value: Any) -> Rules:
     """Return what a field of a criterion may be that is no flag."""
     if isinstance(value, list | dict):
-        return ((Role.LEVELS, words & SETS["ladders"] and len(value) > 1),)
+        return (
+            (Role.LEVELS, words & SETS["ladders"] and len(value) > 1),
+            (Role.CHANGE, words & SETS["changes"]),
+            (Role.NEGATIVE, words & SETS["penalty"]),
+            (Role.GATE, is_gate(key) and not words & SETS["of_outputs"]),
+        )
     if not is_amount(value):
         said = frozenset[str]() if " " in value.strip() else split_words(value)
         is_gate_word = words & (SETS["gate"] | SETS["mark"]) and "type" not in words

@@ -159,7 +159,8 @@ def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
         **dict.fromkeys(shape.outcome, ("What is judged.", {"allOf": [outcome]}, "expected_outcome")),
         **dict.fromkeys(shape.id, ("The name of the criterion.", {"type": ["string", "integer"]}, "id")),
     }
-    fields: dict[str, Any] = {}
+    inner = (name.partition(".")[0] for name in known if "." in name and not name.startswith("/"))
+    fields: dict[str, Any] = {name: {"description": "What holds fields of the criterion."} for name in inner}
     for name in filter(is_plain, known):
         told, schema, ours = known[name]
         fields[name] = {"description": told, **schema, **({"x-reads-as": ours} if ours else {})}

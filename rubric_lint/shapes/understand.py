@@ -22,7 +22,7 @@ from rubric_lint.shapes.places import (
     last_word,
 )
 from rubric_lint.shapes.roles import Role
-from rubric_lint.shapes.scores import is_prose
+from rubric_lint.shapes.scores import is_prose, read_levels
 from rubric_lint.shapes.shape import expand, list_words
 from rubric_lint.shapes.table import Scale, TableWriter
 from rubric_lint.shapes.vocabulary import BesideWords, Containers
@@ -169,6 +169,11 @@ def find_siblings(
             is_related = not is_other or place in known or place in above
             if not is_related and not parsed.levels(value) and _holds_criteria(value):
                 yield place
+
+
+def is_like_criteria(key: str, value: Any) -> bool:
+    """Return whether a value holds criteria by its key and by what is in it, and no levels."""
+    return last_word(key) in Containers.strong and read_levels(value) is None and _holds_criteria(value)
 
 
 def _holds_criteria(value: Any) -> bool:

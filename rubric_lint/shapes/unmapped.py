@@ -355,10 +355,12 @@ class UnmappedSearch:
     def _read_field(self, key: str, value: Any, entry: Mapping[str, Any], *, is_share: bool) -> Role | None:
         """Return what a field that is not read may be; None if it bears on no score."""
         role = role_of(key, value, self.scales)
-        is_end = "min" in split_words(key) and key.replace("min", "max") in entry
+        other_end = key.replace("min", "max")
+        is_end = "min" in split_words(key) and other_end in entry and other_end not in self.known
         if role is Role.GATE and self.shape.combine == "all":  # each criterion must be met
             return None
-        if (role is Role.WEIGHT and not entry.keys().isdisjoint(self.shape.weight)) or (role is Role.GATE and is_end):
+        is_second = role is Role.WEIGHT and key != "weight" and not entry.keys().isdisjoint(self.shape.weight)
+        if is_second or (role is Role.GATE and is_end):
             role = Role.OPEN
         if role in BEARING:
             return role

@@ -12,6 +12,7 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
+from rubric_lint.dialects.search.describable import can_describe, find_describable
 from rubric_lint.format.view import View
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
@@ -22,7 +23,6 @@ from rubric_lint.run.console import complain
 from rubric_lint.run.given import Input, read_given
 from rubric_lint.shapes.candidate import TITLE, Candidate
 from rubric_lint.shapes.columns import look
-from rubric_lint.shapes.describing import can_describe, find_describable
 from rubric_lint.shapes.reading import find_shapes
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import read_levels
@@ -161,12 +161,13 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Giv
         raise UserError(f"{found.label}:{line}:{column}: cannot be read: {message}")
     settings = finder.for_file(found.path)
     examined = examine_file(found.path, found.data, settings)
+    views = [rubric.view for _, rubric in examined.rubrics if rubric.view]
+    is_in_doubt = any(view.doubts for view in views)
     titles = dict.fromkeys(
         rubric.view.dialect.title if rubric.view else "rubric-lint's own format"
         for _, rubric in examined.rubrics
-        if settings.shapes or not (rubric.view and _may_be_described(rubric.view))
+        if settings.shapes or not (rubric.view and _may_be_described(rubric.view, is_in_doubt=is_in_doubt))
     )
-    views = [rubric.view for _, rubric in examined.rubrics if rubric.view]
     doubts = dict.fromkeys(
         (f"{found.label}{_word_place(view.document, place)}", reason)
         for view in views
@@ -182,9 +183,9 @@ def _word_place(document: Document, path: Path) -> str:
     return f":{position.line}:{position.column}"
 
 
-def _may_be_described(view: View) -> bool:
-    """Return whether a table may describe a rubric that is read: one of a home-made format, or one that is in doubt."""
-    return view.dialect.title == TITLE or (bool(view.doubts) and can_describe(view))
+def _may_be_described(view: View, *, is_in_doubt: bool) -> bool:
+    """Return whether a table may describe a rubric that is read: one of a home-made format, or of a file in doubt."""
+    return view.dialect.title == TITLE or (is_in_doubt and can_describe(view))
 
 
 def _make_tables(

@@ -1,7 +1,7 @@
 """Find what stands around rubrics and may decide but is not read, and the threshold of their suite."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import (
+    EVALUATORS,
     PassMark,
     find_gate,
     find_grader,
@@ -16,16 +17,23 @@ from rubric_lint.dialects.search.agentv_suites import (
     find_pass_mark,
 )
 from rubric_lint.format.criterion import read_number
-from rubric_lint.format.recognition import KNOWN_IN_GRADERS, KNOWN_IN_SUITES, Around, is_plain
-from rubric_lint.format.schema import schema_of
+from rubric_lint.format.recognition import KNOWN_IN_GRADERS, KNOWN_IN_SUITES, KNOWN_IN_TESTS, Around, is_plain
+from rubric_lint.format.schema import RubricSchema, schema_of
 from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.shapes.direction import word_fall
-from rubric_lint.shapes.roles import is_pass_mark
-from rubric_lint.shapes.scores import Ends
-from rubric_lint.shapes.shape import Shape
-from rubric_lint.shapes.unmapped import UnmappedSearch, find_around_in_suite, find_beside_rubric
+from rubric_lint.shapes.roles import Role, is_pass_mark
+from rubric_lint.shapes.scores import Ends, is_amount
+from rubric_lint.shapes.shape import Shape, split_words
+from rubric_lint.shapes.unmapped import (
+    Entry,
+    UnmappedKey,
+    UnmappedSearch,
+    find_around_in_suite,
+    find_beside_rubric,
+)
+from rubric_lint.shapes.vocabulary import Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -35,7 +43,10 @@ _SCHEMA = "agentv/a6.json"
 
 _SCALE = (Fraction(0), Fraction(10))
 _MOVE = "move them to `rubrics` or to a file of their own, or remove them if they do not count"
+_MOVE_AWAY = "move them to a file of their own, or remove them if they do not count"
 _MARK_OF_SUITE = "write the mark as `threshold`, from 0 to 1, into `execution`, or remove it if it does not count"
+
+_READ_IN_SUITES = frozenset({"rubrics", "criteria"})
 
 _SEVERAL_MARKS = (
     "the file has several marks, and the settings of rubric-lint hold one: write that as `pass` and `borderline` "
@@ -52,12 +63,9 @@ def find_around(document: Document, path: Path) -> Around:
     mark = _word_marks(document) if found else ""
     doubts = [(doubt.place, doubt.word_without_table(mark)) for doubt in found]
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
-        from rubric_lint.dialects.search.home_made import find_others  # noqa: PLC0415  (few files get here)
-
-        others = [other for other in find_others(document, [path]) if len(other) == len(path)]
-        names = [shorten(str(other[-1])) for other in others]
-        reasons = [f"`{name}` may hold criteria too, and is not read; {_MOVE}" for name in names]
-        doubts += zip(others, reasons, strict=True)
+        holder = document.value(path[:-1])
+        values = {(*path[:-1], key): value for key, value in holder.items() if key != path[-1]}
+        doubts += word_others(values, _MOVE)
     return Around(doubts=tuple(doubts))
 
 
@@ -101,6 +109,9 @@ def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[
     grader = find_grader(document, path)
     if grader is not None:
         gate = find_gate(document, grader)
+        is_idle = gate is None and "min_score" in document.value(grader) and "min_score" in known
+        if is_idle and read_threshold(document, (*grader, "min_score")) is None:
+            gate = (*grader, "min_score")  # AgentV leaves such a number out, without a word
         least = _read_gate(document, gate, schema) if gate else None
         if gate and least is None:
             doubts.append((gate, _word_gate(document, gate, schema)))
@@ -111,12 +122,27 @@ def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[
         found = find_around_in_suite(document, criteria, scales, known, is_grader=True)
         found = [doubt for doubt in found if doubt.place != gate]
         doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_GRADER)) for doubt in found]
-    for end in range(1, len(path) + 1):
-        holder = document.value(path[: end - 1])
-        if isinstance(holder, dict) and not is_plain(holder) and path[: end - 1] != grader:
-            found = find_around_in_suite(document, path[:end], scales, KNOWN_IN_SUITES)
-            doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found]
+    doubts += _find_in_holders(document, path, grader, scales)
     return Around(threshold, place, tuple(doubts), is_gate)
+
+
+def _find_in_holders(
+    document: Document, path: Path, grader: Path | None, scales: tuple[Ends, ...]
+) -> Iterator[tuple[Path, str]]:
+    """Find what the mappings around a rubric in a suite say of it, apart from its own assertion, and other criteria."""
+    for end in range(1, len(path) + 1):
+        above = path[: end - 1]
+        holder = document.value(above)
+        if not isinstance(holder, dict) or is_plain(holder):
+            continue
+        if above != grader:
+            is_assertion = end > 2 and path[end - 3] in EVALUATORS
+            known = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
+            found = find_around_in_suite(document, path[:end], scales, known)
+            yield from ((doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found)
+        if not document.may_borrow:
+            others = {(*above, key): value for key, value in holder.items() if key not in _READ_IN_SUITES}
+            yield from word_others(others, _MOVE)
 
 
 def _read_gate(document: Document, gate: Path, schema: str) -> Decimal | None:
@@ -141,65 +167,218 @@ def _word_mark(document: Document, mark: PassMark) -> str:
     return f"`{shorten(str(mark.path[-1]))}` is {found}, expected a number from 0 to 1"
 
 
-def find_doubts_of_view(view: View) -> View:
-    """Return a rubric of another system with what is not read of it and may decide its score.
+def find_doubts_of_views(views: Sequence[View]) -> Iterator[View]:
+    """Yield the rubrics of another system in a document, each with what is not read of it and may decide its score."""
+    paths = [view.path for view in views]
+    above = {path[:length] for path in paths for length in range(len(path) + 1)}
+    yield from (_add_doubts(view, above) for view in views)
 
-    The fields that its schema has are known, wherever they are. Those that AgentV does not have are errors anyway.
+
+def _add_doubts(view: View, above: Collection[Path]) -> View:
+    """Return a rubric with what is not read of it and may decide; `above` are the places that lead to all rubrics.
+
+    The fields that its schema has are known where it has them. What AgentV does not have is an error anyway, and what
+    stands around its rubrics is found with them.
     """
-    document = view.document
     view = replace(view, doubts=(*view.doubts, *_find_falls(view)))
-    if document.kind.is_program or view.is_text or view.dialect.name.startswith("agentv-"):
+    if view.dialect.name.startswith("agentv-"):
         return view
     schema = schema_of(view.schema)
-    places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
-    # A mapping of levels is both the criterion and what is around them, as the root of a tree is.
-    is_around = isinstance(document.value(view.path), dict)
-    entries = [
-        (place, entry)
-        for place in places
-        if isinstance(entry := document.value(place), dict) and not (is_around and place == view.path)
-    ]
-    # Criteria may lie deeper than the items of the list, such as in sections.
-    schemas = [schema.find(place[len(view.path) :]) for place in places if place[: len(view.path)] == view.path]
-    known = schema.entry_fields.keys() | {key for own in schemas for key in own.get("properties", ())}
-    depths = range(len(view.path) + is_around) if view.data else ()
-    around = schema_of(view.beside or view.dialect.beside or view.schema).names_around | schema.names_around
-    if is_around:
-        around |= known
-    beside = {(*view.path[:depth], key): key in around for depth in depths for key in _list_keys(view, depth)}
-    beside |= dict.fromkeys(view.sources & beside.keys(), True)
-    if all(beside.values()) and all(entry.keys() <= known for _, entry in entries):
-        return view
-    patterns = {pattern for own in schemas for pattern in own.get("patternProperties", ())}
-    if any(isinstance(own.get("additionalProperties"), dict) for own in schemas):
-        patterns.add("")  # a choice or a level, by its name
-    like = {key for _, entry in entries for key in entry if any(re.search(each, key) for each in patterns)}
-    shape = Shape(view.dialect.title, pointer(view.path), unused=(*known, *like))
-    read = {place for place, is_read in beside.items() if is_read}
+    entries = _list_entries(view)
+    holders = _list_holders(view, [place for place, _ in entries])
+    around = {(*holder, key): value for holder in holders for key, value in view.document.value(holder).items()}
+    read = {place for holder, path in holders.items() for place in _list_known(view, schema, holder, path)}
+    read |= view.sources
     if view.threshold is not None:
         read.add(view.threshold_path or (*view.path[:-1], "threshold"))
-    search = UnmappedSearch(document, shape, view.path, read | view.sources, _list_scales_of(view))
-    found = list(search.find_in_criteria(entries))
-    for depth in depths:
-        # A mapping farther away may be of other criteria: another metric, or what holds for tests without a mark. Its
-        # texts may be answers, or what these are about.
-        is_near = depth >= len(view.path) - 1
-        found += search.find_around([depth], in_settings=is_near)
+    found = list(_find_second_fields(view, entries))
+    found += _find_in_group(view, schema, entries, read, schema.entry_fields)
+    for group in _list_inner(view, entries):
+        found += _find_in_group(view, schema, group, read)
+    if not around.keys() <= read:
+        found += _find_around(view, holders, read)
     noted = {place for place, _ in view.doubts}
-    found = [
-        doubt
-        for doubt in found
-        if doubt.place not in noted and not (doubt.is_of_case and any(isinstance(step, int) for step in doubt.place))
-    ]
+    found = [doubt for doubt in found if doubt.place not in noted and not _is_of_case(doubt)]
+    inside = {(*place, key): value for place, entry in entries for key, value in entry.items()}
+    others = {place: value for place, value in (inside | around).items() if place not in read and place not in above}
+    return replace(view, doubts=(*view.doubts, *_word_doubts(view, found), *word_others(others, _MOVE_AWAY)))
+
+
+def _is_of_case(doubt: UnmappedKey) -> bool:
+    """Return whether a doubt is about one of several cases."""
+    return doubt.is_of_case and any(isinstance(step, int) for step in doubt.place)
+
+
+def _word_doubts(view: View, found: Sequence[UnmappedKey]) -> Iterator[tuple[Path, str]]:
+    """Yield the places of doubts, each with what to say of it."""
     if not found:
-        return view
-    from rubric_lint.shapes.describing import can_describe  # noqa: PLC0415  (few rubrics have any)
+        return
+    from rubric_lint.dialects.search.describable import can_describe  # noqa: PLC0415  (few rubrics have any)
 
     has_table = can_describe(view)
-    own = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"
-    mark = _word_marks(document) if view.dialect.has_borderline and view.threshold is None else own
-    doubts = [(doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)) for doubt in found]
-    return replace(view, doubts=(*view.doubts, *doubts))
+    mark = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"
+    if view.dialect.has_borderline and view.threshold is None:
+        mark = _word_marks(view.document)
+    for doubt in found:
+        yield doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)
+
+
+def word_others(values: Mapping[Path, Any], advice: str) -> Iterator[tuple[Path, str]]:
+    """Yield those of some values that may hold criteria by their keys, with what to say of them."""
+    for place, value in values.items():
+        name = str(place[-1])
+        if not (isinstance(value, list | dict) and value and not split_words(name).isdisjoint(Containers.strong)):
+            continue
+        from rubric_lint.shapes.understand import is_like_criteria  # noqa: PLC0415  (few files get here)
+
+        if is_like_criteria(name, value):
+            yield place, f"`{shorten(name)}` may hold criteria too, and is not read; {advice}"
+
+
+def _find_in_group(
+    view: View, schema: RubricSchema, group: Sequence[Entry], read: Collection[Path], fields: Iterable[str] = ()
+) -> Iterator[UnmappedKey]:
+    """Find what is not read of mappings of one kind: criteria, or what holds fields of theirs, such as levels.
+
+    `fields` are those of all of them.
+    """
+    known, patterns = set(fields), set[str]()
+    for place, _ in group:  # criteria may lie deeper than the items of the list, such as in sections
+        own = schema.find(place[len(view.path) :]) if place[: len(view.path)] == view.path else {}
+        known |= own.get("properties", {}).keys()
+        patterns.update(_list_patterns(own))
+    known |= {key for _, entry in group for key in entry if any(re.search(each, key) for each in patterns)}
+    if not all(entry.keys() <= known for _, entry in group):
+        shape = Shape(view.dialect.title, pointer(view.path), unused=tuple(known))
+        search = UnmappedSearch(view.document, shape, view.path, read, _list_scales_of(view))
+        yield from search.find_in_criteria(group)
+
+
+def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
+    """Find what is not read of the mappings around criteria.
+
+    One farther away may be of other criteria: another metric, or what holds for tests without a mark. Its texts may be
+    answers, or what these are about.
+    """
+    yield from _find_weights_around(view, holders, read)
+    shape = Shape(view.dialect.title, pointer(view.path))
+    for holder, path in holders.items():
+        is_near = len(holder) >= len(view.path) - 1
+        search = UnmappedSearch(view.document, shape, path, read, _list_scales_of(view))
+        yield from search.find_around([len(holder)], in_settings=is_near)
+
+
+def _list_entries(view: View) -> list[Entry]:
+    """Return the criteria of a rubric that are mappings, each with its place.
+
+    A mapping of levels is both the criterion and what is around them.
+    """
+    places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
+    mappings = ((place, view.document.value(place)) for place in places if place != view.path)
+    return [(place, entry) for place, entry in mappings if isinstance(entry, dict)]
+
+
+def _list_inner(view: View, entries: Sequence[Entry]) -> list[list[Entry]]:
+    """Return the mappings in criteria that hold fields of theirs, such as levels, by their place in a criterion."""
+    places = {place for place, _ in entries}
+    ways = set[Path]()
+    for depth in {len(place) for place in places}:
+        deep = (source for source in view.sources if len(source) > depth + 1 and source[:depth] in places)
+        ways |= {source[depth:end] for source in deep for end in range(depth + 1, len(source))}
+    groups: dict[Path, list[Entry]] = {}
+    for way in ways:
+        kind = tuple("*" if isinstance(step, int) else step for step in way)
+        for place, entry in entries:
+            found = _look_up(entry, way)
+            if isinstance(found, dict):
+                groups.setdefault(kind, []).append(((*place, *way), found))
+            elif "*" not in kind:
+                groups.setdefault(kind, []).append(((*place, *way), {}))
+    return list(groups.values())
+
+
+def _look_up(value: Any, path: Path) -> Any:
+    """Return the value at a path of mappings and lists; None if there is none."""
+    for step in path:
+        is_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        value = value[step] if is_item or (isinstance(value, dict) and step in value) else None
+    return value
+
+
+def _list_holders(view: View, places: Iterable[Path]) -> dict[Path, Path]:
+    """Return the mappings around the criteria at some places, each with the path to a list or a mapping that it holds.
+
+    In a program, only the call that takes the criteria is about them.
+    """
+    document, path = view.document, view.path
+    lists = dict.fromkeys((path, *(place[:-1] for place in places if place[: len(path)] == path)))
+    holders = {each[:depth]: each for each in reversed(lists) for depth in range(len(each))} if view.data else {}
+    if document.kind.is_program:
+        holders = {} if view.holder is None else {view.holder: (*view.holder, path[-1])}
+    holders.setdefault(path, path)  # a mapping of levels
+    return {holder: each for holder, each in holders.items() if isinstance(document.value(holder), dict)}
+
+
+def _list_patterns(schema: Mapping[str, Any]) -> list[str]:
+    """Return the patterns of the fields that a part of a schema has: a choice or a level may have any name."""
+    patterns = [*schema.get("patternProperties", ())]
+    if isinstance(schema.get("additionalProperties"), dict):
+        patterns.append("")
+    return patterns
+
+
+def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> Iterator[Path]:
+    """Yield the places in a mapping around criteria that the dialect has there; `path` leads through it to them."""
+    names = set[str]()
+    if holder == view.path:
+        whole = schema.find(())
+        patterns = _list_patterns(whole)
+        names |= whole.get("properties", {}).keys()
+        names |= {key for key in view.document.value(holder) if any(re.search(each, key) for each in patterns)}
+    if view.document.kind.is_program:
+        names |= schema.contents.get("x-beside-rubrics", {}).keys()
+    schemas = [schema]
+    beside = view.beside or view.dialect.beside
+    if beside:
+        schemas.append(schema_of(beside))
+        at = view.path[:-1] if view.beside_at is None else view.beside_at
+        if holder == at:
+            names |= schemas[-1].find(()).get("properties", {}).keys()
+    if len(path) > len(holder):
+        step = str(path[len(holder)])
+        names |= {step}.union(*(each.list_beside(step) for each in schemas))
+    return ((*holder, name) for name in names)
+
+
+_ROLES = {"weight": Role.WEIGHT, "required_min_score": Role.GATE}
+"""The roles of our fields that numbers may be."""
+
+
+def _find_second_fields(view: View, entries: Iterable[Entry]) -> Iterator[UnmappedKey]:
+    """Find the numbers that another field of their criterion is read for: a `weight` beside a `score`."""
+    fields = schema_of(view.schema).entry_fields
+    means = {name: field["x-reads-as"] for name, field in fields.items() if field.get("x-reads-as") in _ROLES}
+    firsts: dict[str, UnmappedKey] = {}
+    for place, entry in entries:
+        numbers = {name: entry[name] for name in means if is_amount(entry.get(name))}
+        read = {means[name]: value for name, value in numbers.items() if (*place, name) in view.sources}
+        for name, value in numbers.items():
+            ours = means[name]
+            if (*place, name) not in view.sources and ours in read and read[ours] != value:
+                firsts.setdefault(name, UnmappedKey((*place, name), _ROLES[ours], value))
+    yield from firsts.values()
+
+
+def _find_weights_around(view: View, holders: Iterable[Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
+    """Find the weight of a section, and one beside criteria of which some have none: it may be theirs."""
+    have = [isinstance(each, dict) and "weight" in each for each in view.data]
+    for holder in holders:
+        place = (*holder, "weight")
+        value = view.document.value(holder).get("weight")
+        is_section = len(holder) > len(view.path)
+        is_default = holder == view.path[:-1] and any(have) and not all(have)
+        if place not in read and is_amount(value) and (is_section or is_default):
+            yield UnmappedKey(place, Role.WEIGHT, value, is_around=True)
 
 
 def _find_falls(view: View) -> Iterator[tuple[Path, str]]:
@@ -236,8 +415,3 @@ def _list_scales_of(view: View) -> list[Ends]:
         elif not criterion.keys().isdisjoint(("score_ranges", "score_range")):
             scales.append((Fraction(bottom), Fraction(top)))
     return scales
-
-
-def _list_keys(view: View, depth: int) -> Iterable[str]:
-    holder = view.document.value(view.path[:depth])
-    return holder if isinstance(holder, dict) else ()

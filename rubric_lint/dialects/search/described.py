@@ -62,7 +62,10 @@ def load_table(name: str) -> Table:
     dialect, view = Dialect(**facts), table.get("view", {})
     marks = {name for field in view.get("gate", ()) for name in field.split("|")}
     names = {theirs: ours for theirs, ours in dialect.names.items() if theirs not in marks}
-    return Table(dialect, {**names, **view.get("names", {})}, table["found"], view, shape)
+    for theirs, ours in view.get("names", {}).items():
+        if names.setdefault(theirs, ours) != ours:
+            raise ValueError(f"{name}.toml: `names` has `{theirs}` as `{ours}`, and `fields` as `{names[theirs]}`")
+    return Table(dialect, names, table["found"], view, shape)
 
 
 def find(document: Document, name: str, *, is_named: bool = False) -> Iterator[View]:

@@ -3,7 +3,7 @@
 They are read where their structure and other signs agree, and only what is wrong in any format is found in them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,11 +14,10 @@ from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
 from rubric_lint.shapes.candidate import Candidate, Sign
-from rubric_lint.shapes.columns import Parsed
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import read_levels
 from rubric_lint.shapes.shape import YES_NO
-from rubric_lint.shapes.understand import find_siblings, understand
+from rubric_lint.shapes.understand import understand
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -55,11 +54,6 @@ def _read(candidate: Candidate) -> Iterator[View]:
         open_questions = tuple((question.place, question.reason) for question in candidate.open)
         told = replace(relaxed, doubts=(*relaxed.doubts, *open_questions)) if open_questions else relaxed
         yield _tell_others(told, candidate)
-
-
-def find_others(document: Document, read: Iterable[Path]) -> Iterator[Path]:
-    """Find what holds criteria by its name, apart from those at the paths `read`, above and below them."""
-    return find_siblings(document, Parsed(), list(read))
 
 
 def _relax(view: View, rules: frozenset[str]) -> View:

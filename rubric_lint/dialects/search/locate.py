@@ -348,9 +348,9 @@ def _find_views(document: Document, families: "Iterable[Family]") -> list[Locati
     views = find_views(document, families)
     if not views:
         return []
-    from rubric_lint.dialects.search.around import find_doubts_of_view  # noqa: PLC0415  (few have rubrics of others)
+    from rubric_lint.dialects.search.around import find_doubts_of_views  # noqa: PLC0415  (few have rubrics of others)
 
-    return _in_order(document, map(find_doubts_of_view, views))
+    return _in_order(document, find_doubts_of_views(views))
 
 
 def _in_order(document: Document, views: "Iterable[View]") -> list[Location]:

@@ -1,0 +1,182 @@
+"""Write the table of the settings that describes what another system reads, with the fields that it does not have."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rubric_lint.dialects.search.locate import locate
+from rubric_lint.format.criterion import ASKED
+from rubric_lint.format.schema import schema_of
+from rubric_lint.format.view import View
+from rubric_lint.shapes import describing
+from rubric_lint.shapes.beside import find_beside
+from rubric_lint.shapes.candidate import TITLE, Candidate
+from rubric_lint.shapes.columns import Columns, Parsed, read_columns
+from rubric_lint.shapes.places import Group
+from rubric_lint.shapes.roles import Role
+from rubric_lint.shapes.shape import YES_NO, Names
+from rubric_lint.shapes.table import Scale, TableWriter, generalize
+from rubric_lint.shapes.understand import Hints
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path, pointer
+
+_TEXT = "description"
+"""Stands for the text of a criterion, whatever the system calls it."""
+
+_FIELDS = {"id": Role.ID, "expected_outcome": Role.TEXT, "weight": Role.WEIGHT, "required_min_score": Role.GATE}
+"""The roles of our fields that a table can have under other names."""
+
+_OF_TABLES = frozenset({*_FIELDS, ASKED})
+
+
+def can_describe(view: View) -> bool:
+    """Return whether a table can describe a rubric of another system, and loses nothing that decides its score."""
+    return _describe([view], None) is not None or describing.can_describe(view)
+
+
+def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candidate]:
+    """Return what a table can describe in documents of which the user says that they hold criteria."""
+    found: list[Candidate] = []
+    others: list[Document] = []
+    by_dialect: dict[tuple[str, int, Any], list[View]] = {}
+    for document in documents:
+        views = [location.view for location in locate(document) if location.view]
+        are_known = all(view.dialect.title != TITLE and _describe([view], hints.scale) for view in views)
+        if views and are_known:
+            for view in views:
+                by_dialect.setdefault((view.dialect.name, len(view.path), view.path[-1:]), []).append(view)
+        else:
+            others.append(document)
+    for views in by_dialect.values():
+        together = _describe(views, hints.scale)
+        found += [together] if together else filter(None, (_describe([view], hints.scale) for view in views))
+    return [*found, *(describing.find_describable(others, hints) if others else ())]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The criteria of a rubric that another system reads: where they are, and the names of their fields by role."""
+
+    group: Group
+    names: Mapping[Role, Names]
+    known: Collection[str]
+
+
+def _describe(views: Sequence[View], scale: Scale | None) -> Candidate | None:
+    """Return what describes some rubrics of one form as a table does; None if none reads them as their system does."""
+    read = [each for each in map(_read, views) if each]
+    if len(read) < len(views):
+        return None
+    groups = [each.group for each in read]
+    at = _find_common([group.path for group in groups])
+    entries = [entry for group in groups for entry in group.items.values()]
+    columns = _read_columns(entries, read)
+    if columns is None:
+        return None
+    parsed = Parsed()
+    besides = [find_beside(parsed, group) for group in groups]
+    table = TableWriter(parsed, groups, columns, at, scale or YES_NO).write(besides)
+    table["scale"] = scale or YES_NO
+    known = sorted({name for each in read for name in each.known})
+    if known:
+        table["unused"] = known
+    if views[0].threshold is not None:
+        table["pass"] = _find_pass_mark(views[0], at)
+    found = Candidate(groups, at, columns, besides, frozenset(), table)
+    return found if _is_whole(found, views, groups) else None
+
+
+def _find_common(paths: Sequence[Path]) -> Path:
+    """Return the path of all of some lists, with a `*` for each step in which they differ."""
+    if len(paths) == 1:
+        return paths[0]
+    return tuple(
+        steps[0] if len({*steps}) == 1 and isinstance(steps[0], str) else "*" for steps in zip(*paths, strict=True)
+    )
+
+
+def _is_whole(found: Candidate, views: Sequence[View], groups: Sequence[Group]) -> bool:
+    """Return whether the table of a candidate reads some rubrics, and these alone, as their system does."""
+    by_place = {(view.document, view.path): view for view in found.views}
+    places = [(group.document, group.path) for group in groups]
+    return by_place.keys() == {*places} and all(
+        describing.keeps(view, by_place[place]) for view, place in zip(views, places, strict=True)
+    )
+
+
+def _find_pass_mark(view: View, at: Path) -> Any:
+    """Return the pointer to the pass mark of a rubric, or the mark itself if the system has it without a word."""
+    place = view.threshold_path or (*view.path[:-1], "threshold")
+    holder = view.document.value(place[:-1])
+    is_written = isinstance(holder, dict) and place[-1] in holder
+    return pointer(generalize(place, at, view.path)) if is_written else view.threshold
+
+
+def _read(view: View) -> _Read | None:
+    """Return the criteria of a rubric as a table can read them; None if it has bands, levels, or what is turned round.
+
+    They are the mappings of one list, each field in them under a name.
+    """
+    document = view.document
+    data = [each for each in view.data if isinstance(each, dict)]
+    are_plain = all(each.keys() <= _OF_TABLES and not _is_turned(each) for each in data)
+    places = [view.place((*view.path, index)) for index in range(len(view.data))]
+    paths = {place[:-1] for place in places}
+    if not are_plain or len(paths) != 1 or document.kind.is_program or not data:
+        return None
+    path = paths.pop()
+    holder = document.value(path)
+    if not isinstance(holder, list) or len(holder) != len(view.data):
+        return None
+    items: dict[str | int, Mapping[str, Any]] = {
+        place[-1]: entry for place in places if isinstance(entry := document.value(place), dict)
+    }
+    found: dict[Role, dict[str, None]] = {}
+    for index, place in enumerate(places):
+        for ours, role in _FIELDS.items():
+            written = view.find_written((*view.path, index, ours))
+            steps = written[0][len(place) :] if written else ()
+            if steps and not all(isinstance(step, str) and "." not in step for step in steps):
+                return None
+            if steps:
+                found.setdefault(role, {})[".".join(map(str, steps))] = None
+    if Role.TEXT not in found:
+        return None
+    names = {role: tuple(each) for role, each in found.items()}
+    used = {name.partition(".")[0] for each in names.values() for name in each}
+    schema = schema_of(view.schema)
+    inner = {key for place in places for key in schema.find(place[len(view.path) :]).get("properties", ())}
+    keys = {key for entry in items.values() for key in entry}
+    in_doubt = {str(place[len(path) + 1]) for place, _ in view.doubts if place[:-2] == path}
+    known = keys.intersection({*schema.entry_fields, *inner}) - used - in_doubt
+    group = Group(document, path, items, Columns([*items.values()], names))
+    return _Read(group, names, known)
+
+
+def _is_turned(criterion: Mapping[str, Any]) -> bool:
+    asked = criterion.get(ASKED)
+    return asked is not None and asked.is_negated
+
+
+def _read_columns(entries: Sequence[Mapping[str, Any]], read: Iterable[_Read]) -> Columns | None:
+    """Return the keys of criteria by their role: those of the system as it reads them, others by their words."""
+    known = {name for each in read for name in each.known}
+    names: dict[Role, Names] = {}
+    for each in read:
+        for role, own in each.names.items():
+            names[role] = tuple(dict.fromkeys((*names.get(role, ()), *own)))
+    used = known | {name.partition(".")[0] for own in names.values() for name in own}
+    others = [{_TEXT: "Is as the system says", **_leave_out(entry, used)} for entry in entries]
+    columns = read_columns(Parsed(), others, is_map=False)
+    roles = dict(columns.roles) if columns else {}
+    for role in (Role.TEXT, Role.ID, *((Role.WEIGHT, Role.WEIGHT_WORDS) if Role.WEIGHT in names else ())):
+        roles.pop(role, None)
+    gates = (*names.get(Role.GATE, ()), *roles.get(Role.GATE, ()))
+    roles |= names
+    if gates:
+        roles[Role.GATE] = gates
+    return Columns(entries, roles)
+
+
+def _leave_out(entry: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key not in names and key != _TEXT}
