@@ -143,7 +143,7 @@ class Doubt(NamedTuple):
         name = self.name
         if self.quote:
             named = f"`{pointer(self.place)}`" if self.is_around else f"`{name}`"
-            advice = f"turn the scale around, or name {named} under `unused` in a table of the settings"
+            advice = f'write `better = "lower"` into a table of the settings, or name {named} under `unused`'
             return f"{self._word_quote()}; {advice}"
         if not self.setting:
             return f"the field `{name}` of the criteria is not read"
@@ -210,7 +210,7 @@ _ADVICE = {
         'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`; no other '
         "way is scored"
     ),
-    "direction": "{without}; no table turns a scale around, so give the best answer the highest score",
+    "direction": 'write `better = "lower"` if the lowest score is the best of each criterion, or {without}',
     "left-out": "{without}; if its criterion is left out, remove that criterion",
     "grades": "{without}",
     "named": "{without}, or write it into the criteria",
@@ -489,8 +489,12 @@ class DoubtSearch:
         """Find the fields of criteria that are not read, each where it may decide first."""
         firsts: dict[str, Doubt] = {}
         shares = set(self._find_shares(entries))
-        for place, entry in entries:
-            for found in self._find_in_entry(place, entry):
+        found_in = [list(self._find_in_entry(place, entry)) for place, entry in entries]
+        say_lower = [any(doubt.setting == "direction" for doubt in doubts) for doubts in found_in]
+        for (place, _), doubts in zip(entries, found_in, strict=True):
+            for found in doubts:
+                if found.setting == "direction" and self.shape.is_turned and all(say_lower):
+                    continue  # the table says it too
                 key = str(found.place[len(place)])
                 doubt = found._replace(setting="weight") if not found.setting and key in shares else found
                 if key not in firsts or (doubt.setting and not firsts[key].setting):
@@ -600,6 +604,8 @@ class DoubtSearch:
                 place = (*path[:depth], key)
                 if place != path[: depth + 1] and key not in _INPUTS and not self._is_unused(place):
                     for doubt in self._find_in_key(place, value, path, in_settings=in_settings):
+                        if doubt.setting == "direction" and self.shape.is_turned:
+                            continue
                         is_default = doubt.setting == "weight" and split_words(doubt.name) & _DEFAULTS
                         if not (is_default and self.have_weights(path)):
                             yield doubt._replace(is_around=True)

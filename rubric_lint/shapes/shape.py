@@ -30,7 +30,8 @@ class Shape:
     """How a format writes rubrics; docs/settings.md explains each setting of the same name.
 
     `criteria` is the pointer to the criteria of each rubric; a `*` in another pointer stands for what the same one is
-    there. `passes` is the setting `pass`. An empty `combine` is a mean that nobody asked for.
+    there. `passes` is the setting `pass`. An empty `combine` is a mean that nobody asked for, and an empty `better` a
+    scale on which nobody said that higher scores are better.
     """
 
     name: str
@@ -52,9 +53,15 @@ class Shape:
     passes: Part | None = None
     total: Part | None = None
     combine: str = ""
+    better: str = ""
     rubric: str = ""
     task: str = ""
     unused: Names = ()
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether lower scores are better."""
+        return self.better == "lower"
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> "Shape":
@@ -71,6 +78,8 @@ def dialect_of(shape: Shape) -> Dialect:
     gates = tuple(name for name, _ in shape.gate)
     fields |= {"required_min_score": gates, "required_min_level": gates}
     without = {"mixing", "not-self-contained", "score-in-text", *(() if shape.id else ("missing-id",))}
+    if shape.is_turned:
+        without |= {"inverted-scale", "idle-gate"}
     return Dialect(
         "shape",
         shape.name,
@@ -200,8 +209,14 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         one, other = ", which is one score; write the lowest and the highest", "; write the lowest score first"
         yield "scale", f"goes from {ends[0]} to {ends[1]}{one if ends[0] == ends[1] else other}"
     is_number = isinstance(passes, int | Decimal) and not isinstance(passes, bool)
-    if ends and ends[0] < ends[1] and combine == "mean" and is_number and not ends[0] < passes <= ends[1]:
-        yield "pass", f"{passes} is not a score above {ends[0]} and up to {ends[1]}, the `scale`"
+    is_turned = table.get("better") == "lower"
+    if ends and ends[0] < ends[1] and combine == "mean" and is_number:
+        if is_turned and not ends[0] <= passes < ends[1]:
+            yield "pass", f"{passes} is not a score from {ends[0]} and below {ends[1]}, the `scale`"
+        elif not is_turned and not ends[0] < passes <= ends[1]:
+            yield "pass", f"{passes} is not a score above {ends[0]} and up to {ends[1]}, the `scale`"
+    if is_turned and combine == "share":
+        yield "better", '"lower" does not go with `combine = "share"`, as an answer gets points for high scores'
     needs = (("weights", "weight"), *((key, "levels") for key in ("level-score", "level-scores", "level-text", "sums")))
     for key, need in needs:
         if key in table and need not in table:
