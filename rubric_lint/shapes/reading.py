@@ -655,7 +655,7 @@ class _Reading:
         self._report_threshold(place, scored, ends, f"gate {self._word_effect(scored > ends[1])}")
         return None
 
-    def _word_effect(self, is_above: bool) -> str:  # noqa: FBT001
+    def _word_effect(self, is_above: bool) -> str:
         """Say what a mark does that is above the scale, or below it."""
         return "is never met" if is_above != self.shape.is_turned else "is always met"
 
@@ -956,7 +956,7 @@ class _Reading:
 
 
 def _reach(levels: Sequence[int], score: Fraction, ends: Ends, *, down: bool) -> int:
-    """Return the first of some levels that is worth a score of a scale, the last if none is; `down` from the highest."""
+    """Return the first of some levels that is worth a score, the last if none is; `down` from the highest."""
     lowest, highest = ends
     unit = Fraction(max(levels) - min(levels)) / (highest - lowest) if highest > lowest else Fraction(1)
     wanted = min(levels) + (score - lowest) * unit

@@ -203,20 +203,13 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Find the settings of a valid table that contradict each other: the setting, and what is wrong."""
     if not table.keys() & {"outcome", "levels"}:
         yield "", "has neither `outcome` nor `levels`, so nothing says what a criterion asks for; name one of them"
-    scale, passes, combine = table.get("scale"), table.get("pass"), table.get("combine", "mean")
-    ends = scale if isinstance(scale, list) and not any(isinstance(end, str) for end in scale) else None
+    scale = table.get("scale")
+    ends = [end for end in scale if not isinstance(end, str)] if isinstance(scale, list) else []
+    ends = ends if len(ends) == 2 else []
     if ends and ends[0] >= ends[1]:
         one, other = ", which is one score; write the lowest and the highest", "; write the lowest score first"
         yield "scale", f"goes from {ends[0]} to {ends[1]}{one if ends[0] == ends[1] else other}"
-    is_number = isinstance(passes, int | Decimal) and not isinstance(passes, bool)
-    is_turned = table.get("better") == "lower"
-    if ends and ends[0] < ends[1] and combine == "mean" and is_number:
-        if is_turned and not ends[0] <= passes < ends[1]:
-            yield "pass", f"{passes} is not a score from {ends[0]} and below {ends[1]}, the `scale`"
-        elif not is_turned and not ends[0] < passes <= ends[1]:
-            yield "pass", f"{passes} is not a score above {ends[0]} and up to {ends[1]}, the `scale`"
-    if is_turned and combine == "share":
-        yield "better", '"lower" does not go with `combine = "share"`, as an answer gets points for high scores'
+    yield from _find_in_marks(table, ends if ends and ends[0] < ends[1] else [])
     needs = (("weights", "weight"), *((key, "levels") for key in ("level-score", "level-scores", "level-text", "sums")))
     for key, need in needs:
         if key in table and need not in table:
@@ -230,6 +223,20 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield key, f'"{part}" has more `*` than `criteria`, which has {stars}'
             elif isinstance(part, str) and key != "scale" and not part.startswith("/"):
                 yield key, f'"{part}" is not a pointer from the top of the file, such as "/{part}"'
+
+
+def _find_in_marks(table: Mapping[str, Any], ends: list[int]) -> Iterator[tuple[str, str]]:
+    """Find a pass mark that is not on the scale, and points on a scale whose lower scores are better."""
+    passes, combine, is_turned = table.get("pass"), table.get("combine", "mean"), table.get("better") == "lower"
+    is_number = isinstance(passes, int | float | Decimal) and not isinstance(passes, bool)
+    if ends and combine == "mean" and is_number:
+        low, high = ends
+        if is_turned and not low <= passes < high:
+            yield "pass", f"{passes} is not a score from {low} and below {high}, the `scale`"
+        elif not is_turned and not low < passes <= high:
+            yield "pass", f"{passes} is not a score above {low} and up to {high}, the `scale`"
+    if is_turned and combine == "share":
+        yield "better", '"lower" does not go with `combine = "share"`, as an answer gets points for high scores'
 
 
 def _find_shared(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

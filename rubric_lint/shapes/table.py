@@ -33,13 +33,14 @@ Table = Mapping[str, Any]
 Scale = str | list[int]
 
 KEYS = (
-    *("name", "files", "criteria", "id", "outcome", "weight", "levels", "level-scores", "level-text", "sums", "gate"),
-    *("negative", "parts", "scale", "pass", "total", "combine", "task", "unused"),
+    *("name", "files", "criteria", "id", "outcome", "weight", "weights", "levels", "level-score", "level-scores"),
+    *("level-text", "sums", "gate", "negative", "parts", "scale", "pass", "total", "combine", "better", "rubric"),
+    *("task", "unused"),
 )
 """The keys of a table in the order in which they are written."""
 
 _PERCENT = 100
-_ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
+ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
 """Stands for the scale of criteria that are not read yet: on it, all that speaks of good and bad scores is in doubt."""
 
 _LEVEL_TEXT = Shape("", "").level_text
@@ -370,7 +371,7 @@ def _find_names_in_doubt(shape: Shape, groups: Sequence[Group]) -> set[str]:
     """Return the keys of criteria that may decide their score, which no table says not to count."""
     found: set[str] = set()
     for group in groups:
-        search = DoubtSearch(group.document, shape, (), _ANY_SCALE)
+        search = DoubtSearch(group.document, shape, (), ANY_SCALE)
         entries = list(_walk(group.path, group.items, group.columns.names(Role.PARTS)))
         doubts = [doubt for doubt in search.find_in_criteria(entries) if doubt.setting]
         found |= {str(doubt.place[len(group.path) + 1]) for doubt in doubts}

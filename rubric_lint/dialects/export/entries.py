@@ -149,9 +149,6 @@ def make_sound(name: str, rubric: Rubric, *, keeps_all: bool = False) -> tuple[R
             _check_levels(name, criterion)
             span = (criterion.fields or {}).get(SPAN)
             numbers = [level.number for level in criterion.levels or () if level.number is not None]
-            if span and span[0] > span[1]:
-                message = f"lower levels of `{criterion.id}` are better; elsewhere higher ones are"
-                raise ExportError(name, criterion.path, message)
             if span and span != (min(numbers), max(numbers)) and not keeps_all:
                 message = f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {span[1]} points"
                 raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
@@ -196,6 +193,10 @@ def _check_levels(name: str, criterion: Criterion) -> None:
         raise ExportError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
     if any(level.outcome is None for level in criterion.levels or ()):
         raise ExportError(name, criterion.path, f"a level of `{criterion.id}` does not say what earns it")
+    worst, best = (criterion.fields or {}).get(SPAN, (LOWEST, HIGHEST))
+    if worst > best:
+        message = f"lower levels of `{criterion.id}` are better; elsewhere higher ones are"
+        raise ExportError(name, criterion.path, message)
 
 
 def _word_weight(criterion: Criterion) -> str:
