@@ -7,6 +7,7 @@ tried first: they settle it.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -83,11 +84,11 @@ def read_scale(value: str) -> str | list[int] | None:
     return value if value == YES_NO else None
 
 
-def read_number(value: str) -> int | float | None:
+def read_number(value: str) -> int | Decimal | None:
     """Return the number that a text is; None if it is none."""
     if not re.fullmatch(r"-?\d{1,6}(\.\d{1,6})?", value):
         return None
-    return float(value) if "." in value else int(value)
+    return Decimal(value) if "." in value else int(value)
 
 
 @dataclass(frozen=True)
@@ -185,27 +186,32 @@ class Draft:
                 raise AnswerError(f"`{answer.text}` gives no word a number, such as `{role}=high=3`")
             table[role] = {**table.get(role, {}), word: amount}
         elif role == "scale" and read_scale(value) is not None:
-            table[role] = read_scale(value)
-        elif role in ("pass", "total") and (mark := read_number(value)) is not None:
-            if isinstance(table.get(role), str):  # the place that says it otherwise
-                table["unused"] = _add(table.get("unused", ()), table[role])
-            table[role] = mark
+            if "scale" not in table or not self._has_scale(value):
+                table[role] = read_scale(value)
+        elif role in ("pass", "total") and read_number(value) is not None:
+            self._put_number(table, role, read_number(value))
         elif role in _MARKS:
             self._put_mark(table, answer)
         else:
             self._put_key(table, answer, is_more=is_more)
+
+    def _put_number(self, table: dict[str, Any], role: str, number: int | Decimal | None) -> None:
+        if role == "pass" and number in self._stated_marks:
+            return
+        if isinstance(table.get(role), str):  # the place that says it otherwise
+            table["unused"] = _add(table.get("unused", ()), table[role])
+        table[role] = number
 
     def _refuse_other(self, answers: Sequence[Answer]) -> None:
         """Refuse what the files say otherwise: another scale, another pass mark, and a direction."""
         said = {answer.role: answer.value for answer in answers}
         left_out = {answer.value for answer in answers if answer.role == "unused"}
         scale, stated = read_scale(said.get("scale", "")), self.table.get("scale")
-        if scale and stated not in (None, scale, YES_NO) and self.candidate and not self._has_scale(scale):
+        if scale and stated not in (None, scale, YES_NO) and self.candidate and not self._has_scale(said["scale"]):
             ends = join_words([f"`{visible(str(end))}`" for end in _as_list(stated)], "to")
             raise AnswerError(f"`--scale {said['scale']}` contradicts the files, in which {ends} is the scale")
         mark = read_number(said.get("pass", ""))
-        for view in self.views if mark is not None and self.candidate else ():
-            found = view.document.value(view.threshold_path) if view.threshold and view.threshold_path else mark
+        for found in self._stated_marks if mark is not None and self.candidate else ():
             if found != mark:
                 raise AnswerError(f"`--pass {said['pass']}` contradicts the files, in which {found} passes")
         for view in self.views if said.get("better") == "higher" else ():
@@ -213,8 +219,15 @@ class Draft:
                 if doubt.setting == "direction" and not left_out & {doubt.name, pointer(doubt.place)}:
                     raise AnswerError(f"`--better higher` contradicts the files: {doubt.subject}")
 
-    def _has_scale(self, scale: str | list[int]) -> bool:
+    @cached_property
+    def _stated_marks(self) -> list[Any]:
+        """The pass marks that the files say and that are read."""
+        places = [(view.document, view.threshold_path) for view in self.views if view.threshold]
+        return [document.decimal(place) for document, place in places if place]
+
+    def _has_scale(self, text: str) -> bool:
         """Return whether the criteria are scored on a scale."""
+        scale = read_scale(text)
         found = {_find_ends(entry) for view in self.views for entry in view.data if isinstance(entry, dict)}
         return found == {tuple(scale)} if isinstance(scale, list) else found == {()}
 
@@ -269,7 +282,7 @@ class Draft:
             found += [Question(place, reason, view=view) for place, reason in view.doubts]
         known = self.used | {*_as_list(self.table.get("unused", ()))}
         asked = [key for key in self.candidate.left_over.asked if key not in known] if self.candidate else []
-        if self.candidate and asked:
+        if self.candidate and asked and self.views:
             listed = join_words([f"`{visible(name)}`" for name in asked])
             reason = f"{listed} of the criteria may bear on the score, and nothing says how"
             found.append(Question(self.candidate.paths[0], reason, tuple(asked)))
@@ -308,7 +321,7 @@ class Draft:
 
     @property
     def _are_answered(self) -> bool:
-        """Whether the criteria are likely met or not: they are texts, have points, penalties, or gates that are flags."""
+        """Whether the criteria are likely met or not: texts, or with points, penalties, or gates that are flags."""
         if not self.entries or "negative" in self.table or self.table.get("combine") == "share":
             return True
         for view in self.views:
@@ -364,7 +377,9 @@ class Draft:
         shown = visible(split_pointer(key)[-1] if is_around else key)
         setting, value = self._find_setting(question, view)
         if setting == "direction":
-            yield Way((Answer("better", "lower"),), "the lowest score is the best")
+            lower = Answer("better", "lower")
+            if question not in self.put([lower]).questions:  # all criteria say so
+                yield Way((lower, Answer("unused", key)), "the lowest score is the best")
         elif is_around and setting in ("pass", "fail"):
             yield Way((Answer("pass", key),), f"`{shown}` is the lowest score that passes")
         elif not is_around and setting == "weight" and isinstance(value, str) and read_percent(value) is None:

@@ -39,6 +39,9 @@ TITLE = "home-made rubrics"
 """What messages call the format."""
 
 
+_ADOPT = "run `rubric-lint adopt FILE`"
+
+
 class Decision(StrEnum):
     """What is done about a candidate."""
 
@@ -283,15 +286,16 @@ class Candidate:
         path = self.groups[0].path
         for names in self.columns.rivals.values():
             listed = join_words([f"`{shorten(name)}`" for name in names], "or")
-            yield Question(path, f"nothing says which of {listed} is the weight of a criterion", names, "weight")
+            reason = f"nothing says which of {listed} is the weight of a criterion; {_ADOPT}"
+            yield Question(path, reason, names, "weight")
         if self.columns.has(Role.TEXTS):
             lists = join_words([f"`{shorten(name)}`" for name in self.columns.names(Role.TEXTS)])
             reason = f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
-            yield Question(path, reason, self.columns.names(Role.TEXTS))
+            yield Question(path, reason, self.columns.names(Role.TEXTS), "outcome")
         if place := self._find_not_applicable():
             told = f"`{shorten(str(place[-1]))}` says that a criterion may not apply"
-            yield Question(place, f"{told}, and nothing says how the rest counts then", (str(place[-1]),))
+            yield Question(place, f"{told}, and nothing says how the rest counts then; {_ADOPT}", (str(place[-1]),))
         for sibling in self.siblings:
             name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
-            reason = f"`{name}` may hold criteria too, and is not read; run `rubric-lint adopt FILE`"
+            reason = f"`{name}` may hold criteria too, and is not read; {_ADOPT}"
             yield Question(sibling, reason, (pointer(sibling),))

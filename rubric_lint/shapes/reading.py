@@ -496,7 +496,8 @@ class _Reading:
         if len(numbers) < len(spread):
             unnumbered = next(level for level in spread if level.number is None)
             called = shorten(str(unnumbered.name or unnumbered.text))
-            reason = f"nothing says which score the level `{called}` is; give it one in `level-scores` of the table"
+            reason = f"nothing says which score the level `{called}` is; "
+            reason += "run `rubric-lint adopt FILE`, or give it one in `level-scores`"
             self._doubt(unnumbered.number_place, reason)
             ends = None
         low, high = ends or (Fraction(min(numbers, default=0)), Fraction(max(numbers, default=0)))
@@ -922,7 +923,7 @@ class _Reading:
                 of_way, of_highest = _show(high - way if self.shape.is_turned else low + way), _show(number * high)
                 reason = f"{written} is ambiguous on a scale of {_show(low)} to {_show(high)}"
                 ways = f"{of_way} ({written} of the way) or {of_highest} ({written} of {_show(high)})"
-                self._doubt(place, f"{reason}: write {ways}")
+                self._doubt(place, f"{reason}: write {ways}; or run `rubric-lint adopt FILE`")
                 return None
             return number * high
         return number

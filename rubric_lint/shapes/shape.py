@@ -228,8 +228,8 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _find_in_marks(table: Mapping[str, Any], ends: list[int]) -> Iterator[tuple[str, str]]:
     """Find a pass mark that is not on the scale, and points on a scale whose lower scores are better."""
     passes, combine, is_turned = table.get("pass"), table.get("combine", "mean"), table.get("better") == "lower"
-    is_number = isinstance(passes, int | float | Decimal) and not isinstance(passes, bool)
-    if ends and combine == "mean" and is_number:
+    is_mean = combine == "mean" and not isinstance(passes, bool)
+    if ends and is_mean and isinstance(passes, int | float | Decimal):
         low, high = ends
         if is_turned and not low <= passes < high:
             yield "pass", f"{passes} is not a score from {low} and below {high}, the `scale`"

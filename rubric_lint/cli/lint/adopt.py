@@ -100,7 +100,8 @@ def describe_format(given: Given) -> int:
         return Exit.FOUND if lacks else Exit.CLEAN
     said = (("scale", given.scale), ("pass", given.passes), ("better", given.better))
     answers = (*(Answer(role, value) for role, value in said if value), *given.mapped)
-    is_again = bool(answers) and all(each.settings.shapes for each in files)
+    are_asked = bool(answers) or any(each.doubts for each in files)
+    is_again = are_asked and all(each.settings.shapes and not each.is_foreign for each in files)
     for each in (each for each in files if each.title and not is_again):
         _complain_of_known(each)
     new = [each for each in files if is_again or not each.title]
@@ -138,14 +139,14 @@ class _Adoption:
             drafts = self.draft(answers)
         except AnswerError as fault:
             raise click.UsageError(str(fault)) from None
-        if new := [fault for fault in self.find_faults(drafts) if fault not in before]:
-            raise click.UsageError(f"these answers contradict the files: {new[0]}")
+        if new := self._find_new_faults(before, drafts):
+            raise click.UsageError(new)
         while asked := next(((draft, draft.questions[0]) for draft in drafts if draft.questions), None):
             ways = self._try_ways(drafts, answers, *asked)
             if not _is_terminal() or STDIN in self.given.files:
                 self._show(drafts)
                 return self._tell(drafts, asked[1], answers, ways)
-            chosen = self._ask(asked[1], answers, ways)
+            chosen = self._ask(asked[1], answers, ways, self.find_faults(drafts))
             if not chosen:
                 return self._stop()
             answers = (*answers, *chosen)
@@ -222,6 +223,11 @@ class _Adoption:
                     found.append(f"{each.input.label}:{line}:{column}: {finding.message}")
         return found
 
+    def _find_new_faults(self, before: Sequence[str], drafts: Sequence[Draft]) -> str:
+        """Say which error answers make; empty if they make none."""
+        new = [fault for fault in self.find_faults(drafts) if fault not in before]
+        return f"these answers contradict the files: {new[0]}" if new else ""
+
     def _settle(self, given: _Given, drafts: Iterable[Draft]) -> FileSettings:
         own = [draft for draft in drafts if not set(draft.documents).isdisjoint(given.documents)]
         return given.settings._replace(shapes=tuple(draft.shape for draft in own))
@@ -232,7 +238,7 @@ class _Adoption:
         self, drafts: Sequence[Draft], answers: tuple[Answer, ...], draft: Draft, question: Question
     ) -> list[Way]:
         """Return the ways to answer a question that settle it, and make nothing an error that was none."""
-        before, at = {*self.find_faults(drafts)}, list(drafts).index(draft)
+        before, at = self.find_faults(drafts), list(drafts).index(draft)
         found = []
         for way in dict.fromkeys(draft.list_ways(question)):
             if way.is_whole:
@@ -240,7 +246,7 @@ class _Adoption:
                     after = self.draft((*answers, *way.answers))
                 except AnswerError:
                     continue
-                if question in after[at].questions or not before.issuperset(self.find_faults(after)):
+                if question in after[at].questions or self._find_new_faults(before, after):
                     continue
             found.append(way)
         return sorted(found, key=lambda way: not way.is_whole)
@@ -277,7 +283,9 @@ class _Adoption:
         kept = {"name": given.name, "output": given.output, "stdin_filename": given.stdin_filename, **given.settings}
         return suggest("adopt", *given.files, **options, **kept)
 
-    def _ask(self, question: Question, answers: tuple[Answer, ...], ways: Sequence[Way]) -> tuple[Answer, ...]:
+    def _ask(
+        self, question: Question, answers: tuple[Answer, ...], ways: Sequence[Way], before: Sequence[str]
+    ) -> tuple[Answer, ...]:
         """Ask on a terminal; return what the user says, nothing to stop."""
         click.echo(f"\n{visible(f'{self._place(question)}: {_word_question(question)}')}", err=True)
         for number, way in enumerate(ways, start=1):
@@ -290,11 +298,13 @@ class _Adoption:
                 return ()
             try:
                 chosen = _read_choice(text, ways)
-                self.draft((*answers, *chosen))
+                new = self._find_new_faults(before, self.draft((*answers, *chosen)))
             except (click.BadParameter, AnswerError) as fault:
                 complain(str(fault))
-            else:
+                continue
+            if not new:
                 return chosen
+            complain(new)
 
     # The end.
 

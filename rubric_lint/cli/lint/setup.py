@@ -68,7 +68,7 @@ def init(given: Given) -> None:
 
 @command(
     "files+",
-    "scale pass better map:adopt check output:settings name | color stdin-filename config isolated",
+    "scale pass:adopt better map:adopt check output:settings name | color stdin-filename config isolated",
     short="Describe a format of your own in the settings.",
     examples={
         "rubric-lint adopt evals/rubric.yaml": "Describe the format of a file in the settings",
@@ -78,7 +78,7 @@ def init(given: Given) -> None:
     },
     exits={
         Exit.CLEAN: "the settings describe the files",
-        Exit.FOUND: "no criteria, an open question, or an error in a file, so that `score` refuses it; or with --check, "
+        Exit.FOUND: "no criteria, an open question, or an error in a file, so that `score` refuses it; with --check, "
         "the settings do not describe a file whole",
         Exit.USAGE: "usage error, a file that cannot be read, or an answer that does not fit the files",
     },
