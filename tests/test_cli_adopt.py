@@ -1,5 +1,7 @@
 """`rubric-lint adopt` describes the format of files in the settings, so that all commands read them."""
 
+import json
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 from cases import read_cases
 from lint_command import call
 
+from rubric_lint.project.adoption import write_tables
 from rubric_lint.run.summary import Summary
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -41,19 +44,20 @@ criteria:
 """
 
 
-def test_fields_that_may_bear_on_the_score_are_asked_about_and_never_called_unused(said):
+def test_nothing_is_written_before_fields_that_may_bear_on_the_score_are_named(said):
     write(a_yaml=ASKED)
-    report, _, code = call("adopt", "a.yaml")
-    assert (code, settings()["shape"][0]["unused"]) == (0, ["owner", "common_mistakes"])
-    said(report)
+    report, errors, code = call("adopt", "a.yaml")
+    assert (code, [path.name for path in Path().iterdir()]) == (1, ["a.yaml"])
+    said(report, errors)
+    left_out = [f"--map=unused={key}" for key in ("if_missing", "effect", "only_if")]
+    assert call("adopt", "a.yaml", *left_out)[2] == 0
+    assert settings()["shape"][0]["unused"] == ["owner", "common_mistakes", "if_missing", "effect", "only_if"]
+    assert call("adopt", "--check", "a.yaml") == ("", "", 0)
+    table = Path("rubric-lint.toml").read_text("utf-8")
+    Path("rubric-lint.toml").write_text(table.replace('"if_missing", "effect", ', ""), "utf-8")
     _, errors, code = call("adopt", "--check", "a.yaml")
     assert code == 1
     said(errors)
-    table = Path("rubric-lint.toml").read_text("utf-8")
-    Path("rubric-lint.toml").write_text(
-        table.replace('["owner"', '["if_missing", "effect", "only_if", "owner"'), "utf-8"
-    )
-    assert call("adopt", "--check", "a.yaml") == ("", "", 0)
 
 
 LEVELS = '{{"criteria": [{{"name": "{}", "levels": {{"1": "Blames the reader", "3": "Thanks the reader"}}}}]}}\n'
@@ -96,7 +100,9 @@ FORMATS = read_cases(__file__)["FORMATS"]
 @pytest.mark.parametrize(("options", "text"), FORMATS.values(), ids=FORMATS)
 def test_what_a_format_becomes_in_the_settings_and_what_is_read_by_them(options, text, said):
     write(a_yaml=text)
-    said(call("adopt", "a.yaml", *options.split()), Path("rubric-lint.toml").read_text("utf-8"))
+    table = Path("rubric-lint.toml")
+    result = call("adopt", "a.yaml", *shlex.split(options))
+    said(result, table.read_text("utf-8") if table.exists() else "")
     said(call("a.yaml", "--no-cache", "--format=concise"))
 
 
@@ -143,7 +149,7 @@ def test_files_of_one_format_share_a_table_and_a_pattern():
 
 def test_two_formats_in_one_file_are_two_tables():
     write(a_yaml=f"text_criteria:\n{ITEMS}\nmore:\n  code_criteria:\n  {ITEMS}\n")
-    assert call("adopt", "a.yaml")[2] == 0
+    assert call("adopt", "a.yaml")[2] == 1
     assert call("adopt", "a.yaml", "--scale=1-5")[2] == 0
     assert [(table["name"], table["criteria"], table["scale"]) for table in settings()["shape"]] == [
         ("a", "/text_criteria", [1, 5]),
@@ -155,14 +161,141 @@ def test_two_formats_in_one_file_are_two_tables():
 ITEMS = "  - {id: a, weight: 1, text: Names the window}"
 
 
-def test_a_scale_that_nothing_says_is_asked_for_and_can_be_given_later(said):
+def test_a_scale_that_nothing_says_is_asked_for(said):
     write(tone_yaml=TONE.replace("scale: [1, 5]\n", ""))
-    report, _, code = call("adopt", "tone.yaml")
-    assert code == 0
-    said(report)
-    assert {*TABLE} - {*settings()["shape"][0]} == {"scale", "gate"}
+    said(call("adopt", "tone.yaml"))
+    assert not Path("rubric-lint.toml").exists()
     assert call("adopt", "tone.yaml", "--scale", "1-5")[2] == 0
     assert settings() == {"shape": [TABLE | {"scale": [1, 5]}]}
+
+
+ANSWERS = {
+    "the weight of two columns": (
+        [{"study": 0.6, "essay": 0.3}, {"study": 0.4, "essay": 0.7}],
+        ["weight=study", "unused=essay"],
+        {"weight": "study", "unused": ["essay"]},
+    ),
+    "points": ([{"size": 2}, {"size": 3}], ["points=size"], {"weight": "size", "combine": "share"}),
+    "words as weights": (
+        [{"importance": "high"}, {"importance": "low"}],
+        ["weight=importance", "weights=high=3", "weights=low=0.5"],
+        {"weight": "importance", "weights": {"high": 3, "low": 0.5}},
+    ),
+    "a flag as a gate": ([{"vital": True}, {"vital": False}], ["gate=vital"], {"gate": "vital"}),
+    "a word as a gate": (
+        [{"rank": "top"}, {"rank": "low"}],
+        ["gate=rank=top"],
+        {"gate": {"rank": "top"}},
+    ),
+    "words as penalties": (
+        [{"sign": "avoid"}, {"sign": "include"}],
+        ["negative=sign=avoid"],
+        {"negative": {"sign": "avoid"}},
+    ),
+    "another text": (
+        [{"ask": "Does it?"}, {"ask": "Is it?"}],
+        ["outcome=ask", "unused=text"],
+        {"outcome": "ask", "unused": ["text"]},
+    ),
+    "another name": ([{"code": "A"}, {"code": "B"}], ["id=code", "unused=key"], {"id": "code", "unused": ["key"]}),
+}
+
+
+@pytest.mark.parametrize(("fields", "roles", "expected"), ANSWERS.values(), ids=ANSWERS)
+def test_an_answer_is_a_setting_of_the_table(fields, roles, expected):
+    criteria = [
+        {"key": key, "text": f"Names the {key}"} | more for key, more in zip(("day", "year"), fields, strict=True)
+    ]
+    write(a_json=json.dumps({"criteria": criteria}))
+    _, errors, code = call("adopt", "a.json", "--scale=yes-no", *(f"--map={role}" for role in roles))
+    assert (code, errors) == (0, "")
+    (table,) = settings()["shape"]
+    own = {
+        "name": "a",
+        "files": ["/a.json"],
+        "criteria": "/criteria",
+        "id": "key",
+        "outcome": "text",
+        "scale": "yes-no",
+    }
+    assert table == own | expected
+
+
+MARKED = TONE.replace("overall_pass_threshold: 3", "pass mark: 70%")
+WRONG = {
+    "a role that is none": ["--map", "wieght=weight"],
+    "a role without a key": ["--map", "weight"],
+    "a key that no criterion has": ["--map", "weight=wieght"],
+    "a word that no criterion has": ["--map", "negative=owner_team=sales"],
+    "a word without a number": ["--map", "weights=high"],
+    "a key around criteria": ["--map", "gate=/version"],
+    "a key of criteria as the pass mark": ["--map", "pass=weight"],
+    "another scale": ["--scale", "0-10"],
+    "a scale of decimals": ["--scale", "0-1"],
+    "a pass mark beyond the scale": ["--pass", "150"],
+    "a pass mark in percent": ["--pass", "70%"],
+    "texts as weights": ["--map", "weight=description", "--map", "outcome=owner_team"],
+    "another way to combine": ["--map", "combine=median"],
+}
+
+
+@pytest.mark.parametrize("options", WRONG.values(), ids=WRONG)
+def test_an_answer_that_does_not_fit_the_file_is_wrong_use(options, said):
+    write(tone_yaml=MARKED)
+    report, errors, code = call("adopt", "tone.yaml", *options)
+    assert (report, code, Path("rubric-lint.toml").exists()) == ("", 2, False)
+    said(errors.splitlines()[-1])
+
+
+def test_a_pass_mark_of_the_file_is_not_replaced_by_another():
+    write(tone_yaml=TONE)
+    errors, code = call("adopt", "tone.yaml", "--pass=4")[1:]
+    assert ("contradicts the files, in which 3 passes" in errors, code) == (True, 2)
+    assert call("adopt", "tone.yaml", "--pass=3", "--scale=1-5")[2] == 0
+    assert settings() == {"shape": [TABLE]}
+
+
+def test_an_answer_changes_the_table_that_there_is_and_nothing_else_of_it():
+    write(tone_yaml=MARKED)
+    table = TABLE | {"pass": "/pass mark", "outcome": ["description", "text"]}
+    Path("rubric-lint.toml").write_text(write_tables([table], "rubric-lint.toml"), "utf-8")
+    assert call("adopt", "tone.yaml")[2] == 1
+    assert call("adopt", "tone.yaml", "--pass=3.8")[2] == 0
+    assert settings() == {"shape": [table | {"pass": 3.8, "unused": ["owner_team", "/pass mark"]}]}
+
+
+LOW = TONE.replace("scale: [1, 5]", "scale: {min: 0, max: 4, direction: lower_is_better}")
+
+
+def test_a_scale_whose_lowest_score_is_the_best_is_said():
+    write(tone_yaml=LOW)
+    assert "contradicts the files" in call("adopt", "tone.yaml", "--better=higher")[1]
+    assert call("adopt", "tone.yaml", "--better=lower")[2] == 0
+    assert settings()["shape"][0]["better"] == "lower"
+    record = '{"output": {"checks": [{"id": "tone", "level": 1}, {"id": "facts", "level": 0}]}}'
+    result = json.loads(call("score", "tone.yaml", "-", "--format=jsonl", stdin=record)[0])
+    assert (round(result["score"], 9), result["verdict"]) == (round(5 / 6, 9), "pass")
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    monkeypatch.setattr("rubric_lint.cli.lint.adopt._is_terminal", lambda: True)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_terminal_is_asked_one_question_after_the_other(said):
+    write(tone_yaml=MARKED.replace("scale: [1, 5]\n", ""))
+    answers = "x\n--scale 0-1\n--scale 3-5\n--scale 1-5\n--map pass=weight\n1\n"
+    report, errors, code = call("adopt", "tone.yaml", stdin=answers)
+    assert (code, settings()["shape"][0]["pass"]) == (0, 3.8)
+    said(errors, report)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_an_empty_answer_stops_and_writes_nothing():
+    write(tone_yaml=MARKED)
+    _, errors, code = call("adopt", "tone.yaml", stdin="\n")
+    assert (code, "nothing was written" in errors, Path("rubric-lint.toml").exists()) == (1, True, False)
 
 
 CASES = "- {{id: a, {0}: What is the price of it, {1}: {2}}}\n- {{id: b, {0}: When is it open, {1}: {2}}}\n"

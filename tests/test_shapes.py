@@ -14,8 +14,10 @@ from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
+from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import RubricError, load_models, load_rubrics
 from rubric_lint.shapes.shape import Shape
+from rubric_lint.show.examples import make_examples
 
 TABLES = read_cases(__file__)
 
@@ -235,6 +237,49 @@ def test_levels_that_are_worth_points_are_not_written_as_levels_worth_nothing(sa
         make_sound("a", rubric.rubric)
     said(caught.value.message)
     assert make_sound("a", rubric.rubric, keeps_all=True) == (rubric.rubric, [])  # JSON says what each level is worth
+
+
+def test_lower_scores_are_better_if_the_table_says_so(said):
+    table, text = TABLES["LOWER"]
+    worth = [(0, "1"), (1, "3/4"), (2, "1/2"), (3, "1/4"), (4, "0")]
+    assert mean(text, table) == {"rubric": (Decimal("0.75"), [("a", "3/4", 2, worth), ("b", "1/4", None, worth)])}
+    (rubric,) = load_rubrics("rubric.yaml", text.encode(), settings(table)).values()
+    assert [grade.answer for grade in rubric.criteria[0].grades if grade.gate_met] == [0, 1, 2]
+    scored = {answers: rubric.grade(JudgeOutput(answers, (None, None))) for answers in ((0, 0), (1, 1), (1, 2), (3, 0))}
+    assert {answers: (str(each.score), str(each.verdict)) for answers, each in scored.items()} == {
+        (0, 0): ("1", "pass"),
+        (1, 1): ("3/4", "pass"),
+        (1, 2): ("11/16", "fail"),
+        (3, 0): ("7/16", "fail"),
+    }
+    assert found(text, table) == []
+    said([each.title for each in make_examples(rubric)])
+    with pytest.raises(ExportError) as caught:
+        make_sound("a", rubric.model, keeps_all=True)
+    said(caught.value.message)
+
+
+REFUSED = {
+    "only some criteria say it": ({"name: a": "name: z", ", direction: lower_is_better}\n  - ": "}\n  - "}, "direction"),
+    "a part of the scale": ({"pass: 1": "pass: 0.7"}, "0.7 is ambiguous"),
+}
+
+
+@pytest.mark.parametrize(("change", "reason"), REFUSED.values(), ids=REFUSED)
+def test_a_scale_that_may_be_turned_for_some_criteria_alone_is_not_scored(change, reason, said):
+    table, text = TABLES["LOWER"]
+    for old, new in change.items():
+        text = text.replace(old, new)
+    with pytest.raises(RubricError) as caught:
+        load_rubrics("rubric.yaml", text.encode(), settings(table))
+    assert reason in str(caught.value)
+    said(str(caught.value))
+
+
+def test_marks_beyond_a_scale_that_is_turned_are_findings():
+    table, text = TABLES["LOWER"]
+    marks = text.replace("pass: 1", "pass: 4").replace("most: 2", "most: -1")
+    assert [each[:2] for each in found(marks, table)] == [("4", "bounds.threshold"), ("-1", "bounds.threshold")]
 
 
 @pytest.mark.parametrize("text", TABLES["a field of which the"])

@@ -287,6 +287,10 @@ Decision
 Format
     name NAME  What messages call the format.  [default: the file]
     scale LOW-HIGH reads=lint.adopt:read_scale  Scale of the scores: 1-5, or yes-no.
+    pass:adopt MARK name=passes reads=lint.adopt:read_mark  Lowest score that passes, on the scale of the files.
+    better higher|lower metavar=SCORES  Which scores are better.
+    map:adopt ROLE=KEY* name=mapped reads=lint.adopt:read_roles  Say what a key is: weight, gate, outcome, unused or any
+        other setting of a table. Can be repeated.
 Sample
     sample 1.. default=60  Answers to draw.
 Content

@@ -261,7 +261,9 @@ ASKED = "asked"
 
 
 SPAN = "span"
-"""The field of a criterion in a view that holds the levels that are worth 0 and 1, if not its lowest and highest."""
+"""The field of a criterion in a view that holds the levels that are worth 0 and 1, if not its lowest and highest.
+
+The first is the higher one if lower levels are better."""
 
 
 class Level(NamedTuple):

@@ -9,6 +9,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from rubric_lint.messages import UserError
@@ -74,6 +75,8 @@ def write_value(value: Any) -> str:
             return f"{{ {', '.join(f'{_write_key(key)} = {write_value(each)}' for key, each in value.items())} }}"
         case list() | tuple():
             return f"[{', '.join(map(write_value, value))}]"
+        case Decimal():
+            return str(value)
         case _:
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -104,8 +104,9 @@ class ShowText:
             weight = "?" if each.weight is None else f"{each.weight:.12g}"
             share = ("?", "") if each.share is None else (str(each.share), percent(each.share))
             check = "must not be met" if each.is_negated else "must be met"
-            lowest = f">= {each.gate}" if each.bands or each.levels else check
-            table.append((name, weight, *share, "-" if each.gate is None else lowest))
+            sign = "<=" if each.is_turned else ">="
+            worst = f"{sign} {each.gate}" if each.bands or each.levels else check
+            table.append((name, weight, *share, "-" if each.gate is None else worst))
         widths = [max(map(width, column)) for column in zip(*table, strict=True)]
         lines = [_align(row, widths) for row in table]
         yield self._look.paint("gutter", f"  {lines[0].rstrip()}")

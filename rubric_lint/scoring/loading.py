@@ -99,10 +99,17 @@ def _scores(scale: Scale, gate: int | None, span: tuple[int, int]) -> tuple[Grad
 
 
 def _spread(outcomes: Mapping[int, str | None], gate: int | None, span: tuple[int, int]) -> tuple[Grade, ...]:
-    """Return the grades of numbers, of which the span is worth 0 to 1."""
-    lowest, highest = span
+    """Return the grades of numbers, of which the span is worth 0 to 1; the gate is the worst one that passes."""
+    worst, best = span
+    sign = 1 if best > worst else -1
     return tuple(
-        Grade(number, Fraction(number - lowest, highest - lowest), 0, gate is None or number >= gate, outcomes[number])
+        Grade(
+            number,
+            Fraction(number - worst, best - worst),
+            0,
+            gate is None or (number - gate) * sign >= 0,
+            outcomes[number],
+        )
         for number in sorted(outcomes)
     )
 

@@ -1,7 +1,7 @@
 """Criteria that a document may hold: what speaks for them, the table that describes them, and what is left open."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from rubric_lint.shapes.shape import Shape
 from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over
 from rubric_lint.shapes.vocabulary import Foreign
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
 
 
@@ -40,6 +40,9 @@ TITLE = "home-made rubrics"
 """What messages call the format."""
 
 
+_ADOPT = "run `rubric-lint adopt FILE`"
+
+
 class Decision(StrEnum):
     """What is done about a candidate."""
 
@@ -50,10 +53,17 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True)
 class Question:
-    """What only the author of a file can say, with its place; without an answer, nothing is scored."""
+    """What only the author of a file can say, with its place; without an answer, nothing is scored.
+
+    `keys` are those it is about: one of them has the `role`, or, with `unused`, none of them counts. `view` is the
+    rubric that it is about, if the reading of that asks it.
+    """
 
     place: Path
     reason: str
+    keys: tuple[str, ...] = ()
+    role: str = "unused"
+    view: View | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +262,7 @@ class Candidate:
     @cached_property
     def open(self) -> list[Question]:
         """What the file leaves open whatever the table says."""
-        return [Question(place, reason) for place, reason in self._list_open()]
+        return list(self._list_open())
 
     @cached_property
     def questions(self) -> list[Question]:
@@ -263,14 +273,17 @@ class Candidate:
             found += [Question(view.path, view.unscorable)] if view.unscorable else []
         return list(dict.fromkeys(found))
 
-    def _list_open(self) -> Iterator[tuple[Path, str]]:
+    def _list_open(self) -> Iterator[Question]:
         path = self.groups[0].path
         for names in self.columns.rivals.values():
             listed = join_words([f"`{shorten(name)}`" for name in names], "or")
-            yield path, f"nothing says which of {listed} is the weight of a criterion"
+            reason = f"nothing says which of {listed} is the weight of a criterion; {_ADOPT}"
+            yield Question(path, reason, names, "weight")
         if self.columns.has(Role.TEXTS):
             lists = join_words([f"`{shorten(name)}`" for name in self.columns.names(Role.TEXTS)])
-            yield path, f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
+            reason = f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
+            yield Question(path, reason, self.columns.names(Role.TEXTS), "outcome")
         for sibling in self.siblings:
             name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
-            yield sibling, f"`{name}` may hold criteria too, and is not read; run `rubric-lint adopt FILE`"
+            reason = f"`{name}` may hold criteria too, and is not read; {_ADOPT}"
+            yield Question(sibling, reason, (pointer(sibling),))

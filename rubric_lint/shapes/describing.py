@@ -23,7 +23,11 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
 
     What looks like criteria comes before anything else; cases with what is expected of them are none.
     """
-    found = [each for each in understand_all(documents, hints) if not (each.is_apart or _asks_only(each))]
+    return understand_all(documents, hints, _choose)
+
+
+def _choose(candidates: Sequence[Candidate]) -> list[Candidate]:
+    found = [each for each in candidates if not (each.is_apart or _asks_only(each))]
     told = [each for each in found if each.columns.has_text]
     sure = [each for each in told if each.is_rubric or each.is_near]
     marked = [each for each in told if each.groups[0].is_marked or each.are_texts or Sign.NAME in each.signs]

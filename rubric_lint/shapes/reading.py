@@ -496,7 +496,8 @@ class _Reading:
         if len(numbers) < len(spread):
             unnumbered = next(level for level in spread if level.number is None)
             called = shorten(str(unnumbered.name or unnumbered.text))
-            reason = f"nothing says which score the level `{called}` is; give it one in `level-scores` of the table"
+            reason = f"nothing says which score the level `{called}` is; "
+            reason += "run `rubric-lint adopt FILE`, or give it one in `level-scores`"
             self._doubt(unnumbered.number_place, reason)
             ends = None
         low, high = ends or (Fraction(min(numbers, default=0)), Fraction(max(numbers, default=0)))
@@ -518,6 +519,9 @@ class _Reading:
             name = level.name or (str(level.number) if level.number is not None and unit != level.number else "")
             told = {} if level.place == at else {"expected_outcome": level.text}
             entry["levels"].append({"level": unit, **({"name": name} if name else {}), **told})
+            if self.shape.is_turned and unit is not None:
+                first, last = entry.get(SPAN, (unit, unit))
+                entry[SPAN] = (max(first, unit), min(last, unit))
             self.draft.put(own, level.place)
             if told:
                 self.draft.put((*own, "level"), level.number_place, is_key=level.is_key)
@@ -532,7 +536,7 @@ class _Reading:
         """Doubt levels whose names or texts get worse while the numbers rise."""
         graded = [level for level in levels if level.number is not None]
         words = [(level.number or Decimal(0), level.name or str(level.text or "")) for level in graded]
-        if fall := find_fall(words):
+        if not self.shape.better and (fall := find_fall(words)):
             lowest = min(graded, key=lambda level: level.number or 0)
             self._doubt(lowest.number_place, f"{word_fall(fall)}; turn the numbers around")
 
@@ -631,7 +635,8 @@ class _Reading:
         if ends is None:
             entry[field] = 0 if gate == 0 else HIGHEST
         elif levels:
-            entry[field] = max(levels) if gate is None else _reach(levels, gate, lowest, highest)
+            best = min(levels) if self.shape.is_turned else max(levels)
+            entry[field] = best if gate is None else _reach(levels, gate, (lowest, highest), down=self.shape.is_turned)
         self.draft.put((index, field), marked.place)
 
     def _doubt_node(self, place: Path) -> None:
@@ -648,9 +653,12 @@ class _Reading:
             reason = f"nothing says of what {_show(scored)}, the gate, is a part: the scale ends at {_show(ends[1])}"
             self._doubt(place, reason)
             return None
-        effect = "is never met" if scored > ends[1] else "is always met"
-        self._report_threshold(place, scored, ends, f"gate {effect}")
+        self._report_threshold(place, scored, ends, f"gate {self._word_effect(scored > ends[1])}")
         return None
+
+    def _word_effect(self, is_above: bool) -> str:
+        """Say what a mark does that is above the scale, or below it."""
+        return "is never met" if is_above != self.shape.is_turned else "is always met"
 
     def _find_gate(self, leaf: _Leaf) -> Written | None:
         """Return what says that a criterion must be met; nothing does where one field is false, as `blocker: false`."""
@@ -863,11 +871,12 @@ class _Reading:
         if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
             reason = f"nothing says whether 1, the threshold, is a score of 0 to {_show(high)} or all of it"
             self._doubt(place, f"{reason}; for all of it, write {_show(high)}")
-        elif scored is not None and low < scored <= high:
-            return _decimal((scored - low) / (high - low)), place
         elif scored is not None and low < high:
-            effect = "is never met" if scored > high else "is always met"
-            self._report_threshold(place, scored, (low, high), f"threshold {effect}")
+            share = (high - scored if self.shape.is_turned else scored - low) / (high - low)
+            if 0 < share <= 1:
+                return _decimal(share), place
+            is_above = scored > high or (self.shape.is_turned and scored == high)
+            self._report_threshold(place, scored, (low, high), f"threshold {self._word_effect(is_above)}")
         return None, place
 
     def _advise_whole(self, passes: Fraction, ends: Ends, place: Path | None) -> str:
@@ -908,12 +917,13 @@ class _Reading:
         Where its scale is in doubt, nothing is scored.
         """
         if is_part or (high > 1 and 0 < number < 1):
-            if low:
+            if low or self.shape.is_turned:
                 written = f"{_show(number * 100)}%" if is_part else _show(number)
-                of_way, of_highest = _show(low + number * (high - low)), _show(number * high)
+                way = number * (high - low)
+                of_way, of_highest = _show(high - way if self.shape.is_turned else low + way), _show(number * high)
                 reason = f"{written} is ambiguous on a scale of {_show(low)} to {_show(high)}"
                 ways = f"{of_way} ({written} of the way) or {of_highest} ({written} of {_show(high)})"
-                self._doubt(place, f"{reason}: write {ways}")
+                self._doubt(place, f"{reason}: write {ways}; or run `rubric-lint adopt FILE`")
                 return None
             return number * high
         return number
@@ -946,10 +956,13 @@ class _Reading:
         self._report("bounds", "threshold", at, {"field": field, "found": _show(found), **values}, part)
 
 
-def _reach(levels: Sequence[int], score: Fraction, lowest: Fraction, highest: Fraction) -> int:
-    """Return the first of some levels that is worth a score of a scale, the last if none is."""
+def _reach(levels: Sequence[int], score: Fraction, ends: Ends, *, down: bool) -> int:
+    """Return the first of some levels that is worth a score, the last if none is; `down` from the highest."""
+    lowest, highest = ends
     unit = Fraction(max(levels) - min(levels)) / (highest - lowest) if highest > lowest else Fraction(1)
     wanted = min(levels) + (score - lowest) * unit
+    if down:
+        return max((level for level in levels if level <= wanted), default=min(levels))
     return min((level for level in levels if level >= wanted), default=max(levels))
 
 

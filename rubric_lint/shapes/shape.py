@@ -30,7 +30,8 @@ class Shape:
     """How a format writes rubrics; docs/settings.md explains each setting of the same name.
 
     `criteria` is the pointer to the criteria of each rubric; a `*` in another pointer stands for what the same one is
-    there. `passes` is the setting `pass`. An empty `combine` is a mean that nobody asked for.
+    there. `passes` is the setting `pass`. An empty `combine` is a mean that nobody asked for, and an empty `better` a
+    scale on which nobody said that higher scores are better.
     """
 
     name: str
@@ -52,9 +53,15 @@ class Shape:
     passes: Part | None = None
     total: Part | None = None
     combine: str = ""
+    better: str = ""
     rubric: str = ""
     task: str = ""
     unused: Names = ()
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether lower scores are better."""
+        return self.better == "lower"
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> "Shape":
@@ -71,6 +78,8 @@ def dialect_of(shape: Shape) -> Dialect:
     gates = tuple(name for name, _ in shape.gate)
     fields |= {"required_min_score": gates, "required_min_level": gates}
     without = {"mixing", "not-self-contained", "score-in-text", *(() if shape.id else ("missing-id",))}
+    if shape.is_turned:
+        without |= {"inverted-scale", "idle-gate"}
     return Dialect(
         "shape",
         shape.name,
@@ -195,14 +204,13 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Find the settings of a valid table that contradict each other: the setting, and what is wrong."""
     if not table.keys() & {"outcome", "levels"}:
         yield "", "has neither `outcome` nor `levels`, so nothing says what a criterion asks for; name one of them"
-    scale, passes, combine = table.get("scale"), table.get("pass"), table.get("combine", "mean")
-    ends = scale if isinstance(scale, list) and not any(isinstance(end, str) for end in scale) else None
+    scale = table.get("scale")
+    ends = [end for end in scale if not isinstance(end, str)] if isinstance(scale, list) else []
+    ends = ends if len(ends) == 2 else []
     if ends and ends[0] >= ends[1]:
         one, other = ", which is one score; write the lowest and the highest", "; write the lowest score first"
         yield "scale", f"goes from {ends[0]} to {ends[1]}{one if ends[0] == ends[1] else other}"
-    is_number = isinstance(passes, int | Decimal) and not isinstance(passes, bool)
-    if ends and ends[0] < ends[1] and combine == "mean" and is_number and not ends[0] < passes <= ends[1]:
-        yield "pass", f"{passes} is not a score above {ends[0]} and up to {ends[1]}, the `scale`"
+    yield from _find_in_marks(table, ends if ends and ends[0] < ends[1] else [])
     needs = (("weights", "weight"), *((key, "levels") for key in ("level-score", "level-scores", "level-text", "sums")))
     for key, need in needs:
         if key in table and need not in table:
@@ -216,6 +224,20 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield key, f'"{part}" has more `*` than `criteria`, which has {stars}'
             elif isinstance(part, str) and key != "scale" and not part.startswith("/"):
                 yield key, f'"{part}" is not a pointer from the top of the file, such as "/{part}"'
+
+
+def _find_in_marks(table: Mapping[str, Any], ends: list[int]) -> Iterator[tuple[str, str]]:
+    """Find a pass mark that is not on the scale, and points on a scale whose lower scores are better."""
+    passes, combine, is_turned = table.get("pass"), table.get("combine", "mean"), table.get("better") == "lower"
+    is_mean = combine == "mean" and not isinstance(passes, bool)
+    if ends and is_mean and isinstance(passes, int | float | Decimal):
+        low, high = ends
+        if is_turned and not low <= passes < high:
+            yield "pass", f"{passes} is not a score from {low} and below {high}, the `scale`"
+        elif not is_turned and not low < passes <= high:
+            yield "pass", f"{passes} is not a score above {low} and up to {high}, the `scale`"
+    if is_turned and combine == "share":
+        yield "better", '"lower" does not go with `combine = "share"`, as an answer gets points for high scores'
 
 
 def _find_shared(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

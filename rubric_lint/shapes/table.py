@@ -33,13 +33,14 @@ Table = Mapping[str, Any]
 Scale = str | list[int]
 
 KEYS = (
-    *("name", "files", "criteria", "id", "outcome", "weight", "levels", "level-scores", "level-text", "sums", "gate"),
-    *("negative", "parts", "scale", "pass", "total", "combine", "task", "unused"),
+    *("name", "files", "criteria", "id", "outcome", "weight", "weights", "levels", "level-score", "level-scores"),
+    *("level-text", "sums", "gate", "negative", "parts", "scale", "pass", "total", "combine", "better", "rubric"),
+    *("task", "unused"),
 )
 """The keys of a table in the order in which they are written."""
 
 _PERCENT = 100
-_ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
+ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
 """Stands for the scale of criteria that are not read yet: on it, all that speaks of good and bad scores is in doubt."""
 
 _LEVEL_TEXT = Shape("", "").level_text
@@ -360,7 +361,7 @@ def _find_names_in_doubt(shape: Shape, groups: Sequence[Group]) -> set[str]:
     """Return the keys of criteria that may decide their score, which no table says not to count."""
     found: set[str] = set()
     for group in groups:
-        search = UnmappedSearch(group.document, shape, group.path, scales=_ANY_SCALE)
+        search = UnmappedSearch(group.document, shape, group.path, scales=ANY_SCALE)
         entries = list(list_entries(group.items, group.path, group.columns.names(Role.PARTS)))
         found |= {str(key.place[len(group.path) + 1]) for key in search.find_in_criteria(entries)}
     return found

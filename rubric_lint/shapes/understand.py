@@ -3,7 +3,7 @@
 `understand` is the one function that says so; checks, `show`, `adopt`, scores and near misses ask it.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,8 +55,15 @@ def understand(document: Document, hints: Hints = Hints()) -> list[Candidate]:
     return understand_all([document], hints)
 
 
-def understand_all(documents: Sequence[Document], hints: Hints = Hints()) -> list[Candidate]:
-    """Return what documents of one format may hold, those of one form together; see `understand`."""
+def understand_all(
+    documents: Sequence[Document],
+    hints: Hints = Hints(),
+    choose: Callable[[Sequence[Candidate]], Sequence[Candidate]] | None = None,
+) -> list[Candidate]:
+    """Return what documents of one format may hold, those of one form together; see `understand`.
+
+    Where the user says that they hold criteria, `choose` returns those to look at.
+    """
     parsed = Parsed()
     every: list[Group] = []
     chosen: list[Group] = []
@@ -71,20 +78,26 @@ def understand_all(documents: Sequence[Document], hints: Hints = Hints()) -> lis
     made = [candidate for alike in cluster(chosen) for candidate in builder.build(alike)]
     if not hints.asks:
         made = [each for each in made if each.is_rubric or each.is_near]
-        made = list(_add_siblings(parsed, made, every))
+        whole = [(each, _find_whole(each, made)) for each in made]
+        parts = [part for _, part in whole if part]
+        made = list(_add_siblings(parsed, [each for each, part in whole if not part], every, parts))
+    elif choose:
+        made = list(_add_siblings(parsed, choose(made), every))
     return sorted(made, key=lambda each: -each.count)
 
 
-def _add_siblings(parsed: Parsed, made: Sequence[Candidate], groups: Sequence[Group]) -> Iterator[Candidate]:
-    """Yield the candidates of a document that are no part of others, each with what may hold criteria beside it."""
-    parts = [_find_whole(each, made) for each in made]
-    whole = [each for each, part in zip(made, parts, strict=True) if not part]
-    paths = [path for each in whole for path in each.paths]
-    read = [place for each in whole for beside in each.besides for place in beside.places.values()]
-    for each in whole:
+def _add_siblings(
+    parsed: Parsed, made: Sequence[Candidate], groups: Sequence[Group], parts: Sequence[Path] = ()
+) -> Iterator[Candidate]:
+    """Yield candidates with what may hold criteria beside them; `parts` are places of what may be a part of them."""
+    for each in made:
+        own = [other for other in made if other.document is each.document]
+        paths = [path for other in own for path in other.paths]
+        read = [place for other in own for beside in other.besides for place in beside.places.values()]
         siblings = find_siblings(each.document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)
-        found = list(dict.fromkeys((*siblings, *filter(None, parts))))
-        alike = _find_alike(each, groups, {*paths, *found})
+        found = list(dict.fromkeys((*siblings, *parts)))
+        beside = [group for group in groups if group.document is each.document]
+        alike = _find_alike(each, beside, {*paths, *found})
         yield replace(each, siblings=list(dict.fromkeys((*found, *alike))))
 
 

@@ -60,12 +60,11 @@ class UnmappedKey:
     def reason(self) -> str:
         """What is said of it where a table of the settings describes the criteria, or can."""
         if self.quote:
-            advice = (
-                f"turn the scale around, or name {self._named(self.name)} under `unused` in a table of the settings"
-            )
+            unused = f"name {self._named(self.name)} under `unused`"
+            advice = f'write `better = "lower"` into a table of the settings, or {unused}'
             return f"{self._word_quote()}; {advice}"
         table = "in a table of the settings, which `rubric-lint adopt FILE` writes,"
-        return f"{self._word_subject()}, and is not read; {table} {self._advise()}"
+        return f"{self.subject}, and is not read; {table} {self._advise()}"
 
     def word_without_table(self, mark: str = "") -> str:
         """Say what it may be, and what to do where no table describes the criteria.
@@ -78,7 +77,7 @@ class UnmappedKey:
             advice = mark or self._advise_settings()
         else:
             advice = _ADVICE_WITHOUT_TABLE.get(self.role, _WITHOUT_TABLE)
-        return f"{self._word_subject()}, and is not read; {advice}"
+        return f"{self.subject}, and is not read; {advice}"
 
     def _named(self, name: str) -> str:
         """Return how a table names the key: by its pointer around criteria, as a name there is that of a field."""
@@ -87,8 +86,9 @@ class UnmappedKey:
     def _word_quote(self) -> str:
         return f'`{self.name}` says "{shorten(self.quote)}", but the highest score is read as the best'
 
-    def _word_subject(self) -> str:
-        """Say what it may be."""
+    @property
+    def subject(self) -> str:
+        """What it may be."""
         one, several = _SUBJECTS[self.role]
         said = f": {shorten(self.value)}" if isinstance(self.value, str) else ""
         return f"`{self.name}` may hold {several}" if self.is_several else f"`{self.name}{said}` may {one}"
@@ -154,7 +154,7 @@ _ADVICE = {
         'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`; no other '
         "way is scored"
     ),
-    Role.DIRECTION: "{without}; no table turns a scale around, so give the best answer the highest score",
+    Role.DIRECTION: 'write `better = "lower"` if the lowest score is the best of each criterion, or {without}',
     Role.LEFT_OUT: "{without}; if a criterion is left out, remove that criterion",
     Role.CHANGE: "{without}",
 }
@@ -306,8 +306,12 @@ class UnmappedSearch:
         entries = self._entries if entries is None else entries
         firsts: dict[str, UnmappedKey] = {}
         shares = set(self._find_shares(entries))
-        for place, entry in entries:
-            for found in self._find_in_entry(place, entry, shares):
+        in_entries = [list(self._find_in_entry(place, entry, shares)) for place, entry in entries]
+        all_say_lower = all(any(found.role is Role.DIRECTION for found in keys) for keys in in_entries)
+        for (place, _), keys in zip(entries, in_entries, strict=True):
+            for found in keys:
+                if found.role is Role.DIRECTION and self.shape.is_turned and all_say_lower:
+                    continue  # the table says it too
                 key = str(found.place[len(place)])
                 if key not in firsts or firsts[key].role is Role.OPEN is not found.role:
                     firsts[key] = found
@@ -426,6 +430,8 @@ class UnmappedSearch:
                 if place == self.path[: depth + 1] or key in SETS["inputs"] or self._is_unused(place):
                     continue
                 for found in self._find_in_key(place, value, in_settings=in_settings):
+                    if found.role is Role.DIRECTION and self.shape.is_turned:
+                        continue  # the table says it too
                     is_usual = found.role is Role.WEIGHT and split_words(pointer(found.place)) & SETS["defaults"]
                     if not (is_usual and self._have_weights):
                         yield replace(found, is_around=True)

@@ -52,6 +52,12 @@ class ShownCriterion(NamedTuple):
     levels: tuple[ShownLevel, ...] = ()
     is_negated: bool = False
 
+    @property
+    def is_turned(self) -> bool:
+        """Whether its lower levels are worth more."""
+        scores = [level.score for level in self.levels if level.score is not None]
+        return bool(scores) and scores[0] > scores[-1]
+
     def to_json(self) -> dict[str, Any]:
         """Return the criterion as it appears in reports."""
         return {

@@ -32,8 +32,8 @@ def make_examples(rubric: ScoringRubric) -> tuple[ShownExample, ...]:
 
 
 def _is_reversed(criterion: ScoringCriterion) -> bool:
-    """Return whether an answer gains by not meeting an ordered criterion."""
-    return criterion.grades[0].answer is True
+    """Return whether an answer gains by not meeting an ordered criterion, or by a lower score."""
+    return criterion.grades[0].answer > criterion.grades[-1].answer
 
 
 def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
@@ -46,6 +46,7 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
     best = tuple(criterion.grades[-1] for criterion in criteria)
     turned = any(map(_is_reversed, criteria))
     highest = "all criteria met" if is_checklist else "all criteria at their highest"
+    rest = "the rest at their best" if turned else "the rest at their highest"
     yield "every criterion at its best" if turned else highest, best
     for name, threshold in (("to pass", pass_at), ("for borderline", borderline_at)):
         enough = tuple(grade for each in criteria if (grade := _find_least(each, threshold)))
@@ -57,15 +58,15 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
     below = {at: grades[-1] for at, grades in enumerate(missed) if grades}
     if below:  # the one that costs the fewest points shows best that a gate outweighs the score
         at = min(below, key=lambda at: best[at].points - below[at].points)
-        yield _word_miss(criteria[at], below[at], gate=True), _replace(best, at, below[at])
+        yield _word_miss(criteria[at], below[at], gate=True, rest=rest), _replace(best, at, below[at])
     free = [at for at, criterion in enumerate(criteria) if criterion.grades[0].gate_met and criterion.share]
     if free:
         at = max(free, key=lambda at: criteria[at].share)
         least = criteria[at].grades[0]
-        yield _word_miss(criteria[at], least, gate=False), _replace(best, at, least)
+        yield _word_miss(criteria[at], least, gate=False, rest=rest), _replace(best, at, least)
     if rubric.shape is Shape.LEVELS and (step := _find_step(rubric, best)):
         at, grade = step
-        yield f"{_name(criteria[at], grade)}; the rest at their highest", _replace(best, at, grade)
+        yield f"{_name(criteria[at], grade)}; {rest}", _replace(best, at, grade)
     worst = tuple(criterion.grades[0] for criterion in criteria)
     lowest = "no criterion met" if is_checklist else "all criteria at their lowest"
     yield "every criterion at its worst" if turned else lowest, worst
@@ -114,10 +115,13 @@ def _name(criterion: ScoringCriterion, grade: Grade) -> str:
     return f"{shorten(criterion.id)} {grade.answer}"
 
 
-def _word_miss(criterion: ScoringCriterion, grade: Grade, *, gate: bool) -> str:
-    if _is_reversed(criterion):
+def _word_miss(criterion: ScoringCriterion, grade: Grade, *, gate: bool, rest: str) -> str:
+    is_reversed = _is_reversed(criterion)
+    if is_reversed and isinstance(grade.answer, bool):
         return f"{shorten(criterion.id)} met, which counts against an answer; the rest at their best"
     if isinstance(grade.answer, bool):
         return f"all but {shorten(criterion.id)}{', which must be met' if gate else ''}"
-    what = "just below its gate" if gate else "its lowest"
-    return f"{_name(criterion, grade)}, {what}; the rest at their highest"
+    what = "its worst" if is_reversed else "its lowest"
+    if gate:
+        what = "just above its gate" if is_reversed else "just below its gate"
+    return f"{_name(criterion, grade)}, {what}; {rest}"

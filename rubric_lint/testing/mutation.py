@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from operator import le
+from operator import ge, le
 from typing import NamedTuple
 
 from rubric_lint.finding import Problem
@@ -165,9 +165,12 @@ def _change_gate(
     if criterion.gate is None or not missed:
         return
     name, spot = criterion.id, places.gate(criterion.id)
-    others = [*met[1:2], *(missed[-1:] if len(missed) > 1 else ())]  # the next higher gate, and the next lower one
+    compare = le
+    if criterion.grades[0].score > criterion.grades[-1].score:  # lower scores are better
+        missed, met, compare = missed[::-1], met[::-1], ge
+    others = [*met[1:2], *(missed[-1:] if len(missed) > 1 else ())]  # the next stricter gate, and the next looser one
     for least in others if rubric.shape is not Shape.CHECKLIST else ():
-        moved = _regate(rubric, index, partial(le, least))
+        moved = _regate(rubric, index, partial(compare, least))
         yield Mutant(f"the gate {criterion.gate} of `{name}` becomes {least}", spot, moved, index)
     yield Mutant(f"the gate of `{name}` is removed", spot, _regate(rubric, index, lambda _: True), index)
 

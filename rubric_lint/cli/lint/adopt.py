@@ -1,8 +1,10 @@
 """Run `rubric-lint adopt`: describe a home-made format by a table in the settings."""
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path as File
 from typing import Any, NamedTuple
@@ -13,30 +15,29 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
 from rubric_lint.dialects.search.describable import can_describe, find_describable
+from rubric_lint.finding import Severity
 from rubric_lint.format.view import View
 from rubric_lint.lint.engine import examine_file
-from rubric_lint.messages import UserError, join_words, list_names, visible
-from rubric_lint.project.adoption import add_tables, choose_file, name_files, write_tables, write_value
+from rubric_lint.messages import UserError, join_words, list_names, point_to_known, visible
+from rubric_lint.project.adoption import add_tables, choose_file, name_files, write_tables
 from rubric_lint.project.settings import FileSettings, SettingsFinder, shorten
 from rubric_lint.report.show import ShowText
 from rubric_lint.run.console import complain
 from rubric_lint.run.given import Input, read_given
-from rubric_lint.shapes.candidate import TITLE, Candidate
-from rubric_lint.shapes.columns import look
+from rubric_lint.run.summary import counted
+from rubric_lint.shapes.answers import NUMBER, ROLES, Answer, AnswerError, Draft, Way, read_number
+from rubric_lint.shapes.answers import read_scale as read_scale_text
+from rubric_lint.shapes.candidate import TITLE, Candidate, Question
 from rubric_lint.shapes.reading import find_shapes
 from rubric_lint.shapes.roles import Role
-from rubric_lint.shapes.scores import read_levels
 from rubric_lint.shapes.shape import Shape, find_contradictions
 from rubric_lint.shapes.understand import Hints
 from rubric_lint.show.source import show
-from rubric_lint.suggest import name_in
+from rubric_lint.suggest import name_in, suggest
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, part_of, pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError, kind_of
-
-_OPEN = "?"
-"""Stands for a number that only the user knows."""
 
 
 class _Given(NamedTuple):
@@ -54,27 +55,34 @@ class _Given(NamedTuple):
     is_foreign: bool = False
 
 
-@dataclass(frozen=True)
-class _Described:
-    """Criteria with the table that describes them, which has a name and files."""
-
-    criteria: Candidate
-    table: Mapping[str, Any]
-
-    @property
-    def shape(self) -> Shape:
-        """The table as it is used."""
-        return Shape.from_table(self.table)
+def read_scale(value: str) -> str:
+    """Read the option `--scale`: two scores, or `yes-no`."""
+    if value == "0-1":
+        ways = "write yes-no for those, or have the judge score on 0-100 in the place of decimals"
+        raise click.BadParameter(f"0-1 has the scores 0 and 1 alone, as only whole numbers count; {ways}")
+    if read_scale_text(value) is None:
+        raise click.BadParameter(f"{value!r} is not a scale; write the lowest and the highest score, 1-5, or yes-no")
+    return value
 
 
-def read_scale(value: str) -> str | list[int]:
-    """Read a scale: two scores, or `yes-no`."""
-    found = re.fullmatch(r"(-?\d{1,4})-(\d{1,4})", value)
-    if found and int(found[1]) < int(found[2]):
-        return [int(found[1]), int(found[2])]
-    if value == "yes-no":
-        return value
-    raise click.BadParameter(f"{value!r} is not a scale; write the lowest and the highest score, 1-5, or yes-no")
+def read_mark(value: str) -> str:
+    """Read the option `--pass`: a score."""
+    if read_number(value) is None:
+        raise click.BadParameter(f"{value!r} is not a score; write a number on the scale of the files, such as 3.5")
+    return value
+
+
+def read_roles(values: tuple[str, ...]) -> tuple[Answer, ...]:
+    """Read the option `--map`: roles of keys."""
+    answers = []
+    for value in values:
+        role, mark, key = value.partition("=")
+        if not (mark and key):
+            raise click.BadParameter(f"{value!r} is not ROLE=KEY, such as weight=importance or unused=owner")
+        if role not in ROLES:
+            raise click.BadParameter(f"unknown role `{visible(role)}`; {point_to_known(role, ROLES)}")
+        answers.append(Answer(role, key))
+    return tuple(answers)
 
 
 def describe_format(given: Given) -> int:
@@ -90,7 +98,10 @@ def describe_format(given: Given) -> int:
         for given_file, fault in lacks:
             complain(f"{given_file.label}: {name_in(fault, given_file.path)}")
         return Exit.FOUND if lacks else Exit.CLEAN
-    is_again = bool(given.scale) and all(each.settings.shapes for each in files)
+    said = (("scale", given.scale), ("pass", given.passes), ("better", given.better))
+    answers = (*(Answer(role, value) for role, value in said if value), *given.mapped)
+    are_asked = bool(answers) or any(each.doubts for each in files)
+    is_again = are_asked and all(each.settings.shapes and not each.is_foreign for each in files)
     for each in (each for each in files if each.title and not is_again):
         _complain_of_known(each)
     new = [each for each in files if is_again or not each.title]
@@ -102,27 +113,277 @@ def describe_format(given: Given) -> int:
     if len(places) > 1:
         listed = list_names([shorten(place) for place in sorted(places)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
-    file = places.pop()
-    # With --scale, the tables that describe the files are inferred again.
-    names = {shape.name for each in new for shape in each.settings.shapes}
-    old = (
-        [table for table in finder.for_folder(folders[0]).table["shape"] if table["name"] in names] if is_again else []
-    )
-    tables = _make_tables(new, file, finder, given, old)
-    if not tables:
+    return _Adoption(given, new, places.pop(), finder, is_again=is_again).run(answers)
+
+
+class _Adoption:
+    """Drafts the tables of files, asks what they leave open, and writes the tables when nothing is."""
+
+    def __init__(
+        self, given: Given, files: Sequence[_Given], settings_file: str, finder: SettingsFinder, *, is_again: bool
+    ) -> None:
+        self.given, self.files, self.settings_file = given, files, settings_file
+        self.settings = finder.for_folder(str(File(files[0].input.path).parent)).table
+        names = {shape.name for each in files for shape in each.settings.shapes} if is_again else set()
+        self.old = [table for table in self.settings.get("shape", ()) if table["name"] in names]
+        """The tables that describe the files already, and get the answers."""
+        self.owners = {document: each for each in files for document in each.documents}
+
+    def run(self, answers: tuple[Answer, ...]) -> int:
+        """Draft, ask and write; return the exit code."""
+        drafts = self.draft(())
+        if not drafts:
+            return self._stop()
+        before = self.find_faults(drafts)
+        try:
+            drafts = self.draft(answers)
+        except AnswerError as fault:
+            raise click.UsageError(str(fault)) from None
+        if new := self._find_new_faults(before, drafts):
+            raise click.UsageError(new)
+        while asked := next(((draft, draft.questions[0]) for draft in drafts if draft.questions), None):
+            ways = self._try_ways(drafts, answers, *asked)
+            if not _is_terminal() or STDIN in self.given.files:
+                self._show(drafts)
+                return self._tell(drafts, asked[1], answers, ways)
+            chosen = self._ask(asked[1], answers, ways, self.find_faults(drafts))
+            if not chosen:
+                return self._stop()
+            answers = (*answers, *chosen)
+            drafts = self.draft(answers)
+        for draft in drafts:
+            if wrong := next((wrong for _, wrong in find_contradictions(draft.table)), ""):
+                return self._refuse(draft, wrong)
+        return self._write(drafts)
+
+    def _stop(self) -> int:
         complain("nothing was written")
         return Exit.FOUND
-    for each in new:
-        _show(each, tables, given.color, err=given.output == STDIN)
-    written = [each.table for each in tables]
-    if given.output == STDIN:
-        click.echo(write_tables(written, file), nl=False)
-        return Exit.CLEAN
-    add_tables(written, file)
-    listed = list_names([visible(str(table["name"])) for table in written])
-    formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
-    click.echo(f"\nAdded the {formats} to {visible(shorten(file))}. {_word_use(new, tables)}")
-    return Exit.CLEAN
+
+    # The tables.
+
+    def draft(self, answers: Sequence[Answer]) -> list[Draft]:
+        """Return the tables with some answers; none if a file has no criteria, which is said.
+
+        Raises:
+            AnswerError: if an answer fits no table.
+        """
+        drafts = [self._name_old(table) for table in self.old] or self._infer(answers)
+        fitting: dict[int, list[Answer]] = {number: [] for number in range(len(drafts))}
+        for answer in answers:
+            faults = []
+            for number, draft in enumerate(drafts):
+                try:
+                    draft.put([answer])
+                    fitting[number].append(answer)
+                except AnswerError as fault:
+                    faults.append(fault)
+            if faults and len(faults) == len(drafts):
+                raise faults[0]
+        return [draft.put(fitting[number]) for number, draft in enumerate(drafts)]
+
+    def _name_old(self, table: Mapping[str, Any]) -> Draft:
+        shape = Shape.from_table(table)
+        named = [document for document, each in self.owners.items() if shape in each.settings.shapes]
+        return Draft(tuple(named), table)
+
+    def _infer(self, answers: Iterable[Answer]) -> list[Draft]:
+        scales = [read_scale_text(answer.value) for answer in answers if answer.role == "scale"]
+        found = find_describable(list(self.owners), Hints(scales[-1] if scales else None, asks=True))
+        described = {document for each in found for document in each.documents}
+        lacking = [each for each in self.files if described.isdisjoint(each.documents)]
+        for without in lacking:
+            what = "criteria, each with a text such as `description`, and a weight, points or levels"
+            complain(f"{without.input.label}: no criteria found: expected a list or a mapping of {what}")
+        if lacking:
+            return []
+        first = File(self.files[0].input.path)
+        known = {shape["name"] for shape in self.settings.get("shape", ())}
+        drafts = []
+        for each in found:
+            names = dict.fromkeys(self.owners[document].input.path for document in each.documents)
+            called = File(next(iter(names))).stem if len(names) == 1 else first.absolute().parent.name
+            called = self.given.name or called
+            numbered = chain([called], (f"{called}-{number}" for number in count(2)))
+            title = next(title for title in numbered if title not in known)
+            known.add(title)
+            table = {"name": title, "files": name_files(names, self.settings_file), **each.as_table()}
+            drafts.append(Draft(tuple(each.documents), table, each))
+        return drafts
+
+    def find_faults(self, drafts: Sequence[Draft]) -> list[str]:
+        """Return the errors in the tables and in the files by them."""
+        found = [wrong for draft in drafts for _, wrong in find_contradictions(draft.table)]
+        for each in self.files:
+            examined = examine_file(each.input.path, each.input.data, self._settle(each, drafts))
+            source = examined.result.source
+            for finding in examined.result.findings:
+                if finding.severity is Severity.ERROR:
+                    line, column, _ = source.position(finding.span.start)
+                    found.append(f"{each.input.label}:{line}:{column}: {finding.message}")
+        return found
+
+    def _find_new_faults(self, before: Sequence[str], drafts: Sequence[Draft]) -> str:
+        """Say which error answers make; empty if they make none."""
+        new = [fault for fault in self.find_faults(drafts) if fault not in before]
+        return f"these answers contradict the files: {new[0]}" if new else ""
+
+    def _settle(self, given: _Given, drafts: Iterable[Draft]) -> FileSettings:
+        own = [draft for draft in drafts if not set(draft.documents).isdisjoint(given.documents)]
+        return given.settings._replace(shapes=tuple(draft.shape for draft in own))
+
+    # The questions.
+
+    def _try_ways(
+        self, drafts: Sequence[Draft], answers: tuple[Answer, ...], draft: Draft, question: Question
+    ) -> list[Way]:
+        """Return the ways to answer a question that settle it, and make nothing an error that was none."""
+        before, at = self.find_faults(drafts), list(drafts).index(draft)
+        found = []
+        for way in dict.fromkeys(draft.list_ways(question)):
+            if way.is_whole:
+                try:
+                    after = self.draft((*answers, *way.answers))
+                except AnswerError:
+                    continue
+                if question in after[at].questions or self._find_new_faults(before, after):
+                    continue
+            found.append(way)
+        return sorted(found, key=lambda way: not way.is_whole)
+
+    def _place(self, question: Question) -> str:
+        document = question.view.document if question.view else next(iter(self.owners))
+        return f"{self.owners[document].input.label}{_word_place(document, question.place)}"
+
+    def _tell(
+        self, drafts: Sequence[Draft], question: Question, answers: tuple[Answer, ...], ways: Sequence[Way]
+    ) -> int:
+        """Say what is open first, and with which command it is answered."""
+        if not ways:
+            reason = name_in(question.reason, self.files[0].input.path)
+            complain(f"{self._place(question)}: {reason}; no option of adopt answers this, so change the file")
+            return self._stop()
+        complain(f"{self._place(question)}: {_word_question(question)}")
+        for way in ways:
+            click.echo(visible(f"  if {way.effect}:"), err=True)
+            click.echo(f"    {self._suggest((*answers, *way.answers))}", err=True)
+        rest = len({(each.place, each.reason) for draft in drafts for each in draft.questions}) - 1
+        if rest:
+            complain(f"{counted(rest, 'more question')} may follow")
+        return self._stop()
+
+    def _suggest(self, answers: Iterable[Answer]) -> str:
+        options: dict[str, list[str]] = {}
+        for answer in answers:
+            name, value = answer.option
+            options.setdefault(name, []).append(value)
+        if "scale" in options:
+            options["scale"] = options["scale"][-1:]
+        given = self.given
+        kept = {"name": given.name, "output": given.output, "stdin_filename": given.stdin_filename, **given.settings}
+        return suggest("adopt", *given.files, **options, **kept)
+
+    def _ask(
+        self, question: Question, answers: tuple[Answer, ...], ways: Sequence[Way], before: Sequence[str]
+    ) -> tuple[Answer, ...]:
+        """Ask on a terminal; return what the user says, nothing to stop."""
+        click.echo(f"\n{visible(f'{self._place(question)}: {_word_question(question)}')}", err=True)
+        for number, way in enumerate(ways, start=1):
+            given = [each.option for each in way.answers]
+            options = " ".join(f"--{name} {shlex.quote(value)}" for name, value in given)
+            click.echo(visible(f"  {number}  {way.effect}  ({options})"), err=True)
+        while True:
+            text = click.prompt("A number, or options (empty to stop)", default="", show_default=False, err=True)
+            if not text.strip():
+                return ()
+            try:
+                chosen = _read_choice(text, ways)
+                new = self._find_new_faults(before, self.draft((*answers, *chosen)))
+            except (click.BadParameter, AnswerError) as fault:
+                complain(str(fault))
+                continue
+            if not new:
+                return chosen
+            complain(new)
+
+    # The end.
+
+    def _refuse(self, draft: Draft, wrong: str) -> int:
+        names = dict.fromkeys(self.owners[document].input.path for document in draft.documents)
+        where = f"at `{draft.table['criteria']}`" if draft.table["criteria"] else "at the top"
+        keys = join_words([f"`{visible(key)}`" for key in draft.own])
+        more = f"; if one of {keys} says it, name it with `--map outcome=KEY`" if "outcome" in wrong and keys else ""
+        complain(f"{join_words(list(names))}: the criteria {where}: the table {wrong}{more}")
+        return self._stop()
+
+    def _show(self, drafts: Sequence[Draft]) -> bool:
+        """Show what is understood of the files, and what is not used; return whether `score` takes all of them."""
+        is_open = any(draft.questions for draft in drafts)
+        is_scored = True
+        err = self.given.output == STDIN
+        for each in self.files:
+            shown = show(each.input.path, each.input.data, self._settle(each, drafts))
+            is_scored = is_scored and not shown.unscorable
+            examples = [example for rubric in shown.rubrics for example in rubric.examples]
+            shown = shown._replace(unread=(), unscorable=()) if is_open else shown
+            ShowText(lambda text: click.echo(text, nl=False, err=err), make_style(self.given.color)).add(shown)
+            for example in examples[:1]:
+                worth = f"{float(example.score):.3f}, {example.verdict}"
+                click.echo(f"{each.input.label}: for example, `score` gives this judge output {worth}:", err=err)
+                click.echo(f"  {visible(json.dumps(example.output, ensure_ascii=False))}", err=err)
+            for line in _word_left(each, drafts):
+                click.echo(line, err=err)
+        return is_scored
+
+    def _write(self, drafts: Sequence[Draft]) -> int:
+        is_scored = self._show(drafts)
+        written = [draft.table for draft in drafts]
+        if self.given.output == STDIN:
+            click.echo(write_tables(written, self.settings_file), nl=False)
+            return Exit.CLEAN if is_scored else Exit.FOUND
+        add_tables(written, self.settings_file)
+        listed = list_names([visible(str(table["name"])) for table in written])
+        formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
+        use = "All commands and editors now read the files."
+        if not is_scored:
+            use = "check and editors now read the files; score, judge and convert will when their errors are fixed."
+        click.echo(f"\nAdded the {formats} to {visible(shorten(self.settings_file))}. {use}")
+        return Exit.CLEAN if is_scored else Exit.FOUND
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _word_question(question: Question) -> str:
+    """Return what is open, without the advice of a message in which it stands alone."""
+    found = re.match(r"""(?:"[^"]*"|`[^`]*`|[^;"`])*""", question.reason)
+    text = found[0] if found and found[0] else question.reason
+    return text.removesuffix(", and is not read")
+
+
+def _read_choice(text: str, ways: Sequence[Way]) -> tuple[Answer, ...]:
+    """Read what a user types: the number of a way, or options."""
+    if text.strip().isdecimal() and 0 < int(text) <= len(ways):
+        way = ways[int(text) - 1]
+        if way.is_whole:
+            return way.answers
+        raise click.BadParameter(f"write its options, with numbers in the place of {NUMBER}")
+    try:
+        words = shlex.split(text)
+    except ValueError as fault:
+        raise click.BadParameter(str(fault)) from None
+    readers: dict[str, Callable[[str], str]] = {"--scale": read_scale, "--pass": read_mark, "--better": str}
+    answers: list[Answer] = []
+    while words:
+        name, value = words.pop(0), words.pop(0) if words else ""
+        if name in readers and value:
+            answers.append(Answer(name.removeprefix("--"), readers[name](value)))
+        elif name == "--map" and value:
+            answers += read_roles((value,))
+        else:
+            raise click.BadParameter(f"{name!r} is not one of the numbers, nor --scale, --pass, --better or --map")
+    return tuple(answers)
 
 
 def _complain_of_known(given: _Given) -> None:
@@ -132,17 +393,6 @@ def _complain_of_known(given: _Given) -> None:
         complain(f"{place}: is read already, as {given.title}{more} is not scored: {reason}")
     if not given.doubts:
         complain(f"{given.input.label}: is read already, as {given.title}; it needs no table")
-
-
-def _word_use(files: Iterable[_Given], tables: Iterable[_Described]) -> str:
-    """Say which commands read the files now: nothing is scored if something that may decide is not known."""
-    shapes = [each.shape for each in tables]
-    views = [view for given in files for document in given.documents for view in find_shapes(document, shapes)]
-    if any(view.refusal for view in views):
-        return (
-            "check and editors now read the files; score, judge and convert will when the table says what is missing."
-        )
-    return "All commands and editors now read the files."
 
 
 def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Given:
@@ -188,87 +438,28 @@ def _may_be_described(view: View, *, is_in_doubt: bool) -> bool:
     return view.dialect.title == TITLE or (is_in_doubt and can_describe(view))
 
 
-def _make_tables(
-    files: Sequence[_Given], file: str, finder: SettingsFinder, given: Given, before: Sequence[Mapping[str, Any]]
-) -> list[_Described]:
-    """Return the tables of files, which replace those `before`; none if one has no criteria, which is said."""
-    first = File(files[0].input.path)
-    documents = {document: each for each in files for document in each.documents}
-    found = find_describable(list(documents), Hints(given.scale, asks=True))
-    held = {document for each in found for document in each.documents}
-    lacking = [each for each in files if held.isdisjoint(each.documents)]
-    for without in lacking:
-        what = "a list or a mapping of criteria, each with a text such as `description`, and a weight, points or levels"
-        complain(f"{without.input.label}: no criteria found: expected {what}")
-    if lacking:
-        return []
-    known = {shape["name"] for shape in finder.for_folder(str(first.parent)).table.get("shape", ())}
-    tables: list[_Described] = []
-    for each in found:
-        table = each.as_table()
-        names = dict.fromkeys(documents[document].input.path for document in each.documents)
-        called = given.name or (File(next(iter(names))).stem if len(names) == 1 else first.absolute().parent.name)
-        numbered = chain([called], (f"{called}-{number}" for number in count(2)))
-        title = next(title for title in numbered if title not in known)
-        known.add(title)
-        head = {"name": title, "files": name_files(names, file)}
-        head |= next(({key: old[key] for key in head} for old in before if old["criteria"] == table["criteria"]), {})
-        tables.append(_Described(each, {**head, **table}))
-        for _, wrong in find_contradictions(table):
-            where = f"at `{table['criteria']}`" if table["criteria"] else "at the top"
-            complain(f"{join_words(list(names))}: the criteria {where}: the table {wrong}")
-            return []
-    return tables
-
-
-def _show(given: _Given, tables: Sequence[_Described], color: str, *, err: bool) -> None:
-    """Show what is understood of a file, and what is not used."""
-    own = [each for each in tables if any(document in given.documents for document in each.criteria.documents)]
-    shapes = tuple(each.shape for each in own)
-    shown = show(given.input.path, given.input.data, given.settings._replace(shapes=shapes))
-    ShowText(lambda text: click.echo(text, nl=False, err=err), make_style(color)).add(shown)
-    for line in _word_left(given, own):
-        click.echo(line, err=err)
-    if any("scale" not in each.table and "levels" not in each.table for each in own):
-        told = "nothing says on which scale its criteria are scored, so gates and thresholds are not used"
-        click.echo(f"{given.input.label}: {told}; run this again with --scale 1-5 or --scale yes-no", err=err)
-
-
-def _word_left(given: _Given, tables: Iterable[_Described]) -> Iterator[str]:
-    """Say what is not used, and how to give numbers to words that stand for weights or for the scores of levels."""
-    for each in tables:
-        criteria = each.criteria
-        left = criteria.left_over
-        own = dict.fromkeys(str(path[-1]) for document, path in left.inside if document in given.documents)
-        beside = dict.fromkeys(pointer(path) for document, path in left.beside if document in given.documents)
-        for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", beside)):
+def _word_left(given: _Given, drafts: Iterable[Draft]) -> Iterator[str]:
+    """Say which keys of a file are not used."""
+    for draft in drafts:
+        left = draft.candidate.left_over if draft.candidate else None
+        inside = left.inside if left else ()
+        around = left.beside if left else ()
+        used = draft.used
+        own = dict.fromkeys(str(path[-1]) for document, path in inside if document in given.documents)
+        own = {name: None for name in own if name not in used}
+        besides = dict.fromkeys(pointer(path) for document, path in around if document in given.documents)
+        besides = {place: None for place in besides if place not in used}
+        for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", besides)):
             if names:
                 listed = join_words([f"`{visible(name)}`" for name in names])
                 yield f"{given.input.label}: {where}: {listed}"
-        worded = criteria.columns.names(Role.WEIGHT_WORDS)  # which are asked about below
-        if asked := [name for name in left.asked if name not in worded]:
-            yield f"{given.input.label}: {_ask(asked)}"
-    for each in tables:
-        columns = each.criteria.columns
-        entries = columns.entries
-        for name in columns.names(Role.WEIGHT_WORDS):
-            words = dict.fromkeys(str(entry[name]) for entry in entries if isinstance(entry.get(name), str))
-            numbers = ", ".join(f"{visible(word)} = 1" for word in words)
-            advice = f'`weight = "{visible(name)}"` and `weights = {{ {numbers} }}`, with the numbers that you mean'
-            yield f"{given.input.label}: `{visible(name)}` has words; to use them, add {advice}"
-        levels = [read_levels(look(entry, name)) for entry in entries for name in columns.names(Role.LEVELS)]
-        named = dict.fromkeys(word for found in levels if found for word in found.words)
-        if named and "level-scores" not in each.table:
-            scores = write_value(dict.fromkeys(named, _OPEN)).replace(f'"{_OPEN}"', _OPEN)
-            advice = f"`level-scores = {visible(scores)}` with the score of each in the place of `?`"
-            yield f"{given.input.label}: its levels have words; to score them, add {advice}"
 
 
 def _ask(names: Sequence[str]) -> str:
     """Say what to do about fields of criteria that may bear on the score."""
     listed = join_words([f"`{visible(name)}`" for name in names])
-    advice = "what does not count, name under `unused`; what does, write as a weight, a gate or a text of the criteria"
-    return f"{listed} of the criteria may bear on the score, and nothing says how: {advice}"
+    advice = suggest("adopt", "FILE", map=[f"unused={name}" for name in names])
+    return f"{listed} of the criteria may bear on the score, and nothing says how; if not, run `{advice}`"
 
 
 def _find_lacks(given: _Given) -> Iterator[str]:

@@ -68,26 +68,30 @@ def init(given: Given) -> None:
 
 @command(
     "files+",
-    "check output:settings name scale | color stdin-filename config isolated",
+    "scale pass:adopt better map:adopt check output:settings name | color stdin-filename config isolated",
     short="Describe a format of your own in the settings.",
     examples={
         "rubric-lint adopt evals/rubric.yaml": "Describe the format of a file in the settings",
+        "rubric-lint adopt --scale 1-5 --map unused=owner evals/rubric.yaml": "Say what the file leaves open",
         "rubric-lint adopt --output - evals/rubric.yaml": "Print the table instead",
         "rubric-lint adopt --check evals/rubric.yaml": "Fail in CI if the settings do not describe it whole",
     },
     exits={
         Exit.CLEAN: "the settings describe the files",
-        Exit.FOUND: "no criteria found; or with --check, the settings do not describe a file whole",
+        Exit.FOUND: "no criteria, an open question, or an error in a file, so that `score` refuses it; with --check, "
+        "the settings do not describe a file whole",
+        Exit.USAGE: "usage error, a file that cannot be read, or an answer that does not fit the files",
     },
     clashes="""
-        --check excludes --output; it writes nothing
+        --check excludes --output --scale --pass --better --map; it writes nothing
     """,
 )
 def adopt(given: Given) -> int:
     """Describe the format of files in the settings, so that all commands and editors read them.
 
     FILE is YAML, JSON or TOML with criteria in a format of your own; several files may share one. Shows what is
-    understood, names each key that is not used, and adds a table to the nearest settings file.
+    understood, names each key that is not used, and adds a table to the nearest settings file. What the files leave
+    open, it asks on a terminal; otherwise, it writes nothing and prints the command that answers it.
     """
     from rubric_lint.cli.lint.adopt import describe_format  # noqa: PLC0415
 

@@ -193,6 +193,10 @@ def _check_levels(name: str, criterion: Criterion) -> None:
         raise ExportError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
     if any(level.outcome is None for level in criterion.levels or ()):
         raise ExportError(name, criterion.path, f"a level of `{criterion.id}` does not say what earns it")
+    worst, best = (criterion.fields or {}).get(SPAN, (LOWEST, HIGHEST))
+    if worst > best:
+        message = f"lower levels of `{criterion.id}` are better; elsewhere higher ones are"
+        raise ExportError(name, criterion.path, message)
 
 
 def _word_weight(criterion: Criterion) -> str:
