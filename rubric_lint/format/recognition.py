@@ -254,6 +254,16 @@ def is_foreign(data: Any, text: str, *, has_views: bool = False) -> bool:
     return len(data) > 1 and not is_known and not any(FIELD in mapping for _, mapping in walk_mappings(data))
 
 
+def is_description(data: Any) -> bool:
+    """Return whether data is a JSON Schema, an OpenAPI document or a workflow, whose fields have any name."""
+    if not isinstance(data, dict):
+        return False
+    jobs = data.get("jobs")
+    is_workflow = isinstance(jobs, dict) and any(isinstance(job, dict) and "runs-on" in job for job in jobs.values())
+    is_schema = "json-schema.org" in str(data.get("$schema", ""))
+    return is_schema or "openapi" in data or "swagger" in data or is_workflow
+
+
 def _is_foreign_entry(entry: Any, *, is_doubtful: bool) -> bool:
     """Return whether no field of an entry is nearly ours, or few are. A single field is a string with a colon in it."""
     if not isinstance(entry, dict) or len(entry) < 2 or tells(entry):

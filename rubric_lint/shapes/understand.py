@@ -19,6 +19,7 @@ from rubric_lint.shapes.places import (
     find_text_groups,
     is_container,
     is_named,
+    is_of_other_tool,
     last_word,
 )
 from rubric_lint.shapes.scores import is_prose
@@ -32,10 +33,6 @@ from rubric_lint.text.tree import parts_of
 
 _NAMES = frozenset({"criteria", "dimensions", "rubrics", "rubric"})
 _KINDS_OF_CHECKS = frozenset({"check", "checks", "deterministic", "automatic", "automated"})
-
-
-_MOST_GROUPS = 1000
-"""No document has more rubrics in a form of its own."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +57,8 @@ def understand_all(documents: Sequence[Document], hints: Hints = Hints()) -> lis
     every: list[Group] = []
     chosen: list[Group] = []
     for document in documents:
-        if hints.asks or kind_of(document.source.name) is not Kind.JSON_LINES:
+        if hints.asks or not (kind_of(document.source.name) is Kind.JSON_LINES or is_of_other_tool(document)):
             groups = find_groups(document, parsed, is_asked=hints.asks)
-            if len(groups) > _MOST_GROUPS:  # it holds data
-                continue
             every += groups
             chosen += _choose_groups(document, parsed, groups, is_asked=hints.asks)
     builder = _Builder(parsed, hints)

@@ -23,6 +23,7 @@ from rubric_lint.format.recognition import (
     holds_criteria,
     holds_only_ours,
     holds_texts,
+    is_description,
     is_holder,
     is_listed,
     is_ours,
@@ -110,7 +111,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
 
     With `in_suite`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
     """
-    if _is_of_other_purpose(document.data):
+    if is_description(document.data):
         return []
     document = repeat_in_cases(document)
     taken = {location.path for location in found.rubrics}
@@ -195,16 +196,6 @@ def _find_strings(document: Document) -> Iterator[tuple[str, str, int]]:
                 if isinstance(text, str) and "\n" in text:
                     place = (*path, key, index) if isinstance(value, list) else (*path, key)
                     yield str(key), text, document.span(place, Part.VALUE).start
-
-
-def _is_of_other_purpose(data: Any) -> bool:
-    """Return whether data is a JSON Schema, an OpenAPI document or a workflow, whose fields have any name."""
-    if not isinstance(data, dict):
-        return False
-    jobs = data.get("jobs")
-    is_workflow = isinstance(jobs, dict) and any(isinstance(job, dict) and "runs-on" in job for job in jobs.values())
-    is_schema = "json-schema.org" in str(data.get("$schema", ""))
-    return is_schema or "openapi" in data or "swagger" in data or is_workflow
 
 
 def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path], told: set[Path]) -> Iterator[Path]:
