@@ -14,7 +14,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, is_number, read_number
-from rubric_lint.format.recognition import CONTAINERS
 from rubric_lint.messages import shorten
 from rubric_lint.shapes.direction import (
     DIRECTIONS,
@@ -27,7 +26,7 @@ from rubric_lint.shapes.direction import (
 )
 from rubric_lint.shapes.scores import ENDS, Ends, is_amount
 from rubric_lint.shapes.shape import Shape, expand, is_star, list_words, split_words, star_pattern
-from rubric_lint.shapes.vocabulary import SETS
+from rubric_lint.shapes.vocabulary import SETS, Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -424,7 +423,7 @@ def _is_of_rubric(doubt: Doubt) -> bool:
     return words.isdisjoint(_OF_TESTS)
 
 
-_HOLDERS = CONTAINERS | {"rubrics", "value"}
+_HOLDERS = frozenset({*Containers.strong, "value"})
 """What holds criteria in a suite; other lists are of tests, which have ids too."""
 
 _SETTINGS = _WORDS["settings"]

@@ -121,10 +121,14 @@ def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Pat
     for path, mapping in document.mappings:
         is_inside = is_anywhere or any(isinstance(step, str) and last_word(step) in Containers.strong for step in path)
         for key, value in mapping.items():
-            is_apart = key in Fields.parts or key in Foreign.entry or _changes_scores(key)
+            is_apart = key in _OF_CRITERIA or key in Foreign.entry or _changes_scores(key)
             is_held = isinstance(value, list | dict) and bool(value) and not is_apart
             if is_held and (is_inside or is_container(key)):
                 yield (*path, key), value
+
+
+_OF_CRITERIA = frozenset({*Fields.parts, *Fields.levels}) - {*Containers.strong, *Containers.common}
+"""Keys of criteria that hold their parts or their levels."""
 
 
 @lru_cache(maxsize=1 << 12)  # as above
@@ -139,7 +143,8 @@ def _read_items(parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, En
     pairs: Iterable[tuple[str | int, Any]]
     pairs = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
     items = {step: item for step, item in pairs if isinstance(item, dict)}
-    least = 1 if isinstance(value, list) else 2
+    is_strong = bool(path) and last_word(str(path[-1])) in Containers.strong
+    least = 1 if isinstance(value, list) or is_strong else 2
     if len(items) < max(least, len(value) / 2):
         return {}
     if parsed.levels(value) is not None:
