@@ -22,15 +22,12 @@ def look(name):
     return json.loads(output) if output else {"findings": [], "summary": {"rubrics": 0}, "unread": [], "errors": errors}
 
 
-def rewrite(value, form):  # noqa: PLR0911 (one return a form)
+def rewrite(value, form):
     """A value in the form that a step asks for."""
-    if form.startswith("write a list with one criterion that has an `id` and these as"):
-        return [{"id": "a", "score_ranges": value}]
-    if form.startswith("write a list with one criterion whose `levels`"):
-        numbers = [next(each for each in entry.values() if type(each) is int) for entry in value]
-        texts = [next(each for each in entry.values() if isinstance(each, str)) for entry in value]
-        pairs = zip(numbers, texts, strict=True)
-        return [{"id": "a", "levels": [{"level": number, "expected_outcome": text} for number, text in pairs]}]
+    if form.startswith("write a list with one criterion"):
+        return [{"id": "a", "levels": value}]
+    if form.startswith("write a list of criteria, each with an `id` and a `description`"):
+        return [{"id": name, "description": f"Names the {name} of 30 days"} for name in ("period", "limit")]
     if form.startswith("list what a judge checks in"):
         return {**value, form.split("`")[1]: ["Names the period of 30 days"]}
     if form == "write a mapping from each choice to its score":
@@ -40,15 +37,8 @@ def rewrite(value, form):  # noqa: PLR0911 (one return a form)
         for part in parts:
             part[form.split("`")[1]] = "Names the period of 30 days"
         return value
-    if form.startswith("put "):
-        return [value]
-    if form.startswith("write the list in"):
-        return value[form.split("`")[1]]
-    assert form.startswith("write a list, with each key as the `id`")
-    parts = value.items()
-    if form.endswith("its scores as `levels`"):
-        return [{"id": key, "levels": part} for key, part in parts]
-    return [{"id": key, **(part if isinstance(part, dict) else {"items": part})} for key, part in parts]
+    assert form == "put this criterion in a list"
+    return [value]
 
 
 def follow(name, unread):

@@ -111,6 +111,28 @@ def test_a_large_file_takes_seconds_and_little_memory(name, size, most, tmp_path
     assert (ran.returncode in {0, 1}, seconds < 8, megabytes < most) == (True, True, True)
 
 
+LEVELS = {str(level): f"The answer names {level} of the two causes" for level in range(3)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beside", [{}, {"pass_threshold": 4}], ids=["alone", "with a mark"])
+def test_twice_the_home_made_rubrics_of_a_file_are_twice_the_work(beside):
+    def write(count):
+        criteria = [{"name": name, "levels": LEVELS} for name in ("causes", "effects")]
+        return json.dumps({f"case {number}": {"criteria": criteria, **beside} for number in range(count)})
+
+    assert lint("rubric.json", write(2).encode()).rubrics == 2
+    once, twice = (work(lint, "rubric.json", write(count)) for count in (250, 500))
+    assert twice < 2.2 * once
+
+
+@pytest.mark.slow
+def test_a_file_with_very_many_home_made_rubrics_is_read():
+    criteria = [{"name": name, "levels": LEVELS} for name in ("causes", "effects")]
+    data = {"scale": [0, 2], "tasks": [{"criteria": criteria}] * 1_001}
+    assert lint("rubric.json", json.dumps(data).encode()).rubrics == 1_001
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["old.jsonl", "old.yaml"])
 def test_twice_the_documents_are_twice_the_work_to_fix(name):

@@ -127,7 +127,7 @@ def test_the_likeliest_rubric_is_named_first_whatever_the_order_of_files():
 
 def test_more_near_misses_than_ten_are_counted(said):
     for number in range(12):
-        Path(f"{number:02}.yaml").write_text(f"x{number}: [{{expected_outcome: It is so}}]\n", "utf-8")
+        Path(f"{number:02}.yaml").write_text(f"rubrics{chr(97 + number)}: [{{x: y}}]\n", "utf-8")
     lines = tell(call("-q")[1])
     assert len(lines) == 12
     said(lines[-2:])
@@ -304,8 +304,10 @@ def test_advice_that_is_followed_ends_in_a_rubric_or_a_finding(name, text, new, 
     if "`versions`" in advice:
         Path("rubric-lint.toml").write_text(f'[versions]\n"{new}" = "v2"\n', "utf-8")
     report = json.loads(call("--format=json", new)[0])
+    if report.get("unread", [{}])[0].get("steps") == [{"do": "run", "what": "adopt"}]:
+        call("adopt", new)
+        report = json.loads(call("--format=json", new)[0])
     assert report["summary"]["rubrics"] or report["findings"]
-    assert "unread" not in report
 
 
 NOT_OURS = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.dialects.search.documents import NOTEBOOK, could_hold_criteria, is_document, may_hold_scale
 from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
+from rubric_lint.shapes.vocabulary import FILES, SETS, Containers
 from rubric_lint.text.source import DATA, Kind, kind_of
 
 if TYPE_CHECKING:
@@ -241,30 +242,19 @@ def _could_be_metrics(data: bytes) -> bool:
     return is_known or _GRADERS_IN_PROGRAMS.search(data) is not None
 
 
-_CONTAINERS = (b"criteria", b"dimensions", b"axes")
-_IN_TOML = re.compile(rb"(?m)^[ \t]*\[{0,2}(?:[\w.-]+\.)?(?:criteria|dimensions|axes)[ \t]*[\].=]")
-_CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
-_COMMON_CONTAINER = re.compile(
-    rb"""\b(?:items|sections|questions|aspects|factors|checklist|checks|requirements|metrics)["']?[ \t]*:"""
-)
-_SCORED = (
-    b"weight",
-    b"points",
-    b"score",
-    b"levels",
-    b"anchors",
-    b"scale",
-    b"threshold",
-    b"descriptions",
-    b"must",
-    b"percent",
-)
+# The key of what holds criteria; `rubric` and `rubrics` are among the words of our format.
+_STRONG = tuple(word for word in Containers.strong if "rubric" not in word)
+_CONTAINERS = tuple(word.encode() for word in _STRONG)
+_CONTAINER = re.compile(rf"""(?:{"|".join(_STRONG)})["']?[ \t]*:""".encode())
+_COMMON_CONTAINER = re.compile(rf"""\b(?:{"|".join(Containers.common)})["']?[ \t]*:""".encode())
+_IN_TOML = re.compile(rf"(?m)^[ \t]*\[{{0,2}}(?:[\w.-]+\.)?(?:{'|'.join(_STRONG)})[ \t]*[\].=]".encode())
+_SCORED = tuple(word.encode() for word in sorted(SETS["scored"]))
 _DEDUCTION = re.compile(rb"""\bweight["']?[ \t]*:[ \t]*-[1-9]\d*(?![.\d])""")
 _EXPECTED = re.compile(rb"""\bexpect(?:ed|ations)\w*["']?[ \t]*:""")
-_OWN_NAME = re.compile(
-    r"(?:rubric|judge|criteria|dimension)[^/\\]*\Z|(?:\A|[/\\])rubrics?[/\\][^/\\]*\Z", re.IGNORECASE
-)
-_NAMED = re.compile(r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z", re.IGNORECASE)
+_OWN_NAME = re.compile(FILES["own"] + r"|judge[^/\\]*\Z", re.IGNORECASE)
+_NAMED = re.compile(FILES["judged"], re.IGNORECASE)
+_MOST_BYTES = 1 << 18
+"""A larger file holds data, unless one of the words for criteria says otherwise."""
 
 
 def _could_be_judged(data: bytes) -> bool:
@@ -281,11 +271,15 @@ def _could_be_home_made(data: bytes, name: str) -> bool:
         return is_named or any(mark in data for mark in _SCORED) or b"description" in data
     if b"weight" in data and _DEDUCTION.search(data):  # under any name
         return True
-    if not is_named:
+    if not is_named or (not is_own and (len(data) > _MOST_BYTES or _SCHEMA.match(data))):
         return False
     if any(mark in data for mark in _SCORED) and (is_own or _COMMON_CONTAINER.search(data) is not None):
         return True
     return _EXPECTED.search(data) is not None or may_hold_scale(data.decode("utf-8", "replace"))
+
+
+_SCHEMA = re.compile(rb"""\s*\{\s*"\$schema"\s*:\s*"https?://json-schema\.org/""")
+"""The start of a JSON Schema, in which words are names of fields."""
 
 
 DIALECTS: tuple[str, ...] = tuple(name for family in FAMILIES for name in family.dialects)

@@ -6,15 +6,12 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import RANGE, is_number, looks_like_bands, read_key
+from rubric_lint.format.criterion import is_number, looks_like_bands, read_key
 from rubric_lint.format.schema import case_lists, schema_for, suite_fields, suite_lists
-from rubric_lint.messages import find_near, shorten
+from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.tree import walk_mappings
-
-CONTAINERS = frozenset({"criteria", "dimensions", "axes"})
-"""The keys at the top of a file that hold home-made criteria most often."""
 
 FIELD = "rubrics"
 """The field that contains a rubric."""
@@ -102,7 +99,7 @@ def _proves(entry: Mapping[str, Any]) -> bool:
     """
     if _has_own_field(entry):
         return True
-    return tells(entry) and all(_may_be_ours(field) or _OUTCOME in field for field in entry)
+    return tells(entry) and all(may_be_ours(field) or _OUTCOME in field for field in entry)
 
 
 def _are_judged(entries: Iterable[Mapping[str, Any]], owner: Path) -> bool:
@@ -130,7 +127,7 @@ def _has_own_field(entry: Mapping[str, Any]) -> bool:
 def holds_only_ours(value: Any) -> bool:
     """Return whether a value lists criteria with a field that only this format has, and none of another one."""
     return type(value) is list and any(
-        type(entry) is dict and tells(entry) and all(map(_may_be_ours, entry)) for entry in value
+        type(entry) is dict and tells(entry) and all(map(may_be_ours, entry)) for entry in value
     )
 
 
@@ -232,11 +229,12 @@ def _is_first_version(entry: Mapping[str, Any]) -> bool:
     identifier = entry.get("id")
     if "description" not in entry or not (isinstance(identifier, str) or entry.keys() & {"weight", "required"}):
         return False
-    return not is_number(identifier) and all(map(_may_be_ours, entry))  # numbered entries come from a database
+    return not is_number(identifier) and all(map(may_be_ours, entry))  # numbered entries come from a database
 
 
 @lru_cache(maxsize=1 << 12)
-def _may_be_ours(field: str) -> bool:
+def may_be_ours(field: str) -> bool:
+    """Return whether a field is one of our criteria, or nearly."""
     known = schema_for().entry_fields
     gates: list[str] = known["required_min_score"]["x-synonyms"]
     return field in known or field in gates or len(find_near(field, known)) > 0
@@ -257,6 +255,16 @@ def is_foreign(data: Any, text: str, *, has_views: bool = False) -> bool:
     return len(data) > 1 and not is_known and not any(FIELD in mapping for _, mapping in walk_mappings(data))
 
 
+def is_description(data: Any) -> bool:
+    """Return whether data is a JSON Schema, an OpenAPI document or a workflow, whose fields have any name."""
+    if not isinstance(data, dict):
+        return False
+    jobs = data.get("jobs")
+    is_workflow = isinstance(jobs, dict) and any(isinstance(job, dict) and "runs-on" in job for job in jobs.values())
+    is_schema = "json-schema.org" in str(data.get("$schema", ""))
+    return is_schema or "openapi" in data or "swagger" in data or is_workflow
+
+
 def _is_foreign_entry(entry: Any, *, is_doubtful: bool) -> bool:
     """Return whether no field of an entry is nearly ours, or few are. A single field is a string with a colon in it."""
     if not isinstance(entry, dict) or len(entry) < 2 or tells(entry):
@@ -273,59 +281,6 @@ def is_place(owner: Path, *, in_suite: bool) -> bool:
 def is_listed(owner: Path) -> bool:
     """Return whether the mapping at `owner` is an entry of a file that is one list: in a suite of ours, a case."""
     return len(owner) == 1 and type(owner[0]) is int
-
-
-def holds_criteria(value: Any) -> bool:
-    """Return whether a value in the place of a rubric is meant as one: not a reference, and not settings."""
-    if isinstance(value, dict):
-        return is_scored(value) or any(
-            isinstance(each, dict | list) or schema_for().knows(key) for key, each in value.items()
-        )
-    return isinstance(value, list) and not all(isinstance(entry, str) for entry in value)
-
-
-def word_list_form(value: Any) -> str:
-    """Say how to write criteria, bands or levels in the wrong form as a list of criteria; empty if no form shows."""
-    form = ""
-    if is_scored(value):
-        form = "write a list with one criterion that has an `id` and these as its `score_ranges` or `levels`"
-    elif are_levels(value):
-        form = "write a list with one criterion whose `levels` are these, each with `level` and `expected_outcome`"
-    elif isinstance(value, dict) and value:
-        parts = list(value.values())
-        lists = [key for key, part in value.items() if isinstance(part, list) and any(type(x) is dict for x in part)]
-        if not all(isinstance(part, dict) for part in parts) and any(map(schema_for().knows, value)):
-            form = "put this criterion in a list"
-        elif len(lists) == 1 and not any(isinstance(part, dict) for part in parts):
-            form = f"write the list in `{shorten(lists[0])}` as the value of `{FIELD}`"
-        elif all(isinstance(part, dict | list) for part in parts):
-            has_scores = all(is_scored(part) or are_levels(part) for part in parts)
-            scores = " and its scores as `levels`" if has_scores else ""
-            form = f"write a list, with each key as the `id` of a criterion{scores}"
-    return form
-
-
-def is_scored(value: Any) -> bool:
-    """Return whether a value is a map from scores or ranges of them to strings."""
-    return (
-        isinstance(value, dict)
-        and bool(value)
-        and all(isinstance(text, str) for text in value.values())
-        and all(read_key(key) is not None or re.fullmatch(RANGE, key) for key in value)
-    )
-
-
-def are_levels(value: Any) -> bool:
-    """Return whether entries are the levels of one criterion: each has a string and a number, in order from 0 or 1."""
-    if not isinstance(value, list) or len(value) < 2 or not all(isinstance(entry, dict) for entry in value):
-        return False
-    numbers = [[each for each in entry.values() if type(each) is int] for entry in value]
-    texts = [[each for each in entry.values() if isinstance(each, str)] for entry in value]
-    if any(len(each) != 1 for each in numbers) or any(len(each) != 1 for each in texts):
-        return False
-    counted = [number for (number,) in numbers]
-    ascending = sorted(set(counted))
-    return ascending[0] in (0, 1) and counted in (ascending, ascending[::-1])
 
 
 def holds_texts(value: Any) -> bool:

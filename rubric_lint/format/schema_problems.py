@@ -8,7 +8,7 @@ from typing import Any
 from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
-from rubric_lint.format.recognition import word_list_form
+from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.repairs import number_levels, quote, word_rivals, write_placeholder
 from rubric_lint.format.schema import RubricSchema, SchemaFault, schema_for
 from rubric_lint.format.schema_files import CURRENT
@@ -22,7 +22,7 @@ def find_violations(
 ) -> Iterator[tuple[str, Problem]]:
     """Find the errors of the `rubrics` value at `path`: the name of the rule, and the problem."""
     if not isinstance(rubrics, list) or not rubrics:
-        form = word_list_form(rubrics) if schema.version else ""
+        form = _word_list_form(rubrics) if schema.version else ""
         for rule, problem in find_in(schema, schema.whole, document, path, rubrics):
             yield (
                 rule,
@@ -36,6 +36,30 @@ def find_violations(
         for fault in schema.find_faults(schema.whole, rubrics):
             if not fault.path:
                 yield from _word_fault(schema, fault, document, path)
+
+
+def _word_list_form(value: Any) -> str:
+    """Say how to write criteria, bands or levels in the wrong form as a list of criteria; empty if no form shows."""
+    if _are_scores(value):
+        return "write a list with one criterion that has an `id` and these as its `score_ranges` or `levels`"
+    if not (isinstance(value, dict) and value):
+        return ""
+    parts = list(value.values())
+    lists = [key for key, part in value.items() if isinstance(part, list) and any(type(x) is dict for x in part)]
+    if not all(isinstance(part, dict) for part in parts) and any(map(schema_for().knows, value)):
+        return "put this criterion in a list"
+    if len(lists) == 1 and not any(isinstance(part, dict) for part in parts):
+        return f"write the list in `{shorten(lists[0])}` as the value of `{FIELD}`"
+    if not all(isinstance(part, dict | list) for part in parts):
+        return ""
+    scores = " and its scores as `levels`" if all(map(_are_scores, parts)) else ""
+    return f"write a list, with each key as the `id` of a criterion{scores}"
+
+
+def _are_scores(value: Any) -> bool:
+    """Return whether a value has the short form of our bands or levels: strings by scores or their ranges."""
+    is_map = isinstance(value, dict) and bool(value) and all(isinstance(text, str) for text in value.values())
+    return is_map and all(read_key(key) is not None or re.fullmatch(RANGE, key) for key in value)
 
 
 def _find_in_entry(schema: RubricSchema, document: Document, path: Path, entry: Any) -> Iterator[tuple[str, Problem]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rubric_lint.format.criterion import is_number
 from rubric_lint.shapes.columns import Entry, Parsed
-from rubric_lint.shapes.places import Group, is_named
+from rubric_lint.shapes.places import Group, is_of_other_tool
 from rubric_lint.shapes.roles import Role, is_of_model, is_way, role_of
 from rubric_lint.shapes.scores import is_amount, is_prose, read_ends, read_percent
 from rubric_lint.shapes.shape import split_words
@@ -67,25 +67,23 @@ def find_beside(parsed: Parsed, group: Group) -> Beside:
             found = () if what in places else parsed.once(what, mapping, partial(reader.find, what))
             if found:
                 places[what] = (*path, *found)
-    words = Foreign
-    keys = dict.fromkeys(key for _, mapping in holders for key in mapping)
     called = document.source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0].lower()
-    foreign = [key for key in (*keys, called) if key in words.beside]
-    foreign += [key for key in keys if split_words(key) & words.words]
+    foreign = [key for _, mapping in holders for key in parsed.once("foreign", mapping, _find_foreign)]
+    foreign += [called] if called in Foreign.beside else []
     return Beside(
         places,
         holders,
         next(iter(foreign), ""),
         next(_find_foreign_fields(parsed, group), ""),
-        _is_of_other_tool(document),
+        is_of_other_tool(document),
     )
 
 
-def _is_of_other_tool(document: Document) -> bool:
-    """Return whether a document is a schema, a description of an interface or a translation."""
-    top = document.data if isinstance(document.data, dict) else {}
-    is_schema = "json-schema.org" in str(top.get("$schema", ""))
-    return is_schema or is_named(document, "translated") or not Foreign.never.isdisjoint(top)
+def _find_foreign(mapping: Entry) -> list[str]:
+    """Return the keys of a mapping that stand beside what people or programs judge, the surest first."""
+    words = Foreign
+    found = [key for key in mapping if key in words.beside]
+    return found + [key for key in mapping if split_words(key) & words.words]
 
 
 def _find_foreign_fields(parsed: Parsed, group: Group) -> Iterator[str]:

@@ -42,9 +42,9 @@ def _asks_only(candidate: Candidate) -> bool:
 
 
 def can_adopt(document: Document, path: Path) -> bool:
-    """Return whether a table can describe what is at a path: criteria with texts, and with weights, levels or gates."""
+    """Return whether a table can describe what is at a path, or all that is below it: criteria with texts."""
     found = find_describable([document], Hints(asks=True))
-    return any(path in each.paths and each.groups[0].is_marked and each.columns.has_text for each in found)
+    return any(own[: len(path)] == path for each in found if each.columns.has_text for own in each.paths)
 
 
 def can_describe(view: View) -> bool:

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from rubric_lint.format.criterion import is_number
+from rubric_lint.format.recognition import is_description
 from rubric_lint.shapes.columns import NAMES, Columns, Entry, Parsed, is_statement, read_columns
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import is_prose
@@ -14,8 +16,12 @@ from rubric_lint.shapes.vocabulary import FILES, SETS, BesideWords, Containers, 
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
-_MOST_MAPPINGS = 20_000
-"""A document with more of them holds data; only under the words of containers it may hold criteria."""
+_MOST_MAPPINGS = 2_000
+"""A document with more of them is data, unless its name is that of a rubric.
+
+In data, only the words of containers show what may be criteria. The largest rubric that a team was seen to write in a
+form of its own has 224.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +66,13 @@ def is_named(document: Document, kind: str, *, by_folder: bool = True) -> bool:
     return re.search(FILES[kind], name, re.IGNORECASE) is not None
 
 
+def is_of_other_tool(document: Document) -> bool:
+    """Return whether a document is known to be no rubric: a description of data, settings of a tool, a translation."""
+    top = document.data if isinstance(document.data, dict) else {}
+    return is_description(top) or is_named(document, "translated") or not Foreign.never.isdisjoint(top)
+
+
+@lru_cache(maxsize=1 << 12)  # the mappings of a file have the same keys
 def last_word(key: str) -> str:
     """Return the last word of a key: `criteria` for `common_criteria`."""
     words = list_words(key)
@@ -78,7 +91,7 @@ def may_hold_criteria(document: Document) -> bool:
     is_judged = is_named(document, "judged")
     stems = (word.removesuffix("s") for word in (*Containers.strong, *Containers.common))
     is_under = text[:1] in "[-" or "rubric" in document.source.name.lower() or any(stem in text for stem in stems)
-    if is_under and (is_judged or any(word in text for word in SETS["scored"])):
+    if is_under and (is_judged or any(word in text for word in ("description", *SETS["scored"]))):
         return True
     return "expect" in text and is_judged
 
@@ -88,10 +101,9 @@ def find_groups(document: Document, parsed: Parsed, *, is_asked: bool = False) -
 
     In a file that is named for them, or with `is_asked`, they are under any key.
     """
-    is_anywhere = (
-        is_asked or is_named(document, "judged") or is_named(document, "own") or is_named(document, "described")
-    )
-    is_anywhere = is_anywhere and len(document.mappings) <= _MOST_MAPPINGS
+    is_anywhere = is_asked or is_named(document, "own")
+    if not is_anywhere and len(document.mappings) <= _MOST_MAPPINGS:
+        is_anywhere = is_named(document, "judged") or is_named(document, "described")
     found: dict[Path, Group] = {}
     for path, value in _list_places(document, is_anywhere=is_anywhere):
         items = _read_items(parsed, path, value)
@@ -110,12 +122,17 @@ def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Pat
     for path, mapping in document.mappings:
         is_inside = is_anywhere or any(isinstance(step, str) and last_word(step) in Containers.strong for step in path)
         for key, value in mapping.items():
-            is_apart = key in Fields.parts or key in Foreign.entry or _changes_scores(key)
+            is_apart = key in _OF_CRITERIA or key in Foreign.entry or _changes_scores(key)
             is_held = isinstance(value, list | dict) and bool(value) and not is_apart
             if is_held and (is_inside or is_container(key)):
                 yield (*path, key), value
 
 
+_OF_CRITERIA = frozenset({*Fields.parts, *Fields.levels}) - {*Containers.strong, *Containers.common}
+"""Keys of criteria that hold their parts or their levels."""
+
+
+@lru_cache(maxsize=1 << 12)  # as above
 def _changes_scores(key: str) -> bool:
     """Return whether a key holds what adds to the score of criteria, or what fails them: penalties, a bonus, gates."""
     words = SETS
@@ -127,7 +144,8 @@ def _read_items(parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, En
     pairs: Iterable[tuple[str | int, Any]]
     pairs = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
     items = {step: item for step, item in pairs if isinstance(item, dict)}
-    least = 1 if isinstance(value, list) else 2
+    is_strong = bool(path) and last_word(str(path[-1])) in Containers.strong
+    least = 1 if isinstance(value, list) or is_strong else 2
     if len(items) < max(least, len(value) / 2):
         return {}
     if parsed.levels(value) is not None:

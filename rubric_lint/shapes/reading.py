@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -939,13 +940,10 @@ class _Reading:
 
     def _says_sum(self, whole: Fraction) -> bool:
         """Return whether the file says that scores are added up, or what they add up to at most."""
-        holders = [self.document.value(self.path[:length]) for length in range(len(self.path))]
-        mappings = [holder for holder in holders if isinstance(holder, dict)]
-        inner = [each for holder in mappings for each in holder.values() if isinstance(each, dict)]
         return any(
-            says_sum(key, value) or (is_number(value) and value == whole and (key in _HIGHEST or is_total(key)))
-            for mapping in (*mappings, *inner)
-            for key, value in mapping.items()
+            is_said or whole in totals
+            for length in range(len(self.path))
+            for is_said, totals in [_find_sums(self.document, self.path[:length])]
         )
 
     def _report_threshold(self, place: Path | None, found: Fraction, ends: Ends, effect: str) -> None:
@@ -954,6 +952,18 @@ class _Reading:
         field = "pass" if place is None else place[-1]
         at, part = (self.path, Part.KEY) if place is None else (place, Part.VALUE)
         self._report("bounds", "threshold", at, {"field": field, "found": _show(found), **values}, part)
+
+
+@lru_cache(maxsize=16)  # the rubrics of a document stand below the same mappings
+def _find_sums(document: Document, path: Path) -> tuple[bool, frozenset[int | float]]:
+    """Return whether a mapping, or one in it, says that scores add up, and the numbers that may be their sum."""
+    holder = document.value(path)
+    if not isinstance(holder, dict):
+        return False, frozenset()
+    mappings = [holder, *(each for each in holder.values() if isinstance(each, dict))]
+    fields = [field for mapping in mappings for field in mapping.items()]
+    totals = [value for key, value in fields if is_number(value) and (key in _HIGHEST or is_total(key))]
+    return any(says_sum(key, value) for key, value in fields), frozenset(totals)
 
 
 def _reach(levels: Sequence[int], score: Fraction, ends: Ends, *, down: bool) -> int:

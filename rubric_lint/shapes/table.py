@@ -310,11 +310,18 @@ def find_left_over(
     holding = {(each.document, each.path[:length]) for each in groups for length in range(len(each.path) + 1)}
     inside: dict[tuple[Document, Path], None] = {}
     around: dict[tuple[Document, Path], None] = {}
+    seen: set[tuple[Document, Path, Path]] = set()
     for group, beside in zip(groups, besides, strict=True):
         inside |= dict.fromkeys((group.document, place) for place in _list_unused(group, own))
-        places = ((*above, key) for above, mapping in beside.holders for key in mapping if key not in group.items)
-        general = (generalize(place, at, group.path) for place in places if (group.document, place) not in holding)
-        around |= dict.fromkeys((group.document, place) for place in general if place not in prefixes)
+        for above, mapping in beside.holders:
+            general = generalize(above, at, group.path)
+            if (group.document, above, general) in seen:  # all groups of a document stand below its top
+                continue
+            seen.add((group.document, above, general))
+            for key in mapping:
+                is_known = (group.document, (*above, key)) in holding or key in group.items
+                if not is_known and (*general, key) not in prefixes:
+                    around[group.document, (*general, key)] = None
     in_doubt = _find_names_in_doubt(Shape.from_table({"name": "", **table}), groups)
     left = dict.fromkeys(str(place[-1]) for _, place in inside if place[-1] not in in_doubt)
     harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in columns.entries if key in entry])]

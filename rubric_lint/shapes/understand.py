@@ -19,6 +19,7 @@ from rubric_lint.shapes.places import (
     find_text_groups,
     is_container,
     is_named,
+    is_of_other_tool,
     last_word,
 )
 from rubric_lint.shapes.roles import Role
@@ -33,10 +34,6 @@ from rubric_lint.text.tree import parts_of
 
 _NAMES = frozenset({"criteria", "dimensions", "rubrics", "rubric"})
 _KINDS_OF_CHECKS = frozenset({"check", "checks", "deterministic", "automatic", "automated"})
-
-
-_MOST_GROUPS = 1000
-"""No document has more rubrics in a form of its own."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +65,8 @@ def understand_all(
     every: list[Group] = []
     chosen: list[Group] = []
     for document in documents:
-        if hints.asks or kind_of(document.source.name) is not Kind.JSON_LINES:
+        if hints.asks or not (kind_of(document.source.name) is Kind.JSON_LINES or is_of_other_tool(document)):
             groups = find_groups(document, parsed, is_asked=hints.asks)
-            if len(groups) > _MOST_GROUPS:  # it holds data
-                continue
             every += groups
             chosen += _choose_groups(document, parsed, groups, is_asked=hints.asks)
     builder = _Builder(parsed, hints)
@@ -117,9 +112,10 @@ def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], 
             for group in marked
             if not group.path or group.columns.has(Role.LEVELS) or _has_name(group) or is_container(group.key)
         ]
-        return marked or named or _choose_texts(document, parsed)
+        return marked or named or _choose_texts(document, parsed, is_asked=is_asked)
     marked = [group for group in marked if _has_name(group)] or marked
-    return marked or named or _choose_texts(document, parsed) or groups or find_amounts(document)[:1]
+    chosen = marked or named or _choose_texts(document, parsed, is_asked=is_asked)
+    return chosen or groups or find_amounts(document)[:1]
 
 
 def _has_name(group: Group) -> bool:
@@ -127,14 +123,17 @@ def _has_name(group: Group) -> bool:
     return any(isinstance(step, str) and last_word(step) in Containers.strong for step in group.path)
 
 
-def _choose_texts(document: Document, parsed: Parsed) -> list[Group]:
+def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list[Group]:
     """Return the texts that may be criteria: those that all cases expect, or else the most with a known name."""
-    if not (is_named(document, "judged") or is_named(document, "own")):
+    is_for_judges = is_named(document, "judged") or is_named(document, "own")
+    if not (is_for_judges or is_asked):
         return []
-    if expected := find_expected(document):
+    if is_for_judges and (expected := find_expected(document)):
         return expected
     every = [group for group in find_text_groups(document) if not parsed.levels(document.value(group.path))]
     known = [group for group in every if group.path and last_word(group.key) in Containers.strong]
+    if not is_for_judges:
+        return known
     words = BesideWords
     beside = {*words.scale, *words.passes}
     known = known or [group for group in every if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]

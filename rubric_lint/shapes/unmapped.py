@@ -12,13 +12,12 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, is_number, read_number
-from rubric_lint.format.recognition import CONTAINERS
 from rubric_lint.messages import shorten
 from rubric_lint.shapes.direction import DIRECTIONS, LOW_WORDS, find_reversal, is_below_top, is_off
 from rubric_lint.shapes.roles import BEARING, FEW, Role, as_flag, is_bad, is_good, is_of_model, is_pass_mark, role_of
 from rubric_lint.shapes.scores import ENDS, Ends, is_amount, read_score
 from rubric_lint.shapes.shape import Shape, expand, is_star, split_words, star_pattern
-from rubric_lint.shapes.vocabulary import SETS
+from rubric_lint.shapes.vocabulary import SETS, Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -234,7 +233,7 @@ def find_around_in_suite(
     return unmapped
 
 
-_HOLDERS = CONTAINERS | {"rubrics", "value"}
+_HOLDERS = frozenset({*Containers.strong, "value"})
 """What holds criteria in a suite."""
 
 

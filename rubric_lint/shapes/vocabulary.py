@@ -311,7 +311,7 @@ _TEXTS = {
     # A penalty, where it is true; other words may turn an answer around.
     "penalty_flags": "penalty negative malus deduction",
     # Of these, a file of criteria has one or more.
-    "scored": "weight points score levels anchors scale threshold description must percent",
+    "scored": "weight points score levels anchors scale threshold descriptions must percent",
     # A number of things, not a score.
     "amounts": "num number count",
 }

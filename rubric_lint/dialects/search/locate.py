@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import AGENTV, find_families, find_views
 from rubric_lint.format.recognition import (
-    CONTAINERS,
     FIELD,
     PLAIN,
     Around,
     find_misspelt,
     find_places,
     has_own_words,
-    holds_criteria,
     holds_only_ours,
     holds_texts,
     is_foreign,
@@ -24,9 +22,10 @@ from rubric_lint.format.recognition import (
     is_place,
     is_plain,
 )
-from rubric_lint.format.schema import case_lists
+from rubric_lint.format.schema import case_lists, schema_for
 from rubric_lint.format.schema_files import CURRENT, Claim, read_claim
 from rubric_lint.messages import find_near
+from rubric_lint.shapes.vocabulary import Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import DATA, Kind, Source, Span, kind_of
@@ -168,7 +167,7 @@ def has_signs_of_forms(document: Document) -> bool:
 
 def has_home_beside(document: Document) -> bool:
     """Return whether a document that has rubrics may have home-made ones beside them."""
-    return isinstance(document.data, dict) and not CONTAINERS.isdisjoint(document.data)
+    return isinstance(document.data, dict) and any(key in Containers.strong for key in document.data if key != FIELD)
 
 
 _SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "label_model", "score_model")
@@ -342,6 +341,16 @@ def _is_placed(document: Document, path: Path) -> bool:
     is_placed = path[-1] == FIELD and is_place(path[:-1], in_suite=True)
     holds_any = holds_criteria(value) or (is_listed(path[:-1]) and holds_texts(value))
     return is_placed and holds_any and not any(find_misspelt(value, path, of_agentv=False))
+
+
+def holds_criteria(value: Any) -> bool:
+    """Return whether a value in the place of a rubric is meant as one: not a reference, and not settings."""
+    if isinstance(value, dict):
+        from rubric_lint.shapes.scores import read_levels  # noqa: PLC0415  (few rubrics are mappings)
+
+        is_known = any(isinstance(each, dict | list) or schema_for().knows(key) for key, each in value.items())
+        return is_known or read_levels(value) is not None
+    return isinstance(value, list) and not all(isinstance(entry, str) for entry in value)
 
 
 def _find_views(document: Document, families: "Iterable[Family]") -> list[Location]:

@@ -11,27 +11,25 @@ from rubric_lint.dialects.search.locate import (
     has_home_beside,
     has_signs_of_forms,
     has_signs_of_home,
+    holds_criteria,
     is_agentv,
 )
 from rubric_lint.finding import Problem, Step, Unread
 from rubric_lint.format.recognition import (
-    CONTAINERS,
     FIELD,
-    are_levels,
     find_misspelt,
     has_own_words,
-    holds_criteria,
     holds_only_ours,
     holds_texts,
+    is_description,
     is_holder,
     is_listed,
     is_ours,
     is_place,
     is_reference,
-    is_scored,
+    may_be_ours,
     repeat_in_cases,
     tells,
-    word_list_form,
 )
 from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.schema import schema_for, schema_of
@@ -39,6 +37,8 @@ from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.format.view import OF_COURSES, View, is_named_for_judges
 from rubric_lint.messages import describe, find_near, join_words, shorten
 from rubric_lint.rules import BY_NAME
+from rubric_lint.shapes.scores import is_prose, read_levels
+from rubric_lint.shapes.vocabulary import Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, part_of
 from rubric_lint.text.source import DATA, Kind
@@ -110,7 +110,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
 
     With `in_suite`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
     """
-    if _is_of_other_purpose(document.data):
+    if is_description(document.data):
         return []
     document = repeat_in_cases(document)
     taken = {location.path for location in found.rubrics}
@@ -160,7 +160,7 @@ def _is_told(path: Path, lost: set[Path], told: set[Path]) -> bool:
 def _find_empty(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
     """Find the containers of home-made criteria that are empty, in a file that is named for a rubric."""
     for key, value in document.data.items() if count_signs(document.source.name) and has_home_beside(document) else ():
-        if key in CONTAINERS and value in (None, [], {}, ""):
+        if key in Containers.strong and value in (None, [], {}, ""):
             advice = "so nothing is judged by it; list its criteria or remove it"
             yield (key,), Part.KEY, f"`{key}` {word_empty(value)}, {advice}", False
 
@@ -195,16 +195,6 @@ def _find_strings(document: Document) -> Iterator[tuple[str, str, int]]:
                 if isinstance(text, str) and "\n" in text:
                     place = (*path, key, index) if isinstance(value, list) else (*path, key)
                     yield str(key), text, document.span(place, Part.VALUE).start
-
-
-def _is_of_other_purpose(data: Any) -> bool:
-    """Return whether data is a JSON Schema, an OpenAPI document or a workflow, whose fields have any name."""
-    if not isinstance(data, dict):
-        return False
-    jobs = data.get("jobs")
-    is_workflow = isinstance(jobs, dict) and any(isinstance(job, dict) and "runs-on" in job for job in jobs.values())
-    is_schema = "json-schema.org" in str(data.get("$schema", ""))
-    return is_schema or "openapi" in data or "swagger" in data or is_workflow
 
 
 def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path], told: set[Path]) -> Iterator[Path]:
@@ -266,7 +256,7 @@ _LOST = BY_NAME["lost-rubric"]
 def _is_another_tools(document: Document, path: Path) -> bool:
     """Return whether a value is a translation, or grades a course, whose criteria have both points and levels."""
     value = document.value(path)
-    if is_scored(value):
+    if read_levels(value) is not None:
         return False
     if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
         texts = value if isinstance(value, dict) and len(value) != 1 else document.value(path[:-1])
@@ -361,24 +351,45 @@ def _declare(document: Document, path: Path) -> Step:
 
 
 def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> _Advice:
-    """Return what to do so that the value at `path` is read: by a table of its format, or as ours.
+    """Return what to do so that the value at `path` is read: by a table of its format if that reads it, else as ours.
 
-    `is_alone`: nothing else of the document is read, or else it can have no table.
+    `is_alone`: nothing else of the document is read, or else it can have no table. No key is renamed but one that
+    nothing can read, because the author's program reads it.
     """
     value = document.value(path)
-    entries = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
-    keys = [key for entry in entries if isinstance(entry, dict) for key in entry]
-    if is_alone and keys and sum(map(schema_for().knows, keys)) * 2 <= len(keys):  # most fields are their own
-        from rubric_lint.shapes.describing import can_adopt  # noqa: PLC0415  (only near misses ask)
+    if is_alone and _can_adopt(document, path):
+        return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
+    if path[-1] != FIELD and is_ours(value, path[:-1]):
+        return _Advice(f"{problem};", (Step("rename", FIELD),))
+    if not is_alone and path[-1] != FIELD:
+        return _Advice(f"{problem}; if it is a rubric,", (Step("move", "to a file of its own"),))
+    if path[-1] != FIELD or not (isinstance(value, list) or any(map(schema_for().knows, value))):
+        lack, step = _find_lack(value)
+        return _Advice(f"`{shorten(str(path[-1]))}` is not read, as {lack};", (Step("rewrite", step),))
+    form = [] if isinstance(value, list) else [Step("rewrite", "put this criterion in a list")]
+    return _Advice(f"{problem}; if it is a rubric,", (*form, _declare(document, path)))
 
-        if can_adopt(document, path):
-            return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
-    steps = [] if path[-1] == FIELD else [Step("rename", FIELD)]
-    if form := word_list_form(value):
-        steps.append(Step("rewrite", form))
-    if not (is_scored(value) or are_levels(value)):  # otherwise the new fields show that it is ours
-        steps.append(_declare(document, path))
-    return _Advice(f"{problem}; if it is a rubric,", tuple(steps))
+
+def _can_adopt(document: Document, path: Path) -> bool:
+    from rubric_lint.shapes.describing import can_adopt  # noqa: PLC0415  (only near misses ask)
+
+    return can_adopt(document, path)
+
+
+def _find_lack(value: Any) -> tuple[str, str]:
+    """Return what a value lacks to be criteria, and the step to add it."""
+    if read_levels(value) is not None:
+        step = "write a list with one criterion that has an `id` and these as its `levels`"
+        return "it describes scores, and not what gets them", step
+    step = "write a list of criteria, each with an `id` and a `description`"
+    if _holds_prose(value):
+        return "its form is none that criteria have", step
+    return "nothing in it says in words what is judged", step
+
+
+def _holds_prose(value: Any) -> bool:
+    """Return whether a value is a text of several words, or holds one at any depth."""
+    return is_prose(value) or any(map(_holds_prose, parts_of(value)))
 
 
 def _word_foreign(document: Document) -> _Advice:
@@ -397,9 +408,11 @@ def _word_leftover(  # noqa: PLR0911 (one return a reason)
     if isinstance(value, dict) and any(band <= value.keys() for band in bands):
         return _Advice(f"`{key}` is one band, not a list of bands;", (Step("rewrite", "put it in a list"),))
     if key != FIELD:
+        if isinstance(value, str) and value:
+            return _word_text(key)
         if not (isinstance(value, list | dict) and value):
             return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
-        if is_claimed or is_ours(value, path[:-1]):
+        if is_claimed:
             return _Advice(f"`{key}` is not read;", (Step("rename", FIELD),))
         return _advise(document, path, f"`{key}` is not read", is_alone=is_alone)
     if value is None or value in ([], {}, ""):
@@ -416,26 +429,34 @@ def _word_leftover(  # noqa: PLR0911 (one return a reason)
     return _advise(document, path, problem, is_alone=is_alone)
 
 
+def _word_text(key: str) -> str:
+    """Say that a rubric is one text, and what to do to have it checked."""
+    advice = "write its criteria to a rubric file, as `rubric-lint init -` does"
+    return f"`{shorten(key)}` is one text, which a judge reads as a whole, and only criteria are checked; {advice}"
+
+
 _OF_CASES = frozenset({"input", "input_messages"})
 
 
-def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
+def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str | _Advice, bool]]:
     """Find the first criterion of our format that is not below `rubrics`."""
     if not has_own_words(document.written_at(())):
         return
     for path, mapping in document.mappings:
-        if not mapping.keys().isdisjoint(_OF_CASES):
-            continue  # a case of AgentV, which has an `expected_outcome` too
-        if tells(mapping) and not all(isinstance(value, dict) for value in mapping.values()):  # not the schema of one
-            siblings = document.value(path[:-1]) if path else None
-            parts = siblings.values() if isinstance(siblings, dict) else ()
-            is_map = bool(parts) and all(isinstance(part, dict) and tells(part) for part in parts)
-            above = path[:-1] if is_map or isinstance(siblings, list) else path
-            is_named = bool(above) and isinstance(above[-1], str)
-            advice = f"rename `{shorten(str(above[-1]))}` to" if is_named else "put them in a list below"
-            reason = f"criteria are read only below `{FIELD}`, and these are elsewhere; {advice} `{FIELD}`"
-            yield path, Part.HEAD, reason, False
-            return
+        if not (_OF_CASES.isdisjoint(mapping) and tells(mapping) and all(map(may_be_ours, mapping))):
+            continue  # a case has an `expected_outcome` too, beside fields of its own
+        if all(isinstance(value, dict) for value in mapping.values()):
+            continue  # the schema of a criterion
+        siblings = document.value(path[:-1]) if path else None
+        parts = siblings.values() if isinstance(siblings, dict) else ()
+        is_map = bool(parts) and all(isinstance(part, dict) and tells(part) for part in parts)
+        above = path[:-1] if is_map or isinstance(siblings, list) else path
+        where = f"criteria are read only below `{FIELD}`, and these are elsewhere;"
+        if _can_adopt(document, above):
+            yield path, Part.HEAD, _Advice(f"{where} if a judge reads them,", (Step("run", "adopt"),)), False
+        else:
+            yield path, Part.HEAD, f"{where} put them in a list below `{FIELD}`", False
+        return
 
 
 def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
