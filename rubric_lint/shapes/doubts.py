@@ -307,8 +307,11 @@ def find_doubts(
 def find_unknown(
     document: Document, shape: Shape, path: Path, read: Collection[Path], scales: Collection[Ends]
 ) -> Iterator[Doubt]:
-    """Find the numbers, flags and words in criteria and directly beside them that nobody has said not to count."""
-    search = DoubtSearch(document, replace(shape, unused=()), read, scales)
+    """Find the numbers, flags and words in criteria and directly beside them that nobody has said not to count.
+
+    A table of the settings may say so; without one, what is unused is a guess.
+    """
+    search = DoubtSearch(document, shape if shape.files else replace(shape, unused=()), read, scales)
     firsts: dict[str, Doubt] = {}
     for place, entry in _list_entries(document.value(path), path, shape.parts):
         for key, value in entry.items():
@@ -322,7 +325,8 @@ def find_unknown(
     for key, value in holder.items() if isinstance(holder, dict) else ():
         place = (*path[:-1], key)
         is_of_whole = key == "weight" and search.have_weights(path)  # among other rubrics
-        if place != path and place not in read and not is_of_whole and _may_count(key, value, scales):
+        is_known = place == path or place in read or search.is_unused(place)
+        if not (is_known or is_of_whole) and _may_count(key, value, scales):
             yield Doubt(place, "number", value, is_around=True)
 
 
@@ -569,7 +573,7 @@ class DoubtSearch:
         elif isinstance(value, dict) and not holds_mappings(value):
             is_scale = any(all(end in value for end in pair) for pair in ENDS)
             for key, text in value.items():
-                if self._is_unused((*place, key)) or (*place, key) in self.read:
+                if self.is_unused((*place, key)) or (*place, key) in self.read:
                     continue
                 is_label = isinstance(text, str) and len(text.split()) < _FEW and re.fullmatch(r"-?\d+", key)
                 if is_reversed(key, text, self.scales):
@@ -584,7 +588,8 @@ class DoubtSearch:
         if quote:
             yield Doubt(place, "direction", value, quote)
 
-    def _is_unused(self, place: Path) -> bool:
+    def is_unused(self, place: Path) -> bool:
+        """Return whether a pointer of the table says that a place does not count."""
         return any(
             len(steps) == len(place) and all(own in ("*", str(step)) for own, step in zip(steps, place, strict=True))
             for steps in self.unused
@@ -598,7 +603,7 @@ class DoubtSearch:
         for depth in depths:
             for key, value in self._list_fields(path[:depth]):
                 place = (*path[:depth], key)
-                if place != path[: depth + 1] and key not in _INPUTS and not self._is_unused(place):
+                if place != path[: depth + 1] and key not in _INPUTS and not self.is_unused(place):
                     for doubt in self._find_in_key(place, value, path, in_settings=in_settings):
                         is_default = doubt.setting == "weight" and split_words(doubt.name) & _DEFAULTS
                         if not (is_default and self.have_weights(path)):
@@ -683,7 +688,7 @@ class DoubtSearch:
         words = split_words(str(place[-1]))
         for key, each in value.items():
             own = (*place, key)
-            if own in self.read or self._is_unused(own):
+            if own in self.read or self.is_unused(own):
                 continue
             if is_of_model(key, value):
                 continue

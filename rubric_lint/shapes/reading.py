@@ -201,7 +201,7 @@ class _Reading:
         found = find_doubts(self.document, self.shape, self.path, self.places, scales)
         doubts = [doubt for doubt in found if doubt.setting]
         doubts += self.in_levels
-        if not (self.shape.files or doubts or self.doubts or view.unscorable):  # no table says what the rest is
+        if not (doubts or self.doubts or view.unscorable):
             doubts += find_unknown(self.document, self.shape, self.path, self.places | view.sources, scales)
         for doubt in doubts:
             if doubt.setting not in ("pass", "fail") or len(scales) != 1 or self.shape.combine == "share":
