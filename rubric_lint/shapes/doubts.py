@@ -89,6 +89,7 @@ _HARMLESS = _WORDS["harmless"]
 _SEEN = _HARMLESS | _NOTES | _COUNTS | _WAYS | _KINDS | _WANTED | DIRECTIONS | _WORDS["seen"]
 """Words in a key whose values say, by rules of their own, whether they bear on a score."""
 _OF_OUTPUTS = _WORDS["of_outputs"]
+_OF_FORMATS = _WORDS["of_formats"]
 _INPUTS = _WORDS["inputs"]
 """Keys of what a case asks, which says nothing of its score."""
 _RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
@@ -239,6 +240,7 @@ _NAMES = {
     "change": ("change scores", "what changes scores"),
     "number": ("bear on the score", "what bears on the score"),
     "named": ("say which criteria count", "what bears on some criteria only"),
+    "criteria": ("hold criteria too", "criteria too"),
     "levels": ("", "levels without scores"),
 }
 
@@ -656,9 +658,18 @@ class DoubtSearch:
         """Return the setting that a list or a mapping may say by its items or keys, whatever it is called."""
         if setting := _read_weights(key, value, ids):
             return setting
+        if self._are_criteria(value) and not split_words(key) & _NOTES:
+            return "criteria"
         if self.converts_scores(value):
             return "change"
         return "named" if self._names_criteria(key, value, ids) else ""
+
+    def _are_criteria(self, value: Any) -> bool:
+        """Return whether what stands beside the criteria of a table has the fields of more: a text and another one."""
+        texts = {*self.shape.outcome, *self.shape.levels} if self.shape.files else set[str]()
+        known = texts.union(self.shape.id, self.shape.weight)
+        entries = [part for part in parts_of(value) if isinstance(part, dict)]
+        return any(texts & entry.keys() and len(known & entry.keys()) > 1 for entry in entries)
 
     def converts_scores(self, value: Any) -> bool:
         """Return whether a value gives the scores of a scale other numbers: `{1: 0, 2: 0.2, 3: 1}`, `[0, 0.2, 1]`."""
@@ -690,7 +701,7 @@ class DoubtSearch:
             own = (*place, key)
             if own in self.read or self.is_unused(own):
                 continue
-            if is_of_model(key, value):
+            if is_of_model(key, value) or (isinstance(each, list) and words & _OF_FORMATS):
                 continue
             if is_amount(each) and each and words & (_MARK | _LESS) and not split_words(key) & _NOTES:
                 yield Doubt(own, "fail" if (words | split_words(key)) & _LESS else "pass", each)

@@ -105,7 +105,10 @@ class _Leaf(NamedTuple):
 
 
 def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
-    """Return the rubrics of a document that tables describe; each place belongs to the first table."""
+    """Return the rubrics of a document that tables describe; each place belongs to the first table.
+
+    What one table says of criteria that it does not read is left out if another one reads them.
+    """
     found: dict[Path, View] = {}
     for shape in shapes:
         for view in read_shape(document, shape):
@@ -114,7 +117,11 @@ def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
                 values = {"first": first.dialect.title, "second": shape.name}
                 told = Problem("second-table", view.path, Part.HEAD, values)
                 found[view.path] = replace(first, problems=(*first.problems, ("schema", told)))
-    return list(found.values())
+    read = {path[:length] for path in found for length in range(1, len(path) + 1)}
+    return [
+        replace(view, doubts=tuple((place, reason) for place, reason in view.doubts if place not in read - {view.path}))
+        for view in found.values()
+    ]
 
 
 def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None) -> Iterator[View]:
@@ -202,7 +209,8 @@ class _Reading:
         doubts = [doubt for doubt in found if doubt.setting]
         doubts += self.in_levels
         if not (doubts or self.doubts or view.unscorable):
-            doubts += find_unknown(self.document, self.shape, self.path, self.places | view.sources, scales)
+            unknown = find_unknown(self.document, self.shape, self.path, self.places | view.sources, scales)
+            doubts += [doubt for doubt in unknown if not self._is_read_otherwise(doubt)]
         for doubt in doubts:
             if doubt.setting not in ("pass", "fail") or len(scales) != 1 or self.shape.combine == "share":
                 continue
@@ -917,6 +925,12 @@ class _Reading:
                 return None
             return number * high
         return number
+
+    def _is_read_otherwise(self, doubt: Doubt) -> bool:
+        """Return whether a value beside the criteria is their scale, or what all scores add up to: `max_score`."""
+        is_most = bool(split_words(doubt.name) & {"max", "maximum", "highest", "possible", "total"})
+        is_whole = is_most and doubt.value in (self.whole, self.points)
+        return doubt.is_around and (is_whole or read_ends(doubt.value) in self.ends)
 
     def _is_of_whole(self, number: Fraction) -> bool:
         """Return whether a threshold may be one of the sum of all scores, or a percentage, and not of their mean."""

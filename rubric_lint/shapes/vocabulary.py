@@ -231,8 +231,9 @@ _TEXTS = {
     "defaults": "default defaults",
     # An answer is better without what the criterion describes.
     "avoided": """
-        avoid avoided avoidance exclude excluded bad forbidden forbid prohibited undesired undesirable unwanted
-        disallowed unacceptable harmful absent absence mustnt shouldnt disallow prohibit
+        avoid avoided avoidance exclude excludes excluded exclusion dont donts bad forbidden forbid prohibited
+        undesired undesirable unwanted disallowed unacceptable harmful absent absence mustnt shouldnt disallow
+        prohibit
     """,
     # An answer is better with it.
     "wanted": """
@@ -253,7 +254,8 @@ _TEXTS = {
     # Grades, and what is decided by a score.
     "grades": """
         grade grades grading band bands tier tiers verdict verdicts cutoffs boundaries interpretation
-        interpretations classification decision decisions
+        interpretations classification decision decisions outcome outcomes action actions recommendation
+        recommendations
     """,
     # Scores are added up.
     "sums": "sum summed total additive cumulative",
@@ -279,6 +281,8 @@ _TEXTS = {
         dataset task metric definition summary purpose tie hint hints remark remarks key code slug icon color
         colour emoji module assignment course subject audience
     """,
+    # What says how an output is written, in a key: what it requires is no gate.
+    "of_formats": "output outputs schema response responses format contract",
     # The parts of an output.
     "of_outputs": "field fields key keys column columns inputs files tools",
     # What a case asks, which says nothing of its score.
