@@ -136,11 +136,15 @@ def test_what_says_what_a_rubric_is_and_not_how_it_counts_is_scored(text):
     assert is_scored(text)
 
 
-def test_a_table_knows_the_keys_that_it_does_not_name():
+@pytest.mark.parametrize(
+    ("unused", "place"),
+    [((), ("criteria", 1, "priority")), (("priority",), ("at_most",)), (("priority", "/at_most"), None)],
+)
+def test_a_table_says_which_keys_do_not_count(unused, place):
     text = inside("priority: P0, levels: [{score: 1, points: 0, text: None}, {score: 3, text: All}]")
-    settings = table(scale=[1, 3], levels="levels", unused=["points"])
-    rubric, _ = examine(f"minimum_per_criterion: 2\n{text}", settings)
-    assert rubric.view.refusal is None
+    settings = table(scale=[1, 3], levels="levels", unused=["points", *unused])
+    rubric, _ = examine(f"at_most: 2\n{text}", settings)
+    assert (rubric.view.refusal and rubric.view.refusal[0]) == place
 
 
 OURS = "rubrics: [{id: a, expected_outcome: Names the year}, {id: b, expected_outcome: Names the day}]"

@@ -211,7 +211,7 @@ FOLLOWED = {  # what is written instead, into the file or into the table that ad
         (),
     ),
     "a criterion that counts": (f"scale: 1-5\n{CRITERIA % ', enabled: false'}", (), 'unused = ["enabled"]\n', ()),
-    "a word that nobody knows": (f"scale: 1-5\nscheme: P0\n{CRITERIA % ''}", (), "", ("--scale", "1-5")),
+    "a word that nobody knows": (f"scale: 1-5\nscheme: P0\n{CRITERIA % ''}", (), 'unused = ["/scheme"]\n', ()),
     "criteria that a list names": (f"scale: 1-5\nonly: [a]\n{CRITERIA % ''}", (), 'unused = "/only"\n', ()),
     "a score that fails": (f"scale: 1-5\nfail_threshold: 3\n{CRITERIA % ''}", (), 'pass = "/fail_threshold"\n', ()),
 }

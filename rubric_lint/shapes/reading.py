@@ -107,7 +107,10 @@ class _Leaf(NamedTuple):
 
 
 def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
-    """Return the rubrics of a document that tables describe; each place belongs to the first table."""
+    """Return the rubrics of a document that tables describe; each place belongs to the first table.
+
+    What one table says of criteria that it does not read is left out if another one reads them.
+    """
     found: dict[Path, View] = {}
     for shape in shapes:
         for view in read_shape(document, shape):
@@ -116,7 +119,11 @@ def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
                 values = {"first": first.dialect.title, "second": shape.name}
                 told = Problem("second-table", view.path, Part.HEAD, values)
                 found[view.path] = replace(first, problems=(*first.problems, ("schema", told)))
-    return list(found.values())
+    read = {path[:length] for path in found for length in range(1, len(path) + 1)}
+    return [
+        replace(view, doubts=tuple((place, reason) for place, reason in view.doubts if place not in read - {view.path}))
+        for view in found.values()
+    ]
 
 
 def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None) -> Iterator[View]:
@@ -200,10 +207,10 @@ class _Reading:
     def add_doubts(self, view: View, value: Any) -> View:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
         scales = {ends for ends in self.ends if ends}
-        is_described = bool(self.shape.files or self.doubts or view.unscorable)
-        read = self.places if is_described else self.places | view.sources
-        found = find_unmapped(self.document, self.shape, self.path, read, scales, is_described=is_described)
-        unmapped = [*found, *self.in_levels]
+        is_settled = bool(self.doubts or view.unscorable)  # then the score is refused already
+        read = self.places if is_settled else self.places | view.sources
+        found = find_unmapped(self.document, self.shape, self.path, read, scales, is_described=is_settled)
+        unmapped = [*(key for key in found if not self._is_read_otherwise(key)), *self.in_levels]
         for key in unmapped:
             if key.role not in (Role.PASS, Role.VERDICT) or len(scales) != 1 or self.shape.combine == "share":
                 continue
@@ -928,6 +935,14 @@ class _Reading:
                 return None
             return number * high
         return number
+
+    def _is_read_otherwise(self, key: UnmappedKey) -> bool:
+        """Return whether a value beside the criteria is their scale, or what all scores add up to: `max_score`."""
+        if key.role is not Role.OPEN or not key.is_around:
+            return False
+        is_most = bool(split_words(key.name) & {"max", "maximum", "highest", "possible", "total"})
+        is_whole = is_most and key.value in (self.whole, self.points)
+        return is_whole or read_ends(key.value) in self.ends
 
     def _is_of_whole(self, number: Fraction) -> bool:
         """Return whether a threshold may be one of the sum of all scores, or a percentage, and not of their mean."""

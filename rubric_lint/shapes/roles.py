@@ -31,6 +31,7 @@ class Role(StrEnum):
     POSITIVE = "no penalty"
     POLARITY = "polarity"
     PARTS = "parts"
+    CRITERIA = "criteria"
     PASS = "pass mark"  # noqa: S105  (no password)
     VERDICT = "verdict"
     """Which scores fail, are borderline or get a grade."""
@@ -48,7 +49,7 @@ class Role(StrEnum):
 BEARING = frozenset(
     {
         *(Role.WEIGHT, Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT, Role.COMBINE, Role.DIRECTION),
-        *(Role.LEFT_OUT, Role.CHANGE, Role.LEVELS),
+        *(Role.LEFT_OUT, Role.CHANGE, Role.LEVELS, Role.CRITERIA),
     }
 )
 """What decides a score or a verdict, so that it stops the score wherever it is not read."""

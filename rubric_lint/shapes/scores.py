@@ -19,18 +19,18 @@ ENDS = (("min", "max"), ("minimum", "maximum"), ("low", "high"), ("lowest", "hig
 """The keys of a mapping that are the ends of a scale."""
 
 RANGE = re.compile(r"\s*(-?\d{1,4})\s*(?:-|\u2013|\u2014|\u2026|\.\.\.?|to)\s*(-?\d{1,4})\s*")
-_CALLED = (
-    r"levels? | lvl | scores? | grade | points? | pts? | rating | stars? | band | tier | step | stage | rank"
-    r" | value | anchor | marks?"
-)
+_CALLED = r"levels? | lvl | scores? | grade | points? | pts? | rating | stars? | band | step | stage | value | anchor"
 _NUMBERED = re.compile(
-    rf"""\s* (?: (?: {_CALLED} | [lsgp] ) [\s_-]* )?
+    rf"""\s* (?: (?: {_CALLED} | marks? | [lsgp] ) [\s_-]* )?
         ( -?\d{{1,4}} (?:\.\d{{1,4}})? )
         \s* (?: points? | pts? | stars? | marks? )?
         \s* (?: [:)(=_\N{{EN DASH}}\N{{EM DASH}}] .* | -(?!\d) .* | \.\s .* )?""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
-"""What a level is called by its score: `3`, `score_3`, `L3`, `3 stars`, `3: Good`; other words may hold any number."""
+"""What a level is called by its score: `3`, `score_3`, `L3`, `3 stars`, `3: Good`; other words may hold any number.
+
+The first rank or tier is the best one as often as the lowest score.
+"""
 
 _IN_TEXT = re.compile(r"(?<![\w.,/-])(-?\d{1,3})\s*=\s*[^\W\d_]")
 """A score in a text that says what it means: `1 = Nothing is named`."""

@@ -140,6 +140,7 @@ _SUBJECTS = {
     Role.CHANGE: ("change scores", "what changes scores"),
     Role.OPEN: ("bear on the score", "what bears on the score"),
     Role.LEVELS: ("have levels", "levels without scores"),
+    Role.CRITERIA: ("hold criteria too", "criteria too"),
 }
 """What a key may be, or hold if it holds several values."""
 
@@ -478,7 +479,8 @@ class UnmappedSearch:
             return
         for key, part in value.items():
             own = (*place, key)
-            if own in self.read or self._is_unused(own) or is_of_model(key, value):
+            is_of_format = isinstance(part, list) and split_words(str(place[-1])) & SETS["of_formats"]
+            if own in self.read or self._is_unused(own) or is_of_model(key, value) or is_of_format:
                 continue
             role: Role | None = self._role_around(f"{place[-1]}_{key}", part)
             if role not in BEARING:
@@ -494,9 +496,18 @@ class UnmappedSearch:
         )
         if is_of_criteria and all(map(is_amount, value.values())):
             return Role.WEIGHT
+        if self._are_criteria(value) and not words & SETS["notes"]:
+            return Role.CRITERIA
         if self._converts_scores(value):
             return Role.CHANGE
         return Role.OPEN if not words & SETS["notes"] and self._names_criteria(words, value) else None
+
+    def _are_criteria(self, value: Any) -> bool:
+        """Return whether what stands beside the criteria of a table has the fields of more: a text and another one."""
+        texts = {*self.shape.outcome, *self.shape.levels} if self.shape.files else set[str]()
+        known = texts.union(self.shape.id, self.shape.weight)
+        entries = [part for part in parts_of(value) if isinstance(part, dict)]
+        return any(texts & entry.keys() and len(known & entry.keys()) > 1 for entry in entries)
 
     def _names_criteria(self, words: Collection[str], value: Any) -> bool:
         """Return whether a list or a mapping picks out criteria: `only: [facts]`, `limits: {facts: fail}`."""

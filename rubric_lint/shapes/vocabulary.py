@@ -235,8 +235,9 @@ _TEXTS = {
     "defaults": "default defaults",
     # An answer is better without what the criterion describes.
     "avoided": """
-        avoid avoided avoidance exclude excluded bad forbidden forbid prohibited undesired undesirable unwanted
-        disallowed unacceptable harmful absent absence mustnt shouldnt disallow prohibit
+        avoid avoided avoidance exclude excludes excluded exclusion dont donts bad forbidden forbid prohibited
+        undesired undesirable unwanted disallowed unacceptable harmful absent absence mustnt shouldnt disallow
+        prohibit
     """,
     # An answer is better with it.
     "wanted": """
@@ -257,7 +258,8 @@ _TEXTS = {
     # Grades, and what is decided by a score.
     "grades": """
         grade grades grading band bands tier tiers verdict verdicts cutoffs boundaries interpretation
-        interpretations classification decision decisions
+        interpretations classification decision decisions outcome outcomes action actions recommendation
+        recommendations
     """,
     # Scores are added up.
     "sums": "sum summed total additive cumulative",
@@ -265,6 +267,8 @@ _TEXTS = {
     "of_criteria": "criteria criterion dimension dimensions rubric score scores scoring",
     # A list that may name all criteria and say no more.
     "listings": "order ids names criteria dimensions metrics keys fields columns scores rubric tags axes",
+    # What says how an output is written, in a key: what it requires is no gate.
+    "of_formats": "output outputs schema response responses format contract",
     # The parts of an output.
     "of_outputs": "field fields key keys column columns inputs files tools",
     # What a case asks, which says nothing of its score.
