@@ -12,7 +12,7 @@ from cases import read_cases
 from importing import import_file
 from ruamel.yaml import YAML
 
-from rubric_lint.dialects.tables.columns import HEADERS
+from rubric_lint.dialects.tables.columns import WORDS
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -42,10 +42,12 @@ def test_what_a_table_says_becomes_a_rubric(text, options, said):
     said(written, told)
 
 
-@pytest.mark.parametrize("header", [each for each in HEADERS if each != "share"])
+@pytest.mark.parametrize("header", [word for word in WORDS if word != "number"])
 def test_case_and_separators_of_a_header_make_no_difference(header):
     same = header.replace("_", " - ").title()
-    refused(f"{same},{header}\nx,y\n", f"1:{len(same) + 2}: columns `{same}` (line 1) and `{header}` both hold")
+    refused(
+        f"{same},{header}\nx,y\n", f"1:{len(same) + 2}: columns `{same}` (line 1) and `{header}` have the same name"
+    )
 
 
 def refused(text, said, *options, name="r.csv"):
@@ -150,7 +152,8 @@ def test_tables_of_a_document_are_named_after_their_headings():
     assert (code, said) == (0, "")
     assert written.partition("\n")[2] == (
         "tests:\n  - id: Support\n    rubrics:\n      - id: price\n        expected_outcome: |-\n"
-        "          Names the **price** | tax\n          in full\n  - id: Tone\n    rubrics:\n" + bands(*THREE)
+        "          Names the **price** | tax\n          in full\n"
+        "  - id: Tone\n    rubrics:\n      - id: Tone\n        score_ranges:\n" + bands(*THREE, indent=" " * 10)
     )
     expected = "  - id: price\n    expected_outcome: |-\n      Names the **price** | tax\n      in full\n"
     assert import_file("r.md", DOCUMENT, "--rubric", "Support")[:2] == (0, expected)
@@ -160,7 +163,7 @@ def test_tables_of_a_document_are_named_after_their_headings():
 STRANGE = "# A\n\n| id | outcome |\n|--|--|\n| x | Says x |\n\n## Authors\n\n| who | mail |\n|--|--|\n| y | z |\n"
 
 
-def test_a_table_that_belongs_to_nothing_is_refused_unless_another_is_chosen(said):
+def test_a_table_that_belongs_to_nothing_is_told_as_not_read(said):
     said(import_file("r.md", STRANGE))
     said(import_file("r.md", STRANGE, "--rubric", "A"))
 
@@ -270,7 +273,7 @@ def test_a_pass_mark_above_a_table_and_weights_of_more_than_the_whole_are_told()
     table = "| Dimension | Weight | 1 | 5 |\n|---|---|---|---|\n| a | 60% | No | Yes |\n| b | 50% | Bad | Fine |\n"
     code, _, told = import_file("r.md", f"# Notes\n\nScale: 1-5. Pass: 4.\n\n{table}")
     places = [line.split(": ")[0] for line in told.splitlines()]
-    assert (code, places[:3]) == (0, ["r.md:3:13", "r.md:5:24", "r.md:7:7"])
+    assert (code, places[:3]) == (0, ["r.md:3:13", "r.md:7:7", "r.md:7:18"])
     assert ("`Pass: 4`" in told, "110%" in told) == (True, True)
 
 
