@@ -242,6 +242,27 @@ def test_the_headers_that_people_use_are_read(header, weight):
     assert (code, written) == (0, "  - id: a\n    expected_outcome: Says it\n    weight: 2\n")
 
 
+def read_criteria(written):
+    """The outcome of each criterion, or the scores of its scale, by its id."""
+    return {
+        each["id"]: [
+            step.get("level", step.get("score_range")) for step in each.get("levels", each.get("score_ranges"))
+        ]
+        if {"levels", "score_ranges"} & each.keys()
+        else each["expected_outcome"]
+        for each in YAML(typ="safe").load(written) or ()
+    }
+
+
+def test_headers_of_real_documents_are_read_or_refused(said):
+    told = []
+    for text, criteria in TABLES["HEADERS"]:
+        code, written, message = import_file("r.md", text)
+        assert (code, read_criteria(written)) == (int(not criteria), criteria), text
+        told += [f"{text.splitlines()[0]}: {line}" for line in message.splitlines()]
+    said(told)
+
+
 @pytest.mark.parametrize(("more", "ids"), TABLES["what follows a table"])
 def test_a_table_ends_where_that_of_github_ends(more, ids):
     code, written, _ = import_file("r.md", TABLE + more)

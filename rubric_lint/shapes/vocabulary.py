@@ -75,8 +75,8 @@ class Headers:
         """
         meaning anchor anchors definition descriptor details explanation indicator indicators what_it_means
         what_it_measures what_to_measure what_it_looks_like looks_like what_to_look_for what_they_look_for behavior
-        behaviour pass_condition pass_criteria guidance pregunta descripción significado descrição beschreibung 描述
-        具體描述 檢查項
+        behaviour pass pass_condition pass_criteria guidance pregunta descripción significado descrição beschreibung
+        描述 具體描述 檢查項
         """
     )
     weight: Final = _split("points pts max maximum weighting weight_% peso poids gewicht 權重 权重")

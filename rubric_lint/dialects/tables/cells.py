@@ -126,6 +126,14 @@ _OF = re.compile(rf"(?P<number>{_PLAIN})\s+(?:of|/)\s+(?P<top>{_PLAIN})|(?P<shor
 ANSWERS = {"true": True, "yes": True, "false": False, "no": False}
 """What cells say of whether a criterion is required."""
 
+_WEIGHT = (
+    r"(?:weight(?:ed|ing)?[ \t]*+[:=]?[ \t]*+)?[x\u00d7]?[ \t]*+"
+    r"(\d{1,3}(?:\.\d{1,3})?[ \t]*+%?)[ \t]*+(?:points?|pts?\.?|marks?)?"
+)
+_WEIGHED = re.compile(
+    rf"(?<!\s)\s*+(?:[(\[]\s*+{_WEIGHT}\s*+[)\]]|(?<=\s)[\u2013\u2014-]\s++{_WEIGHT})\s*+:?\s*+$",
+    re.IGNORECASE,
+)
 _AMOUNT = re.compile(
     r"(?:weight(?:ed|ing)?[ \t]*+[:=]?[ \t]*+)?(?:[01]\s?[-\N{EN DASH}]\s?|/\s?|[x\N{MULTIPLICATION SIGN}+]\s?)?"
     r"(?P<number>\d{1,4}(?:\.\d{1,3})?(?:[ \t]*+%)?)[ \t]*+(?:points?|pts?\.?|marks?|[x\N{MULTIPLICATION SIGN}])?",
@@ -180,6 +188,14 @@ def find_amount(text: str) -> str | None:
     """Return the number of a weight as people write it: `20 points`, `0-20`, `/20`, `x2`, `25%`; None if it is none."""
     found = _AMOUNT.fullmatch(text.strip().strip("*"))
     return found["number"] if found else None
+
+
+def split_weight(name: str) -> tuple[str, str]:
+    """Return a name without the weight at its end, such as `Tone (40%)` or `Tone - 2 points`, and the weight."""
+    found = _WEIGHED.search(name)
+    if not found:
+        return name, ""
+    return name[: found.start()].replace("**", "").strip(), found[1] or found[2]
 
 
 def find_range(text: str) -> Range | None:

@@ -20,6 +20,7 @@ from rubric_lint.dialects.tables.cells import (
     to_number,
 )
 from rubric_lint.messages import find_near, join_words, list_names, shorten
+from rubric_lint.shapes.columns import is_statement
 from rubric_lint.shapes.scores import is_prose
 from rubric_lint.shapes.shape import split_words
 from rubric_lint.shapes.vocabulary import SETS, Fields, Headers, LevelWords
@@ -73,7 +74,9 @@ for _field, _listed in WORDS.items():
 _SCORED = frozenset(WORDS["score_range"])
 _HIGHEST = frozenset({"max", "maximum", "max_points", "max_score"})
 _TEXTS = ("expected_outcome", "what_is_judged")
-_BEARING = frozenset().union(*(SETS[name] for name in ("weights", "penalty", "gate", "bonus", "caps", "must")))
+_BEARING = frozenset().union(
+    *(SETS[name] for name in ("weights", "penalty", "gate", "bonus", "caps", "must", "bearing_fields"))
+)
 """Words of columns that bear on the score."""
 _NO_TEXT = frozenset().union(*(SETS[name] for name in ("against", "notes", "apart")))
 """Words of columns that never say what is judged."""
@@ -94,8 +97,8 @@ class Step(NamedTuple):
 class Columns:
     """The columns of a table: by field, those that are a step of a scale each, and notes on what is not read.
 
-    `header` are the cells that name them; `used` the folded words of those that an option names. `faults` are the
-    columns without a meaning that may bear on the score.
+    `header` are the cells that name them; `used` the folded words of those that an option names. `unknown` are the
+    headers of columns that are not read, `faults` the reasons why those of some may bear on the score.
     """
 
     fields: Mapping[str, int]
@@ -104,6 +107,7 @@ class Columns:
     notes: tuple[Note, ...] = ()
     used: frozenset[str] = frozenset()
     faults: tuple[TableError, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     def has(self, *fields: str) -> bool:
         """Return whether there is a column for one of some fields."""
@@ -122,7 +126,7 @@ class Columns:
     @property
     def is_own_scale(self) -> bool:
         """Whether the scores are those of our own format, from 0 to 10."""
-        return self.has("score_range") and fold(self.header.cell(self.fields["score_range"]).text) == "score_range"
+        return self.has("score_range") and fold(self.title("score_range")) == "score_range"
 
     def cell(self, row: Row, field: str) -> Cell | None:
         """Return the cell of a row for a field; None if the table has no such column, or the cell is empty."""
@@ -130,6 +134,10 @@ class Columns:
             return None
         cell = row.cell(self.fields[field])
         return None if cell.is_empty else cell
+
+    def title(self, field: str) -> str:
+        """Return the header of a field."""
+        return self.header.cell(self.fields[field]).text
 
     def place(self, field: str) -> Place:
         """Return the place of the header of a field."""
@@ -157,6 +165,11 @@ def read_columns(table: Table, choices: Choices) -> Columns:
     """
     reader = _ColumnReader(table, choices)
     return reader.read()
+
+
+def _is_level_word(title: str) -> bool:
+    """Return whether a header is a word for a level: `Good`, `Excellent (A)`."""
+    return fold(title.partition("(")[0]) in LevelWords.words
 
 
 def is_weight(word: str) -> bool:
@@ -195,9 +208,9 @@ class _ColumnReader:
         self._read_scores()
         self._read_texts()
         self._note_unknown()
-        steps = tuple(self.steps.items())
-        found = self.notes, self.used, self.faults
-        return Columns(self.fields, steps, self.header, tuple(found[0]), frozenset(found[1]), tuple(found[2]))
+        unknown = tuple(self.header.cell(column).text.strip() for column in self.unknown)
+        steps, notes, used, faults = tuple(self.steps.items()), tuple(self.notes), frozenset(self.used), self.faults
+        return Columns(self.fields, steps, self.header, notes, used, tuple(faults), unknown)
 
     # Words
 
@@ -291,27 +304,27 @@ class _ColumnReader:
 
     def _read_scores(self) -> None:
         """Tell the scores of a scale in the rows from the weight of a criterion each: `points` and `score` are both."""
-        column = self.fields.get("weight", self.fields.get("score_range"))
-        text = self.fields.get("id", -1)
-        if column is not None and text > column and not self.has("number", *_TEXTS) and self._is_scored(column):
+        now = "score_range" if "score_range" in self.fields else "weight"
+        column = self.fields.get(now)
+        if column is None or self.has("level") or not self._is_scored(column) or column in self.settled:
+            return
+        if self.fields.get("id", -1) > column and not self.has("number", *_TEXTS):
             self._move("id", "expected_outcome")  # `| Score | Criteria |`
-        if column is None or self.has("level") or {"weight", "score_range"} <= self.fields.keys():
-            return
-        if not self._is_scored(column) or column in self.settled:
-            return
-        now = "weight" if "weight" in self.fields else "score_range"
         cells = [cell for cell in self._cells(column) if not is_unscored(cell)]
         ids = [cell.text for name in ("id", "number") if name in self.fields for cell in self._cells(self.fields[name])]
         scores = [find_step(cell.text) for cell in cells]
-        texts = [self.fields[name] for name in _TEXTS if name in self.fields]
+        is_weight = "weight" in _find_meanings(self.header.cell(column).text) and "weight" not in self.fields.keys() - {
+            now
+        }
         if not ids:
             ranges = {step.range for step in scores if step}
             is_several = len(ranges) > 1 or any(each.lower < each.upper for each in ranges)
+            texts = [self.fields[name] for name in _TEXTS if name in self.fields]
             is_scale = is_several and len(ranges) == len(scores) and all(column < each for each in texts)
-            self._move(now, "score_range" if is_scale and not self.steps else "weight")
+            self._move(now, "weight" if is_weight and (self.steps or not is_scale) else "score_range")
         elif (len({*ids}) < len(ids) or self.choices.rescale) and not self.steps:
             self._move(now, "score_range")
-        elif self._find_word(column) in Headers.weight:
+        elif is_weight and self._find_word(column) in Headers.weight:
             self._move(now, "weight")
         else:
             cell = self.header.cell(column)
@@ -330,45 +343,69 @@ class _ColumnReader:
     def _read_texts(self) -> None:
         """Find the text of each criterion, and its name, in columns whose headers say neither."""
         if not self.has(*_TEXTS) and not self.steps:
-            lengths = {}
-            for column in self.unknown:
-                title, cells = self.header.cell(column).text, self._cells(column)
-                is_text = 2 * sum(is_prose(cell.text) for cell in cells) > len(self.rows)
-                if is_text and not (re.search(r"\d", title) or split_words(title) & (_NO_TEXT | _BEARING)):
-                    lengths[column] = sum(len(cell.text) for cell in cells)
-            if lengths:
-                column = max(lengths, key=lambda each: lengths[each])
-                self.unknown.remove(column)
-                self.fields["expected_outcome"] = column
-                cell = self.header.cell(column)
-                told = f"column `{shorten(cell.text)}` is read as the text of each criterion"
-                self.notes.append(Note(cell.place, told))
-        if "number" in self.fields and self.has("id") and not self.has(*_TEXTS):
-            self._move("id", "expected_outcome")
+            self._guess_text()
+        if self.has("id") and "number" in self.fields and not self.has(*_TEXTS) and not self.steps:
+            names = self._cells(self.fields["id"])
+            if 2 * sum(is_statement(cell.text) for cell in names) > len(self.rows):
+                self._move("id", "expected_outcome")
         if "number" in self.fields and not self.has("id"):
             self._move("number", "id")
+        self._prefer_distinct_names()
         if not self.has("id", "level", "score_range") and (self.steps or self.has("weight", "minimum", "required")):
             for column in self.unknown:
-                names = [row.cell(column).text.strip() for row in self.rows]
-                if all(names) and len({*names}) == len(names) and not any(map(find_amount, names)):
+                names = self._cells(column)
+                are_names = len({cell.text for cell in names}) == len(names) == len(self.rows)
+                if are_names and not any(find_amount(cell.text) for cell in names):
                     self.unknown.remove(column)
                     self.fields["id"] = column
                     return
+
+    def _guess_text(self) -> None:
+        """Read the column with the longest texts as that of each criterion."""
+        lengths = {}
+        for column in self.unknown:
+            title, cells = self.header.cell(column).text, self._cells(column)
+            texts = [cell for cell in cells if is_prose(cell.text) and re.search(r"[^\W\d_]", cell.text)]
+            is_other = re.search(r"\d", title) or _is_level_word(title) or split_words(title) & (_NO_TEXT | _BEARING)
+            if 2 * len(texts) > len(self.rows) and not is_other:
+                lengths[column] = sum(len(cell.text) for cell in cells)
+        if lengths:
+            column = max(lengths, key=lambda each: lengths[each])
+            self.unknown.remove(column)
+            self.fields["expected_outcome"] = column
+            cell = self.header.cell(column)
+            told = f"column `{shorten(cell.text)}` is read as the text of each criterion"
+            self.notes.append(Note(cell.place, told))
+
+    def _prefer_distinct_names(self) -> None:
+        """Read as ids another column of names if those of the first repeat, as categories do."""
+        if self.has("level", "score_range") or not self.has("id"):
+            return
+        columns = [self.fields["id"], self.fields.get("expected_outcome", -1), *self.unknown]
+        for column in columns:
+            names = [cell.text for cell in self._cells(column)]
+            is_named = "id" in _find_meanings(self.header.cell(column).text)
+            if is_named and len({*names}) == len(names) == len(self.rows):
+                if column != self.fields["id"]:
+                    self.unknown = [each for each in self.unknown if each != column] + [self.fields["id"]]
+                    self.fields = {field: each for field, each in self.fields.items() if each != column}
+                    self.fields["id"] = column
+                return
 
     def _note_unknown(self) -> None:
         """Say which columns are not read; those that may bear on the score are faults."""
         self.fields.pop("number", None)  # it counts the rows
         titles = [self.header.cell(column).text.strip() for column in self.unknown]
-        names = [title for title in titles if fold(title) in LevelWords.words]
+        names = [title for title in titles if _is_level_word(title)]
         for column in sorted(self.unknown):
             cell = self.header.cell(column)
             name, cells = shorten(cell.text), self._cells(column)
             fault = ""
             if near := find_near(cell.text, FIELDS):
                 fault = f"unknown column `{name}`; did you mean `{near[0]}`?"
-            elif len(names) > 1 and cell.text.strip() in names:
+            elif (self.steps or len(names) > 1) and cell.text.strip() in names:
                 shown = join_words([f"`{shorten(each)}`" for each in names])
-                fault = f"{shown} may be levels, and nothing says their scores; say them with --map 'level 3={name}'"
+                fault = f"{shown} may name levels, and nothing says their scores; say them with --map 'level 3={name}'"
             elif split_words(cell.text) & _BEARING or self._are_amounts(cells):
                 fault = f"column `{name}` may bear on the score, and its header does not say how"
                 fault += f"; say what it holds with --map 'FIELD={name}', or leave it out with --ignore-column '{name}'"
@@ -403,8 +440,8 @@ def _list_columns(table: Table) -> Iterator[int]:
 
 _NUMBER = r"-?\d{1,18}"
 _SCORE = r"(?P<number>-?\d{1,18}(?:\.\d{1,9})?)"
-_WORD = re.compile(r"(?P<word>level|lvl|scores?|points?|pts)\s+(?P<rest>.+)", re.IGNORECASE)
-_BARE = re.compile(rf"{_SCORE}(?:/\d{{1,4}})?(?:\s*(?:points?|pts\.?|marks?|stars?))?\s*[=:]?", re.IGNORECASE)
+_WORD = re.compile(r"(?P<word>level|lvl|scores?|points?|pts?)\s+(?P<rest>.+)", re.IGNORECASE)
+_BARE = re.compile(rf"{_SCORE}(?:/\d{{1,4}})?(?:\s*(?:points?|pts?\.?|marks?|stars?))?\s*[=:]?", re.IGNORECASE)
 _NAMED = re.compile(rf"(?P<number>{_NUMBER})\s*[:=.\N{{EN DASH}}\N{{EM DASH}}-]\s+(?P<name>(?!\d)\S.*)")
 _BRACKETED = re.compile(rf"(?P<number>{_NUMBER})\s*\((?P<name>(?![\d.])[^()]+)\)")
 

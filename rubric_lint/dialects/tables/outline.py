@@ -8,29 +8,23 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.scales_in_text import find_steps
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError, place_in
+from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError, place_in, split_weight
 from rubric_lint.dialects.tables.columns import Choices, Columns, fold, is_weight, read_columns
 from rubric_lint.dialects.tables.markdown_file import VERDICT, Blocks, FoundTable, check_width
 from rubric_lint.dialects.tables.rubrics import is_total
 from rubric_lint.messages import list_names, point_to_known, shorten
 from rubric_lint.text.source import Source, stem_of
 
-_OF_RESULTS = re.compile(r"\b(?:interpret\w*|overall|totals?|verdicts?|thresholds?|mapping|results?)\b", re.IGNORECASE)
+_OF_RESULTS = re.compile(
+    r"\b(?:interpret\w*|overall|totals?|verdicts?|thresholds?|mapping|results?|grades?)\b", re.IGNORECASE
+)
 _OF_SCALES = re.compile(r"\b(?:scal\w+|scor\w+|ratings?|levels?|anchors?)\b", re.IGNORECASE)
 _OF_ALL = re.compile(
     r"\b(?:all|each|every|per)\b[^.\n]{0,40}\b(?:criteri\w+|dimension|categor\w+|item|metric)", re.IGNORECASE
 )
-_AMOUNT = (
-    r"(?:weight(?:ed|ing)?[ \t]*+[:=]?[ \t]*+)?(?:x|×)?[ \t]*+"  # noqa: RUF001
-    r"(\d{1,3}(?:\.\d{1,3})?[ \t]*+%?)[ \t]*+(?:points?|pts?\.?|marks?)?"
-)
-_IN_TITLE = re.compile(
-    rf"(?<!\s)\s*+(?:[(\[]\s*+{_AMOUNT}\s*+[)\]]|(?<=\s)[–—-]\s++{_AMOUNT})\s*+:?\s*+$",  # noqa: RUF001
-    re.IGNORECASE,
-)
 _NUMBERING = re.compile(
     r"\A(?:§\s*)?(?:\d{1,2}(?:\.\d{1,2})*[.):]?|[A-Z]\d{0,2}[.):])\s+"
-    r"|\A(?:criterion|dimension|item)\s+\d{1,2}\s*(?:[:.]|\s[—–-])\s*",  # noqa: RUF001
+    r"|\A[A-Z][a-z]?\d{0,2}\s+—\s+|\A(?:criterion|dimension|item)\s+\d{1,2}\s*(?:[:.]|\s[—–-])\s*",  # noqa: RUF001
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}(?::\*\*|\*\*\s*:)\s*")
@@ -62,7 +56,7 @@ class _ReadTable:
     def has_points(self) -> bool:
         """Whether its weights are points, which may be those of a scale."""
         column = self.columns.fields.get("weight")
-        return column is not None and not is_weight(self.found.header.cell(column).text)
+        return column is not None and not is_weight(self.columns.title("weight"))
 
     @property
     def is_plain(self) -> bool:
@@ -182,11 +176,12 @@ class _Outline:
         shared = [group for group in groups if _is_shared(group)]
         others = [group for group in groups if group not in shared]
         common: _Group | None = None
-        has_points = any(table.has_points for _, table in plain)
+        is_unclear = any(table.has_points for _, table in plain)
         is_alone = not (plain or others or made)
-        if len(shared) == 1 and is_alone and not _OF_ALL.search(shared[0].criteria[0].section.text):
+        is_of_all = len(shared) == 1 and bool(_OF_ALL.search(shared[0].criteria[0].section.text))
+        if len(shared) == 1 and is_alone and not is_of_all:
             return shared
-        if len(shared) == 1 and plain and not others and not has_points and not _is_of_results(shared[0]):
+        if is_of_all and plain and not others and not is_unclear and not _is_of_results(shared[0]):
             common = shared[0]
         elif plain or is_alone or not all(group.criteria[0].scale for group in others):
             _refuse_shared(shared)
@@ -212,7 +207,7 @@ class _Outline:
         if not tables:
             return TableError(place_in(self._source, 0), f"no criteria found; {expected}")
         columns = tables[0].columns
-        if columns.faults:
+        if columns.faults and not columns.fields:
             return columns.faults[0]
         heads = list_names([cell.text for cell in columns.header.cells.values()], most=5)
         told = (
@@ -377,10 +372,7 @@ def _list_sections(source: Source, blocks: Blocks) -> Iterator[_Section]:
 def _split_title(section: _Section) -> tuple[Cell, Cell, Cell]:
     """Return the name of a criterion, what the title says of it, and its weight."""
     title = _NUMBERING.sub("", section.title.replace("**", "").replace("`", ""), count=1).strip()
-    weight = ""
-    found = _IN_TITLE.search(title)
-    if found:
-        weight, title = found[1] or found[2], title[: found.start()]
+    title, weight = split_weight(title)
     title = _SCALE_AFTER.sub("", title)
     name, _, said = title.partition(" — ")
     place = section.place

@@ -24,18 +24,20 @@ from rubric_lint.dialects.tables.cells import (
     read_gate,
     read_number,
     read_range,
+    split_weight,
 )
 from rubric_lint.dialects.tables.columns import (
     Choices,
     Columns,
     find_step,
+    fold,
     is_known,
     is_unscored,
     is_weight,
     read_columns,
 )
 from rubric_lint.format.criterion import HIGHEST, LOWEST
-from rubric_lint.messages import join_words, shorten
+from rubric_lint.messages import join_words, list_names, shorten
 from rubric_lint.rules.weight import RULE as WEIGHT
 from rubric_lint.shapes.columns import is_statement
 from rubric_lint.shapes.scores import find_other_kind
@@ -229,6 +231,7 @@ class _Reader:
             names = [name for row in rows if (name := columns.cell(row, "id"))]
             if 2 * sum(is_statement(name.text) for name in names) <= len(rows):
                 message = "no column says what earns a criterion its score, and their names do not"
+                message += f"; {list_names(columns.unknown)} may, and is not read" if columns.unknown else ""
                 advice = "name the column with --map expected_outcome=COLUMN, or write a column `description`"
                 raise TableError(columns.header.place, f"{message}; {advice}")
 
@@ -378,6 +381,10 @@ class _Reader:
         if told:
             found["expected_outcome"] = _text(told[0])
         weight = self._agreed(rows, "weight")
+        if cell and not self.columns.has("weight") and fold(self.columns.title("id")) != "id":
+            name, share = split_weight(cell.text)
+            if share:
+                found["id"], weight = Part(name, cell.place), cell._replace(text=share)
         if weight:
             amount = None if weight.fault else find_amount(weight.text)
             found["weight"] = Part(read_number(weight._replace(text=amount or weight.text)), weight.place)
@@ -442,7 +449,7 @@ class _Reader:
         if other is not None:
             values = {"weight": shorten(texts[other]), "other": shorten(texts[0]), "line": cells[0].place.short}
             raise TableError(cells[other].place, WEIGHT.messages["two-kinds"].format(**values))
-        title = self.columns.header.cell(self.columns.fields["weight"]).text
+        title = self.columns.title("weight")
         is_own = not title or is_weight(title)
         ranges = [find_range(cell.value) for cell in cells]
         has_scale = bool(self.columns.steps or self.columns.has_scale or self.table.parts)
