@@ -207,7 +207,7 @@ class _Outline:
         if not tables:
             return TableError(place_in(self._source, 0), f"no criteria found; {expected}")
         columns = tables[0].columns
-        if columns.faults and not columns.fields:
+        if columns.faults and (not columns.fields or columns.has("id")):
             return columns.faults[0]
         heads = list_names([cell.text for cell in columns.header.cells.values()], most=5)
         told = (
