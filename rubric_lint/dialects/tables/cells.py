@@ -135,7 +135,7 @@ _WEIGHED = re.compile(
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(
-    r"(?:weight(?:ed|ing)?[ \t]*+[:=]?[ \t]*+)?(?:[01]\s?[-\N{EN DASH}]\s?|/\s?|[x\N{MULTIPLICATION SIGN}+]\s?)?"
+    r"(?:weight(?:ed|ing)?[ \t]*+[:=]?[ \t]*+)?(?:0\s?[-\N{EN DASH}]\s?|/\s?|[x\N{MULTIPLICATION SIGN}+]\s?)?"
     r"(?P<number>\d{1,4}(?:\.\d{1,3})?(?:[ \t]*+%)?)[ \t]*+(?:points?|pts?\.?|marks?|[x\N{MULTIPLICATION SIGN}])?",
     re.IGNORECASE,
 )

@@ -64,7 +64,7 @@ A `number` is an id if nothing else is.
 
 def fold(word: str) -> str:
     """Return a word of a header in the form in which headers are compared, without emphasis in Markdown."""
-    return re.sub(r"[\s_-]+", "_", word.strip(" \t\r\n*`_")).casefold()
+    return re.sub(r"[\s_-]+", "_", word.strip(" \t\r\n*`_?:")).casefold()
 
 
 _MEANINGS: dict[str, list[str]] = {}
@@ -180,6 +180,11 @@ def is_weight(word: str) -> bool:
 def is_known(word: str) -> bool:
     """Return whether a word of a header names a field."""
     return bool(_find_meanings(word))
+
+
+def is_own(word: str) -> bool:
+    """Return whether a word is one of the headers that we write."""
+    return fold(word) in {*WORDS, "criterion", "score", "outcome", "description"}
 
 
 def _find_meanings(word: str) -> list[str]:
@@ -313,9 +318,8 @@ class _ColumnReader:
         cells = [cell for cell in self._cells(column) if not is_unscored(cell)]
         ids = [cell.text for name in ("id", "number") if name in self.fields for cell in self._cells(self.fields[name])]
         scores = [find_step(cell.text) for cell in cells]
-        is_weight = "weight" in _find_meanings(self.header.cell(column).text) and "weight" not in self.fields.keys() - {
-            now
-        }
+        is_weight = now == "weight" or "weight" in _find_meanings(self.header.cell(column).text)
+        is_weight = is_weight and "weight" not in self.fields.keys() - {now}
         if not ids:
             ranges = {step.range for step in scores if step}
             is_several = len(ranges) > 1 or any(each.lower < each.upper for each in ranges)
@@ -395,6 +399,8 @@ class _ColumnReader:
     def _note_unknown(self) -> None:
         """Say which columns are not read; those that may bear on the score are faults."""
         self.fields.pop("number", None)  # it counts the rows
+        if "name" in self.fields and not self.has("level", "score_range"):
+            self.unknown.append(self.fields.pop("name"))
         titles = [self.header.cell(column).text.strip() for column in self.unknown]
         names = [title for title in titles if _is_level_word(title)]
         for column in sorted(self.unknown):

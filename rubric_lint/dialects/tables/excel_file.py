@@ -170,7 +170,9 @@ class _Sheet:
         for merged in self._sheet.merged_cells.ranges:
             top = found.get((merged.min_row, merged.min_col))
             if top is not None and not top.is_empty:
-                message = f"{merged.coord} is merged; unmerge it and write its value into each of its cells, or remove it"
+                message = (
+                    f"{merged.coord} is merged; unmerge it and write its value into each of its cells, or remove it"
+                )
                 for row, column in merged.cells:
                     found[row, column] = Cell(top.text, self._place(row, column), message)
         return found

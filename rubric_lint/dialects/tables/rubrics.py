@@ -29,9 +29,10 @@ from rubric_lint.dialects.tables.cells import (
 from rubric_lint.dialects.tables.columns import (
     Choices,
     Columns,
+    Step,
     find_step,
     fold,
-    is_known,
+    is_own,
     is_unscored,
     is_weight,
     read_columns,
@@ -124,8 +125,8 @@ def read_rubric(table: Table, choices: Choices) -> TableRubric:
     return reader.read()
 
 
-def read_scale(rows: Sequence[Row], columns: Columns) -> list[ScaleRow]:
-    """Return the bands or levels of rows that are one each.
+def read_scale(rows: Sequence[Row], columns: Columns, notes: list[Note]) -> list[ScaleRow]:
+    """Return the bands or levels of rows that are one each; note the rows for answers to which no score applies.
 
     Raises:
         TableError: if a row does not say its score, or no column holds the outcomes.
@@ -138,19 +139,22 @@ def read_scale(rows: Sequence[Row], columns: Columns) -> list[ScaleRow]:
     found = []
     for row in rows:
         cell = row.cell(columns.fields["level" if is_level else "score_range"])
+        if is_unscored(cell):
+            notes.append(Note(row.place, "not read: this row, which has no score"))
+            continue
         if cell.is_empty:
             raise TableError(cell.place, "this row does not say its score or level")
-        name = columns.cell(row, "name")
         step = find_step(cell.value)
-        if step is None and is_level:
-            number = read_number(cell)
-            step_range, called, is_named = Range(number, number), "", True
-        elif step is None:
-            step_range, called, is_named = read_range(cell), "", False
-        else:
-            step_range, called, is_named = step.range, step.name, is_level or step.is_level
-        called = name.value if name else called
-        found.append(ScaleRow(step_range, cell.place, called, row.cell(columns.fields[text]), is_named))
+        if step is None:
+            number = read_number(cell) if is_level else None
+            step = Step(read_range(cell) if number is None else Range(number, number))
+        name = columns.cell(row, "name")
+        called = name.value if name else step.name
+        found.append(
+            ScaleRow(step.range, cell.place, called, row.cell(columns.fields[text]), is_level or step.is_level)
+        )
+    if not found:
+        raise TableError(columns.header.place, "the table has no rows below its header")
     return found
 
 
@@ -199,19 +203,26 @@ class _Reader:
     def _list_rows(self) -> Iterator[Row]:
         """Yield the rows that hold something; raise TableError for the header of another table."""
         header = [cell.text.strip() for _, cell in sorted(self.table.header.cells.items()) if not cell.is_empty]
-        first = self.columns.fields.get("id", min(self.columns.fields.values(), default=0))
         for row in self.table.rows:
-            words = [cell.text.strip() for _, cell in sorted(row.cells.items()) if not cell.is_empty]
+            cells = [cell for _, cell in sorted(row.cells.items()) if not cell.is_empty]
+            words = [cell.text.strip() for cell in cells]
             if len(header) > 1 and words == header:
                 raise TableError(row.place, "this row repeats the header; import one table at a time")
-            if len(words) > 1 and all(map(is_known, words)):
+            if len(words) > 1 and all(map(is_own, words)):
                 told = "this row looks like the header of another table; put that on a sheet or in a file of its own"
                 raise TableError(row.place, told)
-            name = row.cell(first).text.strip().strip("*")
-            if is_total(name):
-                self.notes.append(Note(row.place, f"not read: the row `{shorten(name)}`"))
+            if len(words) > 1 and is_total(words[0]) and self._has_no_text(row, cells[0]):
+                self.notes.append(Note(row.place, f"not read: the row `{shorten(words[0])}`"))
             elif words:
                 yield row
+
+    def _has_no_text(self, row: Row, name: Cell) -> bool:
+        """Return whether a row has a name and numbers only, as one that adds up the others."""
+        columns = [self.columns.fields.get(field, -1) for field in ("expected_outcome", "what_is_judged")]
+        columns += [column for column, _ in self.columns.steps]
+        cells = [row.cell(column) for column in columns]
+        is_text = name in cells and fold(self.table.header.cell(columns[cells.index(name)]).text) == "expected_outcome"
+        return not self.table.parts and not is_text and all(cell is name or cell.is_empty for cell in cells)
 
     def _check_layout(self, rows: list[Row]) -> None:
         columns = self.columns
@@ -222,9 +233,6 @@ class _Reader:
             there = "level" if columns.has("level") else "score_range"
             message = "this column names the band or level of a row, and other columns are one each; use one layout"
             raise TableError(columns.place(there), message)
-        if columns.has("name") and not columns.has_scale:
-            message = "`name` is the name of a level, and no column holds a level of each row; leave it out"
-            raise TableError(columns.place("name"), f"{message} with --ignore-column")
         if self.rescale and not (columns.steps or columns.has_scale or self.table.parts):
             raise TableError(columns.header.place, "--rescale has no scores to change: this table is a checklist")
         if not (columns.has_text or columns.steps or self.table.parts or columns.has_scale):
@@ -245,26 +253,18 @@ class _Reader:
             return [_Criterion([row], self._read_wide(row)) for row in rows]
         if not columns.has_scale:
             return [_Criterion([row], []) for row in rows]
-        kept = [row for row in rows if self._is_scored(row)]
         if not columns.has("id"):
-            return [_Criterion(kept, read_scale(kept, columns))]
+            return [_Criterion(rows, read_scale(rows, columns, self.notes))]
         found: list[_Criterion] = []
         seen: dict[str, Place] = {}
-        for identifier, group in groupby(kept, self._identify):
+        for identifier, group in groupby(rows, self._identify):
             own = list(group)
             if identifier in seen:
                 message = f"criterion `{shorten(identifier)}` is also at {seen[identifier].short}, with others between"
                 raise TableError(own[0].cell(columns.fields["id"]).place, f"{message}; put its rows together")
             seen[identifier] = own[0].place
-            found.append(_Criterion(own, read_scale(own, columns)))
+            found.append(_Criterion(own, read_scale(own, columns, self.notes)))
         return found
-
-    def _is_scored(self, row: Row) -> bool:
-        """Return whether a row says a score; note those for answers to which nothing applies."""
-        cell = row.cell(self.columns.fields["level" if self.columns.has("level") else "score_range"])
-        if is_unscored(cell):
-            self.notes.append(Note(row.place, "not read: this row, which has no score"))
-        return not is_unscored(cell)
 
     def _read_wide(self, row: Row) -> list[ScaleRow]:
         found = []
@@ -276,13 +276,8 @@ class _Reader:
 
     def _read_part(self, part: Table | None) -> list[ScaleRow]:
         """Read the scale of a criterion that is a table of its own."""
-        if part is None:
-            return []
-        reader = _Reader(part, part.columns or self.columns, None, self.notes)
-        rows = [row for row in reader._list_rows() if reader._is_scored(row)]
-        if not rows:
-            raise TableError(part.header.place, "the table has no rows below its header")
-        return read_scale(rows, reader.columns)
+        rows = [row for row in part.rows if not row.is_empty] if part else []
+        return read_scale(rows, part.columns, self.notes) if part and part.columns else []
 
     def _identify(self, row: Row) -> str:
         cell = self.columns.cell(row, "id")
