@@ -52,7 +52,7 @@ DOCUMENTS = {
     "a check beside the criterion": "| Criteria | Check |\n|-|-|\n| Cause | The cause is named |\n",
     "tables that a list, a quote and a rule end": (
         "| Dimension | Pass if |\n|-|-|\n| Cause | Is named |\n- Ask Ann\n\n# Tone\n\n| Check | Points |\n|-|-|\n"
-        "| Thanks | 3 |\n> By mail\n"
+        "| Thanks the reader | 3 |\n> By mail\n"
     ),
 }
 

@@ -12,7 +12,7 @@ from cases import read_cases
 from importing import import_file
 from ruamel.yaml import YAML
 
-from rubric_lint.dialects.tables.columns import HEADERS
+from rubric_lint.dialects.tables.columns import WORDS
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -42,10 +42,12 @@ def test_what_a_table_says_becomes_a_rubric(text, options, said):
     said(written, told)
 
 
-@pytest.mark.parametrize("header", [each for each in HEADERS if each != "share"])
+@pytest.mark.parametrize("header", [word for word in WORDS if word != "number"])
 def test_case_and_separators_of_a_header_make_no_difference(header):
     same = header.replace("_", " - ").title()
-    refused(f"{same},{header}\nx,y\n", f"1:{len(same) + 2}: columns `{same}` (line 1) and `{header}` both hold")
+    refused(
+        f"{same},{header}\nx,y\n", f"1:{len(same) + 2}: columns `{same}` (line 1) and `{header}` have the same name"
+    )
 
 
 def refused(text, said, *options, name="r.csv"):
@@ -150,7 +152,8 @@ def test_tables_of_a_document_are_named_after_their_headings():
     assert (code, said) == (0, "")
     assert written.partition("\n")[2] == (
         "tests:\n  - id: Support\n    rubrics:\n      - id: price\n        expected_outcome: |-\n"
-        "          Names the **price** | tax\n          in full\n  - id: Tone\n    rubrics:\n" + bands(*THREE)
+        "          Names the **price** | tax\n          in full\n"
+        "  - id: Tone\n    rubrics:\n      - id: Tone\n        score_ranges:\n" + bands(*THREE, indent=" " * 10)
     )
     expected = "  - id: price\n    expected_outcome: |-\n      Names the **price** | tax\n      in full\n"
     assert import_file("r.md", DOCUMENT, "--rubric", "Support")[:2] == (0, expected)
@@ -160,7 +163,7 @@ def test_tables_of_a_document_are_named_after_their_headings():
 STRANGE = "# A\n\n| id | outcome |\n|--|--|\n| x | Says x |\n\n## Authors\n\n| who | mail |\n|--|--|\n| y | z |\n"
 
 
-def test_a_table_that_belongs_to_nothing_is_refused_unless_another_is_chosen(said):
+def test_a_table_that_belongs_to_nothing_is_told_as_not_read(said):
     said(import_file("r.md", STRANGE))
     said(import_file("r.md", STRANGE, "--rubric", "A"))
 
@@ -239,6 +242,27 @@ def test_the_headers_that_people_use_are_read(header, weight):
     assert (code, written) == (0, "  - id: a\n    expected_outcome: Says it\n    weight: 2\n")
 
 
+def read_criteria(written):
+    """The outcome of each criterion, or the scores of its scale, by its id."""
+    return {
+        each["id"]: [
+            step.get("level", step.get("score_range")) for step in each.get("levels", each.get("score_ranges"))
+        ]
+        if {"levels", "score_ranges"} & each.keys()
+        else each["expected_outcome"]
+        for each in YAML(typ="safe").load(written) or ()
+    }
+
+
+def test_headers_of_real_documents_are_read_or_refused(said):
+    told = []
+    for text, criteria in TABLES["HEADERS"]:
+        code, written, message = import_file("r.md", text)
+        assert (code, read_criteria(written)) == (int(not criteria), criteria), text
+        told += [f"{text.splitlines()[0]}: {line}" for line in message.splitlines()]
+    said(told)
+
+
 @pytest.mark.parametrize(("more", "ids"), TABLES["what follows a table"])
 def test_a_table_ends_where_that_of_github_ends(more, ids):
     code, written, _ = import_file("r.md", TABLE + more)
@@ -270,7 +294,7 @@ def test_a_pass_mark_above_a_table_and_weights_of_more_than_the_whole_are_told()
     table = "| Dimension | Weight | 1 | 5 |\n|---|---|---|---|\n| a | 60% | No | Yes |\n| b | 50% | Bad | Fine |\n"
     code, _, told = import_file("r.md", f"# Notes\n\nScale: 1-5. Pass: 4.\n\n{table}")
     places = [line.split(": ")[0] for line in told.splitlines()]
-    assert (code, places[:3]) == (0, ["r.md:3:13", "r.md:5:24", "r.md:7:7"])
+    assert (code, places[:3]) == (0, ["r.md:3:13", "r.md:7:7", "r.md:7:18"])
     assert ("`Pass: 4`" in told, "110%" in told) == (True, True)
 
 

@@ -153,13 +153,19 @@ def test_cells_without_places_and_with_texts_of_their_own():
     assert load(by_hand(rows)) == (0, "  - id: a\n    expected_outcome: Says it\n", "")
 
 
-def test_shared_strings_rich_texts_and_formulas_with_values():
+def test_shared_strings_and_rich_texts():
     rows = (
         '<row r="2"><c r="A2" t="s"><v>0</v></c><c r="B2" t="s"><v>1</v></c><c r="C2" t="str"><v>weight</v></c></row>'
-        '<row r="4"><c r="A4" t="s"><v>2</v></c><c r="B4" t="s"><v>3</v></c><c r="C4"><f>1+1</f><v>2</v></c></row>'
+        '<row r="4"><c r="A4" t="s"><v>2</v></c><c r="B4" t="s"><v>3</v></c><c r="C4"><v>2</v></c></row>'
     )
     strings = ("<t>id</t>", "<t>outcome</t>", "<t>a</t>", "<r><t>Says </t></r><r><rPr><b/></rPr><t>it_x0021_</t></r>")
     assert load(by_hand(rows, *strings)) == (0, "  - id: a\n    expected_outcome: Says it!\n    weight: 2\n", "")
+
+
+def test_a_formula_is_refused_although_its_value_was_saved(said):
+    rows = f'<row r="1">{inline("outcome")}{inline("weight")}</row>'
+    rows += f'<row r="2">{inline("Says it")}<c r="B2"><f>1+1</f><v>2</v></c></row>'
+    said(load(by_hand(rows)))
 
 
 def archive(part):
@@ -212,9 +218,9 @@ def test_a_percentage_is_one_in_a_workbook_too(said):
 
 def test_a_percentage_is_no_score(said):
     def as_percent(sheet):
-        sheet["C2"].number_format = '"up to "0%'
+        sheet["C3"].number_format = '"up to "0%'
 
-    said(refused(with_rows([ROWS[0], ["facts", 2, 5, "Wrong"]], as_percent), "C2"))
+    said(refused(with_rows([*ROWS[:2], ["facts", 2, 5, "Wrong"]], as_percent), "C3"))
 
 
 def test_a_format_that_only_writes_a_percent_sign_changes_nothing():

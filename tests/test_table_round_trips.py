@@ -94,6 +94,36 @@ def test_a_text_is_there_again_or_told_as_lost(target, text):
     assert target != "xlsx" or not places or text != text.strip()
 
 
+@pytest.mark.parametrize("target", FILES)
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [{"id": name, "expected_outcome": "It is said"} for name in ("Total", "Tone (40%)", "1. Facts", "n/a")],
+        [{"id": "Total", "weight": 2, "expected_outcome": "2"}, {"id": "b", "weight": 2, "expected_outcome": "It is"}],
+        [{"id": "Total", "levels": [{"level": n, "expected_outcome": f"It is {n}"} for n in (1, 2)]}],
+        [{"id": "a", "score_ranges": [{"score_range": [0, 10], "expected_outcome": "All of it"}]}],
+    ],
+    ids=["names", "total", "levels", "one band"],
+)
+def test_what_people_write_otherwise_is_our_own_here(target, entries):
+    rubric = load(entries)
+    (back,) = read(target, write(target, rubric).data).values()
+    assert written_out(back) == written_out(rubric)
+
+
+@pytest.mark.parametrize("target", ["xlsx", "markdown"])
+def test_two_rubrics_for_whole_answers_come_back(target):
+    whole = [
+        {"score_range": [0, 5], "expected_outcome": "Wrong"},
+        {"score_range": [6, 10], "expected_outcome": "Right"},
+    ]
+    named = {"1. tone": load(whole), "facts": load(whole)}
+    back = read(target, load_target(target).write(named).data)
+    assert {name: written_out(rubric) for name, rubric in back.items()} == {
+        name: written_out(rubric) for name, rubric in named.items()
+    }
+
+
 @pytest.mark.parametrize("target", ["xlsx", "markdown"])
 def test_several_rubrics_come_back_by_their_names(target):
     named = {"tone": load(["Is polite"]), "Facts 1": load([{"score_range": [0, 10], "expected_outcome": "All of it"}])}

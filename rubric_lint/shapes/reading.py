@@ -20,6 +20,7 @@ from rubric_lint.shapes.roles import Role, is_total, says_sum
 from rubric_lint.shapes.scores import (
     RANGE,
     Ends,
+    find_other_kind,
     is_amount,
     read_ends,
     read_levels,
@@ -736,18 +737,18 @@ class _Reading:
             self._check_total(sum(weights.values(), Fraction(0)))
 
     def _check_kinds(self, found: Mapping[int, Written | None]) -> None:
-        """Report a weight in percent beside one that is a plain number: nobody knows of what whole each is a part."""
-        firsts: dict[tuple[Path, bool], Written] = {}
+        """Report a weight in percent beside one that is a plain number, among those of one holder."""
+        held: dict[Path, list[Written]] = {}
         for written in (*self.shared, *filter(None, found.values())):
-            if not is_amount(written.value):
-                continue
-            is_percent, holder = read_percent(written.value) is not None, written.place[:-2]
-            first = firsts.setdefault((holder, is_percent), written)
-            if other := firsts.get((holder, not is_percent)):
-                values = {"weight": _write(written.value), "other": _write(other.value)}
-                place = Place("the other kind", other.place)
-                if first is written:
-                    self._report("weight", "two-kinds", written.place, values, Part.VALUE, place)
+            if is_amount(written.value):
+                held.setdefault(written.place[:-2], []).append(written)
+        for weights in held.values():
+            other = find_other_kind([written.value for written in weights])
+            if other is not None:
+                first, second = weights[0], weights[other]
+                values = {"weight": _write(second.value), "other": _write(first.value)}
+                place = Place("the other kind", first.place)
+                self._report("weight", "two-kinds", second.place, values, Part.VALUE, place)
 
     def _find_points(self, found: Mapping[int, Written | None], pairs: Sequence[tuple[int, _Leaf]]) -> None:
         """Doubt levels that all end at the highest score of their criterion, as points do, but are read as a scale."""

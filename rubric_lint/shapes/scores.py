@@ -18,7 +18,10 @@ Ends = tuple[Fraction, Fraction]
 ENDS = (("min", "max"), ("minimum", "maximum"), ("low", "high"), ("lowest", "highest"), ("from", "to"))
 """The keys of a mapping that are the ends of a scale."""
 
-RANGE = re.compile(r"\s*(-?\d{1,4})\s*(?:-|\u2013|\u2014|\u2026|\.\.\.?|to)\s*(-?\d{1,4})\s*")
+DASH = r"(?:-|\u2011|\u2013|\u2014|\u2026|\.\.\.?|to)"
+"""What is between the ends of a range."""
+
+RANGE = re.compile(rf"\s*(-?\d{{1,4}})\s*{DASH}\s*(-?\d{{1,4}})\s*")
 _CALLED = r"levels? | lvl | scores? | grade | points? | pts? | rating | stars? | band | step | stage | value | anchor"
 _NUMBERED = re.compile(
     rf"""\s* (?: (?: {_CALLED} | marks? | [lsgp] ) [\s_-]* )?
@@ -61,6 +64,15 @@ def read_percent(value: Any) -> Fraction | None:
     """Return the part that a string says in percent: 3/5 for "60%"."""
     share = read_share(value) if isinstance(value, str) and value.rstrip().endswith("%") else None
     return None if share is None else share / 100
+
+
+def find_other_kind(weights: Sequence[Any]) -> int | None:
+    """Return which weight is the first in percent beside plain numbers, or the other way round; None if all agree.
+
+    Nobody knows of what whole each of them is a part.
+    """
+    are_percent = [read_percent(weight) is not None for weight in weights]
+    return are_percent.index(not are_percent[0]) if len(set(are_percent)) > 1 else None
 
 
 def is_amount(value: Any) -> bool:

@@ -58,6 +58,32 @@ class Fields:
     scale: Final = _split("scale score_scale score_range range")
 
 
+class Headers:
+    """What the columns of tables are called besides the keys above; an underscore stands for white space and hyphens.
+
+    A word of several is the first that no other column is: a `name` is also a text beside an id, and a `score` alone.
+    """
+
+    number: Final = _split("# no no. nr nr. code ref key number")
+    name: Final = _split(
+        """
+        criterion criteria check dimension aspect item metric category area factor principle quality name title
+        kriterium critère critério criterio 維度 维度
+        """
+    )
+    text: Final = _split(
+        """
+        meaning anchor anchors definition descriptor details explanation indicator indicators what_it_means
+        what_it_measures what_to_measure what_it_looks_like looks_like what_to_look_for what_they_look_for behavior
+        behaviour pass pass_condition pass_criteria guidance pregunta descripción significado descrição beschreibung
+        描述 具體描述 檢查項
+        """
+    )
+    weight: Final = _split("points pts max maximum weighting weight_% peso poids gewicht 權重 权重")
+    score: Final = _split("points pts score grade mark puntuación note punkte 分 分數 分数")
+    gate: Final = _split("min floor minimum pass_mark")
+
+
 class LevelWords:
     """The fields of a level, and the words that are names of levels.
 

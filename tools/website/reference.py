@@ -9,7 +9,7 @@ from typing import Any
 from rubric_lint.cli.output import AGENTS
 from rubric_lint.dialects import DIALECTS, load_dialect
 from rubric_lint.dialects.search.agentv_releases import RELEASES
-from rubric_lint.dialects.tables.columns import FIELDS, HEADERS
+from rubric_lint.dialects.tables.columns import FIELDS, WORDS
 from rubric_lint.format.schema_files import FORMS, catalogue, load, schemas_root
 from rubric_lint.mcp.tools import TOOLS
 from rubric_lint.messages import HOME
@@ -167,8 +167,8 @@ def list_agents() -> str:
 
 def list_headers() -> str:
     """Return the table of the words in headers that `rubric-lint import` reads."""
-    words = {field: [f"`{word}`" for word, meant in HEADERS.items() if meant == field] for field in FIELDS}
-    rows = [f"| {', '.join(words[field])} | {_cell(text)} |" for field, text in FIELDS.items()]
+    words = {field: dict.fromkeys(word.replace("_", " ") for word in WORDS[field]) for field in FIELDS}
+    rows = [f"| {', '.join(f'`{word}`' for word in words[field])} | {_cell(text)} |" for field, text in FIELDS.items()]
     return "\n".join(["| header | what is in the column |", "|---|---|", *rows])
 
 

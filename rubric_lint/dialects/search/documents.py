@@ -65,8 +65,9 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
-        tables = read_blocks(source).tables
-        is_named = "rubric" in _base_of(name) or any("rubric" in each.heading.lower() for each in tables)
+        blocks = read_blocks(source)
+        is_headed = bool(blocks.tables) and any("rubric" in heading.title.lower() for heading in blocks.headings)
+        is_named = "rubric" in _base_of(name) or is_headed
         if not (is_named or len(find_steps(source.text)) > 2) or not _FOR_JUDGES.search(name):
             return ()
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"

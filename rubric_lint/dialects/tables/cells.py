@@ -5,11 +5,15 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.format.criterion import HIGHEST, SCORES
 from rubric_lint.messages import shorten
+from rubric_lint.shapes.scores import DASH
 from rubric_lint.text.source import Source
+
+if TYPE_CHECKING:
+    from rubric_lint.dialects.tables.columns import Columns
 
 
 class Place(NamedTuple):
@@ -92,8 +96,8 @@ class Row(NamedTuple):
 class Table(NamedTuple):
     """A table: the name of its rubric, its header, and the rows below.
 
-    `parts` are the tables of single criteria, by id, where a document has them apart, `texts` those of its case, by
-    field. `span` is the lowest and the highest score of a scale that is to become one from 0 to 10.
+    `parts` are the scales of single criteria, by id, where a document has them apart, `texts` those of its case, by
+    field. `columns` are those that are known without a header, as of criteria that are sections.
     """
 
     name: str
@@ -102,15 +106,14 @@ class Table(NamedTuple):
     notes: tuple[Note, ...] = ()
     parts: "tuple[tuple[str, Table], ...]" = ()
     texts: tuple[tuple[str, Cell], ...] = ()
-    span: tuple[int, int] | None = None
+    columns: "Columns | None" = None
 
 
 Number = int | Decimal
 
 _PLAIN = r"[+-]?(?:\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})"
 _NUMBER = re.compile(rf"(?P<number>{_PLAIN}(?:[eE][+-]?\d{{1,3}})?)(?P<percent>\s?%)?")
-_DASH = r"(?:-|\N{EN DASH}|\N{EM DASH}|\N{NON-BREAKING HYPHEN}|to|\.\.)"
-_RANGE = re.compile(rf"(?P<lower>{_PLAIN})\s*{_DASH}\s*(?P<upper>{_PLAIN})", re.IGNORECASE)
+_RANGE = re.compile(rf"(?P<lower>{_PLAIN})\s*{DASH}\s*(?P<upper>{_PLAIN})", re.IGNORECASE)
 _LIST = re.compile(rf"\[\s*(?P<lower>{_PLAIN})\s*,\s*(?P<upper>{_PLAIN})\s*\]")
 _OPEN = re.compile(rf"(?P<number>{_PLAIN})\s*\+|(?:>=?|≥|from|at least)\s*(?P<least>{_PLAIN})", re.IGNORECASE)
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
@@ -120,7 +123,22 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _OF = re.compile(rf"(?P<number>{_PLAIN})\s+(?:of|/)\s+(?P<top>{_PLAIN})|(?P<short>{_PLAIN})/(?P<over>{_PLAIN})")
-_ANSWERS = {"true": True, "yes": True, "false": False, "no": False}
+ANSWERS = {"true": True, "yes": True, "false": False, "no": False}
+"""What cells say of whether a criterion is required."""
+
+_WEIGHT = (
+    r"(?:weight(?:ed|ing)?[ \t]*+[:=]?[ \t]*+)?[x\u00d7]?[ \t]*+"
+    r"(\d{1,3}(?:\.\d{1,3})?[ \t]*+%?)[ \t]*+(?:points?|pts?\.?|marks?)?"
+)
+_WEIGHED = re.compile(
+    rf"(?<!\s)\s*+(?:[(\[]\s*+{_WEIGHT}\s*+[)\]]|(?<=\s)[\u2013\u2014-]\s++{_WEIGHT})\s*+:?\s*+$",
+    re.IGNORECASE,
+)
+_AMOUNT = re.compile(
+    r"(?:weight(?:ed|ing)?[ \t]*+[:=]?[ \t]*+)?(?:0\s?[-\N{EN DASH}]\s?|/\s?|[x\N{MULTIPLICATION SIGN}+]\s?)?"
+    r"(?P<number>\d{1,4}(?:\.\d{1,3})?(?:[ \t]*+%)?)[ \t]*+(?:points?|pts?\.?|marks?|[x\N{MULTIPLICATION SIGN}])?",
+    re.IGNORECASE,
+)
 
 MUST_BE_MET = "must be met"
 """What a document for readers says of a checklist criterion with a gate."""
@@ -164,6 +182,20 @@ def _correct(text: str) -> str:
         return f"; write {whole}" if whole else ""
     point = bare.replace(",", ".") + percent
     return f"; write {whole}, or {point} with a point" if whole else f"; write {point}, with a point"
+
+
+def find_amount(text: str) -> str | None:
+    """Return the number of a weight as people write it: `20 points`, `0-20`, `/20`, `x2`, `25%`; None if it is none."""
+    found = _AMOUNT.fullmatch(text.strip().strip("*"))
+    return found["number"] if found else None
+
+
+def split_weight(name: str) -> tuple[str, str]:
+    """Return a name without the weight at its end, such as `Tone (40%)` or `Tone - 2 points`, and the weight."""
+    found = _WEIGHED.search(name)
+    if not found:
+        return name, ""
+    return name[: found.start()].replace("**", "").strip(), found[1] or found[2]
 
 
 def find_range(text: str) -> Range | None:
@@ -223,7 +255,7 @@ def read_answer(cell: Cell) -> bool:
     Raises:
         TableError: if it says something else.
     """
-    answer = _ANSWERS.get(cell.value.casefold())
+    answer = ANSWERS.get(cell.value.casefold())
     if answer is None:
         raise TableError(cell.place, f"`{shorten(cell.value)}` does not answer whether it is required; write yes or no")
     return answer

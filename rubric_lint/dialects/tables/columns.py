@@ -1,10 +1,12 @@
-"""Find out which column of a table holds what, by the words in its header."""
+"""Find out what each column of a table holds, by the words in its header and by what is in its cells."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import (
+    ANSWERS,
     Cell,
     Note,
     Place,
@@ -13,39 +15,24 @@ from rubric_lint.dialects.tables.cells import (
     Row,
     Table,
     TableError,
+    find_amount,
     find_range,
     to_number,
 )
 from rubric_lint.messages import find_near, join_words, list_names, shorten
-
-HEADERS: Mapping[str, str] = {
-    "id": "id",
-    "criterion": "id",
-    "what is judged": "what_is_judged",
-    "weight": "weight",
-    "share": "share",
-    "required_min_score": "required_min_score",
-    "required_min_level": "required_min_level",
-    "minimum": "minimum",
-    "required": "required",
-    "score_range": "score_range",
-    "score": "score_range",
-    "level": "level",
-    "name": "name",
-    "expected_outcome": "expected_outcome",
-    "outcome": "expected_outcome",
-    "description": "expected_outcome",
-}
-"""The words in headers, and the fields that they name. Capitals, spaces, hyphens and underscores make no difference."""
+from rubric_lint.shapes.columns import is_statement
+from rubric_lint.shapes.scores import is_prose
+from rubric_lint.shapes.shape import split_words
+from rubric_lint.shapes.vocabulary import SETS, Fields, Headers, LevelWords
 
 FIELDS: Mapping[str, str] = {
     "id": "The id of the criterion. The rows of a criterion repeat it.",
     "what_is_judged": "What is judged on a scale; on a checklist the outcome itself.",
     "weight": "The weight of the criterion: a number, or a share such as `25%`.",
-    "share": "Not read: shares follow from the weights.",
+    "share": "Not read if there are weights: shares follow from them.",
     "required_min_score": "The lowest score that does not fail the answer: `7`, `7 of 10`, `must be met`.",
     "required_min_level": "The lowest level that does not fail the answer.",
-    "minimum": "One of these two, whichever the scale needs.",
+    "minimum": "One of these two, whichever the scale needs; or `yes` and `no`, as for `required`.",
     "required": "Whether a checklist criterion must be met: `yes` or `no`.",
     "score_range": "The scores of the band in this row.",
     "level": "The number of the level in this row.",
@@ -54,47 +41,92 @@ FIELDS: Mapping[str, str] = {
 }
 """The fields that columns can hold, and what is in them."""
 
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "number": Headers.number,
+    "id": ("id", *Headers.name, *Fields.id),
+    "what_is_judged": ("what_is_judged",),
+    "expected_outcome": ("expected_outcome", "outcome", *Fields.text, *Headers.text, *Headers.name),
+    "weight": (*Fields.weight, *Headers.weight),
+    "share": ("share",),
+    "required_min_score": ("required_min_score",),
+    "required_min_level": ("required_min_level",),
+    "minimum": ("minimum", *Headers.gate, *(word for word in Fields.gate if word != "required")),
+    "required": ("required",),
+    "level": ("level",),
+    "score_range": ("score_range", *LevelWords.score, *Headers.score, *Fields.scale),
+    "name": ("name",),
+}
+"""The words in headers by field. Capitals, spaces, hyphens and underscores make no difference.
+
+A `number` is an id if nothing else is.
+"""
+
 
 def fold(word: str) -> str:
     """Return a word of a header in the form in which headers are compared, without emphasis in Markdown."""
-    return re.sub(r"[\s_-]+", "_", word.strip(" \t\r\n*`_")).casefold()
+    return re.sub(r"[\s_-]+", "_", word.strip(" \t\r\n*`_?:")).casefold()
 
 
-_FIELDS = {fold(word): field for word, field in HEADERS.items()}
+_MEANINGS: dict[str, list[str]] = {}
+for _field, _listed in WORDS.items():
+    for _word in dict.fromkeys(_listed):
+        _MEANINGS.setdefault(_word, []).append(_field)
+_SCORED = frozenset(WORDS["score_range"])
+_HIGHEST = frozenset({"max", "maximum", "max_points", "max_score"})
+_TEXTS = ("expected_outcome", "what_is_judged")
+_BEARING = frozenset().union(
+    *(SETS[name] for name in ("weights", "penalty", "gate", "bonus", "caps", "must", "bearing_fields"))
+)
+"""Words of columns that bear on the score."""
+_NO_TEXT = frozenset().union(*(SETS[name] for name in ("against", "notes", "apart")))
+"""Words of columns that never say what is judged."""
 
 
 class Step(NamedTuple):
-    """A band or a level that a column describes: its bounds, which are equal for a level, and its name, if any."""
+    """The scores that a header or a cell names, which are equal for a single one, and the name beside them, if any.
 
-    kind: str
+    `is_level`: it says that they are a level.
+    """
+
     range: Range
-    name: str
-
-    @property
-    def label(self) -> str:
-        """The step in words: `0 to 3`, `4 Good`."""
-        lower, upper = self.range
-        return f"{lower}" + (f" to {upper}" if lower != upper else "") + (f" {self.name}" if self.name else "")
+    name: str = ""
+    is_level: bool = False
 
 
-BAND, LEVEL, EITHER = "band", "level", "either"
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table: by field, those that are a step of a scale each, and notes on what is not read.
 
-
-class Columns(NamedTuple):
-    """The columns of a table: by field, those that describe a band or a level each, and notes on what is not read.
-
-    `header` are the cells that name them; `used` the folded words of those that an option names.
+    `header` are the cells that name them; `used` the folded words of those that an option names. `unknown` are the
+    headers of columns that are not read, `faults` the reasons why those of some may bear on the score.
     """
 
     fields: Mapping[str, int]
-    steps: tuple[tuple[int, Step, Place], ...]
+    steps: tuple[tuple[int, Step], ...]
     header: Row
-    notes: tuple[Note, ...]
-    used: frozenset[str]
+    notes: tuple[Note, ...] = ()
+    used: frozenset[str] = frozenset()
+    faults: tuple[TableError, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     def has(self, *fields: str) -> bool:
         """Return whether there is a column for one of some fields."""
         return any(field in self.fields for field in fields)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether a column says what is judged."""
+        return self.has(*_TEXTS)
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether a column says the score or the level of each row."""
+        return self.has("score_range", "level")
+
+    @property
+    def is_own_scale(self) -> bool:
+        """Whether the scores are those of our own format, from 0 to 10."""
+        return self.has("score_range") and fold(self.title("score_range")) == "score_range"
 
     def cell(self, row: Row, field: str) -> Cell | None:
         """Return the cell of a row for a field; None if the table has no such column, or the cell is empty."""
@@ -102,6 +134,10 @@ class Columns(NamedTuple):
             return None
         cell = row.cell(self.fields[field])
         return None if cell.is_empty else cell
+
+    def title(self, field: str) -> str:
+        """Return the header of a field."""
+        return self.header.cell(self.fields[field]).text
 
     def place(self, field: str) -> Place:
         """Return the place of the header of a field."""
@@ -120,49 +156,279 @@ class Choices(NamedTuple):
     only: str | None = None
     header_row: int | None = None
 
-    @property
-    def mapped(self) -> Mapping[str, str]:
-        """The fields of columns, empty for those that are ignored."""
-        return {**self.fields, **dict.fromkeys(self.ignored, "")}
-
 
 def read_columns(table: Table, choices: Choices) -> Columns:
     """Find out what each column of a table holds.
 
     Raises:
-        TableError: if a header is unknown, or two name the same field.
+        TableError: if a cell has no header, or two headers are the same word.
     """
-    fields: dict[str, int] = {}
-    steps: list[tuple[int, Step, Place]] = []
-    notes: list[Note] = []
-    used: set[str] = set()
-    for column in _columns(table):
-        cell = table.header.cell(column)
-        word = fold(cell.value)
-        used.update({word} & (choices.fields.keys() | choices.ignored))
-        if word in choices.ignored:
-            notes.append(Note(cell.place, f"column `{shorten(cell.value)}` is not read, as --ignore-column says"))
-            continue
-        meant = _read_header(cell, choices)
-        if isinstance(meant, Step):
-            steps.append((column, meant, cell.place))
-        elif meant in fields:
-            first = table.header.cell(fields[meant])
-            message = f"columns `{shorten(first.value)}` ({first.place.short}) and `{shorten(cell.value)}` both hold "
-            advice = "rename one" if fold(first.value) == word else "leave one out with --ignore-column"
-            raise TableError(cell.place, f"{message}`{meant}`; {advice}")
+    reader = _ColumnReader(table, choices)
+    return reader.read()
+
+
+def _is_level_word(title: str) -> bool:
+    """Return whether a header is a word for a level: `Good`, `Excellent (A)`."""
+    return fold(title.partition("(")[0]) in LevelWords.words
+
+
+def is_weight(word: str) -> bool:
+    """Return whether a word of a header is a weight and nothing else: points may also be scores."""
+    return _find_meanings(word)[:1] == ["weight"] and fold(word.partition("(")[0]) not in {*_SCORED, *_HIGHEST}
+
+
+def is_known(word: str) -> bool:
+    """Return whether a word of a header names a field."""
+    return bool(_find_meanings(word))
+
+
+def is_own(word: str) -> bool:
+    """Return whether a word is one of the headers that we write."""
+    return fold(word) in {*WORDS, "criterion", "score", "outcome", "description"}
+
+
+def _find_meanings(word: str) -> list[str]:
+    bare = word.partition("(")[0]
+    return _MEANINGS.get(fold(word)) or (_MEANINGS.get(fold(bare), []) if bare != word else [])
+
+
+class _ColumnReader:
+    """Reads the header of one table: the fields of its columns, its steps, and what has no meaning yet."""
+
+    def __init__(self, table: Table, choices: Choices) -> None:
+        self.table, self.header, self.choices = table, table.header, choices
+        self.rows = [row for row in table.rows if not row.is_empty]
+        self.fields: dict[str, int] = {}
+        self.steps: dict[int, Step] = {}
+        self.unknown: list[int] = []
+        self.notes: list[Note] = []
+        self.faults: list[TableError] = []
+        self.used: set[str] = set()
+        self.settled: set[int] = set()  # columns of which an option says what they hold
+
+    def read(self) -> Columns:
+        """Read the words of the header, then what they leave open from the cells."""
+        self._read_words()
+        self._read_marks()
+        self._read_scores()
+        self._read_texts()
+        self._note_unknown()
+        unknown = tuple(self.header.cell(column).text.strip() for column in self.unknown)
+        steps, notes, used, faults = tuple(self.steps.items()), tuple(self.notes), frozenset(self.used), self.faults
+        return Columns(self.fields, steps, self.header, notes, used, tuple(faults), unknown)
+
+    # Words
+
+    def _read_words(self) -> None:
+        several: dict[int, list[str]] = {}
+        words: dict[str, Cell] = {}
+        for column in _list_columns(self.table):
+            cell = self.header.cell(column)
+            word = fold(cell.value)
+            if word in words and word not in self.choices.ignored:
+                message = f"columns `{shorten(words[word].value)}` ({words[word].place.short}) and"
+                raise TableError(cell.place, f"{message} `{shorten(cell.value)}` have the same name; rename one")
+            words[word] = cell
+            meanings, step = self._find_meaning(column, word)
+            if step:
+                self.steps[column] = step
+            elif meanings:
+                several[column] = meanings
+        # Words with one meaning come first, and those of our own before others.
+        is_other = {column: fold(self.header.cell(column).text) not in WORDS for column in several}
+        for column in sorted(several, key=lambda each: (len(several[each]), is_other[each])):
+            self._add(several[column], column)
+
+    def _find_meaning(self, column: int, word: str) -> tuple[list[str], Step | None]:
+        """Return the fields that a column may hold, or the step that it is; raise TableError if --map names neither."""
+        cell = self.header.cell(column)
+        self.used.update({word} & (self.choices.fields.keys() | self.choices.ignored))
+        if word in self.choices.ignored:
+            self.notes.append(Note(cell.place, f"column `{shorten(cell.value)}` is not read, as --ignore-column says"))
+            return [], None
+        if asked := self.choices.fields.get(word):
+            asked_field = "score_range" if fold(asked) == "score" else fold(asked)
+            meanings = _MEANINGS.get(asked_field, [])
+            if meanings:
+                self.settled.add(column)
+                return meanings[:1], None
+            step = find_step(asked)
+            if step is None:
+                expected = f"{list_names(FIELDS, most=len(FIELDS))}, `level 4` or `score 0-3`"
+                raise TableError(cell.place, f"--map: `{asked}` is not a field; expected {expected}")
+            is_named = step.is_level and not step.name and find_step(cell.value) is None
+            return [], step._replace(name=" ".join(cell.value.split())) if is_named else step
+        meanings = _find_meanings(cell.value)
+        step = None if meanings else find_step(cell.value)
+        if not meanings and step is None:
+            self.unknown.append(column)
+        return meanings, step
+
+    def _add(self, meanings: Sequence[str], column: int) -> None:
+        """Give a column the first of its meanings that no other column has."""
+        free = next((field for field in meanings if field not in self.fields), None)
+        if free is None:
+            self.unknown.append(column)
         else:
-            fields[meant] = column
-    if "share" in fields:
-        cell = table.header.cell(fields.pop("share"))
-        if "weight" not in fields:
-            told = "a share follows from weights, and there is no column `weight`"
-            raise TableError(cell.place, f"{told}; name it with --map weight=share")
-        notes.append(Note(cell.place, f"column `{cell.value}` is not read: shares follow from the weights"))
-    return Columns(fields, tuple(_settle(steps, choices, notes)), table.header, tuple(notes), frozenset(used))
+            self.fields[free] = column
+
+    # Cells
+
+    def _cells(self, column: int) -> list[Cell]:
+        return [cell for row in self.rows if not (cell := row.cell(column)).is_empty]
+
+    def _move(self, field: str, to: str) -> None:
+        self.fields[to] = self.fields.pop(field)
+
+    def _read_marks(self) -> None:
+        """Tell flags from minimums, shares from weights, and names of levels from criteria."""
+        if "minimum" in self.fields and "required" not in self.fields:
+            cells = self._cells(self.fields["minimum"])
+            if cells and all(cell.text.strip().casefold() in ANSWERS for cell in cells):
+                self._move("minimum", "required")
+        if "share" in self.fields and "weight" not in self.fields:
+            self._move("share", "weight")
+        elif "share" in self.fields:
+            cell = self.header.cell(self.fields.pop("share"))
+            self.notes.append(Note(cell.place, f"column `{cell.value}` is not read: shares follow from the weights"))
+        for field in ("level", "score_range"):
+            column = self.fields.get(field)
+            others = [self.fields[name] for name in ("level", "score_range", "weight") if name in self.fields]
+            has_others = any(each != column and self._is_scored(each) for each in others)
+            texts = [cell.text for cell in self._cells(column)] if column is not None else []
+            if texts and has_others and not re.search(r"\d", "".join(texts)):
+                self._move(field, "name")  # `Good` beside the scores
+        for field in ("id", "expected_outcome"):
+            column = self.fields.get(field)
+            if column is not None and self.has("level") and fold(self.header.cell(column).text) == "name":
+                self._move(field, "name")
+
+    def has(self, *fields: str) -> bool:
+        """Return whether a column holds one of some fields."""
+        return not self.fields.keys().isdisjoint(fields)
+
+    def _read_scores(self) -> None:
+        """Tell the scores of a scale in the rows from the weight of a criterion each: `points` and `score` are both."""
+        now = "score_range" if "score_range" in self.fields else "weight"
+        column = self.fields.get(now)
+        if column is None or self.has("level") or not self._is_scored(column) or column in self.settled:
+            return
+        if self.fields.get("id", -1) > column and not self.has("number", *_TEXTS):
+            self._move("id", "expected_outcome")  # `| Score | Criteria |`
+        cells = [cell for cell in self._cells(column) if not is_unscored(cell)]
+        ids = [cell.text for name in ("id", "number") if name in self.fields for cell in self._cells(self.fields[name])]
+        scores = [find_step(cell.text) for cell in cells]
+        is_weight = now == "weight" or "weight" in _find_meanings(self.header.cell(column).text)
+        is_weight = is_weight and "weight" not in self.fields.keys() - {now}
+        if not ids:
+            ranges = {step.range for step in scores if step}
+            is_several = len(ranges) > 1 or any(each.lower < each.upper for each in ranges)
+            texts = [self.fields[name] for name in _TEXTS if name in self.fields]
+            is_scale = is_several and len(ranges) == len(scores) and all(column < each for each in texts)
+            self._move(now, "weight" if is_weight and (self.steps or not is_scale) else "score_range")
+        elif (len({*ids}) < len(ids) or self.choices.rescale) and not self.steps:
+            self._move(now, "score_range")
+        elif is_weight and self._find_word(column) in Headers.weight:
+            self._move(now, "weight")
+        else:
+            cell = self.header.cell(column)
+            title = shorten(cell.text)
+            told = f"column `{title}` has one value for each criterion; if that is its weight, say so with"
+            message = f"{told} --map 'weight={title}', and if a row is a band, with --map 'score_range={title}'"
+            self.faults.append(TableError(cell.place, message))
+
+    def _find_word(self, column: int) -> str:
+        return fold(self.header.cell(column).text.partition("(")[0])
+
+    def _is_scored(self, column: int) -> bool:
+        """Return whether a column may hold the scores of a scale."""
+        return self._find_word(column) in _SCORED - {"score_range"}
+
+    def _read_texts(self) -> None:
+        """Find the text of each criterion, and its name, in columns whose headers say neither."""
+        if not self.has(*_TEXTS) and not self.steps:
+            self._guess_text()
+        if self.has("id") and "number" in self.fields and not self.has(*_TEXTS) and not self.steps:
+            names = self._cells(self.fields["id"])
+            if 2 * sum(is_statement(cell.text) for cell in names) > len(self.rows):
+                self._move("id", "expected_outcome")
+        if "number" in self.fields and not self.has("id"):
+            self._move("number", "id")
+        self._prefer_distinct_names()
+        if not self.has("id", "level", "score_range") and (self.steps or self.has("weight", "minimum", "required")):
+            for column in self.unknown:
+                names = self._cells(column)
+                are_names = len({cell.text for cell in names}) == len(names) == len(self.rows)
+                if are_names and not any(find_amount(cell.text) for cell in names):
+                    self.unknown.remove(column)
+                    self.fields["id"] = column
+                    return
+
+    def _guess_text(self) -> None:
+        """Read the column with the longest texts as that of each criterion."""
+        lengths = {}
+        for column in self.unknown:
+            title, cells = self.header.cell(column).text, self._cells(column)
+            texts = [cell for cell in cells if is_prose(cell.text) and re.search(r"[^\W\d_]", cell.text)]
+            is_other = re.search(r"\d", title) or _is_level_word(title) or split_words(title) & (_NO_TEXT | _BEARING)
+            if 2 * len(texts) > len(self.rows) and not is_other:
+                lengths[column] = sum(len(cell.text) for cell in cells)
+        if lengths:
+            column = max(lengths, key=lambda each: lengths[each])
+            self.unknown.remove(column)
+            self.fields["expected_outcome"] = column
+            cell = self.header.cell(column)
+            told = f"column `{shorten(cell.text)}` is read as the text of each criterion"
+            self.notes.append(Note(cell.place, told))
+
+    def _prefer_distinct_names(self) -> None:
+        """Read as ids another column of names if those of the first repeat, as categories do."""
+        if self.has("level", "score_range") or not self.has("id"):
+            return
+        columns = [self.fields["id"], self.fields.get("expected_outcome", -1), *self.unknown]
+        for column in columns:
+            names = [cell.text for cell in self._cells(column)]
+            is_named = "id" in _find_meanings(self.header.cell(column).text)
+            if is_named and len({*names}) == len(names) == len(self.rows):
+                if column != self.fields["id"]:
+                    self.unknown = [each for each in self.unknown if each != column] + [self.fields["id"]]
+                    self.fields = {field: each for field, each in self.fields.items() if each != column}
+                    self.fields["id"] = column
+                return
+
+    def _note_unknown(self) -> None:
+        """Say which columns are not read; those that may bear on the score are faults."""
+        self.fields.pop("number", None)  # it counts the rows
+        if "name" in self.fields and not self.has("level", "score_range"):
+            self.unknown.append(self.fields.pop("name"))
+        titles = [self.header.cell(column).text.strip() for column in self.unknown]
+        names = [title for title in titles if _is_level_word(title)]
+        for column in sorted(self.unknown):
+            cell = self.header.cell(column)
+            name, cells = shorten(cell.text), self._cells(column)
+            fault = ""
+            if near := find_near(cell.text, FIELDS):
+                fault = f"unknown column `{name}`; did you mean `{near[0]}`?"
+            elif (self.steps or len(names) > 1) and cell.text.strip() in names:
+                shown = join_words([f"`{shorten(each)}`" for each in names])
+                fault = f"{shown} may name levels, and nothing says their scores; say them with --map 'level 3={name}'"
+            elif split_words(cell.text) & _BEARING or self._are_amounts(cells):
+                fault = f"column `{name}` may bear on the score, and its header does not say how"
+                fault += f"; say what it holds with --map 'FIELD={name}', or leave it out with --ignore-column '{name}'"
+            if fault:
+                self.faults.append(TableError(cell.place, fault))
+            else:
+                told = f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'"
+                self.notes.append(Note(cell.place, told))
+
+    def _are_amounts(self, cells: Sequence[Cell]) -> bool:
+        """Return whether most rows have a number; numbers that count the rows say nothing."""
+        numbers = [find_amount(cell.text) for cell in cells]
+        is_count = [each for each in numbers if each] == [str(number) for number in range(1, len(cells) + 1)]
+        return 2 * sum(each is not None for each in numbers) > len(self.rows) and not is_count
 
 
-def _columns(table: Table) -> Iterator[int]:
+def _list_columns(table: Table) -> Iterator[int]:
     """Yield the columns that have a header; raise TableError if another column has content."""
     named = [column for column, cell in sorted(table.header.cells.items()) if not cell.is_empty]
     for row in table.rows:
@@ -179,85 +445,36 @@ def _columns(table: Table) -> Iterator[int]:
 
 
 _NUMBER = r"-?\d{1,18}"
-_LEVEL = re.compile(rf"level\s+(?P<number>{_NUMBER})(?:\s*[:.\N{{EN DASH}}-]\s*(?P<name>(?!\d)\S.*))?", re.IGNORECASE)
+_SCORE = r"(?P<number>-?\d{1,18}(?:\.\d{1,9})?)"
+_WORD = re.compile(r"(?P<word>level|lvl|scores?|points?|pts?)\s+(?P<rest>.+)", re.IGNORECASE)
+_BARE = re.compile(rf"{_SCORE}(?:/\d{{1,4}})?(?:\s*(?:points?|pts?\.?|marks?|stars?))?\s*[=:]?", re.IGNORECASE)
 _NAMED = re.compile(rf"(?P<number>{_NUMBER})\s*[:=.\N{{EN DASH}}\N{{EM DASH}}-]\s+(?P<name>(?!\d)\S.*)")
 _BRACKETED = re.compile(rf"(?P<number>{_NUMBER})\s*\((?P<name>(?![\d.])[^()]+)\)")
 
 
+def is_unscored(cell: Cell) -> bool:
+    """Return whether a cell says in the place of a score that none applies."""
+    return not cell.fault and fold(cell.text) in {"n/a", "na", "not_applicable"}
+
+
 def find_step(text: str) -> Step | None:
-    """Return the band or level that a header describes, such as `0 to 3`, `level 4` or `Good (4)`; else None."""
-    text = " ".join(text.split())
-    score = re.fullmatch(r"scores?\s+(?P<range>.+)", text, re.IGNORECASE)
-    if found := find_range(score["range"] if score else text):
-        return Step(BAND, found, "")
-    if score and re.fullmatch(_NUMBER, score["range"]):
-        return Step(BAND, Range(int(score["range"]), int(score["range"])), "")
-    if re.fullmatch(_NUMBER, text):
-        return Step(EITHER, Range(int(text), int(text)), "")
-    if found_level := _LEVEL.fullmatch(text) or _NAMED.fullmatch(text) or _BRACKETED.fullmatch(text):
-        number = to_number(found_level["number"])
-        return Step(LEVEL, Range(number, number), found_level["name"] or "")
+    """Return the scores that a text names, such as `0 to 3`, `level 4`, `Good (4)` or `5 pts`; else None."""
+    text = " ".join(re.sub(r"[*`]", "", text).split())
+    if word := _WORD.fullmatch(text):
+        rest = find_step(word["rest"])
+        is_level = word["word"].lower() in {"level", "lvl"}
+        is_whole = rest is None or (rest.range.lower == rest.range.upper and isinstance(rest.range.lower, int))
+        return rest and (None if is_level and not is_whole else rest._replace(is_level=is_level or rest.is_level))
+    if found := find_range(text.removesuffix("%").rstrip()):
+        return Step(found)
+    if bare := _BARE.fullmatch(text):
+        number = to_number(bare["number"])
+        return Step(Range(number, number))
+    if named := _NAMED.fullmatch(text) or _BRACKETED.fullmatch(text):
+        number = to_number(named["number"])
+        return Step(Range(number, number), named["name"], is_level=True)
     name, bracket, inside = text.removesuffix(")").rpartition("(")
     inner = find_step(inside) if text.endswith(")") and bracket and name.strip() else None
     if inner and not inner.name:
-        return inner._replace(kind=LEVEL if inner.kind == EITHER else inner.kind, name=name.strip())
+        return inner._replace(name=name.strip(), is_level=inner.range.lower == inner.range.upper)
     return None
-
-
-def _read_header(cell: Cell, choices: Choices) -> str | Step:
-    """Return the field or the step of a column; raise TableError if its word is unknown."""
-    word = fold(cell.value)
-    if asked := choices.fields.get(word):
-        if fold(asked) in _FIELDS:
-            return _FIELDS[fold(asked)]
-        step = find_step(asked)
-        if step is None:
-            expected = f"{_list_fields()}, `level 4` or `score 0-3`"
-            raise TableError(cell.place, f"--map: `{asked}` is not a field; expected {expected}")
-        is_named = step.kind == LEVEL and not step.name and find_step(cell.value) is None
-        return step._replace(name=" ".join(cell.value.split())) if is_named else step
-    if word in _FIELDS:
-        return _FIELDS[word]
-    step = find_step(cell.value)
-    if step and not is_known(step.name):  # `Score (0-10)` says the scale of a field
-        return step
-    name = shorten(cell.value)
-    near = find_near(cell.value, HEADERS)
-    hint = f"; did you mean `{near[0]}`?" if near else f"; expected {_list_fields()}, a range such as `0 to 3`, or"
-    hint += "" if near else " a level such as `Good (4)`"
-    advice = f"say what it holds with --map 'FIELD={name}', or leave it out with --ignore-column '{name}'"
-    raise TableError(cell.place, f"unknown column `{name}`{hint}; {advice}")
-
-
-def _list_fields() -> str:
-    return list_names(FIELDS, most=len(FIELDS))
-
-
-def _settle(
-    steps: list[tuple[int, Step, Place]], choices: Choices, notes: list[Note]
-) -> Iterator[tuple[int, Step, Place]]:
-    """Yield the columns of a scale as bands or as levels, and note it; raise TableError if they may be both."""
-    kinds = {step.kind for _, step, _ in steps} - {EITHER}
-    if len(kinds) > 1 and not choices.rescale:
-        band = next(place for _, step, place in steps if step.kind == BAND)
-        level = next(place for _, step, place in steps if step.kind == LEVEL)
-        raise TableError(level, f"this column describes a level, and another a range of scores ({band.short}); use one")
-    if not kinds and steps and not choices.rescale:
-        _, step, place = steps[0]
-        number = step.range.lower
-        advice = f"say which with --map 'level {number}={number}' or --map 'score {number}={number}'"
-        raise TableError(place, f"column `{number}` may be a level or a score; {advice} for each such column")
-    for column, step, place in steps:
-        settled = BAND if choices.rescale else step.kind if step.kind != EITHER else next(iter(kinds))
-        yield column, step._replace(kind=settled), place
-    if steps:
-        read = "scores" if choices.rescale or BAND in kinds else "levels"
-        notes.append(Note(steps[0][2], f"read as {read}: {join_words([step.label for _, step, _ in steps])}"))
-    if read_names := [step.name for _, step, _ in steps if step.name and (choices.rescale or step.kind == BAND)]:
-        told = "bands have no names"
-        notes.append(Note(steps[0][2], f"not imported: the names {list_names(read_names, most=20)}; {told}"))
-
-
-def is_known(word: str) -> bool:
-    """Return whether a word of a header names a field."""
-    return fold(word) in _FIELDS

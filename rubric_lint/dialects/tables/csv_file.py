@@ -1,11 +1,11 @@
 """Read a table from CSV, with the line and column of each cell, and guard texts that look like formulas."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from itertools import dropwhile
 
 from rubric_lint.dialects.tables.cells import Cell, Note, Row, Table, TableError, place_in
-from rubric_lint.dialects.tables.columns import find_step, fold, is_known
+from rubric_lint.dialects.tables.columns import Choices, find_step, fold, is_known
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.text.source import Source, stem_of
 
@@ -29,8 +29,8 @@ _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _ENDS = "\r\n"
 
 
-def read_csv(source: Source, mapped: Mapping[str, str], header_row: int | None = None) -> list[Table]:
-    """Return the one table of a CSV file; `mapped` are the folded words of its header that options explain.
+def read_csv(source: Source, choices: Choices) -> list[Table]:
+    """Return the one table of a CSV file.
 
     Commas, semicolons or tabs may separate its cells: the header shows which. If its rows end in CRLF, so do the lines
     in its cells, and they are read as line ends. With `header_row`, the header is in that
@@ -43,7 +43,7 @@ def read_csv(source: Source, mapped: Mapping[str, str], header_row: int | None =
         at = source.text.index("\0")
         raise TableError(place_in(source, at), "a null character, as in UTF-16 without a BOM; save the file as UTF-8")
     notes: list[Note] = []
-    start, delimiter = 0, ""
+    start, delimiter, header_row = 0, "", choices.header_row
     if header_row is not None:
         if header_row > source.line_count:
             message = f"--header-row {header_row}: the file has {source.line_count} lines"
@@ -53,7 +53,7 @@ def read_csv(source: Source, mapped: Mapping[str, str], header_row: int | None =
             notes.append(Note(place_in(source, 0), f"not read: what is above line {header_row}, the header"))
     if told := _EXCEL_MARK.match(source.text, start):
         delimiter, start = told[1], told.end()
-    delimiter = delimiter or _find_delimiter(source, start, mapped)
+    delimiter = delimiter or _find_delimiter(source, start, {*choices.fields, *choices.ignored})
     if delimiter != ",":
         called = _DELIMITERS.get(delimiter, f"`{delimiter}`")
         notes.append(Note(place_in(source, start), f"read with {called} between cells"))
@@ -76,7 +76,7 @@ def _disarm(cell: Cell, notes: list[Note]) -> Cell:
     return cell._replace(text=cell.text[1:])
 
 
-def _find_delimiter(source: Source, start: int, mapped: Mapping[str, str]) -> str:
+def _find_delimiter(source: Source, start: int, mapped: Collection[str]) -> str:
     """Return what separates the cells of the header; raise TableError if there is more than one way to read it."""
     found = {}
     fault: TableError | None = None

@@ -37,8 +37,6 @@ def has_openpyxl() -> bool:
     return find_spec("openpyxl") is not None
 
 
-_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
-
 _XML_STARTS = {b"<", b"\xef", b"\xfe", b"\xff"}
 LIMIT = 50_000_000
 """The size limit in bytes of an unpacked workbook with its pictures."""
@@ -50,7 +48,7 @@ XML_LIMIT = 10_000_000
 def read_excel(name: str, data: bytes, only: str | None = None, header_row: int | None = None) -> list[Table]:
     """Return the tables of a workbook: each visible sheet that has content, or only the sheet of this name.
 
-    Formulas have the values with which they were saved. One without a value has a fault, as merged cells have.
+    Cells with formulas and merged cells have a fault.
 
     Raises:
         TableError: if it cannot be read, or no sheet has a table.
@@ -59,23 +57,22 @@ def read_excel(name: str, data: bytes, only: str | None = None, header_row: int 
     import openpyxl  # noqa: F401, PLC0415  (an extra; a quarter of a second)
 
     whole = Place(name, "the workbook")
-    has_formulas = _check(data, whole)
-    values = _load(data, whole, data_only=True)
-    formulas = _load(data, whole, data_only=False) if has_formulas else None
-    if only is not None and only not in values.sheetnames:
-        raise TableError(whole, f"no sheet is named `{only}`; {point_to_known(only, values.sheetnames)}")
+    _check(data, whole)
+    book = _load(data, whole)
+    if only is not None and only not in book.sheetnames:
+        raise TableError(whole, f"no sheet is named `{only}`; {point_to_known(only, book.sheetnames)}")
     tables, notes = [], []
-    for sheet in values.worksheets:
+    for sheet in book.worksheets:
         at = Place(f"{name}: sheet `{sheet.title}`", f"sheet `{sheet.title}`")
         if only not in {None, sheet.title} or not sheet._cells:
             continue
         if sheet.sheet_state != "visible" and only is None:
             notes.append(Note(at, "not read, as it is hidden; show it", is_loss=True))
             continue
-        table = _Sheet(name, sheet, formulas[sheet.title] if formulas else sheet).read(header_row)
+        table = _Sheet(name, sheet).read(header_row)
         if table:
             tables.append(table)
-    charts = [each for each in values.sheetnames if each not in {sheet.title for sheet in values.worksheets}]
+    charts = [each for each in book.sheetnames if each not in {sheet.title for sheet in book.worksheets}]
     notes += [Note(whole, f"not read: {list_names(charts)}, which hold charts")] if charts else []
     if not tables:
         hidden = [note.message for note in notes]
@@ -83,8 +80,8 @@ def read_excel(name: str, data: bytes, only: str | None = None, header_row: int 
     return [tables[0]._replace(notes=(*notes, *tables[0].notes)), *tables[1:]]
 
 
-def _check(data: bytes, whole: Place) -> bool:
-    """Return whether a workbook has formulas; raise UnreadableError if it is none, or too large."""
+def _check(data: bytes, whole: Place) -> None:
+    """Raise UnreadableError if a file is not a workbook, or too large."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             size = sum(each.file_size for each in archive.infolist())
@@ -101,16 +98,15 @@ def _check(data: bytes, whole: Place) -> bool:
         raise UnreadableError(whole, "cannot be read: its XML declares entities, which no spreadsheet program writes")
     if any(b"purl.oclc.org/ooxml/spreadsheetml" in content for content in contents):
         raise UnreadableError(whole, "cannot be read: it is a Strict Open XML workbook; save it as an Excel workbook")
-    return any(_FORMULA.search(content) for content in contents)
 
 
-def _load(data: bytes, whole: Place, *, data_only: bool) -> Any:
+def _load(data: bytes, whole: Place) -> Any:
     from openpyxl import load_workbook  # noqa: PLC0415
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about pictures and validations, which are not read
-            return load_workbook(io.BytesIO(data), data_only=data_only, keep_links=False)
+            return load_workbook(io.BytesIO(data), keep_links=False)
     except Exception as fault:  # openpyxl raises many kinds of errors for damaged files
         raise UnreadableError(
             whole, f"cannot be read: it is damaged ({type(fault).__name__}: {fault}); save it again"
@@ -118,15 +114,14 @@ def _load(data: bytes, whole: Place, *, data_only: bool) -> Any:
 
 
 class _Sheet:
-    """Reads one sheet; `formulas` is the same sheet with formulas in place of their values."""
+    """Reads one sheet."""
 
-    def __init__(self, file: str, sheet: "Worksheet", formulas: "Worksheet") -> None:
+    def __init__(self, file: str, sheet: "Worksheet") -> None:
         from openpyxl.utils import get_column_letter  # noqa: PLC0415
 
         self._name_column = get_column_letter
         self._file = file
         self._sheet = sheet
-        self._formulas = formulas
         self._notes: list[Note] = []
         self._whole = Place(f"{file}: sheet `{sheet.title}`", f"sheet `{sheet.title}`")
 
@@ -175,8 +170,9 @@ class _Sheet:
         for merged in self._sheet.merged_cells.ranges:
             top = found.get((merged.min_row, merged.min_col))
             if top is not None and not top.is_empty:
-                message = f"{merged.coord} is merged; unmerge it, and write its value into each cell that it is for"
-                message += "" if merged.min_col == merged.max_col else "; remove it if it is a title"
+                message = (
+                    f"{merged.coord} is merged; unmerge it and write its value into each of its cells, or remove it"
+                )
                 for row, column in merged.cells:
                     found[row, column] = Cell(top.text, self._place(row, column), message)
         return found
@@ -184,8 +180,8 @@ class _Sheet:
     def _read(self, value: Any, row: int, column: int) -> Cell:
         """Return a cell; its fault if what it shows has no single meaning here."""
         text, fault = "", ""
-        if value is None and (row, column) in self._formulas._cells and self._formulas._cells[row, column].value:
-            fault = "a formula without a saved value; write the value into the cell"
+        if self._sheet._cells[row, column].data_type == "f":
+            fault = "a formula; copy the cell, and paste its value"
         elif isinstance(value, date | time | timedelta):
             shown = str(value).removesuffix(" 00:00:00")
             fault = f"a date or time ({shown}): {DATE_ADVICE}"

@@ -1,14 +1,14 @@
-"""Read tables from Markdown: those that `rubric-lint convert --to markdown` writes, and those of other documents."""
+"""Find the headings and tables of a Markdown document, as GitHub's Markdown has them."""
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.dialects.tables.cells import Cell, Note, Row, Table, TableError, place_in
+from rubric_lint.dialects.tables.cells import Cell, Note, Row, TableError, place_in
 from rubric_lint.format.criterion import Thresholds
-from rubric_lint.messages import point_to_known, shorten
-from rubric_lint.text.source import Edit, Source, Span, splice, stem_of
+from rubric_lint.messages import shorten
+from rubric_lint.text.source import Edit, Source, Span, splice
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -28,9 +28,11 @@ def unescape(text: str) -> str:
     return _UNSEEN.sub(lambda found: found[1] or "\n" * found[0].startswith("<"), text)
 
 
-_VERDICT = re.compile(
+VERDICT = re.compile(
     r"(?m)\bThe answer passes from a score of (\d+(?:\.\d+)?)(?: and is borderline from (\d+(?:\.\d+)?))?[,.]"
 )
+"""The sentence of a rubric that `--to markdown` writes."""
+
 _CELL = re.compile(r"(?:\\.|[^\\|]|\\\Z)*")
 
 _TEXT = re.compile(rf"\*\*({'|'.join(CASE_TEXTS.values())}):\*\* (.*\S)\s*")
@@ -40,20 +42,15 @@ _BOLD = re.compile(r"\*\*([^*\s](?:[^*]*[^*\s\\])?)\*\*")
 """A whole cell in bold type, as tables have in their first column."""
 
 
-@dataclass
-class Found:
-    """A table of the document, with the heading above it, the depth of that, and the texts between them.
+@dataclass(frozen=True)
+class FoundTable:
+    """A table of the document with the offsets where it begins and ends, and the texts of a case above it."""
 
-    `at` and `end` are where it begins and ends in the text.
-    """
-
-    heading: str
-    depth: int
     header: Row
+    rows: tuple[Row, ...]
     texts: dict[str, Cell]
     at: int
     end: int
-    rows: list[Row] = field(default_factory=list)
 
 
 class Heading(NamedTuple):
@@ -68,64 +65,14 @@ class Heading(NamedTuple):
 class Blocks(NamedTuple):
     """The blocks of a document that are not inside others: its headings, and its tables.
 
-    `unread` are notes on tables inside other blocks; `text` is the whole text with blanks for code and comments.
+    `unread` are notes on tables inside other blocks; `text` is the whole text with blanks for code, comments and
+    tables.
     """
 
     headings: list[Heading]
-    tables: list[Found]
+    tables: list[FoundTable]
     unread: list[Note]
     text: str
-
-
-def read_markdown(source: Source, blocks: Blocks, only: str | None = None) -> list[Table]:
-    """Return the tables of a document, each with the tables of its criteria, which are under a heading with their id.
-
-    With `only`, return the table under this heading.
-
-    Raises:
-        TableError: if there are none, or a table below another one belongs to none of its criteria.
-    """
-    tables: list[Table] = []
-    main: Found | None = None
-    seen: list[str] = []
-    for found in blocks.tables:
-        name = found.heading or stem_of(source.name)
-        seen.append(name)
-        if main and found.depth > main.depth and name != only:
-            _check_widths(found)
-            tables[-1] = _attach(tables[-1], found, is_chosen=only is not None)
-            continue
-        main = found if only in {None, name} else None
-        if main:
-            _check_widths(found)
-            tables.append(Table(name, found.header, tuple(found.rows), texts=tuple(found.texts.items())))
-    if only is not None and seen and not tables:
-        raise TableError(place_in(source, 0), f"no table is under `{shorten(only)}`; {point_to_known(only, seen)}")
-    if not tables:
-        if blocks.unread:
-            raise TableError(blocks.unread[0].place, blocks.unread[0].message)
-        table = "a table with a header such as `| id | expected_outcome |` and `|---|---|` below it"
-        told = f"no criteria found; expected {table}, or headings with a weight such as `### Tone (40%)`"
-        raise TableError(place_in(source, 0), told)
-    first, *others = tables
-    return [first._replace(notes=(*blocks.unread, *first.notes)), *others]
-
-
-def _attach(table: Table, found: Found, *, is_chosen: bool) -> Table:
-    """Return a table with the table of one of its criteria; if it was chosen by name, others below it are not read."""
-    ids = [cell.text for row in table.rows for cell in row.cells.values()]
-    if found.heading not in ids:
-        told = f"this table is under `{shorten(found.heading)}`, below `{shorten(table.name)}`"
-        if is_chosen:
-            note = Note(found.header.place, f"not read: {told}, and no criterion there has that id")
-            return table._replace(notes=(*table.notes, note))
-        message = f"{told}, and no criterion there has that id; name the table to import with --rubric"
-        raise TableError(found.header.place, message)
-    if any(name == found.heading for name, _ in table.parts):
-        message = f"a second table under `{shorten(found.heading)}`; give each criterion one"
-        raise TableError(found.header.place, message)
-    part = Table(found.heading, found.header, tuple(found.rows))
-    return table._replace(parts=(*table.parts, (found.heading, part)))
 
 
 _PASS_MARK = re.compile(
@@ -138,7 +85,7 @@ _PASS_MARK = re.compile(
 
 def note_thresholds(source: Source, blocks: Blocks, thresholds: Thresholds) -> Iterator[Note]:
     """Find the thresholds that a document of ours names and the settings do not have."""
-    for found in _VERDICT.finditer(source.text):
+    for found in VERDICT.finditer(source.text):
         if (found[1], found[2] or found[1]) != tuple(map(str, thresholds)):
             asked = f"`pass = {found[1]}`" + (f" and `borderline = {found[2]}`" if found[2] else "")
             message = f"not imported: the thresholds, which are not part of a rubric: set {asked} in the settings"
@@ -147,7 +94,7 @@ def note_thresholds(source: Source, blocks: Blocks, thresholds: Thresholds) -> I
         start, end = source.line_span(number)
         line = blocks.text[start:end]
         mark = _PASS_MARK.search(line)
-        if mark and "|" not in line and not _VERDICT.search(line):
+        if mark and not VERDICT.search(line):
             message = f"not imported: `{shorten(mark[0])}`, which is not part of a rubric: set `pass` in the settings, "
             yield Note(place_in(source, start + mark.start()), f"{message}as a part of the scale from 0 to 1")
 
@@ -156,8 +103,8 @@ def read_blocks(source: Source) -> Blocks:
     """Return the blocks of a document, as GitHub's Markdown has them."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  (few files are Markdown)
 
-    headings = [Heading("", 0, 0, 0)]
-    tables: list[Found] = []
+    headings: list[Heading] = []
+    tables: list[FoundTable] = []
     texts: dict[str, Cell] = {}
     tokens = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"]).parse(source.text)
     for at, token in enumerate(tokens):
@@ -171,10 +118,10 @@ def read_blocks(source: Source) -> Blocks:
             texts = {}
         elif token.type == "table_open":
             header, _, *rows = [_read_row(source, source.slice(line), line.start) for line in lines]
-            tables.append(Found(headings[-1].title, headings[-1].depth, header, texts, start, end, rows))
+            tables.append(FoundTable(header, tuple(rows), texts, start, end))
         elif token.type == "paragraph_open":
             texts.update(_read_texts(source, lines))
-    return Blocks(headings[1:], tables, [*_find_unread(source, tokens)], splice(source.text, _hide(source, tokens)))
+    return Blocks(headings, tables, [*_find_unread(source, tokens)], splice(source.text, _hide(source, tokens)))
 
 
 def _lines_of(source: Source, token: "Token") -> list[Span]:
@@ -190,17 +137,21 @@ def _read_texts(source: Source, lines: Iterable[Span]) -> Iterator[tuple[str, Ce
             yield name, Cell(unescape(found[2]), place_in(source, line.start + found.start(2)))
 
 
+_FRONT = re.compile(r"\A---\r?\n.*?\n---[ \t]*(?=\r?\n)", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def _hide(source: Source, tokens: Iterable["Token"]) -> Iterator[Edit]:
-    """Yield what puts blanks in the place of code and comments."""
+    """Yield what puts blanks in the place of tables, code, comments and the settings above the text."""
+    if front := _FRONT.match(source.text):
+        yield Edit(Span(*front.span()), _blank(front))
     for token in tokens:
-        if token.type in {"fence", "code_block", "html_block"}:
+        is_in_front = front is not None and token.map is not None and _lines_of(source, token)[0].start < front.end()
+        if token.level == 0 and not is_in_front and token.type in {"fence", "code_block", "html_block", "table_open"}:
             lines = _lines_of(source, token)
             span = Span(lines[0].start, lines[-1].end)
             block = source.slice(span)
-            yield Edit(span, _COMMENT.sub(blank, block) if token.type == "html_block" else blank(block))
+            yield Edit(span, _COMMENT.sub(_blank, block) if token.type == "html_block" else _blank(block))
 
 
 _DELIMITER = re.compile(r"(?m)^[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+\|[ \t:|-]*+$")
@@ -230,12 +181,13 @@ def _find_unread(source: Source, tokens: Iterable["Token"]) -> Iterator[Note]:
             yield Note(place_in(source, line.start + (markers.end() if markers else 0)), f"not read: {reason}")
 
 
-def blank(text: str | re.Match[str]) -> str:
+def _blank(text: str | re.Match[str]) -> str:
     """Return blanks in the place of a text, and its line ends."""
     return re.sub(r"[^\r\n]", " ", text if isinstance(text, str) else text[0])
 
 
-def _check_widths(table: Found) -> None:
+def check_width(table: FoundTable) -> None:
+    """Raise TableError if a row has more cells than the header."""
     width = len(table.header.cells)
     for row in table.rows:
         for number, cell in row.cells.items():

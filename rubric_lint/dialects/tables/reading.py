@@ -4,11 +4,11 @@ import io
 import zipfile
 from collections.abc import Mapping
 
-from rubric_lint.dialects.tables.cells import Note, Place, Table, TableError, UnreadableError
+from rubric_lint.dialects.tables.cells import Place, Table, TableError, UnreadableError
 from rubric_lint.dialects.tables.columns import Choices
 from rubric_lint.dialects.tables.csv_file import read_csv
 from rubric_lint.dialects.tables.excel_file import NEEDS, has_openpyxl
-from rubric_lint.dialects.tables.markdown_file import note_thresholds, read_blocks, read_markdown
+from rubric_lint.dialects.tables.markdown_file import note_thresholds, read_blocks
 from rubric_lint.dialects.tables.outline import read_outline
 from rubric_lint.dialects.tables.rubrics import read_rubric
 from rubric_lint.format.criterion import Thresholds
@@ -66,7 +66,7 @@ def read_tables(name: str, path: str, data: bytes, choices: Choices, thresholds:
         position = fault.source.position(fault.span.start)
         raise UnreadableError(Place(f"{name}:{position.line}:{position.column}", ""), fault.message) from None
     if kind == "CSV":
-        tables = read_csv(source, choices.mapped, choices.header_row)
+        tables = read_csv(source, choices)
         if choices.only not in {None, tables[0].name}:
             message = f"a CSV file has one table; {point_to_known(str(choices.only), [tables[0].name])}"
             raise TableError(whole, message)
@@ -74,11 +74,8 @@ def read_tables(name: str, path: str, data: bytes, choices: Choices, thresholds:
     if choices.header_row is not None:
         raise TableError(whole, "--header-row does not apply: the header of a Markdown table is above its dashes")
     blocks = read_blocks(source)
-    notes: list[Note] = list(note_thresholds(source, blocks, thresholds))
-    first, *others = read_outline(source, blocks, choices.only, choices.mapped) or read_markdown(
-        source, blocks, choices.only
-    )
-    return [first._replace(notes=(*notes, *first.notes)), *others]
+    first, *others = read_outline(source, blocks, choices)
+    return [first._replace(notes=(*note_thresholds(source, blocks, thresholds), *first.notes)), *others]
 
 
 def count_criteria(source: Source) -> tuple[int, int]:
@@ -87,9 +84,7 @@ def count_criteria(source: Source) -> tuple[int, int]:
     Raises:
         TableError: if it has none, or they have no single meaning.
     """
-    blocks = read_blocks(source)
-    tables = read_outline(source, blocks, None, {}) or read_markdown(source, blocks)
-    rubrics = [read_rubric(table, Choices()) for table in tables]
+    rubrics = [read_rubric(table, Choices()) for table in read_outline(source, read_blocks(source), Choices())]
     lines = [int(each.entries.place.full.rsplit(":", 2)[1]) for each in rubrics]
     return sum(len(each.entries.value) for each in rubrics if isinstance(each.entries.value, list)), lines[0]
 

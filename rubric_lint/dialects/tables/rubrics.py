@@ -1,29 +1,47 @@
 """Read the rubric that a table holds, and write it as JSON with a line for each part, which knows its cell."""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import (
     Cell,
     Note,
+    Number,
     Place,
     Range,
     Rescale,
     Row,
     Table,
     TableError,
+    find_amount,
+    find_range,
     read_answer,
     read_gate,
     read_number,
     read_range,
+    split_weight,
 )
-from rubric_lint.dialects.tables.columns import LEVEL, Choices, Columns, find_step, is_known, read_columns
-from rubric_lint.format.criterion import HIGHEST
-from rubric_lint.messages import list_names, shorten
+from rubric_lint.dialects.tables.columns import (
+    Choices,
+    Columns,
+    Step,
+    find_step,
+    fold,
+    is_own,
+    is_unscored,
+    is_weight,
+    read_columns,
+)
+from rubric_lint.format.criterion import HIGHEST, LOWEST
+from rubric_lint.messages import join_words, list_names, shorten
+from rubric_lint.rules.weight import RULE as WEIGHT
+from rubric_lint.shapes.columns import is_statement
+from rubric_lint.shapes.scores import find_other_kind
 
 Scalar = str | int | Decimal | tuple[int | Decimal, ...]
 
@@ -64,6 +82,12 @@ def _write(part: Part, before: str = "") -> Iterator[tuple[str, Place]]:
 
 _OF_CRITERIA = ("what_is_judged", "weight", "required_min_score", "required_min_level", "minimum", "required")
 _GATES = ("required_min_score", "required_min_level", "minimum")
+_TOTALS = re.compile(r"(?:sub-?|weighted |grand )?total\b.*|sum|overall|max(?:imum)? score", re.IGNORECASE)
+
+
+def is_total(name: str) -> bool:
+    """Return whether the name of a row says that it adds up the others."""
+    return _TOTALS.fullmatch(name.strip().strip("*")) is not None
 
 
 class TableRubric(NamedTuple):
@@ -80,26 +104,65 @@ class TableRubric(NamedTuple):
     rows: int = 0
 
 
+class ScaleRow(NamedTuple):
+    """A band or a level as a table has it: its scores with their place, its name, its outcome, and if it is a level."""
+
+    range: Range
+    place: Place
+    name: str
+    outcome: Cell
+    is_level: bool
+
+
 def read_rubric(table: Table, choices: Choices) -> TableRubric:
     """Return the rubric that a table holds.
 
     Raises:
         TableError: if its columns, or what is in a cell, have no single meaning.
     """
-    if table.span and not choices.rescale:
-        choices = choices._replace(rescale=Rescale(*table.span))
-    columns = read_columns(table, choices)
+    columns = table.columns or read_columns(table, choices)
     reader = _Reader(table, columns, choices.rescale, [*table.notes, *columns.notes])
-    return reader.read(choices)
+    return reader.read()
 
 
-class _Row(NamedTuple):
-    """A band or a level as a table has it: its bounds with their place, its name and its outcome."""
+def read_scale(rows: Sequence[Row], columns: Columns, notes: list[Note]) -> list[ScaleRow]:
+    """Return the bands or levels of rows that are one each; note the rows for answers to which no score applies.
 
-    range: Range
-    place: Place
-    name: Part | None
-    outcome: Part
+    Raises:
+        TableError: if a row does not say its score, or no column holds the outcomes.
+    """
+    is_level = columns.has("level")
+    text = next((name for name in ("expected_outcome", "what_is_judged", "id") if columns.has(name)), "")
+    if not text:
+        message = "no column holds the outcome of each row; name it with --map expected_outcome=COLUMN"
+        raise TableError(columns.header.place, message)
+    found = []
+    for row in rows:
+        cell = row.cell(columns.fields["level" if is_level else "score_range"])
+        if is_unscored(cell):
+            notes.append(Note(row.place, "not read: this row, which has no score"))
+            continue
+        if cell.is_empty:
+            raise TableError(cell.place, "this row does not say its score or level")
+        step = find_step(cell.value)
+        if step is None:
+            number = read_number(cell) if is_level else None
+            step = Step(read_range(cell) if number is None else Range(number, number))
+        name = columns.cell(row, "name")
+        called = name.value if name else step.name
+        found.append(
+            ScaleRow(step.range, cell.place, called, row.cell(columns.fields[text]), is_level or step.is_level)
+        )
+    if not found:
+        raise TableError(columns.header.place, "the table has no rows below its header")
+    return found
+
+
+class _Criterion(NamedTuple):
+    """The rows of a criterion, and its bands or levels if it has some."""
+
+    rows: list[Row]
+    scale: list[ScaleRow]
 
 
 @dataclass
@@ -110,136 +173,217 @@ class _Reader:
     columns: Columns
     rescale: Rescale | None
     notes: list[Note]
+    factor: int = 1
+    are_levels: bool = False
     rescaled: set[str] = field(default_factory=set)
 
-    def read(self, choices: Choices) -> TableRubric:
+    def read(self) -> TableRubric:
         """Read the rubric in the layout that the columns show."""
-        used = set(self.columns.used)
-        rows = [row for row in self.table.rows if not row.is_empty]
+        for fault in self.columns.faults:
+            raise fault
+        rows = [*self._list_rows()]
         if not rows:
             raise TableError(self.table.header.place, "the table has no rows below its header")
-        header = [cell.text.strip() for _, cell in sorted(self.table.header.cells.items()) if not cell.is_empty]
-        for row in rows:
-            if len(header) > 1 and [cell.text.strip() for _, cell in sorted(row.cells.items()) if cell.text] == header:
-                raise TableError(row.place, "this row repeats the header; import one table at a time")
-            words = [cell.text.strip() for _, cell in sorted(row.cells.items()) if not cell.is_empty]
-            if len(words) > 1 and all(map(is_known, words)):
-                told = "this row looks like the header of another table; put that on a sheet or in a file of its own"
-                raise TableError(row.place, told)
+        self._check_layout(rows)
         self._check_weights(rows)
-        has_scale = self.columns.has("score_range", "level")
-        if self.columns.has("score_range") and self.columns.has("level"):
-            message = "a table has a column for score ranges or one for levels, not both"
-            raise TableError(self.columns.place("level"), message)
-        if self.columns.steps and has_scale:
-            there = "level" if self.columns.has("level") else "score_range"
-            message = "this column names the band or level of a row, and other columns are one each; use one layout"
-            raise TableError(self.columns.place(there), message)
-        if self.columns.steps or self.table.parts:
-            entries = [self._wide(row) if self.columns.steps else self._apart(row, choices, used) for row in rows]
-        elif has_scale:
-            entries = list(self._long(rows))
+        criteria = self._group(rows)
+        self._settle([row for criterion in criteria for row in criterion.scale])
+        is_whole = self.columns.has_scale and not self.columns.has("id")
+        if is_whole and not self.are_levels:
+            self._refuse_of_criteria("it is the scale of the whole answer")
+            entries = [*self._bands(criteria[0].scale)]
         else:
-            entries = [self._item(row) for row in rows]
+            entries = [self._write_criterion(criterion) for criterion in criteria]
         whole = Part(entries, self.table.header.place)
         texts = {name: cell.text for name, cell in self.table.texts}
-        return TableRubric(self.table.name, whole, tuple(self.notes), frozenset(used), texts, len(rows))
+        return TableRubric(self.table.name, whole, tuple(self.notes), self.columns.used, texts, len(rows))
 
-    # Layouts
+    # Rows
 
-    def _item(self, row: Row) -> Part:
-        self._refuse_names()
-        if self.rescale:
-            raise TableError(self.table.header.place, "--rescale has no scores to change: this table is a checklist")
-        if not self.columns.has("expected_outcome", "what_is_judged"):
-            message = "no column says what is expected (`expected_outcome`) or holds a scale (`score_range`, `level`)"
-            raise TableError(self.table.header.place, f"{message}; name one with --map expected_outcome=COLUMN")
-        fields = self._of_criterion([row], "checklist")
-        return fields["expected_outcome"] if {*fields} == {"expected_outcome"} else Part(fields, row.place)
+    def _list_rows(self) -> Iterator[Row]:
+        """Yield the rows that hold something; raise TableError for the header of another table."""
+        header = [cell.text.strip() for _, cell in sorted(self.table.header.cells.items()) if not cell.is_empty]
+        for row in self.table.rows:
+            cells = [cell for _, cell in sorted(row.cells.items()) if not cell.is_empty]
+            words = [cell.text.strip() for cell in cells]
+            if len(header) > 1 and words == header:
+                raise TableError(row.place, "this row repeats the header; import one table at a time")
+            if len(words) > 1 and all(map(is_own, words)):
+                told = "this row looks like the header of another table; put that on a sheet or in a file of its own"
+                raise TableError(row.place, told)
+            if len(words) > 1 and is_total(words[0]) and self._has_no_text(row, cells[0]):
+                self.notes.append(Note(row.place, f"not read: the row `{shorten(words[0])}`"))
+            elif words:
+                yield row
 
-    def _wide(self, row: Row) -> Part:
-        """Read a row that is a criterion with its whole scale."""
-        self._refuse_names()
-        is_levels = self.columns.steps[0][1].kind == LEVEL
-        fields = self._of_criterion([row], "levels" if is_levels else "score_ranges")
-        found = []
-        for column, step, _ in self.columns.steps:
-            cell = row.cell(column)
-            name = Part(step.name, cell.place) if step.name and is_levels else None
-            found.append(_Row(step.range, cell.place, name, _text(cell)))
-        found.sort(key=lambda each: each.range, reverse=is_levels)  # the order of columns says nothing
-        return Part(fields | self._scale(found, row.place, is_levels=is_levels), row.place)
+    def _has_no_text(self, row: Row, name: Cell) -> bool:
+        """Return whether a row has a name and numbers only, as one that adds up the others."""
+        columns = [self.columns.fields.get(field, -1) for field in ("expected_outcome", "what_is_judged")]
+        columns += [column for column, _ in self.columns.steps]
+        cells = [row.cell(column) for column in columns]
+        is_text = name in cells and fold(self.table.header.cell(columns[cells.index(name)]).text) == "expected_outcome"
+        return not self.table.parts and not is_text and all(cell is name or cell.is_empty for cell in cells)
 
-    def _long(self, rows: list[Row]) -> Iterator[Part]:
-        """Read rows that are a band or a level each."""
-        is_levels = self.columns.has("level")
-        shape = "levels" if is_levels else "score_ranges"
-        if not self.columns.has("id") and not is_levels:
-            self._refuse_of_criteria("it is the scale of the whole answer")
-            yield from self._bands(self._rows(rows))
-            return
-        if not self.columns.has("id"):
-            yield Part(self._of_criterion(rows, shape) | self._scale_of(rows, is_levels=True), rows[0].place)
-            return
+    def _check_layout(self, rows: list[Row]) -> None:
+        columns = self.columns
+        if columns.has("score_range") and columns.has("level"):
+            message = "a table has a column for score ranges or one for levels, not both"
+            raise TableError(columns.place("level"), message)
+        if columns.steps and columns.has_scale:
+            there = "level" if columns.has("level") else "score_range"
+            message = "this column names the band or level of a row, and other columns are one each; use one layout"
+            raise TableError(columns.place(there), message)
+        if self.rescale and not (columns.steps or columns.has_scale or self.table.parts):
+            raise TableError(columns.header.place, "--rescale has no scores to change: this table is a checklist")
+        if not (columns.has_text or columns.steps or self.table.parts or columns.has_scale):
+            names = [name for row in rows if (name := columns.cell(row, "id"))]
+            if 2 * sum(is_statement(name.text) for name in names) <= len(rows):
+                message = "no column says what earns a criterion its score, and their names do not"
+                message += f"; {list_names(columns.unknown)} may, and is not read" if columns.unknown else ""
+                advice = "name the column with --map expected_outcome=COLUMN, or write a column `description`"
+                raise TableError(columns.header.place, f"{message}; {advice}")
+
+    def _group(self, rows: list[Row]) -> list[_Criterion]:
+        """Return the criteria, each with its rows and its scale."""
+        columns = self.columns
+        parts = dict(self.table.parts)
+        if parts:
+            return [_Criterion([row], self._read_part(parts.get(self._identify(row)))) for row in rows]
+        if columns.steps:
+            return [_Criterion([row], self._read_wide(row)) for row in rows]
+        if not columns.has_scale:
+            return [_Criterion([row], []) for row in rows]
+        if not columns.has("id"):
+            return [_Criterion(rows, read_scale(rows, columns, self.notes))]
+        found: list[_Criterion] = []
         seen: dict[str, Place] = {}
         for identifier, group in groupby(rows, self._identify):
             own = list(group)
             if identifier in seen:
                 message = f"criterion `{shorten(identifier)}` is also at {seen[identifier].short}, with others between"
-                raise TableError(self._place_of_id(own[0]), f"{message}; put its rows together")
+                raise TableError(own[0].cell(columns.fields["id"]).place, f"{message}; put its rows together")
             seen[identifier] = own[0].place
-            scale = self._scale_of(own, is_levels=is_levels)
-            yield Part(self._of_criterion(own, shape) | scale, own[0].place)
+            found.append(_Criterion(own, read_scale(own, columns, self.notes)))
+        return found
 
-    def _apart(self, row: Row, choices: Choices, used: set[str]) -> Part:
-        """Read a row whose scale is a table of its own."""
-        identifier = self._identify(row)
-        part = next((part for name, part in self.table.parts if name == identifier), None)
-        if part is None:
-            return Part(self._of_criterion([row], "checklist"), row.place)
-        columns = read_columns(part, choices)
-        used |= columns.used
-        reader = _Reader(part, columns, self.rescale, self.notes, self.rescaled)
-        self.notes += columns.notes
-        reader._refuse_of_criteria("its criterion is in the table above")
-        if columns.steps or not columns.has("score_range", "level"):
-            raise TableError(part.header.place, "expected a column `score` or `level`: one row for each band or level")
-        is_levels = columns.has("level")
-        fields = self._of_criterion([row], "levels" if is_levels else "score_ranges")
-        rows = [each for each in part.rows if not each.is_empty]
-        if not rows:
-            raise TableError(part.header.place, "the table has no rows below its header")
-        return Part(fields | reader._scale_of(rows, is_levels=is_levels), row.place)
+    def _read_wide(self, row: Row) -> list[ScaleRow]:
+        found = []
+        for column, step in self.columns.steps:
+            cell = row.cell(column)
+            found.append(ScaleRow(step.range, cell.place, step.name, cell, step.is_level))
+        numbers = all(each.range.lower == each.range.upper for each in found)
+        return sorted(found, key=lambda each: each.range, reverse=numbers)  # the order of columns says nothing
 
-    # Parts of a criterion
+    def _read_part(self, part: Table | None) -> list[ScaleRow]:
+        """Read the scale of a criterion that is a table of its own."""
+        rows = [row for row in part.rows if not row.is_empty] if part else []
+        return read_scale(rows, part.columns, self.notes) if part and part.columns else []
 
     def _identify(self, row: Row) -> str:
         cell = self.columns.cell(row, "id")
         if cell is None:
+            place = row.cell(self.columns.fields["id"]).place if self.columns.has("id") else row.place
             advice = "write its id in each of its rows"
-            raise TableError(self._place_of_id(row), f"this row does not say which criterion it belongs to; {advice}")
+            raise TableError(place, f"this row does not say which criterion it belongs to; {advice}")
         return cell.value
 
-    def _place_of_id(self, row: Row) -> Place:
-        return row.cell(self.columns.fields["id"]).place if "id" in self.columns.fields else row.place
+    # Scales
 
-    def _of_criterion(self, rows: list[Row], shape: str) -> dict[str, Part]:
+    def _settle(self, scale: list[ScaleRow]) -> None:
+        """Decide for the whole table whether its scores are levels or bands, and of which scale."""
+        if not scale:
+            return
+        digits = max(len(str(bound).partition(".")[2].rstrip("0")) for row in scale for bound in row.range)
+        self.factor = 10**digits  # the smallest that makes integers of the scores, as of 0.5 and 1.0
+        ranges = {row.range for row in scale}
+        first_range = next((row for row in scale if row.range.lower != row.range.upper), None)
+        level = next((row for row in scale if row.is_level), None)
+        is_own = self.columns.is_own_scale
+        if level and first_range and not self.rescale and self.columns.has("level"):
+            raise TableError(first_range.place, "a range of scores, and this table has levels; use one of them")
+        if self.rescale:
+            self.factor = 1
+        elif not first_range and not is_own and (self.columns.has("level") or len(ranges) <= HIGHEST):
+            self.are_levels = True
+            numbers = sorted({self._scale_up(row.range.lower) for row in scale})
+            if len(numbers) > 1 and any(later - earlier > 1 for earlier, later in pairwise(numbers)):
+                told = f"read as the levels {join_words([*map(str, numbers)])}"
+                told += ": a judge picks one of them, and none between"
+                self.notes.append(Note(scale[0].place, told))
+        elif not is_own:
+            lowest = min(self._scale_up(each.lower) for each in ranges)
+            highest = max(self._scale_up(each.upper) for each in ranges)
+            if lowest < highest and (lowest, highest) != (LOWEST, HIGHEST):
+                self.rescale = Rescale(lowest, highest)
+        elif digits:
+            self.factor = 1
+
+    def _scale_up(self, score: Number) -> int:
+        return int(score * self.factor)
+
+    def _write_scale(self, scale: list[ScaleRow], place: Place) -> dict[str, Part]:
+        if not scale:
+            return {}
+        if not self.are_levels:
+            return {"score_ranges": Part([*self._bands(scale)], place)}
+        levels: list[Part] = []
+        for row in scale:
+            named = {"name": Part(row.name, row.place)} if row.name else {}
+            number = Part(self._scale_up(row.range.lower) if self.factor > 1 else row.range.lower, row.place)
+            levels.append(Part({"level": number, **named, "expected_outcome": _text(row.outcome)}, row.place))
+        return {"levels": Part(levels, place)}
+
+    def _bands(self, scale: list[ScaleRow]) -> Iterator[Part]:
+        """Yield the bands, or what becomes of them on another scale; their names go into their texts."""
+        ranges = [row.range for row in scale]
+        if self.factor > 1:
+            ranges = [Range(self._scale_up(each.lower), self._scale_up(each.upper)) for each in ranges]
+        new = [(each.lower, each.upper) for each in ranges]
+        if self.rescale:
+            spread = self.rescale.spread((each, row.place) for each, row in zip(ranges, scale, strict=True))
+            told = "; ".join(self.rescale.word(each, scores) for each, scores in zip(ranges, spread, strict=True))
+            if told not in self.rescaled:
+                self.rescaled.add(told)
+                self.notes.append(Note(scale[0].place, f"--rescale {self.rescale.label}: {told}"))
+            new = [(scores[0], scores[-1]) for scores in spread]
+        pairs = list(zip(new, scale, strict=True))
+        for bounds, row in sorted(pairs, key=lambda pair: pair[0]) if self.rescale else pairs:
+            text = _text(row.outcome)
+            outcome = text._replace(value=f"{row.name}: {text.value}") if row.name else text
+            yield Part({"score_range": Part(bounds, row.place), "expected_outcome": outcome}, row.place)
+
+    # Parts of a criterion
+
+    def _write_criterion(self, criterion: _Criterion) -> Part:
+        rows, scale = criterion
+        fields = self._fields(rows, has_scale=bool(scale)) | self._write_scale(scale, rows[0].place)
+        return fields["expected_outcome"] if {*fields} == {"expected_outcome"} else Part(fields, rows[0].place)
+
+    def _fields(self, rows: list[Row], *, has_scale: bool) -> dict[str, Part]:
         """Return the fields of a criterion, which its rows repeat or leave empty."""
         found: dict[str, Part] = {}
-        if cell := self._agreed(rows, "id"):
+        cell = self._agreed(rows, "id")
+        if cell:
             found["id"] = _text(cell)
         # In a row for one band, the outcome is that of the band.
-        is_per_row = self.columns.has("score_range", "level")
-        outcomes = ("what_is_judged",) if is_per_row else ("what_is_judged", "expected_outcome")
-        told = [cell for name in outcomes if (cell := self._agreed(rows, name))]
+        outcomes = ("what_is_judged",) if self.columns.has_scale else ("what_is_judged", "expected_outcome")
+        told = [text for name in outcomes if (text := self._agreed(rows, name))]
         if len(told) > 1:
             message = "`what is judged` and `expected_outcome` are one field where a row is a criterion; leave one out"
             raise TableError(told[1].place, message)
+        if not told and cell and not has_scale and not self.columns.has_text:
+            told = [cell]
         if told:
             found["expected_outcome"] = _text(told[0])
-        if cell := self._agreed(rows, "weight"):
-            found["weight"] = Part(read_number(cell), cell.place)
-        return found | self._gate(rows, shape)
+        weight = self._agreed(rows, "weight")
+        if cell and not self.columns.has("weight") and fold(self.columns.title("id")) != "id":
+            name, share = split_weight(cell.text)
+            if share:
+                found["id"], weight = Part(name, cell.place), cell._replace(text=share)
+        if weight:
+            amount = None if weight.fault else find_amount(weight.text)
+            found["weight"] = Part(read_number(weight._replace(text=amount or weight.text)), weight.place)
+        return found | self._gate(rows, has_scale=has_scale)
 
     def _agreed(self, rows: list[Row], name: str) -> Cell | None:
         """Return the cell of a field that the rows of a criterion share; None if it is empty in all."""
@@ -250,27 +394,20 @@ class _Reader:
                 raise TableError(cell.place, f"{message} for the same criterion; write one of them in each row")
         return cells[0] if cells else None
 
-    def _gate(self, rows: list[Row], shape: str) -> dict[str, Part]:
-        found = [(name, cell) for name in _GATES if (cell := self._agreed(rows, name))]
-        if answer := self._agreed(rows, "required"):
-            if shape != "checklist":
-                message = "`required` is for criteria without a scale; write the lowest score that passes as `minimum`"
-                raise TableError(answer.place, message)
-            if read_answer(answer):
-                found.append(("required_min_score", answer._replace(text=str(HIGHEST))))
-        if not found:
+    def _gate(self, rows: list[Row], *, has_scale: bool) -> dict[str, Part]:
+        name, cell = self._find_gate(rows, has_scale=has_scale)
+        if cell is None:
             return {}
-        if len(found) > 1:
-            message = f"a second minimum, after the one at {found[0][1].place.short}; leave one out"
-            raise TableError(found[1][1].place, message)
-        ((name, cell),) = found
-        is_level = shape == "levels" and not self.rescale
-        top = self.rescale.highest if self.rescale else None if is_level else HIGHEST
+        top: int | None = self.rescale.highest if self.rescale else HIGHEST
+        if self.are_levels:
+            top = None
         gate, is_met_or_not = read_gate(cell, top)
-        if is_met_or_not and shape != "checklist":
+        if is_met_or_not and has_scale:
             raise TableError(cell.place, f"`{cell.value}` is for criteria without a scale; write a number")
         if name == "minimum" or self.rescale:
-            name = "required_min_level" if is_level else "required_min_score"
+            name = "required_min_level" if self.are_levels else "required_min_score"
+        if has_scale and self.factor > 1:
+            gate = self._scale_up(gate)
         if self.rescale:
             new = self.rescale.convert_gate(gate, cell.place)
             told = f"the minimum {gate} becomes {new} (worth {self.rescale.word_worth(new)})"
@@ -278,84 +415,50 @@ class _Reader:
             gate = new
         return {name: Part(gate, cell.place)}
 
-    def _scale_of(self, rows: list[Row], *, is_levels: bool) -> dict[str, Part]:
-        return self._scale(self._rows(rows), rows[0].place, is_levels=is_levels)
-
-    def _rows(self, rows: list[Row]) -> list[_Row]:
-        is_levels = self.columns.has("level")
-        if not is_levels:
-            self._refuse_names()
-        if not self.columns.has("expected_outcome"):
-            message = "no column holds the outcome of each row; name it with --map expected_outcome=COLUMN"
-            raise TableError(self.table.header.place, message)
-        found = []
-        for row in rows:
-            cell = row.cell(self.columns.fields["level" if is_levels else "score_range"])
-            if cell.is_empty:
-                raise TableError(cell.place, "this row does not say its score or level")
-            name = self.columns.cell(row, "name")
-            called = _text(name) if name else None
-            if not is_levels:
-                bounds = read_range(cell)
-            elif (step := find_step(cell.value)) and step.kind == LEVEL and not (step.name and called):
-                bounds, called = step.range, Part(step.name, cell.place) if step.name else called
-            else:
-                number = read_number(cell)
-                bounds = Range(number, number)
-            outcome = row.cell(self.columns.fields["expected_outcome"])
-            found.append(_Row(bounds, cell.place, called, _text(outcome)))
-        return found
-
-    def _scale(self, rows: list[_Row], place: Place, *, is_levels: bool) -> dict[str, Part]:
-        if is_levels and not self.rescale:
-            levels: list[Part] = []
-            for row in rows:
-                named = {"name": row.name} if row.name else {}
-                level = {"level": Part(row.range.lower, row.place), **named, "expected_outcome": row.outcome}
-                levels.append(Part(level, row.place))
-            return {"levels": Part(levels, place)}
-        if is_levels and (names := [str(row.name.value) for row in rows if row.name]):
-            told = f"not imported: the names {list_names(names, most=20)}; bands have no names"
-            self.notes.append(Note(rows[0].place, told))
-        return {"score_ranges": Part([*self._bands(rows)], place)}
-
-    def _bands(self, rows: list[_Row]) -> Iterator[Part]:
-        """Yield the bands; on another scale, what becomes of them."""
-        if not self.rescale:
-            for row in rows:
-                scores = Part(tuple(row.range), row.place)
-                yield Part({"score_range": scores, "expected_outcome": row.outcome}, row.place)
-            return
-        spread = self.rescale.spread((row.range, row.place) for row in rows)
-        told = "; ".join(self.rescale.word(row.range, scores) for row, scores in zip(rows, spread, strict=True))
-        if told not in self.rescaled:
-            self.rescaled.add(told)
-            self.notes.append(Note(rows[0].place, f"--rescale {self.rescale.label}: {told}"))
-        for row, new in sorted(zip(rows, spread, strict=True), key=lambda each: each[1].start):
-            scores = Part((new[0], new[-1]), row.place)
-            yield Part({"score_range": scores, "expected_outcome": row.outcome}, row.place)
+    def _find_gate(self, rows: list[Row], *, has_scale: bool) -> tuple[str, Cell | None]:
+        """Return the field and the cell of the minimum of a criterion; None if it has none."""
+        found = [(name, cell) for name in _GATES if (cell := self._agreed(rows, name))]
+        answer = self._agreed(rows, "required")
+        if answer and has_scale:
+            message = "`required` is for criteria without a scale; write the lowest score that passes as `minimum`"
+            raise TableError(answer.place, message)
+        if answer and read_answer(answer):
+            found.append(("required_min_score", answer._replace(text=str(HIGHEST))))
+        if len(found) > 1:
+            message = f"a second minimum, after the one at {found[0][1].place.short}; leave one out"
+            raise TableError(found[1][1].place, message)
+        return found[0] if found else ("", None)
 
     # Refusals
 
     def _check_weights(self, rows: list[Row]) -> None:
-        """Refuse `25%` beside `2`: whether that is 2 or 2% is anyone's guess. Note percents of another whole.
+        """Refuse weights of two kinds and those that only repeat a scale; note percents of another whole.
 
         Rounding explains up to 1 % a row.
         """
         cells = [cell for row in rows if (cell := self.columns.cell(row, "weight"))]
-        other = next((cell for cell in cells if ("%" in cell.value) != ("%" in cells[0].value)), None)
-        if other:
-            message = f"`{shorten(other.value)}` is a weight of another kind than `{shorten(cells[0].value)}`"
-            raise TableError(other.place, f"{message} ({cells[0].place.short}); write all with % or none")
-        if cells and "%" in cells[0].value and not self.columns.has("score_range", "level"):
-            total = sum((Decimal(read_number(cell)) for cell in cells), Decimal(0)) * 100
+        if not cells:
+            return
+        texts = [find_amount(cell.value) or cell.value for cell in cells]
+        other = find_other_kind(texts)
+        if other is not None:
+            values = {"weight": shorten(texts[other]), "other": shorten(texts[0]), "line": cells[0].place.short}
+            raise TableError(cells[other].place, WEIGHT.messages["two-kinds"].format(**values))
+        title = self.columns.title("weight")
+        is_own = not title or is_weight(title)
+        ranges = [find_range(cell.value) for cell in cells]
+        has_scale = bool(self.columns.steps or self.columns.has_scale or self.table.parts)
+        if not is_own and None not in ranges and len({*ranges}) == 1 < len(ranges):
+            message = f"`{shorten(cells[0].value)}` is the scale of each criterion, and nothing says what earns a score"
+            raise TableError(cells[0].place, f"{message}; write a column for each score")
+        if not is_own:
+            told = f"column `{shorten(title)}` is read as the weight"
+            told += "" if has_scale else ", and each criterion is met or not"
+            self.notes.append(Note(self.columns.place("weight"), told))
+        if texts[0].endswith("%") and not self.columns.has_scale:
+            total = sum((Decimal(read_number(Cell(text, cells[0].place))) for text in texts), Decimal(0)) * 100
             if abs(total - 100) > len(cells):
                 self.notes.append(Note(cells[0].place, f"the weights add up to {total.normalize():f}%, not to 100%"))
-
-    def _refuse_names(self) -> None:
-        if self.columns.has("name"):
-            message = "`name` is the name of a level, and no column holds a level of each row; leave it out"
-            raise TableError(self.columns.place("name"), f"{message} with --ignore-column")
 
     def _refuse_of_criteria(self, reason: str) -> None:
         for name in ("id", *_OF_CRITERIA):
