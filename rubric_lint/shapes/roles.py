@@ -70,14 +70,12 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
     if words & SETS["notes"]:
         return Role.HARMLESS
     flag = as_flag(value)
-    roles: Rules = ()
-    if not is_around and words & SETS["applies"] and not is_off(value):
-        return Role.LEFT_OUT
+    rules: Rules = ()
     if isinstance(flag, bool):
-        roles = _read_flag(key, words, flag=flag, is_around=is_around)
+        rules = _read_flag(key, words, flag=flag, is_around=is_around)
     elif value:
-        roles = _read_around(key, words, value) if is_around else _read_inside(key, words, value)
-    for role, holds in roles:
+        rules = _read_value(key, words, value, is_around=is_around)
+    for role, holds in rules:
         if holds:
             return role
     if is_reversed(key, value, scales):
@@ -103,75 +101,50 @@ Rules = tuple[tuple[Role, Any], ...]
 
 
 def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) -> Rules:
-    if flag:
+    if not flag:
         return (
-            (Role.NEGATIVE, words & SETS["penalty"] or (not is_around and is_bad(words))),
-            (Role.LEFT_OUT, _is_named(key, SETS["left_out"])),
-            (Role.GATE, is_gate(key)),
+            (Role.WEIGHT, is_around and words & (SETS["weights"] | {"weighted"})),
+            (Role.NEGATIVE, not is_around and words & SETS["wanted"]),
+            (Role.LEFT_OUT, words & SETS["counted"] or (not is_around and words & SETS["applies"])),
         )
     return (
-        (Role.WEIGHT, is_around and words & (SETS["weights"] | {"weighted"})),
-        (Role.NEGATIVE, not is_around and words & SETS["wanted"]),
-        (Role.LEFT_OUT, words & SETS["counted"]),
+        (Role.NEGATIVE, words & SETS["penalty"] or (not is_around and is_bad(words))),
+        (Role.LEFT_OUT, _is_named(key, SETS["left_out"]) or (not is_around and words & SETS["applies"])),
+        (Role.GATE, is_gate(key)),
     )
 
 
-def _read_inside(key: str, words: frozenset[str], value: Any) -> Rules:
-    """Return what a field of a criterion may be that is no flag."""
-    if isinstance(value, list | dict):
-        return ((Role.LEVELS, words & SETS["ladders"] and len(value) > 1),)
-    if not is_amount(value):
-        said = frozenset[str]() if " " in value.strip() else split_words(value)
-        is_gate_word = words & (SETS["gate"] | SETS["mark"]) and "type" not in words
-        return (
-            (Role.WEIGHT, said and words & SETS["weights"]),
-            (Role.NEGATIVE, is_bad(said) or _is_bad_kind(words, value)),
-            (Role.GATE, said & SETS["gate"] or (said and is_gate_word)),
-            (Role.COMBINE, said and _is_other_way(words, said)),
-        )
-    return (
-        (Role.WEIGHT, words & SETS["weights"]),
-        (Role.NEGATIVE, words & SETS["penalty"]),
-        (Role.CHANGE, words & SETS["changes"]),
-        (Role.VERDICT, words & SETS["less"]),
-        (Role.GATE, _is_named(key, SETS["gate"] | SETS["must"] | SETS["mark"]) or _is_least(words)),
-    )
-
-
-def _read_around(key: str, words: frozenset[str], value: Any) -> Rules:
-    """Return what a key around criteria may be that is no flag."""
+def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool) -> Rules:
+    """Say what a key may be whose value is no flag: a number, a text, or several values."""
+    is_inside, is_several, is_number = not is_around, isinstance(value, list | dict), is_amount(value)
+    is_text = not (is_several or is_number)
+    is_word = is_text and " " not in value.strip()
+    is_part = is_several or _says_part(value)
+    said = split_words(value) if is_text else frozenset[str]()
+    is_default, is_mark = words & SETS["defaults"], is_pass_mark(key)
     is_stop = _is_named(key, SETS["gate"] - SETS["severe"])
-    if isinstance(value, list | dict):
-        grades = SETS["grades"] | (SETS["mark"] if isinstance(value, list) else frozenset())
-        return (
-            (Role.SCALE, words & SETS["scales"] and read_ends(value) is not None),
-            (Role.CHANGE, words & SETS["changes"]),
-            (Role.NEGATIVE, words & SETS["penalty"]),
-            (Role.GATE, is_gate(key) and not words & SETS["of_outputs"]),
-            (Role.VERDICT, isinstance(value, list) and is_pass_mark(key) and all(map(_says_part, value))),
-            (Role.VERDICT, words & grades and _are_grades(value)),
-        )
-    if not is_amount(value):
-        has_part, said = _says_part(value), split_words(value)
-        return (
-            (Role.SCALE, words & SETS["scales"] and read_ends(value) is not None),
-            (Role.CHANGE, has_part and words & SETS["changes"]),
-            (Role.NEGATIVE, has_part and words & SETS["penalty"]),
-            (Role.GATE, is_stop),
-            (Role.VERDICT, has_part and is_pass_mark(key)),
-            (Role.WEIGHT, len(said) < FEW and said & SETS["alike"] and words & SETS["weights"]),
-            (Role.COMBINE, _is_other_way(words, said)),
-        )
-    is_default = words & SETS["defaults"]
+    is_gate_inside = _is_named(key, SETS["gate"] | SETS["must"] | SETS["mark"]) or _is_least(words)
+    is_gate_word = said & SETS["gate"] or (words & (SETS["gate"] | SETS["mark"]) and "type" not in words)
     return (
-        (Role.TOTAL, is_total(key)),
-        (Role.CHANGE, words & SETS["changes"]),
-        (Role.NEGATIVE, words & SETS["penalty"]),
-        (Role.GATE, is_stop),
-        (Role.WEIGHT, is_default and words & SETS["weights"]),
-        (Role.GATE, is_default and words & (SETS["least"] | SETS["must"])),
-        (Role.VERDICT, words & SETS["less"] or key == "passes"),
-        (Role.PASS, is_pass_mark(key)),
+        (Role.LEFT_OUT, is_inside and words & SETS["applies"]),
+        (Role.LEVELS, is_inside and is_several and words & SETS["ladders"] and len(value) > 1),
+        (Role.SCALE, not is_number and words & SETS["scales"] and read_ends(value) is not None),
+        (Role.TOTAL, is_around and is_number and is_total(key)),
+        (
+            Role.WEIGHT,
+            words & SETS["weights"] and ((is_inside and (is_number or is_word)) or (is_default and is_number)),
+        ),
+        (Role.WEIGHT, words & SETS["weights"] and said & SETS["alike"] and len(said) < FEW),
+        (Role.NEGATIVE, is_inside and is_text and ((is_word and is_bad(said)) or _is_bad_kind(words, value))),
+        (Role.CHANGE, is_part and words & SETS["changes"]),
+        (Role.NEGATIVE, is_part and words & SETS["penalty"]),
+        (Role.VERDICT, is_number and (words & SETS["less"] or (is_around and key == "passes"))),
+        (Role.GATE, is_inside and ((is_number and is_gate_inside) or (is_word and is_gate_word))),
+        (Role.GATE, is_around and (is_gate(key) and not words & SETS["of_outputs"] if is_several else is_stop)),
+        (Role.GATE, is_default and is_number and words & (SETS["least"] | SETS["must"])),
+        (Role.PASS, is_number and is_mark),
+        (Role.VERDICT, is_around and ((is_mark and _have_parts(value)) or _are_grades(words, value))),
+        (Role.COMBINE, is_text and _is_other_way(words, said)),
     )
 
 
@@ -273,10 +246,16 @@ def _says_part(value: Any) -> bool:
     return is_short and (re.search(r"\d", value) is not None or bool(split_words(value) & SETS["parts"]))
 
 
-def _are_grades(value: Any) -> bool:
+def _have_parts(value: Any) -> bool:
+    return all(map(_says_part, value)) if isinstance(value, list) else _says_part(value)
+
+
+def _are_grades(words: frozenset[str], value: Any) -> bool:
     """Return whether a value says which scores get a grade: `{A: 9, B: 7}`, `{"9-10": A}`, `[{min: 9, label: A}]`."""
-    if isinstance(value, list):
+    if isinstance(value, list) and words & (SETS["grades"] | SETS["mark"]):
         return all(isinstance(part, dict) and any(map(_is_bound, part.values())) for part in value)
+    if not (isinstance(value, dict) and words & SETS["grades"]):
+        return False
     are_ranges = all(_is_range(key) and (isinstance(part, str) or _is_bound(part)) for key, part in value.items())
     return are_ranges or all(map(_is_bound, value.values()))
 
