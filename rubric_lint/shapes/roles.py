@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from rubric_lint.format.criterion import is_number
-from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, is_off, is_reversed
+from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, is_reversed
 from rubric_lint.shapes.scores import Ends, is_amount, read_ends
 from rubric_lint.shapes.shape import list_words, split_words
 from rubric_lint.shapes.vocabulary import SETS
@@ -119,31 +119,33 @@ def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool)
     is_inside, is_several, is_number = not is_around, isinstance(value, list | dict), is_amount(value)
     is_text = not (is_several or is_number)
     is_word = is_text and " " not in value.strip()
-    is_part = is_several or _says_part(value)
     said = split_words(value) if is_text else frozenset[str]()
-    is_default, is_mark = words & SETS["defaults"], is_pass_mark(key)
-    is_stop = _is_named(key, SETS["gate"] - SETS["severe"])
-    is_gate_inside = _is_named(key, SETS["gate"] | SETS["must"] | SETS["mark"]) or _is_least(words)
+    is_part = is_several or _says_part(value)
+    is_weight, is_default = words & SETS["weights"], words & SETS["defaults"]
+    has_marks = is_around and is_pass_mark(key) and _have_parts(value)
+    gates = SETS["gate"] | SETS["must"] | SETS["mark"]
+    is_limit = is_inside and (_is_named(key, gates) or _is_least(words))
     is_gate_word = said & SETS["gate"] or (words & (SETS["gate"] | SETS["mark"]) and "type" not in words)
+    is_stop = _is_named(key, SETS["gate"] - SETS["severe"])
     return (
         (Role.LEFT_OUT, is_inside and words & SETS["applies"]),
         (Role.LEVELS, is_inside and is_several and words & SETS["ladders"] and len(value) > 1),
         (Role.SCALE, not is_number and words & SETS["scales"] and read_ends(value) is not None),
         (Role.TOTAL, is_around and is_number and is_total(key)),
-        (
-            Role.WEIGHT,
-            words & SETS["weights"] and ((is_inside and (is_number or is_word)) or (is_default and is_number)),
-        ),
-        (Role.WEIGHT, words & SETS["weights"] and said & SETS["alike"] and len(said) < FEW),
-        (Role.NEGATIVE, is_inside and is_text and ((is_word and is_bad(said)) or _is_bad_kind(words, value))),
+        (Role.WEIGHT, is_weight and is_number and (is_inside or is_default)),
+        (Role.WEIGHT, is_weight and is_inside and is_word),
+        (Role.WEIGHT, is_weight and said & SETS["alike"] and len(said) < FEW),
+        (Role.NEGATIVE, is_inside and is_word and is_bad(said)),
+        (Role.NEGATIVE, is_inside and is_text and _is_bad_kind(words, value)),
         (Role.CHANGE, is_part and words & SETS["changes"]),
         (Role.NEGATIVE, is_part and words & SETS["penalty"]),
         (Role.VERDICT, is_number and (words & SETS["less"] or (is_around and key == "passes"))),
-        (Role.GATE, is_inside and ((is_number and is_gate_inside) or (is_word and is_gate_word))),
-        (Role.GATE, is_around and (is_gate(key) and not words & SETS["of_outputs"] if is_several else is_stop)),
-        (Role.GATE, is_default and is_number and words & (SETS["least"] | SETS["must"])),
-        (Role.PASS, is_number and is_mark),
-        (Role.VERDICT, is_around and ((is_mark and _have_parts(value)) or _are_grades(words, value))),
+        (Role.GATE, is_number and (is_limit or (is_default and words & (SETS["least"] | SETS["must"])))),
+        (Role.GATE, is_inside and is_word and is_gate_word),
+        (Role.GATE, is_around and is_several and is_gate(key) and not words & SETS["of_outputs"]),
+        (Role.GATE, is_around and not is_several and is_stop),
+        (Role.PASS, has_marks and is_number),
+        (Role.VERDICT, has_marks or (is_around and _are_grades(words, value))),
         (Role.COMBINE, is_text and _is_other_way(words, said)),
     )
 
@@ -242,8 +244,8 @@ def _says_part(value: Any) -> bool:
     """Return whether a value says how much: `2/4`, `half`, `at least 2 points`."""
     if not isinstance(value, str):
         return is_amount(value)
-    is_short = len(value.split()) <= 2 * FEW
-    return is_short and (re.search(r"\d", value) is not None or bool(split_words(value) & SETS["parts"]))
+    count = len(value.split())
+    return count < FEW or (count <= 2 * FEW and re.search(r"\d", value) is not None)
 
 
 def _have_parts(value: Any) -> bool:

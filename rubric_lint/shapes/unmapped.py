@@ -280,7 +280,7 @@ class UnmappedSearch:
         read: Collection[Path] = (),
         scales: Collection[Ends] = (),
         *,
-        ids: Collection[str] | None = None,
+        ids: frozenset[str] | None = None,
         is_described: bool = True,
     ) -> None:
         self.document, self.shape, self.path, self.read, self.scales = document, shape, path, read, scales
@@ -481,25 +481,18 @@ class UnmappedSearch:
     def _read_items(self, key: str, value: Any) -> Role | None:
         """Return what a list or a mapping may be by its items or keys, whatever it is called."""
         words, weights = split_words(key), SETS["weights"]
+        names = {name for name in value if isinstance(name, str)} if isinstance(value, list | dict) else set()
+        is_of_criteria = 0 < len(names) == len(value) if names else False
+        is_of_criteria = is_of_criteria and names <= self.ids
+        parts = list(value.values()) if isinstance(value, dict) else []
         is_named = bool(words & weights) and words <= weights | SETS["of_criteria"]  # not those of cases
-        is_of_criteria = (
-            isinstance(value, dict) and bool(value) and (is_named or all(name in self.ids for name in value))
-        )
-        if is_of_criteria and all(map(is_amount, value.values())):
+        if parts and (is_of_criteria or is_named) and all(map(is_amount, parts)):
             return Role.WEIGHT
         if self._converts_scores(value):
             return Role.CHANGE
-        return Role.OPEN if not words & SETS["notes"] and self._names_criteria(words, value) else None
-
-    def _names_criteria(self, words: Collection[str], value: Any) -> bool:
-        """Return whether a list or a mapping picks out criteria: `only: [facts]`, `limits: {facts: fail}`."""
-        if not value or not isinstance(value, list | dict):
-            return False
-        if not all(isinstance(name, str) and name in self.ids for name in value):
-            return False
-        if isinstance(value, dict):
-            return any(map(_is_setting, value.values()))
-        return SETS["listings"].isdisjoint(words) or len(set(value)) < len(self.ids)
+        is_some = len(names) < len(self.ids) if isinstance(value, list) else any(map(_is_setting, parts))
+        is_harmless = role_of(key, value, is_around=True) is Role.HARMLESS
+        return Role.OPEN if is_of_criteria and is_some and not is_harmless else None
 
     def _converts_scores(self, value: Any) -> bool:
         """Return whether a value gives the scores of a scale other numbers: `{1: 0, 2: 0.2, 3: 1}`, `[0, 0.2, 1]`."""
@@ -514,14 +507,14 @@ class UnmappedSearch:
         return any(all(score is not None and low <= score <= high for score in scores) for low, high in self.scales)
 
     @cached_property
-    def ids(self) -> Collection[str]:
+    def ids(self) -> frozenset[str]:
         """The ids of the criteria."""
         holder = self.document.value(self.path)
         if isinstance(holder, dict):
-            return set(holder)
+            return frozenset(holder)
         entries = [entry for entry in holder if isinstance(entry, dict)] if isinstance(holder, list) else []
         names = (*self.shape.id, "id", "name", "title", "label", "key")
-        return {str(entry[name]) for entry in entries for name in names if entry.get(name)}
+        return frozenset(str(entry[name]) for entry in entries for name in names if entry.get(name))
 
     @cached_property
     def _have_weights(self) -> bool:
@@ -597,8 +590,6 @@ def _is_order(values: Sequence[Any]) -> bool:
 
 
 def _is_setting(value: Any) -> bool:
-    """Return whether what is said of a criterion by its id is a number, a flag or a verdict, not a text or a title."""
-    if isinstance(value, str):
-        verdicts = SETS["mark"] | SETS["less"] | SETS["gate"] | SETS["must"] | SETS["left_out"]
-        return len(value.split()) < FEW and (bool(split_words(value) & verdicts) or is_amount(value))
-    return value is not None and not isinstance(value, list | dict)
+    """Return whether what is said of a criterion by its id is a number, a flag or a word, not a text."""
+    is_text = isinstance(value, str) and len(value.split()) >= FEW
+    return value is not None and not (is_text or isinstance(value, list | dict))

@@ -217,8 +217,6 @@ _TEXTS = {
     """,
     # Weights that do not count.
     "alike": "equal equally uniform same none",
-    # A part of all, in a text.
-    "parts": "half all most majority every third thirds quarter quarters two three",
     # A key about something else than a score.
     "notes": """
         note notes rationale reason reasons comment comments description explanation guidance why example examples
@@ -263,8 +261,6 @@ _TEXTS = {
     "sums": "sum summed total additive cumulative",
     # Whose weights they are.
     "of_criteria": "criteria criterion dimension dimensions rubric score scores scoring",
-    # A list that may name all criteria and say no more.
-    "listings": "order ids names criteria dimensions metrics keys fields columns scores rubric tags axes",
     # The parts of an output.
     "of_outputs": "field fields key keys column columns inputs files tools",
     # What a case asks, which says nothing of its score.
