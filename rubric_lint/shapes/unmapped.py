@@ -59,13 +59,11 @@ class UnmappedKey:
     @property
     def reason(self) -> str:
         """What is said of it where a table of the settings describes the criteria, or can."""
+        named = f"`{pointer(self.place)}`" if self.is_around else f"`{self.name}`"  # a name is that of a field
         if self.quote:
-            advice = (
-                f"turn the scale around, or name {self._named(self.name)} under `unused` in a table of the settings"
-            )
-            return f"{self._word_quote()}; {advice}"
+            return f"{self._subject}; turn the scale around, or name {named} under `unused` in a table of the settings"
         table = "in a table of the settings, which `rubric-lint adopt FILE` writes,"
-        return f"{self._word_subject()}, and is not read; {table} {self._advise()}"
+        return f"{self._subject}, and is not read; {table} {self._advise(named if self.is_around else 'it')}"
 
     def word_without_table(self, mark: str = "") -> str:
         """Say what it may be, and what to do where no table describes the criteria.
@@ -73,38 +71,32 @@ class UnmappedKey:
         `mark` is what to do about a mark, if the settings are not the place for it.
         """
         if self.quote:
-            return f"{self._word_quote()}; turn the scale around, and remove it here"
+            return f"{self._subject}; turn the scale around, and remove it here"
+        advice = _ADVICE_WITHOUT_TABLE.get(self.role, _WITHOUT_TABLE)
         if self.role in (Role.PASS, Role.VERDICT):
             advice = mark or self._advise_settings()
-        else:
-            advice = _ADVICE_WITHOUT_TABLE.get(self.role, _WITHOUT_TABLE)
-        return f"{self._word_subject()}, and is not read; {advice}"
+        return f"{self._subject}, and is not read; {advice}"
 
-    def _named(self, name: str) -> str:
-        """Return how a table names the key: by its pointer around criteria, as a name there is that of a field."""
-        return f"`{pointer(self.place)}`" if self.is_around else f"`{name}`"
-
-    def _word_quote(self) -> str:
-        return f'`{self.name}` says "{shorten(self.quote)}", but the highest score is read as the best'
-
-    def _word_subject(self) -> str:
-        """Say what it may be."""
+    @property
+    def _subject(self) -> str:
+        """What it may be, or what it says against what is read."""
+        if self.quote:
+            return f'`{self.name}` says "{shorten(self.quote)}", but the highest score is read as the best'
         one, several = _SUBJECTS[self.role]
         said = f": {shorten(self.value)}" if isinstance(self.value, str) else ""
         return f"`{self.name}` may hold {several}" if self.is_several else f"`{self.name}{said}` may {one}"
 
-    def _advise(self) -> str:
+    def _advise(self, named: str) -> str:
         """Say what to write into a table."""
-        named = self._named(self.name) if self.is_around else "it"
         without = f"name {named} under `unused` if it does not count"
-        setting = "pass" if self.is_around else "gate"
         is_word = self.value is False or (isinstance(self.value, str) and not is_amount(self.value))
         if self.role in _ADVICE:
             advice = _ADVICE[self.role].format(named=named, without=without)
-        elif self.role is Role.VERDICT and is_amount(self.value):
-            advice = f"name {named} under `{setting}` if it is the lowest score that passes, or {without}"
-        elif self.role is Role.VERDICT:
+        elif self.role is Role.VERDICT and not is_amount(self.value):
             advice = f"name {named} under `unused`, and if it says which score passes, write that one under `pass`"
+        elif self.role is Role.VERDICT:
+            setting = "pass" if self.is_around else "gate"
+            advice = f"name {named} under `{setting}` if it is the lowest score that passes, or {without}"
         elif self.is_several:
             advice = f"write it into the criteria, or {without}"
         elif self.is_around and self.role is not Role.PASS:  # no setting for a whole rubric takes it
@@ -202,14 +194,10 @@ def find_in_level(
 
 
 def find_beside_rubric(document: Document, path: Path, scales: Collection[Ends]) -> list[UnmappedKey]:
-    """Return what stands beside a rubric of our format, where nothing is read.
-
-    What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
-    """
-    found = list(UnmappedSearch(document, Shape("", pointer(path)), path, (), scales).find_around([len(path) - 1]))
-    if document.may_borrow:
-        found = [key for key in found if len(key.place) == len(path) and not key.is_several]
-    return found
+    """Return what stands beside a rubric of our format, where nothing is read."""
+    found = UnmappedSearch(document, Shape("", pointer(path)), path, (), scales).find_around([len(path) - 1])
+    # What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
+    return [key for key in found if not document.may_borrow or (len(key.place) == len(path) and not key.is_several)]
 
 
 @lru_cache(maxsize=1 << 6)  # the rubrics of a suite are asked about one after the other, and share what it says
@@ -366,8 +354,8 @@ class UnmappedSearch:
             return Role.CHANGE
         if role is Role.OPEN and is_share and is_amount(value):
             return Role.WEIGHT
-        is_open = role is Role.OPEN and (self._may_count(key, value) or self._may_be_best(key, value, entry))
-        return Role.OPEN if is_open else None
+        may_bear = self._may_count(key, value) or (role is Role.OPEN and self._may_be_best(key, value, entry))
+        return Role.OPEN if may_bear and role is not Role.HARMLESS else None
 
     def _may_count(self, key: str, value: Any) -> bool:
         """Return whether a value under an unknown key is a number, a flag or a word, where no table knows the key."""
@@ -376,7 +364,7 @@ class UnmappedSearch:
             return False
         if words & SETS["conditions"]:
             return True
-        ruled = SETS["ruled"] | (frozenset() if is_number(value) else SETS["wanted"])
+        ruled = SETS["ruled"] | SETS["ways"] | DIRECTIONS | (frozenset() if is_number(value) else SETS["wanted"])
         is_text = isinstance(value, str) and (len(value.split()) >= FEW or re.search(r"[/\\{}]", value))
         return not (is_text or words & ruled)
 
@@ -480,19 +468,20 @@ class UnmappedSearch:
 
     def _read_items(self, key: str, value: Any) -> Role | None:
         """Return what a list or a mapping may be by its items or keys, whatever it is called."""
+        if not value or not isinstance(value, list | dict):
+            return None
         words, weights = split_words(key), SETS["weights"]
-        names = {name for name in value if isinstance(name, str)} if isinstance(value, list | dict) else set()
-        is_of_criteria = 0 < len(names) == len(value) if names else False
-        is_of_criteria = is_of_criteria and names <= self.ids
-        parts = list(value.values()) if isinstance(value, dict) else []
         is_named = bool(words & weights) and words <= weights | SETS["of_criteria"]  # not those of cases
+        is_of_criteria = all(isinstance(name, str) and name in self.ids for name in value)
+        parts = list(value.values()) if isinstance(value, dict) else []
         if parts and (is_of_criteria or is_named) and all(map(is_amount, parts)):
             return Role.WEIGHT
         if self._converts_scores(value):
             return Role.CHANGE
-        is_some = len(names) < len(self.ids) if isinstance(value, list) else any(map(_is_setting, parts))
-        is_harmless = role_of(key, value, is_around=True) is Role.HARMLESS
-        return Role.OPEN if is_of_criteria and is_some and not is_harmless else None
+        if not is_of_criteria or role_of(key, value, is_around=True) is Role.HARMLESS:
+            return None
+        is_some = any(map(_is_setting, parts)) if parts else len({*value}) < len(self.ids)
+        return Role.OPEN if is_some else None
 
     def _converts_scores(self, value: Any) -> bool:
         """Return whether a value gives the scores of a scale other numbers: `{1: 0, 2: 0.2, 3: 1}`, `[0, 0.2, 1]`."""

@@ -195,11 +195,7 @@ _TEXTS = {
         samples
     """,
     # A key whose value says by a rule of its own whether it bears on a score.
-    "ruled": """
-        combine combination aggregate aggregation aggregator formula reduce reducer reduction pooling scoring method
-        weighted polarity sign direction orientation valence sense better best worst ideal optimal perfect reversed
-        inverted
-    """,
+    "ruled": "scoring method weighted sign better best worst ideal optimal perfect reversed inverted",
     # Scores that fail, or are borderline.
     "less": "fail fails failing borderline warn warning",
     # The lowest of something.
