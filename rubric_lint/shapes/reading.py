@@ -37,7 +37,8 @@ from rubric_lint.shapes.shape import (
     split_words,
     star_pattern,
 )
-from rubric_lint.shapes.unmapped import UnmappedKey, find_in_level, find_unmapped
+from rubric_lint.shapes.unmapped import find_in_level, find_unmapped
+from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, follow, pointer, split_pointer
 
