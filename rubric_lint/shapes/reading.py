@@ -200,8 +200,7 @@ class _Reading:
     def add_doubts(self, view: View, value: Any) -> View:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
         scales = {ends for ends in self.ends if ends}
-        is_described = bool(self.shape.files or self.doubts or view.unscorable)
-        read = self.places if is_described else self.places | view.sources
+        read, is_described = self.places | view.sources, bool(self.shape.files)
         found = find_unmapped(self.document, self.shape, self.path, read, scales, is_described=is_described)
         unmapped = [*found, *self.in_levels]
         for key in unmapped:
@@ -211,7 +210,7 @@ class _Reading:
             if number is not None and number > high and not self._is_of_whole(number):
                 self._report_threshold(key.place, number, (low, high), "threshold is never met")
         firsts: dict[str, Path] = {}
-        for place, reason in (*((key.place, key.reason) for key in unmapped), *self.doubts):
+        for place, reason in (*self.doubts, *((key.place, key.reason) for key in unmapped)):
             firsts.setdefault(reason, place)
         return replace(
             view,

@@ -433,7 +433,8 @@ def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
     if sum(numbers) in (1, 100) or any("%" in str(value) for value in values):
         return True
     are_ids = any(isinstance(value, str) and "." not in value for value in values)
-    are_lines = numbers == sorted(numbers) and max(numbers) > _LAST and all(map(float.is_integer, numbers))
+    is_rising = len(numbers) > 2 and numbers == sorted({*numbers})
+    are_lines = is_rising and max(numbers) > _LAST and all(map(float.is_integer, numbers))
     return not (are_ids or are_lines or _is_order(numbers))
 
 
