@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -73,7 +74,7 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
     rules: Rules = ()
     if isinstance(flag, bool):
         rules = _read_flag(key, words, flag=flag, is_around=is_around)
-    elif value:
+    elif value and (not is_around or _is_telling(key)):
         rules = _read_value(key, words, value, is_around=is_around)
     for role, holds in rules:
         if holds:
@@ -94,6 +95,19 @@ def _is_end(words: frozenset[str], value: Any, scales: Collection[Ends]) -> bool
     is_least = not words.isdisjoint(SETS["least"])
     is_end = is_least or not words.isdisjoint(HIGH_WORDS | SETS["best"])
     return is_number(value) and is_end and any(value == (low if is_least else high) for low, high in scales)
+
+
+_TELLING = frozenset[str]().union(
+    *(SETS[name] for name in ("weights", "changes", "penalty", "gate", "must", "mark", "less", "least", "of_scores")),
+    *(SETS[name] for name in ("grades", "scales", "ways")),
+    ("scoring", "method", "passes", "sum"),
+)
+
+
+@lru_cache(maxsize=1 << 10)  # what stands around criteria repeats its keys, and few of them tell anything
+def _is_telling(key: str) -> bool:
+    """Return whether a word of a key around criteria may give it a role."""
+    return _is_named(key, _TELLING)
 
 
 Rules = tuple[tuple[Role, Any], ...]
