@@ -22,7 +22,8 @@ from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import read_percent
 from rubric_lint.shapes.shape import YES_NO, Shape, expand, is_star, star_pattern
 from rubric_lint.shapes.table import ANY_SCALE, KEYS, generalize
-from rubric_lint.shapes.unmapped import UnmappedKey, find_unmapped
+from rubric_lint.shapes.unmapped import find_unmapped
+from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer, split_pointer
 from rubric_lint.text.tree import parts_of

@@ -16,10 +16,7 @@ from rubric_lint.shapes.vocabulary import SETS, BesideWords, Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
-SAID = (*(Role.LEVELS, Role.PASS, Role.SCALE, Role.LOWEST, Role.HIGHEST, Role.TOTAL), Role.COMBINE, Role.PERCENT)
-"""What is said beside criteria."""
-
-DECLARING = frozenset(SAID) - {Role.COMBINE, Role.PERCENT}
+DECLARING = frozenset({Role.LEVELS, Role.PASS, Role.SCALE, Role.LOWEST, Role.HIGHEST, Role.TOTAL})
 """What shows that criteria are scored."""
 
 _PERCENT = 100
@@ -63,10 +60,10 @@ def find_beside(parsed: Parsed, group: Group) -> Beside:
     holders = [*_find_holders(document, parsed, group.path), *_find_in_map(document, group)]
     places: dict[Role, Path] = {}
     for path, mapping in reversed(holders):
-        for what in SAID:
-            found = () if what in places else parsed.once(what, mapping, partial(reader.find, what))
+        for role in reader.known:
+            found = () if role in places else parsed.once(role, mapping, partial(reader.find, role))
             if found:
-                places[what] = (*path, *found)
+                places[role] = (*path, *found)
     called = document.source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0].lower()
     foreign = [key for _, mapping in holders for key in parsed.once("foreign", mapping, _find_foreign)]
     foreign += [called] if called in Foreign.beside else []
@@ -144,25 +141,27 @@ class _Reader:
     def __init__(self, parsed: Parsed) -> None:
         self.parsed = parsed
         words = BesideWords
-        self.known: Mapping[Role, Sequence[str]] = {
-            Role.LEVELS: words.levels,
-            Role.PASS: words.passes,
-            Role.SCALE: words.scale,
-            Role.LOWEST: words.lowest,
-            Role.HIGHEST: words.highest,
-            Role.TOTAL: words.total,
-            Role.PERCENT: words.scale,
+        self.known: Mapping[Role, tuple[Sequence[str], Callable[[Any], bool]]] = {
+            Role.LEVELS: (words.levels, self._are_levels),
+            Role.PASS: (words.passes, is_amount),
+            Role.SCALE: (words.scale, lambda value: read_ends(value) is not None and not self._are_levels(value)),
+            Role.LOWEST: (words.lowest, lambda value: type(value) is int),
+            Role.HIGHEST: (words.highest, lambda value: type(value) is int),
+            Role.TOTAL: (words.total, lambda value: is_number(value) or read_percent(value) is not None),
+            Role.COMBINE: ((), lambda value: isinstance(value, str)),
+            Role.PERCENT: (words.scale, lambda value: type(value) is int and value == _PERCENT),
         }
+        """The names of the keys with a role, and what their values are."""
 
-    def find(self, what: Role, mapping: Entry) -> Path:
+    def find(self, role: Role, mapping: Entry) -> Path:
         """Return the way to what a mapping says; empty if it does not."""
-        suits = self._suits(what)
-        named = [key for key in self.known.get(what, ()) if key in mapping and suits(mapping[key])]
+        names, suits = self.known[role]
+        named = [key for key in names if key in mapping and suits(mapping[key])]
         if named:
             return (named[0],)
-        if what is Role.LEVELS:
+        if role is Role.LEVELS:
             return self._find_in_scale(mapping)
-        like = [key for key, value in mapping.items() if suits(value) and _is_like(what, key, value)]
+        like = [key for key, value in mapping.items() if suits(value) and _is_like(role, key, value)]
         return (like[0],) if len(like) == 1 else ()  # of several, none is the one
 
     def _find_in_scale(self, mapping: Entry) -> Path:
@@ -173,19 +172,6 @@ class _Reader:
             if len(inner) == 1:
                 return name, inner[0]
         return ()
-
-    def _suits(self, what: Role) -> Callable[[Any], bool]:
-        suits: Mapping[Role, Callable[[Any], bool]] = {
-            Role.LEVELS: self._are_levels,
-            Role.PASS: is_amount,
-            Role.SCALE: lambda value: read_ends(value) is not None and not self._are_levels(value),
-            Role.LOWEST: lambda value: type(value) is int,
-            Role.HIGHEST: lambda value: type(value) is int,
-            Role.TOTAL: lambda value: is_number(value) or read_percent(value) is not None,
-            Role.COMBINE: lambda value: isinstance(value, str),
-            Role.PERCENT: lambda value: type(value) is int and value == _PERCENT,
-        }
-        return suits[what]
 
     def _are_levels(self, value: Any) -> bool:
         levels = self.parsed.levels(value)

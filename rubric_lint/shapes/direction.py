@@ -84,15 +84,7 @@ def word_fall(fall: tuple[str, str]) -> str:
     return f'the lowest level says "{best}" and the highest "{worst}", but the highest score is read as the best'
 
 
-_WORDS = SETS
-LOW_WORDS = _WORDS["low_words"]
-HIGH_WORDS = _WORDS["high_words"]
-DIRECTIONS = _WORDS["directions"]
-_AIMS = _WORDS["aims"]
-_TURNED = _WORDS["turned"]
-_OF_SCALES = _WORDS["of_scales"]
-_BEST = _WORDS["best"]
-_OF_ENDS = _WORDS["of_best"]
+LOW_WORDS, HIGH_WORDS, DIRECTIONS = SETS["low_words"], SETS["high_words"], SETS["directions"]
 _OFF = frozenset({"", "no", "false", "none", "never", "off", "n"})
 
 
@@ -112,39 +104,36 @@ def is_below_top(value: Any, scales: Collection[Ends]) -> bool:
     return any(low > high or low <= value < high for low, high in ends)
 
 
-def _is_other_end(words: Collection[str], value: Any, scales: Collection[Ends]) -> bool:
+def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
+    """Return whether a field says, or may say, that lower is better: `direction: lower`, `higher_is_better: false`."""
+    if isinstance(value, list | dict):
+        return False
+    words = split_words(key)
+    said = split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset[str]()
+    says_low = bool(said & LOW_WORDS)
+    if words & SETS["turned"] and words <= SETS["turned"] | SETS["of_scales"]:
+        reverses = not is_off(value)
+    elif "better" in words and words & (HIGH_WORDS - {"better"}):
+        reverses = is_off(value)
+    elif "better" in words:
+        reverses = says_low or (bool(words & LOW_WORDS) and not is_off(value))
+    elif words <= SETS["best"] | SETS["of_best"]:
+        reverses = _is_other_end(words, said, value, scales)
+    elif words & DIRECTIONS and is_number(value):
+        reverses = value <= 0
+    elif words & DIRECTIONS:
+        reverses = says_low or (bool(said) and not said & HIGH_WORDS)  # nobody here knows the word
+    else:
+        reverses = bool(words & SETS["aims"]) and says_low
+    return reverses
+
+
+def _is_other_end(words: Collection[str], said: frozenset[str], value: Any, scales: Collection[Ends]) -> bool:
     """Return whether what is called the best or the worst, a score or a word, is another one than that of a scale."""
-    is_best = not _BEST.isdisjoint(words)
+    is_best = not SETS["best"].isdisjoint(words)
     if isinstance(value, str) and not re.fullmatch(r"\s*-?\d{1,6}\s*", value):
-        return not _split_word(value).isdisjoint(LOW_WORDS if is_best else HIGH_WORDS)
+        return bool(said & (LOW_WORDS if is_best else HIGH_WORDS))
     score = int(value) if isinstance(value, str) else value
     if is_best:
         return is_below_top(score, scales)
     return "worst" in words and is_number(score) and any(score != low for low, _ in scales)
-
-
-def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
-    """Return whether a field says, or may say, that lower is better: `direction: lower`, `higher_is_better: false`."""
-    words = split_words(key)
-    if isinstance(value, list | dict):
-        return False
-    if words & _TURNED and words <= _TURNED | _OF_SCALES:
-        return not is_off(value)
-    if "better" in words:
-        is_high = bool(words & (HIGH_WORDS - {"better"}))
-        return is_off(value) if is_high else (bool(words & LOW_WORDS) and not is_off(value)) or _says_low(value)
-    if words <= _BEST | _OF_ENDS and _is_other_end(words, value, scales):
-        return True
-    if words & DIRECTIONS:
-        is_open = bool(_split_word(value)) and not _split_word(value) & HIGH_WORDS  # a word that nobody here knows
-        return value <= 0 if is_number(value) else is_open or _says_low(value)
-    return bool(words & _AIMS) and _says_low(value)
-
-
-def _split_word(value: Any) -> frozenset[str]:
-    """Return the parts of a single word: `lower_is_better`."""
-    return split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset()
-
-
-def _says_low(value: Any) -> bool:
-    return bool(_split_word(value) & LOW_WORDS)

@@ -39,7 +39,8 @@ from rubric_lint.shapes.shape import (
     split_words,
     star_pattern,
 )
-from rubric_lint.shapes.unmapped import UnmappedKey, find_in_level, find_unmapped
+from rubric_lint.shapes.unmapped import find_in_level, find_unmapped
+from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, follow, pointer, split_pointer
 
@@ -208,9 +209,8 @@ class _Reading:
     def add_doubts(self, view: View, value: Any) -> View:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
         scales = {ends for ends in self.ends if ends}
-        is_settled = bool(self.doubts or view.unscorable)  # then the score is refused already
-        read = self.places if is_settled else self.places | view.sources
-        found = find_unmapped(self.document, self.shape, self.path, read, scales, is_described=is_settled)
+        read = self.places | view.sources
+        found = find_unmapped(self.document, self.shape, self.path, read, scales, is_described=False)
         unmapped = [*(key for key in found if not self._is_read_otherwise(key)), *self.in_levels]
         for key in unmapped:
             if key.role not in (Role.PASS, Role.VERDICT) or len(scales) != 1 or self.shape.combine == "share":
@@ -219,7 +219,7 @@ class _Reading:
             if number is not None and number > high and not self._is_of_whole(number):
                 self._report_threshold(key.place, number, (low, high), "threshold is never met")
         firsts: dict[str, Path] = {}
-        for place, reason in (*((key.place, key.reason) for key in unmapped), *self.doubts):
+        for place, reason in (*self.doubts, *((key.place, key.reason) for key in unmapped)):
             firsts.setdefault(reason, place)
         return replace(
             view,

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Collection
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from rubric_lint.format.criterion import is_number
-from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, is_off, is_reversed
+from rubric_lint.shapes.direction import DIRECTIONS, HIGH_WORDS, is_reversed
 from rubric_lint.shapes.scores import Ends, is_amount, read_ends
 from rubric_lint.shapes.shape import list_words, split_words
 from rubric_lint.shapes.vocabulary import SETS
@@ -71,14 +72,12 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
     if words & SETS["notes"]:
         return Role.HARMLESS
     flag = as_flag(value)
-    roles: Rules = ()
-    if not is_around and words & SETS["applies"] and not is_off(value):
-        return Role.LEFT_OUT
+    rules: Rules = ()
     if isinstance(flag, bool):
-        roles = _read_flag(key, words, flag=flag, is_around=is_around)
-    elif value:
-        roles = _read_around(key, words, value) if is_around else _read_inside(key, words, value)
-    for role, holds in roles:
+        rules = _read_flag(key, words, flag=flag, is_around=is_around)
+    elif value and (not is_around or _is_telling(key)):
+        rules = _read_value(key, words, value, is_around=is_around)
+    for role, holds in rules:
         if holds:
             return role
     if is_reversed(key, value, scales):
@@ -99,85 +98,70 @@ def _is_end(words: frozenset[str], value: Any, scales: Collection[Ends]) -> bool
     return is_number(value) and is_end and any(value == (low if is_least else high) for low, high in scales)
 
 
+_TELLING = frozenset[str]().union(
+    *(SETS[name] for name in ("weights", "changes", "penalty", "gate", "must", "mark", "less", "least", "of_scores")),
+    *(SETS[name] for name in ("grades", "scales", "ways")),
+    ("scoring", "method", "passes", "sum"),
+)
+
+
+@lru_cache(maxsize=1 << 10)  # what stands around criteria repeats its keys, and few of them tell anything
+def _is_telling(key: str) -> bool:
+    """Return whether a word of a key around criteria may give it a role."""
+    return _is_named(key, _TELLING)
+
+
 Rules = tuple[tuple[Role, Any], ...]
 """Roles, each with whether a key may have it; the first one counts."""
 
 
 def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) -> Rules:
-    if flag:
+    if not flag:
         return (
-            (Role.NEGATIVE, words & SETS["penalty"] or (not is_around and is_bad(words))),
-            (Role.LEFT_OUT, _is_named(key, SETS["left_out"])),
-            (Role.GATE, is_gate(key)),
+            (Role.WEIGHT, is_around and words & (SETS["weights"] | {"weighted"})),
+            (Role.NEGATIVE, not is_around and words & SETS["wanted"]),
+            (Role.LEFT_OUT, words & SETS["counted"] or (not is_around and words & SETS["applies"])),
         )
     return (
-        (Role.WEIGHT, is_around and words & (SETS["weights"] | {"weighted"})),
-        (Role.NEGATIVE, not is_around and words & SETS["wanted"]),
-        (Role.LEFT_OUT, words & SETS["counted"]),
+        (Role.NEGATIVE, words & SETS["penalty"] or (not is_around and is_bad(words))),
+        (Role.LEFT_OUT, _is_named(key, SETS["left_out"]) or (not is_around and words & SETS["applies"])),
+        (Role.GATE, is_gate(key)),
     )
 
 
-def _read_inside(key: str, words: frozenset[str], value: Any) -> Rules:
-    """Return what a field of a criterion may be that is no flag."""
-    if isinstance(value, list | dict):
-        return (
-            (Role.LEVELS, words & SETS["ladders"] and len(value) > 1),
-            (Role.CHANGE, words & SETS["changes"]),
-            (Role.NEGATIVE, words & SETS["penalty"]),
-            (Role.GATE, is_gate(key) and not words & SETS["of_outputs"]),
-        )
-    if not is_amount(value):
-        said = frozenset[str]() if " " in value.strip() else split_words(value)
-        is_gate_word = words & (SETS["gate"] | SETS["mark"]) and "type" not in words
-        return (
-            (Role.WEIGHT, said and words & SETS["weights"]),
-            (Role.NEGATIVE, is_bad(said) or _is_bad_kind(words, value)),
-            (Role.GATE, said & SETS["gate"] or (said and is_gate_word)),
-            (Role.COMBINE, said and _is_other_way(words, said)),
-        )
-    return (
-        (Role.WEIGHT, words & SETS["weights"]),
-        (Role.NEGATIVE, words & SETS["penalty"]),
-        (Role.CHANGE, words & SETS["changes"]),
-        (Role.VERDICT, words & SETS["less"]),
-        (Role.GATE, _is_named(key, SETS["gate"] | SETS["must"] | SETS["mark"]) or _is_least(words)),
-    )
-
-
-def _read_around(key: str, words: frozenset[str], value: Any) -> Rules:
-    """Return what a key around criteria may be that is no flag."""
+def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool) -> Rules:
+    """Say what a key may be whose value is no flag: a number, a text, or several values."""
+    is_inside, is_several, is_number = not is_around, isinstance(value, list | dict), is_amount(value)
+    is_text = not (is_several or is_number)
+    is_word = is_text and " " not in value.strip()
+    said = split_words(value) if is_text else frozenset[str]()
+    is_part = is_several or _says_part(value)
+    is_weight, is_default = words & SETS["weights"], words & SETS["defaults"]
+    has_marks = is_around and is_pass_mark(key) and _have_parts(value)
+    gates = SETS["gate"] | SETS["must"] | SETS["mark"]
+    is_limit = is_inside and (_is_named(key, gates) or _is_least(words))
+    is_gate_word = said & SETS["gate"] or (words & (SETS["gate"] | SETS["mark"]) and "type" not in words)
     is_stop = _is_named(key, SETS["gate"] - SETS["severe"])
-    if isinstance(value, list | dict):
-        grades = SETS["grades"] | (SETS["mark"] if isinstance(value, list) else frozenset())
-        return (
-            (Role.SCALE, words & SETS["scales"] and read_ends(value) is not None),
-            (Role.CHANGE, words & SETS["changes"]),
-            (Role.NEGATIVE, words & SETS["penalty"]),
-            (Role.GATE, is_gate(key) and not words & SETS["of_outputs"]),
-            (Role.VERDICT, isinstance(value, list) and is_pass_mark(key) and all(map(_says_part, value))),
-            (Role.VERDICT, words & grades and _are_grades(value)),
-        )
-    if not is_amount(value):
-        has_part, said = _says_part(value), split_words(value)
-        return (
-            (Role.SCALE, words & SETS["scales"] and read_ends(value) is not None),
-            (Role.CHANGE, has_part and words & SETS["changes"]),
-            (Role.NEGATIVE, has_part and words & SETS["penalty"]),
-            (Role.GATE, is_stop),
-            (Role.VERDICT, has_part and is_pass_mark(key)),
-            (Role.WEIGHT, len(said) < FEW and said & SETS["alike"] and words & SETS["weights"]),
-            (Role.COMBINE, _is_other_way(words, said)),
-        )
-    is_default = words & SETS["defaults"]
     return (
-        (Role.TOTAL, is_total(key)),
-        (Role.CHANGE, words & SETS["changes"]),
-        (Role.NEGATIVE, words & SETS["penalty"]),
-        (Role.GATE, is_stop),
-        (Role.WEIGHT, is_default and words & SETS["weights"]),
-        (Role.GATE, is_default and words & (SETS["least"] | SETS["must"])),
-        (Role.VERDICT, words & SETS["less"] or key == "passes"),
-        (Role.PASS, is_pass_mark(key)),
+        (Role.LEFT_OUT, is_inside and words & SETS["applies"]),
+        (Role.LEVELS, is_inside and is_several and words & SETS["ladders"] and len(value) > 1),
+        (Role.SCALE, not is_number and words & SETS["scales"] and read_ends(value) is not None),
+        (Role.TOTAL, is_around and is_number and is_total(key)),
+        (Role.WEIGHT, is_weight and is_number and (is_inside or is_default)),
+        (Role.WEIGHT, is_weight and is_inside and is_word),
+        (Role.WEIGHT, is_weight and said & SETS["alike"] and len(said) < FEW),
+        (Role.NEGATIVE, is_inside and is_word and is_bad(said)),
+        (Role.NEGATIVE, is_inside and is_text and _is_bad_kind(words, value)),
+        (Role.CHANGE, is_part and words & SETS["changes"]),
+        (Role.NEGATIVE, is_part and words & SETS["penalty"]),
+        (Role.VERDICT, is_number and (words & SETS["less"] or (is_around and key == "passes"))),
+        (Role.GATE, is_number and (is_limit or (is_default and words & (SETS["least"] | SETS["must"])))),
+        (Role.GATE, is_inside and is_word and is_gate_word),
+        (Role.GATE, is_several and is_gate(key) and not words & SETS["of_outputs"]),
+        (Role.GATE, is_around and not is_several and is_stop),
+        (Role.PASS, has_marks and is_number),
+        (Role.VERDICT, has_marks or (is_around and _are_grades(words, value))),
+        (Role.COMBINE, is_text and _is_other_way(words, said)),
     )
 
 
@@ -275,14 +259,20 @@ def _says_part(value: Any) -> bool:
     """Return whether a value says how much: `2/4`, `half`, `at least 2 points`."""
     if not isinstance(value, str):
         return is_amount(value)
-    is_short = len(value.split()) <= 2 * FEW
-    return is_short and (re.search(r"\d", value) is not None or bool(split_words(value) & SETS["parts"]))
+    count = len(value.split())
+    return count < FEW or (count <= 2 * FEW and re.search(r"\d", value) is not None)
 
 
-def _are_grades(value: Any) -> bool:
+def _have_parts(value: Any) -> bool:
+    return all(map(_says_part, value)) if isinstance(value, list) else _says_part(value)
+
+
+def _are_grades(words: frozenset[str], value: Any) -> bool:
     """Return whether a value says which scores get a grade: `{A: 9, B: 7}`, `{"9-10": A}`, `[{min: 9, label: A}]`."""
-    if isinstance(value, list):
+    if isinstance(value, list) and words & (SETS["grades"] | SETS["mark"]):
         return all(isinstance(part, dict) and any(map(_is_bound, part.values())) for part in value)
+    if not (isinstance(value, dict) and words & SETS["grades"]):
+        return False
     are_ranges = all(_is_range(key) and (isinstance(part, str) or _is_bound(part)) for key, part in value.items())
     return are_ranges or all(map(_is_bound, value.values()))
 

@@ -3,169 +3,25 @@
 A rubric with such a key is neither scored nor converted until a table says what the key is.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
-from rubric_lint.format.criterion import USUAL_THRESHOLDS, is_number, read_number
-from rubric_lint.messages import shorten
+from rubric_lint.format.criterion import is_number, read_number
 from rubric_lint.shapes.direction import DIRECTIONS, LOW_WORDS, find_reversal, is_below_top, is_off
-from rubric_lint.shapes.roles import BEARING, FEW, Role, as_flag, is_bad, is_good, is_of_model, is_pass_mark, role_of
+from rubric_lint.shapes.roles import BEARING, FEW, Role, as_flag, is_bad, is_good, is_of_model, role_of
 from rubric_lint.shapes.scores import ENDS, Ends, is_amount, read_score
 from rubric_lint.shapes.shape import Shape, expand, is_star, split_words, star_pattern
+from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.shapes.vocabulary import SETS, Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
 
 Entry = tuple[Path, Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class UnmappedKey:
-    """A key that bears on a score and is not read, with its place, its value and what it may be.
-
-    With `is_around`, it stands around criteria, not in one. `quote` are the words of a text that contradict what is
-    read.
-    """
-
-    place: Path
-    role: Role
-    value: Any
-    quote: str = ""
-    is_around: bool = False
-
-    @property
-    def is_several(self) -> bool:
-        """Whether it holds more than one value, or criteria of its own."""
-        return isinstance(self.value, list | dict)
-
-    @property
-    def is_of_case(self) -> bool:
-        """Whether it may leave out a case in a list of cases, which bears on no score: `skip: true`."""
-        return self.is_around and self.role is Role.LEFT_OUT
-
-    @property
-    def name(self) -> str:
-        """The key in its place that is no score."""
-        steps = [step for step in self.place if isinstance(step, str) and not re.fullmatch(r"-?\d+", step)]
-        return shorten(steps[-1]) if steps else ""
-
-    @property
-    def reason(self) -> str:
-        """What is said of it where a table of the settings describes the criteria, or can."""
-        if self.quote:
-            unused = f"name {self._named(self.name)} under `unused`"
-            advice = f'write `better = "lower"` into a table of the settings, or {unused}'
-            return f"{self._word_quote()}; {advice}"
-        table = "in a table of the settings, which `rubric-lint adopt FILE` writes,"
-        return f"{self.subject}, and is not read; {table} {self._advise()}"
-
-    def word_without_table(self, mark: str = "") -> str:
-        """Say what it may be, and what to do where no table describes the criteria.
-
-        `mark` is what to do about a mark, if the settings are not the place for it.
-        """
-        if self.quote:
-            return f"{self._word_quote()}; turn the scale around, and remove it here"
-        if self.role in (Role.PASS, Role.VERDICT):
-            advice = mark or self._advise_settings()
-        else:
-            advice = _ADVICE_WITHOUT_TABLE.get(self.role, _WITHOUT_TABLE)
-        return f"{self.subject}, and is not read; {advice}"
-
-    def _named(self, name: str) -> str:
-        """Return how a table names the key: by its pointer around criteria, as a name there is that of a field."""
-        return f"`{pointer(self.place)}`" if self.is_around else f"`{name}`"
-
-    def _word_quote(self) -> str:
-        return f'`{self.name}` says "{shorten(self.quote)}", but the highest score is read as the best'
-
-    @property
-    def subject(self) -> str:
-        """What it may be."""
-        one, several = _SUBJECTS[self.role]
-        said = f": {shorten(self.value)}" if isinstance(self.value, str) else ""
-        return f"`{self.name}` may hold {several}" if self.is_several else f"`{self.name}{said}` may {one}"
-
-    def _advise(self) -> str:
-        """Say what to write into a table."""
-        named = self._named(self.name) if self.is_around else "it"
-        without = f"name {named} under `unused` if it does not count"
-        setting = "pass" if self.is_around else "gate"
-        is_word = self.value is False or (isinstance(self.value, str) and not is_amount(self.value))
-        if self.role in _ADVICE:
-            advice = _ADVICE[self.role].format(named=named, without=without)
-        elif self.role is Role.VERDICT and is_amount(self.value):
-            advice = f"name {named} under `{setting}` if it is the lowest score that passes, or {without}"
-        elif self.role is Role.VERDICT:
-            advice = f"name {named} under `unused`, and if it says which score passes, write that one under `pass`"
-        elif self.is_several:
-            advice = f"write it into the criteria, or {without}"
-        elif self.is_around and self.role is not Role.PASS:  # no setting for a whole rubric takes it
-            advice = without
-        elif self.role in (Role.GATE, Role.NEGATIVE) and is_word:  # only the value marks a criterion
-            key = self.name if re.fullmatch(r"[\w-]+", self.name, re.ASCII) else json.dumps(self.name)
-            value = shorten(json.dumps(self.value, ensure_ascii=False))
-            advice = f"write `{_SETTINGS[self.role]} = {{ {key} = {value} }}`, or {without}"
-        else:
-            advice = f"name {named} under `{_SETTINGS[self.role]}`, or under `unused` if it does not count"
-        return advice
-
-    def _advise_settings(self) -> str:
-        """Say how to write a mark into the settings of rubric-lint."""
-        mark = read_number(self.value)
-        if mark is None or not 0 < mark <= 1 or not is_pass_mark(self.name):
-            marks = "write its marks as `pass` and `borderline` into the settings of rubric-lint, each from 0 to 1"
-            return f"{marks}, and remove it here, or remove it if it does not count"
-        settings = f"`pass = {self.value}`"
-        if mark < USUAL_THRESHOLDS.borderline_at:
-            settings = f"{settings} and `borderline = {self.value}`"
-        return f"write {settings} into the settings of rubric-lint, and remove it here"
-
-
-_SUBJECTS = {
-    Role.WEIGHT: ("say how much a criterion counts", "weights"),
-    Role.NEGATIVE: ("be a penalty", "penalties"),
-    Role.GATE: ("be a gate", "gates"),
-    Role.PASS: ("be a pass mark", "pass marks"),
-    Role.VERDICT: ("say which scores pass or fail", "pass marks or grades"),
-    Role.COMBINE: ("be how scores combine", "how scores combine"),
-    Role.LEFT_OUT: ("leave a criterion out", "what leaves criteria out"),
-    Role.DIRECTION: ("say which scores are better", "which scores are better"),
-    Role.CHANGE: ("change scores", "what changes scores"),
-    Role.OPEN: ("bear on the score", "what bears on the score"),
-    Role.LEVELS: ("have levels", "levels without scores"),
-    Role.CRITERIA: ("hold criteria too", "criteria too"),
-}
-"""What a key may be, or hold if it holds several values."""
-
-_SETTINGS = {Role.WEIGHT: "weight", Role.NEGATIVE: "negative", Role.GATE: "gate", Role.PASS: "pass"}
-"""The setting of a table that takes the key."""
-
-_ADVICE = {
-    Role.OPEN: "say what it is, or {without}",
-    Role.LEVELS: "name it under `levels`, with the score of each in `level-scores`, or {without}",
-    Role.COMBINE: (
-        'write `combine` as "mean", "share" or "all" if that says the same, and name {named} under `unused`; no other '
-        "way is scored"
-    ),
-    Role.DIRECTION: 'write `better = "lower"` if the lowest score is the best of each criterion, or {without}',
-    Role.LEFT_OUT: "{without}; if a criterion is left out, remove that criterion",
-    Role.CHANGE: "{without}",
-}
-"""What to write into a table where no setting takes the key."""
-
-_ADVICE_WITHOUT_TABLE = {
-    Role.COMBINE: "no other way than the usual one is scored; remove it if that is the one you mean",
-    Role.DIRECTION: "give the best answer the highest score, and remove it",
-    Role.LEFT_OUT: "remove it, and a criterion too if that is left out",
-}
-_WITHOUT_TABLE = "write what it says into the criteria, or remove it if it does not count"
 
 
 def find_unmapped(
@@ -202,17 +58,12 @@ def find_in_level(
 
 
 def find_beside_rubric(document: Document, path: Path, scales: Collection[Ends]) -> list[UnmappedKey]:
-    """Return what stands beside a rubric of our format, where nothing is read.
-
-    What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
-    """
-    found = list(UnmappedSearch(document, Shape("", pointer(path)), path, (), scales).find_around([len(path) - 1]))
-    if document.may_borrow:
-        found = [key for key in found if len(key.place) == len(path) and not key.is_several]
-    return found
+    """Return what stands beside a rubric of our format, where nothing is read."""
+    found = UnmappedSearch(document, Shape("", pointer(path)), path, (), scales).find_around([len(path) - 1])
+    # What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
+    return [key for key in found if not document.may_borrow or (len(key.place) == len(path) and not key.is_several)]
 
 
-@lru_cache(maxsize=1 << 6)  # the rubrics of a suite are asked about one after the other, and share what it says
 def find_around_in_suite(
     document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool = False
 ) -> Sequence[UnmappedKey]:
@@ -221,6 +72,13 @@ def find_around_in_suite(
     `known` are the keys that are read. What a test as a whole must do bears on no rubric, nor do its inputs; with
     `is_grader`, the holder judges by this rubric alone. What a mapping or a list says may be a part of the criteria.
     """
+    find = _find_in_holder if len(path) > 1 else _find_at_top
+    return find(document, path, scales, known, is_grader=is_grader)
+
+
+def _find_in_holder(
+    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool
+) -> Sequence[UnmappedKey]:
     at = len(path) - 1
     ids = None if path[-1] in _HOLDERS else frozenset[str]()  # other lists are of tests, which have ids too
     unmapped = []
@@ -233,6 +91,9 @@ def find_around_in_suite(
             unmapped.append(key)
     return unmapped
 
+
+_find_at_top = lru_cache(maxsize=2)(_find_in_holder)
+"""The rubrics of a suite are asked about one after the other, and share what it says at the top."""
 
 _HOLDERS = frozenset({*Containers.strong, "value"})
 """What holds criteria in a suite."""
@@ -280,7 +141,7 @@ class UnmappedSearch:
         read: Collection[Path] = (),
         scales: Collection[Ends] = (),
         *,
-        ids: Collection[str] | None = None,
+        ids: frozenset[str] | None = None,
         is_described: bool = True,
     ) -> None:
         self.document, self.shape, self.path, self.read, self.scales = document, shape, path, read, scales
@@ -372,8 +233,8 @@ class UnmappedSearch:
             return Role.CHANGE
         if role is Role.OPEN and is_share and is_amount(value):
             return Role.WEIGHT
-        is_open = role is Role.OPEN and (self._may_count(key, value) or self._may_be_best(key, value, entry))
-        return Role.OPEN if is_open else None
+        may_bear = self._may_count(key, value) or (role is Role.OPEN and self._may_be_best(key, value, entry))
+        return Role.OPEN if may_bear and role is not Role.HARMLESS else None
 
     def _may_count(self, key: str, value: Any) -> bool:
         """Return whether a value under an unknown key is a number, a flag or a word, where no table knows the key."""
@@ -382,7 +243,7 @@ class UnmappedSearch:
             return False
         if words & SETS["conditions"]:
             return True
-        ruled = SETS["ruled"] | (frozenset() if is_number(value) else SETS["wanted"])
+        ruled = SETS["ruled"] | SETS["ways"] | DIRECTIONS | (frozenset() if is_number(value) else SETS["wanted"])
         is_text = isinstance(value, str) and (len(value.split()) >= FEW or re.search(r"[/\\{}]", value))
         return not (is_text or words & ruled)
 
@@ -489,18 +350,22 @@ class UnmappedSearch:
 
     def _read_items(self, key: str, value: Any) -> Role | None:
         """Return what a list or a mapping may be by its items or keys, whatever it is called."""
+        if not value or not isinstance(value, list | dict):
+            return None
         words, weights = split_words(key), SETS["weights"]
         is_named = bool(words & weights) and words <= weights | SETS["of_criteria"]  # not those of cases
-        is_of_criteria = (
-            isinstance(value, dict) and bool(value) and (is_named or all(name in self.ids for name in value))
-        )
-        if is_of_criteria and all(map(is_amount, value.values())):
+        is_of_criteria = all(isinstance(name, str) and name in self.ids for name in value)
+        parts = list(value.values()) if isinstance(value, dict) else []
+        if parts and (is_of_criteria or is_named) and all(map(is_amount, parts)):
             return Role.WEIGHT
         if self._are_criteria(value) and not words & SETS["notes"]:
             return Role.CRITERIA
         if self._converts_scores(value):
             return Role.CHANGE
-        return Role.OPEN if not words & SETS["notes"] and self._names_criteria(words, value) else None
+        if not is_of_criteria or role_of(key, value, is_around=True) is Role.HARMLESS:
+            return None
+        is_some = any(map(_is_setting, parts)) if parts else len({*value}) < len(self.ids)
+        return Role.OPEN if is_some else None
 
     def _are_criteria(self, value: Any) -> bool:
         """Return whether what stands beside the criteria of a table has the fields of more: a text and another one."""
@@ -508,16 +373,6 @@ class UnmappedSearch:
         known = texts.union(self.shape.id, self.shape.weight)
         entries = [part for part in parts_of(value) if isinstance(part, dict)]
         return any(texts & entry.keys() and len(known & entry.keys()) > 1 for entry in entries)
-
-    def _names_criteria(self, words: Collection[str], value: Any) -> bool:
-        """Return whether a list or a mapping picks out criteria: `only: [facts]`, `limits: {facts: fail}`."""
-        if not value or not isinstance(value, list | dict):
-            return False
-        if not all(isinstance(name, str) and name in self.ids for name in value):
-            return False
-        if isinstance(value, dict):
-            return any(map(_is_setting, value.values()))
-        return SETS["listings"].isdisjoint(words) or len(set(value)) < len(self.ids)
 
     def _converts_scores(self, value: Any) -> bool:
         """Return whether a value gives the scores of a scale other numbers: `{1: 0, 2: 0.2, 3: 1}`, `[0, 0.2, 1]`."""
@@ -532,14 +387,14 @@ class UnmappedSearch:
         return any(all(score is not None and low <= score <= high for score in scores) for low, high in self.scales)
 
     @cached_property
-    def ids(self) -> Collection[str]:
+    def ids(self) -> frozenset[str]:
         """The ids of the criteria."""
         holder = self.document.value(self.path)
         if isinstance(holder, dict):
-            return set(holder)
+            return frozenset(holder)
         entries = [entry for entry in holder if isinstance(entry, dict)] if isinstance(holder, list) else []
         names = (*self.shape.id, "id", "name", "title", "label", "key")
-        return {str(entry[name]) for entry in entries for name in names if entry.get(name)}
+        return frozenset(str(entry[name]) for entry in entries for name in names if entry.get(name))
 
     @cached_property
     def _have_weights(self) -> bool:
@@ -604,7 +459,8 @@ def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
     if sum(numbers) in (1, 100) or any("%" in str(value) for value in values):
         return True
     are_ids = any(isinstance(value, str) and "." not in value for value in values)
-    are_lines = numbers == sorted(numbers) and max(numbers) > _LAST and all(map(float.is_integer, numbers))
+    is_rising = len(numbers) > 2 and numbers == sorted({*numbers})
+    are_lines = is_rising and max(numbers) > _LAST and all(map(float.is_integer, numbers))
     return not (are_ids or are_lines or _is_order(numbers))
 
 
@@ -615,8 +471,6 @@ def _is_order(values: Sequence[Any]) -> bool:
 
 
 def _is_setting(value: Any) -> bool:
-    """Return whether what is said of a criterion by its id is a number, a flag or a verdict, not a text or a title."""
-    if isinstance(value, str):
-        verdicts = SETS["mark"] | SETS["less"] | SETS["gate"] | SETS["must"] | SETS["left_out"]
-        return len(value.split()) < FEW and (bool(split_words(value) & verdicts) or is_amount(value))
-    return value is not None and not isinstance(value, list | dict)
+    """Return whether what is said of a criterion by its id is a number, a flag or a word, not a text."""
+    is_text = isinstance(value, str) and len(value.split()) >= FEW
+    return value is not None and not (is_text or isinstance(value, list | dict))

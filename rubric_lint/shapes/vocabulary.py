@@ -221,11 +221,7 @@ _TEXTS = {
         samples
     """,
     # A key whose value says by a rule of its own whether it bears on a score.
-    "ruled": """
-        combine combination aggregate aggregation aggregator formula reduce reducer reduction pooling scoring method
-        weighted polarity sign direction orientation valence sense better best worst ideal optimal perfect reversed
-        inverted
-    """,
+    "ruled": "scoring method weighted sign better best worst ideal optimal perfect reversed inverted",
     # Scores that fail, or are borderline.
     "less": "fail fails failing borderline warn warning",
     # The lowest of something.
@@ -243,8 +239,6 @@ _TEXTS = {
     """,
     # Weights that do not count.
     "alike": "equal equally uniform same none",
-    # A part of all, in a text.
-    "parts": "half all most majority every third thirds quarter quarters two three",
     # A key about something else than a score.
     "notes": """
         note notes rationale reason reasons comment comments description explanation guidance why example examples
@@ -291,8 +285,6 @@ _TEXTS = {
     "sums": "sum summed total additive cumulative",
     # Whose weights they are.
     "of_criteria": "criteria criterion dimension dimensions rubric score scores scoring",
-    # A list that may name all criteria and say no more.
-    "listings": "order ids names criteria dimensions metrics keys fields columns scores rubric tags axes",
     # What says how an output is written, in a key: what it requires is no gate.
     "of_formats": "output outputs schema response responses format contract",
     # The parts of an output.

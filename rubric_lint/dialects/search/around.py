@@ -26,13 +26,8 @@ from rubric_lint.shapes.direction import word_fall
 from rubric_lint.shapes.roles import Role, is_pass_mark
 from rubric_lint.shapes.scores import Ends, is_amount
 from rubric_lint.shapes.shape import Shape, split_words
-from rubric_lint.shapes.unmapped import (
-    Entry,
-    UnmappedKey,
-    UnmappedSearch,
-    find_around_in_suite,
-    find_beside_rubric,
-)
+from rubric_lint.shapes.unmapped import Entry, UnmappedSearch, find_around_in_suite, find_beside_rubric
+from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.shapes.vocabulary import Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer

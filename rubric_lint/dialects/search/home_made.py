@@ -77,17 +77,9 @@ def _relax(view: View, rules: frozenset[str]) -> View:
 
 
 def _tell_others(view: View, candidate: Candidate) -> View:
-    """Return a rubric that tells of the numbers, flags and levels of its criteria that are not read."""
-    document, left_over = view.document, candidate.left_over
-    noted = {place[-1] for place, _ in view.doubts if place}
-    places = []
-    for _, place in left_over.inside:
-        value, key = document.value(place) if place[: len(view.path)] == view.path else None, str(place[-1])
-        is_plain = isinstance(value, int | float) and key not in left_over.harmless and key not in noted
-        # A misspelled weight is a finding.
-        is_plain = is_plain and not find_similar(key, candidate.shape.weight)
-        if is_plain or read_levels(value) is not None:
-            places.append(place)
+    """Return a rubric that tells of the levels of its criteria that are not read."""
+    inside = [place for _, place in candidate.left_over.inside if place[: len(view.path)] == view.path]
+    places = [place for place in inside if read_levels(view.document.value(place)) is not None]
     if not places:
         return view
     names = join_words([f"`{shorten(str(place[-1]))}`" for place in places])
