@@ -175,7 +175,7 @@ def _read_columns(entries: Sequence[Mapping[str, Any]], read: Iterable[_Read]) -
     roles = dict(columns.roles) if columns else {}
     for role in (Role.TEXT, Role.ID, *((Role.WEIGHT, Role.WEIGHT_WORDS) if Role.WEIGHT in names else ())):
         roles.pop(role, None)
-    gates = (*names.get(Role.GATE, ()), *roles.get(Role.GATE, ()))
+    gates = (*roles.get(Role.GATE, ()), *names.get(Role.GATE, ()))
     roles |= names
     if gates:
         roles[Role.GATE] = gates
