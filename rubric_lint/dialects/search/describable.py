@@ -87,7 +87,8 @@ def _write(views: Sequence[View], read: Sequence[_Read], at: Path, scale: Scale)
     parsed = Parsed()
     besides = [find_beside(parsed, group) for group in groups]
     table = TableWriter(parsed, groups, columns, at, scale).write(besides)
-    table["scale"] = scale
+    if not columns.has(Role.SCALE):
+        table["scale"] = scale
     known = sorted({name for each in read for name in each.known})
     if known:
         table["unused"] = known
