@@ -173,7 +173,8 @@ def test_what_bears_on_the_score_is_read_or_stops_the_score(name, part, keys):
     assert others == {key: expected[key] for key in keys if key in expected}
 
 
-INNER = read_cases(__file__)["INNER"]
+CASES = read_cases(__file__)
+INNER, INNOCENT = CASES["INNER"], CASES["INNOCENT"]
 
 
 @pytest.mark.parametrize("name", INNER)

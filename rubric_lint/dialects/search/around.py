@@ -293,12 +293,14 @@ def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path
             yield from _find_unwanted(view, holder, read)
         else:
             inner = search.find_beside(path, [len(holder)])
-            yield from (doubt for doubt in inner if not doubt.quote and _is_in_settings(doubt, holder))
+            yield from (doubt for doubt in inner if _is_in_settings(doubt, holder))
 
 
 def _is_in_settings(doubt: Doubt, holder: Path) -> bool:
+    """Return whether a doubt is about a setting in a mapping, and not about texts or how several judges are joined."""
     words = split_words(str(doubt.place[len(holder)]))
-    return len(doubt.place) > len(holder) + 1 and not words.isdisjoint(SETS["settings"])
+    is_inside = len(doubt.place) > len(holder) + 1 and not words.isdisjoint(SETS["settings"])
+    return is_inside and not doubt.quote and doubt.setting != "combine"
 
 
 def _find_unwanted(view: View, holder: Path, read: Collection[Path]) -> Iterator[Doubt]:
