@@ -52,23 +52,12 @@ REFUSED, FAULTY, SAME, READ, TOLD = "refused", "faulty", "same", "read", "told"
 """Not scored, with a note at the field; an error at the field; scored as without it; scored otherwise; a near miss."""
 
 OTHERWISE = {  # what is not refused or faulty, by the sample and the part
-    # The weight of one criterion, or one for all of them, changes no score.
-    **{(name, "criterion"): {"weight": SAME} for name in ("trpc-agent", "ragas", "harbor-check")},
-    **{
-        (name, "around"): {"weight": SAME}
-        for name in (
-            *("adk", "agent-skills", "pydantic-evals", "deepeval-data", "rar", "requirement", "trpc-agent", "tessl"),
-            *("tolokaforge", "openai-evals", "lightspeed", "confident-ai", "ragas", "deepeval", "healthbench"),
-            *("autoevals", "promptfoo"),
-        )
-    },
     # Fields of the dialect: the criteria of AgentV must be met anyway, and the gates of tolokaforge weigh nothing.
     ("promptfoo-texts", "criterion"): {"weight": READ},
     ("verifiers", "criterion"): {"weight": READ},
     ("tolokaforge", "criterion"): {"weight": SAME},
-    ("agentv-a3", "criterion"): {"required": SAME},
-    **{(f"agentv-{name}", "criterion"): {"weight": SAME, "required": SAME} for name in ("a4", "a6", "a7")},
-    **{(f"agentv-{name}", "around"): {"weight": SAME, "required": SAME} for name in ("a3", "a4", "a6", "a7")},
+    **{(f"agentv-{name}", "criterion"): {"required": SAME} for name in ("a3", "a4", "a6", "a7")},
+    **{(f"agentv-{name}", "around"): {"required": SAME} for name in ("a3", "a4", "a6", "a7")},
     # These are read only without other fields.
     ("requirement", "criterion"): dict.fromkeys([*KEYS, *STRUCTURES][1:], TOLD),
     ("harbor-check", "around"): dict.fromkeys([*KEYS, *STRUCTURES], TOLD),
@@ -170,6 +159,9 @@ def test_what_bears_on_the_score_is_read_or_stops_the_score(name, part, keys):
     fates = {key: find_fate(variant, key) for key, variant in variants.items() if variant}
     others = {key: fate for key, fate in fates.items() if fate not in (REFUSED, FAULTY)}
     expected = OTHERWISE.get((name, part), {})
+    is_for_all = part == "around" or len(SAMPLES[name].criteria) == 1
+    if is_for_all and others.get("weight") == SAME:  # the weight of one criterion, or of all, changes no score
+        del others["weight"]
     assert others == {key: expected[key] for key in keys if key in expected}
 
 
