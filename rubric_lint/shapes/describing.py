@@ -75,9 +75,14 @@ def keeps(own: View, other: View) -> bool:
     if len(before) != len(after) or len(before) != len(own.data):
         return False
     are_weighted = any(each.fields and "weight" in each.fields for each in before)
-    if are_weighted and _find_parts(before) != _find_parts(after):
+    if are_weighted and not all(map(_keeps_part, _find_parts(before), _find_parts(after))):
         return False
     return all(map(_keeps_criterion, before, after))
+
+
+def _keeps_part(own: Fraction, other: Fraction) -> bool:
+    """Return whether another reading has the part of a criterion, or takes as much off for a mark that is not read."""
+    return own == other or (own > 0 and own == -other)
 
 
 def _list_criteria(view: View) -> Sequence[Criterion]:

@@ -23,12 +23,12 @@ from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.shapes.direction import word_fall
-from rubric_lint.shapes.roles import Role, is_pass_mark
-from rubric_lint.shapes.scores import Ends, is_amount
+from rubric_lint.shapes.roles import Role, is_pass_mark, says_penalty
+from rubric_lint.shapes.scores import Ends, is_amount, read_ends
 from rubric_lint.shapes.shape import Shape, split_words
 from rubric_lint.shapes.unmapped import Entry, UnmappedSearch, find_around_in_suite, find_beside_rubric
 from rubric_lint.shapes.unmapped_key import UnmappedKey
-from rubric_lint.shapes.vocabulary import Containers
+from rubric_lint.shapes.vocabulary import SETS, Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -193,10 +193,13 @@ def _add_doubts(view: View, above: Collection[Path]) -> View:
     if not around.keys() <= read:
         found += _find_around(view, holders, read)
     noted = {place for place, _ in view.doubts}
-    found = [doubt for doubt in found if doubt.place not in noted and not _is_of_case(doubt)]
+    new: dict[Path, UnmappedKey] = {}
+    for doubt in found:
+        if doubt.place not in noted and not _is_of_case(doubt):
+            new.setdefault(doubt.place, doubt)
     inside = {(*place, key): value for place, entry in entries for key, value in entry.items()}
     others = {place: value for place, value in (inside | around).items() if place not in read and place not in above}
-    return replace(view, doubts=(*view.doubts, *_word_doubts(view, found), *word_others(others, _MOVE_AWAY)))
+    return replace(view, doubts=(*view.doubts, *_word_doubts(view, [*new.values()]), *word_others(others, _MOVE_AWAY)))
 
 
 def _is_of_case(doubt: UnmappedKey) -> bool:
@@ -243,17 +246,39 @@ def _find_in_group(
         known |= own.get("properties", {}).keys()
         patterns.update(_list_patterns(own))
     known |= {key for _, entry in group for key in entry if any(re.search(each, key) for each in patterns)}
+    yield from _find_kinds_and_scales(group, known, read)
     if not all(entry.keys() <= known for _, entry in group):
         shape = Shape(view.dialect.title, pointer(view.path), unused=tuple(known))
         search = UnmappedSearch(view.document, shape, view.path, read, _list_scales_of(view))
         yield from search.find_in_criteria(group)
 
 
+def _find_kinds_and_scales(
+    group: Iterable[Entry], known: Collection[str], read: Collection[Path]
+) -> Iterator[UnmappedKey]:
+    """Find what says that a criterion is a penalty, also in a field that the dialect has, or that it has a scale."""
+    firsts: dict[str, UnmappedKey] = {}
+    for place, entry in group:
+        for key, value in entry.items():
+            if (*place, key) in read:
+                continue
+            is_kind = isinstance(value, str) and not split_words(key).isdisjoint(SETS["kinds"])
+            if says_penalty(key, value) or (is_kind and " " not in value and _is_unwanted(value)):
+                firsts.setdefault(key, UnmappedKey((*place, key), Role.NEGATIVE, value))
+            elif (
+                key not in known
+                and not split_words(key).isdisjoint(SETS["scales"])
+                and isinstance(read_ends(value), tuple)
+            ):
+                firsts.setdefault(key, UnmappedKey((*place, key), Role.OPEN, value))
+    yield from firsts.values()
+
+
 def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
     """Find what is not read of the mappings around criteria.
 
     One farther away may be of other criteria: another metric, or what holds for tests without a mark. Its texts may be
-    answers, or what these are about.
+    answers, or what these are about, and only a mapping of settings in it says how to score.
     """
     yield from _find_weights_around(view, holders, read)
     shape = Shape(view.dialect.title, pointer(view.path))
@@ -261,6 +286,35 @@ def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path
         is_near = len(holder) >= len(view.path) - 1
         search = UnmappedSearch(view.document, shape, path, read, _list_scales_of(view))
         yield from search.find_around([len(holder)], in_settings=is_near)
+        if is_near:
+            yield from _find_unwanted(view, holder, read)
+        else:
+            yield from (doubt for doubt in search.find_around([len(holder)]) if _is_in_settings(doubt, holder))
+
+
+def _is_in_settings(doubt: UnmappedKey, holder: Path) -> bool:
+    """Return whether a doubt is about a setting in a mapping, and not about texts or how several judges are joined."""
+    words = split_words(str(doubt.place[len(holder)]))
+    is_inside = len(doubt.place) > len(holder) + 1 and not words.isdisjoint(SETS["settings"])
+    return is_inside and not doubt.quote and doubt.role is not Role.COMBINE
+
+
+def _find_unwanted(view: View, holder: Path, read: Collection[Path]) -> Iterator[UnmappedKey]:
+    """Find the lists of what an answer must not do: `must_not: [Invents a source]`; single words are for code."""
+    for key, value in view.document.value(holder).items():
+        place = (*holder, key)
+        if place not in read and _is_unwanted(key) and isinstance(value, list) and any(map(_is_statement, value)):
+            yield UnmappedKey(place, Role.NEGATIVE, value, is_around=True)
+
+
+def _is_unwanted(text: str) -> bool:
+    """Return whether a word says that an answer is better without something: `must_not`, `forbidden`."""
+    words = split_words(text)
+    return not words.isdisjoint(SETS["avoided"]) or words.issuperset(("must", "not"))
+
+
+def _is_statement(value: Any) -> bool:
+    return isinstance(value, str) and len(value.split()) > 2
 
 
 def _list_entries(view: View) -> list[Entry]:
@@ -364,16 +418,20 @@ def _find_second_fields(view: View, entries: Iterable[Entry]) -> Iterator[Unmapp
     yield from firsts.values()
 
 
-def _find_weights_around(view: View, holders: Iterable[Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
-    """Find the weight of a section, and one beside criteria of which some have none: it may be theirs."""
+def _find_weights_around(view: View, holders: Mapping[Path, Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
+    """Find the weight of a section, one beside criteria of which some have none, which may be theirs, and several."""
     have = [isinstance(each, dict) and "weight" in each for each in view.data]
-    for holder in holders:
-        place = (*holder, "weight")
-        value = view.document.value(holder).get("weight")
+    for holder, path in holders.items():
         is_section = len(holder) > len(view.path)
         is_default = holder == view.path[:-1] and any(have) and not all(have)
-        if place not in read and is_amount(value) and (is_section or is_default):
-            yield UnmappedKey(place, Role.WEIGHT, value, is_around=True)
+        own = {str(path[-1]), str(path[-1]).removesuffix("s"), *SETS["of_criteria"]}
+        for key, value in view.document.value(holder).items():
+            words = split_words(key)
+            is_one = key == "weight" and is_amount(value) and (is_section or is_default)
+            is_named = not words.isdisjoint(SETS["weights"]) and words <= SETS["weights"] | own
+            are_several = isinstance(value, list | dict) and bool(value) and all(map(is_amount, parts_of(value)))
+            if (*holder, key) not in read and (is_one or (is_named and are_several)):
+                yield UnmappedKey((*holder, key), Role.WEIGHT, value, is_around=True)
 
 
 def _find_falls(view: View) -> Iterator[tuple[Path, str]]:

@@ -31,26 +31,45 @@ _OF_TABLES = frozenset({*_FIELDS, ASKED})
 
 def can_describe(view: View) -> bool:
     """Return whether a table can describe a rubric of another system, and loses nothing that decides its score."""
-    return _describe([view], None) is not None or describing.can_describe(view)
+    return _describe(view, YES_NO) is not None or describing.can_describe(view)
 
 
 def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candidate]:
     """Return what a table can describe in documents of which the user says that they hold criteria."""
+    scale = hints.scale or YES_NO
     found: list[Candidate] = []
     others: list[Document] = []
-    by_dialect: dict[tuple[str, int, Any], list[View]] = {}
+    alike: dict[tuple[str, int, Any], list[View]] = {}
     for document in documents:
         views = [location.view for location in locate(document) if location.view]
-        are_known = all(view.dialect.title != TITLE and _describe([view], hints.scale) for view in views)
+        are_known = all(view.dialect.title != TITLE and _describe(view, scale) for view in views)
         if views and are_known:
             for view in views:
-                by_dialect.setdefault((view.dialect.name, len(view.path), view.path[-1:]), []).append(view)
+                alike.setdefault((view.dialect.name, len(view.path), view.path[-1:]), []).append(view)
         else:
             others.append(document)
-    for views in by_dialect.values():
-        together = _describe(views, hints.scale)
-        found += [together] if together else filter(None, (_describe([view], hints.scale) for view in views))
+    for views in alike.values():
+        together = _describe_all(views, scale)
+        found += [together] if together else filter(None, (_describe(view, scale) for view in views))
     return [*found, *(describing.find_describable(others, hints) if others else ())]
+
+
+def _describe(view: View, scale: Scale) -> Candidate | None:
+    """Return what describes a rubric alone as a table does; None if none reads it as its system does."""
+    read = _read(view)
+    return _write([view], [read], read.group.path, scale) if read else None
+
+
+def _describe_all(views: Sequence[View], scale: Scale) -> Candidate | None:
+    """Return what describes some rubrics of one form, and those that will be added; None if one table does not."""
+    read = [each for each in map(_read, views) if each]
+    paths = [each.group.path for each in read]
+    if len({len(path) for path in paths}) != 1:
+        return None
+    at = tuple(
+        steps[0] if len({*steps}) == 1 and isinstance(steps[0], str) else "*" for steps in zip(*paths, strict=True)
+    )
+    return _write(views, read, at, scale)
 
 
 @dataclass(frozen=True)
@@ -62,21 +81,15 @@ class _Read:
     known: Collection[str]
 
 
-def _describe(views: Sequence[View], scale: Scale | None) -> Candidate | None:
-    """Return what describes some rubrics of one form as a table does; None if none reads them as their system does."""
-    read = [each for each in map(_read, views) if each]
-    if len(read) < len(views):
-        return None
+def _write(views: Sequence[View], read: Sequence[_Read], at: Path, scale: Scale) -> Candidate | None:
+    """Return what describes rubrics with a table whose criteria are at a pointer; None if that reads them otherwise."""
     groups = [each.group for each in read]
-    at = _find_common([group.path for group in groups])
-    entries = [entry for group in groups for entry in group.items.values()]
-    columns = _read_columns(entries, read)
-    if columns is None:
-        return None
+    columns = _read_columns([entry for group in groups for entry in group.items.values()], read)
     parsed = Parsed()
     besides = [find_beside(parsed, group) for group in groups]
-    table = TableWriter(parsed, groups, columns, at, scale or YES_NO).write(besides)
-    table["scale"] = scale or YES_NO
+    table = TableWriter(parsed, groups, columns, at, scale).write(besides)
+    if not columns.has(Role.SCALE):
+        table["scale"] = scale
     known = sorted({name for each in read for name in each.known})
     if known:
         table["unused"] = known
@@ -84,15 +97,6 @@ def _describe(views: Sequence[View], scale: Scale | None) -> Candidate | None:
         table["pass"] = _find_pass_mark(views[0], at)
     found = Candidate(groups, at, columns, besides, frozenset(), table)
     return found if _is_whole(found, views, groups) else None
-
-
-def _find_common(paths: Sequence[Path]) -> Path:
-    """Return the path of all of some lists, with a `*` for each step in which they differ."""
-    if len(paths) == 1:
-        return paths[0]
-    return tuple(
-        steps[0] if len({*steps}) == 1 and isinstance(steps[0], str) else "*" for steps in zip(*paths, strict=True)
-    )
 
 
 def _is_whole(found: Candidate, views: Sequence[View], groups: Sequence[Group]) -> bool:
@@ -113,44 +117,46 @@ def _find_pass_mark(view: View, at: Path) -> Any:
 
 
 def _read(view: View) -> _Read | None:
-    """Return the criteria of a rubric as a table can read them; None if it has bands, levels, or what is turned round.
+    """Return the criteria of a rubric as a table can read them: the mappings of one list.
 
-    They are the mappings of one list, each field in them under a name.
+    None if they are elsewhere, or have bands, levels, or what is turned round.
     """
     document = view.document
     data = [each for each in view.data if isinstance(each, dict)]
-    are_plain = all(each.keys() <= _OF_TABLES and not _is_turned(each) for each in data)
+    are_plain = bool(data) and all(each.keys() <= _OF_TABLES and not _is_turned(each) for each in data)
     places = [view.place((*view.path, index)) for index in range(len(view.data))]
     paths = {place[:-1] for place in places}
-    if not are_plain or len(paths) != 1 or document.kind.is_program or not data:
-        return None
-    path = paths.pop()
+    path = paths.pop() if len(paths) == 1 else ()
     holder = document.value(path)
-    if not isinstance(holder, list) or len(holder) != len(view.data):
+    is_whole = isinstance(holder, list) and not paths and len(holder) == len(places)
+    if document.kind.is_program or not (are_plain and is_whole):
         return None
-    items: dict[str | int, Mapping[str, Any]] = {
-        place[-1]: entry for place in places if isinstance(entry := document.value(place), dict)
-    }
+    values = {place[-1]: document.value(place) for place in places}
+    items = {step: value for step, value in values.items() if isinstance(value, dict)}
+    names = _find_names(view, places)
+    if Role.TEXT not in names:
+        return None
+    schema = schema_of(view.schema)
+    inner = {key for place in places for key in schema.find(place[len(view.path) :]).get("properties", ())}
+    keys = {key for entry in items.values() for key in entry}
+    in_doubt = {str(place[len(path) + 1]) for place, _ in view.doubts if place[:-2] == path}
+    used = {name.partition(".")[0] for each in names.values() for name in each} | in_doubt
+    group = Group(document, path, items, Columns([*items.values()], names))
+    return _Read(group, names, keys.intersection({*schema.entry_fields, *inner}) - used)
+
+
+def _find_names(view: View, places: Sequence[Path]) -> dict[Role, Names]:
+    """Return the names of the fields that are read of criteria; empty if no name of a table leads to one."""
     found: dict[Role, dict[str, None]] = {}
     for index, place in enumerate(places):
         for ours, role in _FIELDS.items():
             written = view.find_written((*view.path, index, ours))
             steps = written[0][len(place) :] if written else ()
-            if steps and not all(isinstance(step, str) and "." not in step for step in steps):
-                return None
+            if not all(isinstance(step, str) and "." not in step for step in steps):
+                return {}
             if steps:
                 found.setdefault(role, {})[".".join(map(str, steps))] = None
-    if Role.TEXT not in found:
-        return None
-    names = {role: tuple(each) for role, each in found.items()}
-    used = {name.partition(".")[0] for each in names.values() for name in each}
-    schema = schema_of(view.schema)
-    inner = {key for place in places for key in schema.find(place[len(view.path) :]).get("properties", ())}
-    keys = {key for entry in items.values() for key in entry}
-    in_doubt = {str(place[len(path) + 1]) for place, _ in view.doubts if place[:-2] == path}
-    known = keys.intersection({*schema.entry_fields, *inner}) - used - in_doubt
-    group = Group(document, path, items, Columns([*items.values()], names))
-    return _Read(group, names, known)
+    return {role: tuple(names) for role, names in found.items()}
 
 
 def _is_turned(criterion: Mapping[str, Any]) -> bool:
@@ -158,7 +164,7 @@ def _is_turned(criterion: Mapping[str, Any]) -> bool:
     return asked is not None and asked.is_negated
 
 
-def _read_columns(entries: Sequence[Mapping[str, Any]], read: Iterable[_Read]) -> Columns | None:
+def _read_columns(entries: Sequence[Mapping[str, Any]], read: Iterable[_Read]) -> Columns:
     """Return the keys of criteria by their role: those of the system as it reads them, others by their words."""
     known = {name for each in read for name in each.known}
     names: dict[Role, Names] = {}
@@ -171,7 +177,7 @@ def _read_columns(entries: Sequence[Mapping[str, Any]], read: Iterable[_Read]) -
     roles = dict(columns.roles) if columns else {}
     for role in (Role.TEXT, Role.ID, *((Role.WEIGHT, Role.WEIGHT_WORDS) if Role.WEIGHT in names else ())):
         roles.pop(role, None)
-    gates = (*names.get(Role.GATE, ()), *roles.get(Role.GATE, ()))
+    gates = (*roles.get(Role.GATE, ()), *names.get(Role.GATE, ()))
     roles |= names
     if gates:
         roles[Role.GATE] = gates

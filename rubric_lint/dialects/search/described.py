@@ -210,8 +210,10 @@ def _read_marked(draft: Draft, table: Table, items: list[Any]) -> list[Any]:
         entry = draft.rename(item, table.names, (own,), (*draft.path, at))
         data.append(entry)
         if "negative" in view and asked:
-            is_negated = _find_mark(item, view["negative"]) is not None
-            entry[ASKED] = asked._replace(is_negated=is_negated, apart=str(is_negated))
+            mark = _find_mark(item, view["negative"])
+            entry[ASKED] = asked._replace(is_negated=mark is not None, apart=str(mark is not None))
+            if mark is not None:
+                draft.put((own, ASKED), (*draft.path, at, *mark))
         gate = _find_mark(item, gates)
         if gate is None and view.get("is_gated") and all(_look(item, field)[0] is _ABSENT for field in gates):
             gate = ()
