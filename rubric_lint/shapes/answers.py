@@ -16,10 +16,10 @@ from rubric_lint.format.criterion import is_number
 from rubric_lint.format.view import View
 from rubric_lint.messages import join_words, shorten, visible
 from rubric_lint.shapes.candidate import Candidate, Question
-from rubric_lint.shapes.columns import look
+from rubric_lint.shapes.columns import Role, look
 from rubric_lint.shapes.doubts import find_doubts
 from rubric_lint.shapes.reading import read_shape
-from rubric_lint.shapes.scores import read_percent
+from rubric_lint.shapes.scores import is_amount, read_percent
 from rubric_lint.shapes.shape import YES_NO, Shape, expand, is_star, star_pattern
 from rubric_lint.shapes.table import ANY_SCALE, KEYS, generalize
 from rubric_lint.text.document import Document
@@ -55,7 +55,10 @@ class Answer:
     @property
     def option(self) -> tuple[str, str]:
         """The option of the command that says it, and its value."""
-        return (self.role, self.value) if self.role in ("scale", "pass", "better") else ("map", self.text)
+        is_scale = self.role == "scale" and read_scale(self.value) is not None
+        is_mark = self.role == "pass" and read_number(self.value) is not None
+        is_own = is_scale or is_mark or self.role == "better"
+        return (self.role, self.value) if is_own else ("map", self.text)
 
     @property
     def text(self) -> str:
@@ -286,7 +289,10 @@ class Draft:
             listed = join_words([f"`{visible(name)}`" for name in asked])
             reason = f"{listed} of the criteria may bear on the score, and nothing says how"
             found.append(Question(self.candidate.paths[0], reason, tuple(asked)))
-        return list({(each.place, each.reason): each for each in found}.values())
+        firsts: dict[object, Question] = {}
+        for question in found:
+            firsts.setdefault(question.keys or (question.place, question.reason), question)
+        return list(firsts.values())
 
     @cached_property
     def used(self) -> set[str]:
@@ -328,7 +334,7 @@ class Draft:
             doubts = find_doubts(view.document, self.shape, view.path, (), ANY_SCALE)
             if any(doubt.setting == "negative" for doubt in doubts):
                 return True
-        gates = [name for name in _as_list(self.table.get("gate", ())) if isinstance(name, str)]
+        gates = self.candidate.columns.names(Role.GATE) if self.candidate else ()
         flags = [value for name in gates for value in self.list_values(name)]
         return bool(flags) and all(isinstance(flag, bool) for flag in flags)
 
@@ -374,27 +380,46 @@ class Draft:
         key, is_around = self._place(question, view)
         if not key:
             return
-        shown = visible(split_pointer(key)[-1] if is_around else key)
         setting, value = self._find_setting(question, view)
+        ways: list[Way] = []
         if setting == "direction":
             lower = Answer("better", "lower")
             if question not in self.put([lower]).questions:  # all criteria say so
-                yield Way((lower, Answer("unused", key)), "the lowest score is the best")
-        elif is_around and setting in ("pass", "fail"):
-            yield Way((Answer("pass", key),), f"`{shown}` is the lowest score that passes")
-        elif not is_around and setting == "weight" and isinstance(value, str) and read_percent(value) is None:
+                ways.append(Way((lower, Answer("unused", key)), "the lowest score is the best"))
+        elif is_around:
+            ways += self._list_pass_marks(key, view) if setting in ("pass", "fail") else ()
+        elif way := self._find_role(key, setting, value):
+            ways.append(way)
+        if key not in {*_as_list(self.table.get("levels", ())), *_as_list(self.table.get("outcome", ()))}:
+            ways.insert(0 if is_around and "pass" in self.table else len(ways), _leave_out([key]))
+        yield from ways
+
+    def _list_pass_marks(self, key: str, view: View) -> Iterator[Way]:
+        """Yield the pass marks at a key around criteria or in it, each in the place of the one that the table has."""
+        old = self.table.get("pass")
+        others = (Answer("unused", old),) if isinstance(old, str) and old != key else ()
+        for mark in [key, *(place for place in self.around if place.startswith(f"{key}/"))]:
+            if any(is_amount(view.document.value(path)) for path, _ in expand(view.document.data, mark)):
+                effect = f"`{visible(mark.removeprefix('/'))}` is the lowest score that passes"
+                yield Way((Answer("pass", mark), *others), effect)
+
+    def _find_role(self, key: str, setting: str, value: Any) -> Way | None:
+        """Return what a key of criteria is if it is what it seems."""
+        shown = visible(key)
+        if setting == "weight" and isinstance(value, str) and read_percent(value) is None:
             words = [Answer("weights", f"{word}={NUMBER}") for word in self.list_values(key)]
             effect = f"`{shown}` is the weight, with your numbers in the place of {NUMBER}"
-            yield Way((Answer("weight", key), *words), effect)
-        elif not is_around and setting in ("weight", "levels"):
-            yield Way((Answer(setting, key),), f"`{shown}` has the {setting}")
-        elif not is_around and setting in ("gate", "negative", "pass", "fail"):
-            role = setting if setting in _MARKS else "gate"
-            word = f"{key}={_write(value)}" if isinstance(value, str) or value is False else key
-            what = "costs points" if role == "negative" else "must be met"
-            yield Way((Answer(role, word),), f"what `{visible(word.replace('=', ': '))}` marks {what}")
-        if key not in {*_as_list(self.table.get("levels", ())), *_as_list(self.table.get("outcome", ()))}:
-            yield _leave_out([key])
+            return Way((Answer("weight", key), *words), effect)
+        if setting in ("weight", "levels"):
+            return Way((Answer(setting, key),), f"`{shown}` has the {setting}")
+        if setting not in ("gate", "negative", "pass", "fail"):
+            return None
+        role = setting if setting in _MARKS else "gate"
+        if role == "gate" and is_amount(value):
+            return Way((Answer(role, key),), f"a criterion must reach its `{shown}`")
+        word = f"{key}={_write(value)}" if isinstance(value, str) or value is False else key
+        what = "costs points" if role == "negative" else "must be met"
+        return Way((Answer(role, word),), f"what `{visible(word.replace('=', ': '))}` marks {what}")
 
     def _place(self, question: Question, view: View) -> tuple[str, bool]:
         """Return the key in the place of a question, and whether it stands around the criteria."""

@@ -14,7 +14,7 @@ from rubric_lint.shapes.places import Group, is_container, is_named
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.scores import adds_up
 from rubric_lint.shapes.shape import Shape, split_words
-from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over
+from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over, generalize
 from rubric_lint.shapes.vocabulary import SETS, Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -298,4 +298,11 @@ class Candidate:
         for sibling in self.siblings:
             name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
             reason = f"`{name}` may hold criteria too, and is not read; {_ADOPT}"
-            yield Question(sibling, reason, (pointer(sibling),))
+            own = max((group.path for group in self.groups), key=lambda path: len(_share(path, sibling)))
+            yield Question(sibling, reason, (pointer(generalize(sibling, self.at, own)),))
+
+
+def _share(path: Path, other: Path) -> Path:
+    """Return the steps with which two places begin."""
+    length = next((at for at, steps in enumerate(zip(path, other, strict=False)) if steps[0] != steps[1]), len(path))
+    return path[:length]

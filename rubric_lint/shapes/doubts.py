@@ -143,7 +143,7 @@ class Doubt(NamedTuple):
         name = self.name
         if self.quote:
             named = f"`{pointer(self.place)}`" if self.is_around else f"`{name}`"
-            advice = f'write `better = "lower"` into a table of the settings, or name {named} under `unused`'
+            advice = f"run `rubric-lint adopt FILE`, or name {named} under `unused` in a table of the settings"
             return f"{self._word_quote()}; {advice}"
         if not self.setting:
             return f"the field `{name}` of the criteria is not read"

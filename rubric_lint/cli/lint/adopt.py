@@ -438,8 +438,12 @@ def _may_be_described(view: View) -> bool:
 
 
 def _word_left(given: _Given, drafts: Iterable[Draft]) -> Iterator[str]:
-    """Say which keys of a file are not used."""
+    """Say which keys of a file are not used, and that a scale of 0 to 1 has two scores."""
     for draft in drafts:
+        entries = [entry for view in draft.views for entry in view.data if view.document in given.documents]
+        scales = [entry["levels"] for entry in entries if isinstance(entry, dict) and "levels" in entry]
+        if any([{"level": 0}, {"level": 1}] == scale for scale in scales):
+            yield f"{given.input.label}: on its scale of 0 to 1, a judge gives 0 or 1: only whole numbers count"
         left = draft.candidate.left_over if draft.candidate else None
         inside = left.inside if left else ()
         around = left.beside if left else ()
