@@ -260,8 +260,8 @@ class _Adoption:
     ) -> int:
         """Say what is open first, and with which command it is answered."""
         if not ways:
-            reason = name_in(question.reason, self.files[0].input.path)
-            complain(f"{self._place(question)}: {reason}; no option of adopt answers this, so change the file")
+            subject = f"{self._place(question)}: {_word_question(question)}"
+            complain(f"{subject}; no option of adopt answers this, so change the file")
             return self._stop()
         complain(f"{self._place(question)}: {_word_question(question)}")
         for way in ways:
