@@ -281,14 +281,15 @@ class Draft:
         if self.candidate:
             found = [question for question in self.candidate.open if not self._is_settled(question, unused)]
         for view in self.views:
-            found += [Question(view.path, view.unscorable, view=view)] if view.unscorable else []
-            found += [Question(place, reason, view=view) for place, reason in view.doubts]
+            if view.unscorable:
+                found.append(Question(view.document, view.path, view.unscorable, view=view))
+            found += [Question(view.document, place, reason, view=view) for place, reason in view.doubts]
         known = self.used | {*_as_list(self.table.get("unused", ()))}
         asked = [key for key in self.candidate.left_over.asked if key not in known] if self.candidate else []
         if self.candidate and asked and self.views:
             listed = join_words([f"`{visible(name)}`" for name in asked])
             reason = f"{listed} of the criteria may bear on the score, and nothing says how"
-            found.append(Question(self.candidate.paths[0], reason, tuple(asked)))
+            found.append(Question(self.candidate.document, self.candidate.paths[0], reason, tuple(asked)))
         firsts: dict[object, Question] = {}
         for question in found:
             firsts.setdefault(question.keys or (question.place, question.reason), question)

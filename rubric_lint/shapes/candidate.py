@@ -58,6 +58,7 @@ class Question:
     rubric that it is about, if the reading of that asks it.
     """
 
+    document: Document = field(compare=False)
     place: Path
     reason: str
     keys: tuple[str, ...] = ()
@@ -268,38 +269,39 @@ class Candidate:
         """What the file leaves open, the first of which is the reason not to score it."""
         found = list(self.open)
         for view in self.views:
-            found += [Question(place, reason) for place, reason in view.doubts]
-            found += [Question(view.path, view.unscorable)] if view.unscorable else []
+            found += [Question(view.document, place, reason) for place, reason in view.doubts]
+            found += [Question(view.document, view.path, view.unscorable)] if view.unscorable else []
         return list(dict.fromkeys(found))
 
-    def _find_not_applicable(self) -> Path:
-        """Return the first key which says that a criterion does not hold for all answers; empty if there is none."""
+    def _find_not_applicable(self) -> tuple[Document, Path] | None:
+        """Return the place of the first key which says that a criterion does not hold for all answers."""
         words = SETS["applies"]
         for group in self.groups:
             for step, entry in group.items.items():
                 found = next((key for key in entry if split_words(key) & words), None)
                 if found is not None:
-                    return (*group.path, step, found)
-        return ()
+                    return group.document, (*group.path, step, found)
+        return None
 
     def _list_open(self) -> Iterator[Question]:
-        path = self.groups[0].path
+        document, path = self.document, self.groups[0].path
         for names in self.columns.rivals.values():
             listed = join_words([f"`{shorten(name)}`" for name in names], "or")
             reason = f"nothing says which of {listed} is the weight of a criterion; {_ADOPT}"
-            yield Question(path, reason, names, "weight")
+            yield Question(document, path, reason, names, "weight")
         if self.columns.has(Role.TEXTS):
             lists = join_words([f"`{shorten(name)}`" for name in self.columns.names(Role.TEXTS)])
             reason = f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
-            yield Question(path, reason, self.columns.names(Role.TEXTS), "outcome")
-        if place := self._find_not_applicable():
+            yield Question(document, path, reason, self.columns.names(Role.TEXTS), "outcome")
+        if found := self._find_not_applicable():
+            place = found[1]
             told = f"`{shorten(str(place[-1]))}` says that a criterion may not apply"
-            yield Question(place, f"{told}, and nothing says how the rest counts then; {_ADOPT}", (str(place[-1]),))
+            yield Question(*found, f"{told}, and nothing says how the rest counts then; {_ADOPT}", (str(place[-1]),))
         for sibling in self.siblings:
             name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
             reason = f"`{name}` may hold criteria too, and is not read; {_ADOPT}"
             own = max((group.path for group in self.groups), key=lambda path: len(_share(path, sibling)))
-            yield Question(sibling, reason, (pointer(generalize(sibling, self.at, own)),))
+            yield Question(document, sibling, reason, (pointer(generalize(sibling, self.at, own)),))
 
 
 def _share(path: Path, other: Path) -> Path:

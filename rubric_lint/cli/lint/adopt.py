@@ -252,8 +252,8 @@ class _Adoption:
         return sorted(found, key=lambda way: not way.is_whole)
 
     def _place(self, question: Question) -> str:
-        document = question.view.document if question.view else next(iter(self.owners))
-        return f"{self.owners[document].input.label}{_word_place(document, question.place)}"
+        place = _word_place(question.document, question.place)
+        return f"{self.owners[question.document].input.label}{place}"
 
     def _tell(
         self, drafts: Sequence[Draft], question: Question, answers: tuple[Answer, ...], ways: Sequence[Way]
@@ -442,7 +442,7 @@ def _word_left(given: _Given, drafts: Iterable[Draft]) -> Iterator[str]:
     for draft in drafts:
         entries = [entry for view in draft.views for entry in view.data if view.document in given.documents]
         scales = [entry["levels"] for entry in entries if isinstance(entry, dict) and "levels" in entry]
-        if any([{"level": 0}, {"level": 1}] == scale for scale in scales):
+        if any(scale == [{"level": 0}, {"level": 1}] for scale in scales):
             yield f"{given.input.label}: on its scale of 0 to 1, a judge gives 0 or 1: only whole numbers count"
         left = draft.candidate.left_over if draft.candidate else None
         inside = left.inside if left else ()
