@@ -106,7 +106,7 @@ def describe_format(given: Given) -> int:
         _complain_of_known(each)
     new = [each for each in files if is_again or not each.title]
     if not new:
-        return Exit.CLEAN
+        return Exit.FOUND if any(each.doubts for each in files) else Exit.CLEAN
     folders = [str(File(each.input.path).parent) for each in new]
     named = given.config if given.output in {None, STDIN} else given.output
     places = {choose_file(str(File(named).absolute()) if named else finder.for_folder(each).origin) for each in folders}
