@@ -14,7 +14,7 @@ from typing import Any
 
 from rubric_lint.format.criterion import is_number
 from rubric_lint.format.view import View
-from rubric_lint.messages import join_words, shorten, visible
+from rubric_lint.messages import join_words, list_names, shorten, visible
 from rubric_lint.shapes.candidate import Candidate, Question
 from rubric_lint.shapes.columns import Role, look
 from rubric_lint.shapes.doubts import find_doubts
@@ -33,6 +33,9 @@ _PLACES = ("pass", "total", "task", "rubric")
 _VALUES = {"combine": ("mean", "share", "all"), "better": ("higher", "lower")}
 ROLES = (*_NAMES, "points", *_MARKS, *_WORDS, "scale", *_PLACES, *_VALUES, "unused")
 """What a key can be: the settings of a table, and `points`, which is a weight whose scores are added up."""
+
+_MOST_KEYS = 30
+"""So many keys are listed of files that lack one."""
 
 NUMBER = "N"
 """Stands for a number that only the user knows."""
@@ -156,8 +159,7 @@ class Draft:
         named = [place for place in self.around if split_pointer(place)[-1] == name]
         if len(named) == 1:
             return named[0]
-        there = [*self.own, *self.around]
-        listed = join_words([f"`{visible(each)}`" for each in there])
+        listed = list_names([visible(each) for each in (*self.own, *self.around)], _MOST_KEYS)
         raise AnswerError(f"the files have no key `{visible(name)}`; they have {listed}")
 
     def list_values(self, name: str) -> list[Any]:
