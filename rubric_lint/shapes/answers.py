@@ -37,6 +37,9 @@ ROLES = (*_NAMES, "points", *_MARKS, *_WORDS, "scale", *_PLACES, *_VALUES, "unus
 _MOST_KEYS = 30
 """So many keys are listed of files that lack one."""
 
+_MOST_WORDS = 10
+"""No more words mark criteria."""
+
 NUMBER = "N"
 """Stands for a number that only the user knows."""
 
@@ -67,6 +70,13 @@ class Answer:
     def text(self) -> str:
         """The value of `--map`."""
         return f"{self.role}={self.value}"
+
+
+def merge(answers: Sequence[Answer], more: Sequence[Answer]) -> tuple[Answer, ...]:
+    """Return answers with more of them, which replace those that they contradict."""
+    replaced = {answer.role for answer in more} & {"scale", *_PLACES, *_VALUES}
+    kept = [answer for answer in answers if answer.role not in replaced]
+    return tuple(dict.fromkeys((*kept, *more)))
 
 
 @dataclass(frozen=True)
@@ -357,10 +367,13 @@ class Draft:
         part = part / 100 if part > max(high, 1) else part
         turned = self.table.get("better") == "lower"
         marks = (high - part * (high - low) if turned else low + part * (high - low), part * high)
+        is_stated = self.candidate is None or self.candidate.written.get("pass") == place
+        others = () if is_stated else (Answer("unused", place),)  # an earlier answer names the place
         for mark in dict.fromkeys(marks) if part <= 1 else ():
-            yield Way((Answer("pass", f"{float(mark):g}"),), f"an answer passes from {float(mark):g} on")
+            effect = f"an answer passes from {float(mark):g} on"
+            yield Way((Answer("pass", f"{float(mark):g}"), *others), effect)
         if part == 1:
-            yield Way((Answer("pass", str(high)),), f"an answer passes with {high}")
+            yield Way((Answer("pass", str(high)), *others), f"an answer passes with {high}")
 
     def _list_words(self, view: View) -> Iterator[Way]:
         """Yield the scores that levels with words may have, in their order."""
@@ -410,12 +423,13 @@ class Draft:
         """Return what a key of criteria is if it is what it seems."""
         shown = visible(key)
         if setting == "weight" and isinstance(value, str) and read_percent(value) is None:
-            words = [Answer("weights", f"{word}={NUMBER}") for word in self.list_values(key)]
+            numbers = [Answer("weights", f"{word}={NUMBER}") for word in self.list_values(key)]
             effect = f"`{shown}` is the weight, with your numbers in the place of {NUMBER}"
-            return Way((Answer("weight", key), *words), effect)
+            return Way((Answer("weight", key), *numbers), effect)
         if setting in ("weight", "levels"):
             return Way((Answer(setting, key),), f"`{shown}` has the {setting}")
-        if setting not in ("gate", "negative", "pass", "fail"):
+        words = {each for each in self.list_values(key) if isinstance(each, str)}
+        if setting not in ("gate", "negative", "pass", "fail") or len(words) > _MOST_WORDS:  # names
             return None
         role = setting if setting in _MARKS else "gate"
         if role == "gate" and is_amount(value):

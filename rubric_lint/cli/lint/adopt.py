@@ -24,7 +24,7 @@ from rubric_lint.report.show import ShowText
 from rubric_lint.run.console import complain
 from rubric_lint.run.given import Input, read_given
 from rubric_lint.run.summary import counted
-from rubric_lint.shapes.answers import NUMBER, ROLES, Answer, AnswerError, Draft, Way, read_number
+from rubric_lint.shapes.answers import NUMBER, ROLES, Answer, AnswerError, Draft, Way, merge, read_number
 from rubric_lint.shapes.answers import read_scale as read_scale_text
 from rubric_lint.shapes.candidate import TITLE, Candidate, Question
 from rubric_lint.shapes.columns import Role
@@ -149,7 +149,7 @@ class _Adoption:
             chosen = self._ask(asked[1], answers, ways, self.find_faults(drafts))
             if not chosen:
                 return self._stop()
-            answers = (*answers, *chosen)
+            answers = merge(answers, chosen)
             drafts = self.draft(answers)
         for draft in drafts:
             if wrong := next((wrong for _, wrong in find_contradictions(draft.table)), ""):
@@ -243,7 +243,7 @@ class _Adoption:
         for way in dict.fromkeys(draft.list_ways(question)):
             if way.is_whole:
                 try:
-                    after = self.draft((*answers, *way.answers))
+                    after = self.draft(merge(answers, way.answers))
                 except AnswerError:
                     continue
                 if question in after[at].questions or self._find_new_faults(before, after):
@@ -266,7 +266,7 @@ class _Adoption:
         complain(f"{self._place(question)}: {_word_question(question)}")
         for way in ways:
             click.echo(visible(f"  if {way.effect}:"), err=True)
-            click.echo(f"    {self._suggest((*answers, *way.answers))}", err=True)
+            click.echo(f"    {self._suggest(merge(answers, way.answers))}", err=True)
         rest = len({(each.place, each.reason) for draft in drafts for each in draft.questions}) - 1
         if rest:
             complain(f"{counted(rest, 'more question')} may follow")
@@ -277,8 +277,6 @@ class _Adoption:
         for answer in answers:
             name, value = answer.option
             options.setdefault(name, []).append(value)
-        if "scale" in options:
-            options["scale"] = options["scale"][-1:]
         given = self.given
         kept = {"name": given.name, "output": given.output, "stdin_filename": given.stdin_filename, **given.settings}
         return suggest("adopt", *given.files, **options, **kept)
@@ -298,7 +296,7 @@ class _Adoption:
                 return ()
             try:
                 chosen = _read_choice(text, ways)
-                new = self._find_new_faults(before, self.draft((*answers, *chosen)))
+                new = self._find_new_faults(before, self.draft(merge(answers, chosen)))
             except (click.BadParameter, AnswerError) as fault:
                 complain(str(fault))
                 continue
