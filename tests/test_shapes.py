@@ -260,7 +260,7 @@ def test_lower_scores_are_better_if_the_table_says_so(said):
 
 
 REFUSED = {
-    "only some criteria say it": ({"name: a": "name: z", ", direction: lower_is_better}\n  - ": "}\n  - "}, "direction"),
+    "only some criteria say it": ({", direction: lower_is_better}\n  - ": "}\n  - "}, "direction"),
     "a part of the scale": ({"pass: 1": "pass: 0.7"}, "0.7 is ambiguous"),
 }
 
