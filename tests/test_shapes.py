@@ -253,6 +253,12 @@ def test_lower_scores_are_better_if_the_table_says_so(said):
         (3, 0): ("7/16", "fail"),
     }
     assert found(text, table) == []
+    plain = text.replace(", direction: lower_is_better", "").encode()
+    hashes = [
+        next(iter(load_rubrics("rubric.yaml", plain, settings(each)).values())).hash
+        for each in (table, table.replace("lower", "higher"))
+    ]
+    assert hashes[0] == rubric.hash != hashes[1]
     said([each.title for each in make_examples(rubric)])
     with pytest.raises(ExportError) as caught:
         make_sound("a", rubric.model, keeps_all=True)
