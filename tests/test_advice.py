@@ -1,6 +1,8 @@
 """What a near miss advises, done step by step, ends in a rubric that is read or in a true finding."""
 
 import json
+import re
+import shlex
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -49,6 +51,8 @@ def follow(name, unread):
         if do == "run":
             out = [] if what == "adopt" else ["-o", "new.rubric.yaml"]
             _, errors, code = call(what, name, *out)
+            while code == 1 and (answered := re.search(r"^    rubric-lint (adopt .*)$", errors, re.MULTILINE)):
+                _, errors, code = call(*shlex.split(answered[1]))
             assert code == 0, errors
             name = out[-1] if out else name
         elif do == "move":

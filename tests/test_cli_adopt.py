@@ -264,6 +264,16 @@ def test_an_answer_changes_the_table_that_there_is_and_nothing_else_of_it():
     assert settings() == {"shape": [table | {"pass": 3.8, "unused": ["owner_team", "/pass mark"]}]}
 
 
+def test_a_scale_of_0_to_1_is_said_to_have_two_scores():
+    write(
+        tone_yaml=TONE.replace("scale: [1, 5]", "scale: [0, 1]")
+        .replace("old: 3", "old: 0.7")
+        .replace("core: 2", "core: 1")
+    )
+    report, _, code = call("adopt", "tone.yaml")
+    assert ("a judge gives 0 or 1: only whole numbers count" in report, code) == (True, 0)
+
+
 LOW = TONE.replace("scale: [1, 5]", "scale: {min: 0, max: 4, direction: lower_is_better}")
 
 

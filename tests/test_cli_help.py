@@ -84,7 +84,7 @@ TABLES = {
     "rubric.csv": "id,expected_outcome\nprice,Names the price\n",
     "checks.csv": "id,Requirement\nprice,Names the price\n",
     "marks.csv": "id,1,2,3\nprice,Names no price,Names a wrong price,Names the price\n",
-    "evals/rubric.yaml": "criteria:\n  - {name: price, text: Names the price, weight: 1}\n",
+    "evals/rubric.yaml": "scale: 1-5\ncriteria:\n  - {name: price, text: Names the price, weight: 1, owner: docs}\n",
 }
 
 

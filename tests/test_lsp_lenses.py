@@ -110,7 +110,7 @@ async def test_a_format_that_is_not_read_can_be_described_in_the_settings_of_the
         report = await run_command(editor, action.command.command, *action.command.arguments)
         said(report)
         assert await editor.end() == 0
-    assert 'files = ["/data/goals.yaml"]' in (tmp_path / "rubric-lint.toml").read_text("utf-8")
+    assert not (tmp_path / "rubric-lint.toml").exists()  # its scale is an open question
 
 
 def test_the_commands_are_those_of_the_command_line(folder, said):

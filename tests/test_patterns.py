@@ -31,6 +31,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "dialects/search/around.py": "the patterns of the schemas for names, one repetition each",
     "dialects/search/described.py": "the patterns of built-in tables, at the start of a text",
     "dialects/search/scales_in_text.py": "a run of blanks as long as that of a bullet, then one mark",
+    "shapes/answers.py": "names of a table, with up to four digits for each star",
     "shapes/columns.py": "names with up to four digits for a star",
     "shapes/places.py": "the patterns of vocabulary.py, on the names of files",
     "shapes/doubts.py": "names of a table, with up to four digits for each star, and the pattern of a share",

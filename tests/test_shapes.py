@@ -253,6 +253,12 @@ def test_lower_scores_are_better_if_the_table_says_so(said):
         (3, 0): ("7/16", "fail"),
     }
     assert found(text, table) == []
+    plain = text.replace(", direction: lower_is_better", "").encode()
+    hashes = [
+        next(iter(load_rubrics("rubric.yaml", plain, settings(each)).values())).hash
+        for each in (table, table.replace("lower", "higher"))
+    ]
+    assert hashes[0] == rubric.hash != hashes[1]
     said([each.title for each in make_examples(rubric)])
     with pytest.raises(ExportError) as caught:
         make_sound("a", rubric.model, keeps_all=True)
@@ -260,7 +266,7 @@ def test_lower_scores_are_better_if_the_table_says_so(said):
 
 
 REFUSED = {
-    "only some criteria say it": ({"name: a": "name: z", ", direction: lower_is_better}\n  - ": "}\n  - "}, "direction"),
+    "only some criteria say it": ({", direction: lower_is_better}\n  - ": "}\n  - "}, "direction"),
     "a part of the scale": ({"pass: 1": "pass: 0.7"}, "0.7 is ambiguous"),
 }
 

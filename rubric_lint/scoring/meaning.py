@@ -132,7 +132,7 @@ def hash_criteria(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[
     if rubric.shape is Shape.HOLISTIC:
         whole |= {name: described[name] for name in ("told",) if name in described}
         return {OVERALL: _hash([whole, described["scores"]])}
-    hidden = {"share", "gate"}
+    hidden = {"share", "gate", "turned"}
     return {
         each["id"]: _hash([whole, {name: value for name, value in each.items() if name not in hidden}])
         for each in described["criteria"]
@@ -164,6 +164,7 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> Mapping[s
                 "levels": levels,
                 "share": str(scoring.share),
                 "gate": read_gate(criterion, scoring),
+                **({"turned": True} if levels and scoring.grades[0].score > scoring.grades[-1].score else {}),
                 **_describe_told(read_told(criterion)),
             }
         )

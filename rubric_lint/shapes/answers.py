@@ -14,12 +14,12 @@ from typing import Any
 
 from rubric_lint.format.criterion import is_number
 from rubric_lint.format.view import View
-from rubric_lint.messages import join_words, shorten, visible
+from rubric_lint.messages import join_words, list_names, shorten, visible
 from rubric_lint.shapes.candidate import Candidate, Question
 from rubric_lint.shapes.columns import look
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.roles import Role
-from rubric_lint.shapes.scores import read_percent
+from rubric_lint.shapes.scores import is_amount, read_percent
 from rubric_lint.shapes.shape import YES_NO, Shape, expand, is_star, star_pattern
 from rubric_lint.shapes.table import ANY_SCALE, KEYS, generalize
 from rubric_lint.shapes.unmapped import find_unmapped
@@ -35,6 +35,12 @@ _PLACES = ("pass", "total", "task", "rubric")
 _VALUES = {"combine": ("mean", "share", "all"), "better": ("higher", "lower")}
 ROLES = (*_NAMES, "points", *_MARKS, *_WORDS, "scale", *_PLACES, *_VALUES, "unused")
 """What a key can be: the settings of a table, and `points`, which is a weight whose scores are added up."""
+
+_MOST_KEYS = 30
+"""So many keys are listed of files that lack one."""
+
+_MOST_WORDS = 10
+"""No more words mark criteria."""
 
 NUMBER = "N"
 """Stands for a number that only the user knows."""
@@ -57,12 +63,22 @@ class Answer:
     @property
     def option(self) -> tuple[str, str]:
         """The option of the command that says it, and its value."""
-        return (self.role, self.value) if self.role in ("scale", "pass", "better") else ("map", self.text)
+        is_scale = self.role == "scale" and read_scale(self.value) is not None
+        is_mark = self.role == "pass" and read_number(self.value) is not None
+        is_own = is_scale or is_mark or self.role == "better"
+        return (self.role, self.value) if is_own else ("map", self.text)
 
     @property
     def text(self) -> str:
         """The value of `--map`."""
         return f"{self.role}={self.value}"
+
+
+def merge(answers: Sequence[Answer], more: Sequence[Answer]) -> tuple[Answer, ...]:
+    """Return answers with more of them, which replace those that they contradict."""
+    replaced = {answer.role for answer in more} & {"scale", *_PLACES, *_VALUES}
+    kept = [answer for answer in answers if answer.role not in replaced]
+    return tuple(dict.fromkeys((*kept, *more)))
 
 
 @dataclass(frozen=True)
@@ -155,8 +171,7 @@ class Draft:
         named = [place for place in self.around if split_pointer(place)[-1] == name]
         if len(named) == 1:
             return named[0]
-        there = [*self.own, *self.around]
-        listed = join_words([f"`{visible(each)}`" for each in there])
+        listed = list_names([visible(each) for each in (*self.own, *self.around)], _MOST_KEYS)
         raise AnswerError(f"the files have no key `{visible(name)}`; they have {listed}")
 
     def list_values(self, name: str) -> list[Any]:
@@ -280,15 +295,19 @@ class Draft:
         if self.candidate:
             found = [question for question in self.candidate.open if not self._is_settled(question, unused)]
         for view in self.views:
-            found += [Question(view.path, view.unscorable, view=view)] if view.unscorable else []
-            found += [Question(place, reason, view=view) for place, reason in view.doubts]
+            if view.unscorable:
+                found.append(Question(view.document, view.path, view.unscorable, view=view))
+            found += [Question(view.document, place, reason, view=view) for place, reason in view.doubts]
         known = self.used | {*_as_list(self.table.get("unused", ()))}
         asked = [key for key in self.candidate.left_over.asked if key not in known] if self.candidate else []
         if self.candidate and asked and self.views:
             listed = join_words([f"`{visible(name)}`" for name in asked])
             reason = f"{listed} of the criteria may bear on the score, and nothing says how"
-            found.append(Question(self.candidate.paths[0], reason, tuple(asked)))
-        return list({(each.place, each.reason): each for each in found}.values())
+            found.append(Question(self.candidate.document, self.candidate.paths[0], reason, tuple(asked)))
+        firsts: dict[object, Question] = {}
+        for question in found:
+            firsts.setdefault(question.keys or (question.place, question.reason), question)
+        return list(firsts.values())
 
     @cached_property
     def used(self) -> set[str]:
@@ -329,7 +348,7 @@ class Draft:
         for view in self.views:
             if any(found.role is Role.NEGATIVE for found in self._list_unmapped(view)):
                 return True
-        gates = [name for name in _as_list(self.table.get("gate", ())) if isinstance(name, str)]
+        gates = self.candidate.columns.names(Role.GATE) if self.candidate else ()
         flags = [value for name in gates for value in self.list_values(name)]
         return bool(flags) and all(isinstance(flag, bool) for flag in flags)
 
@@ -349,10 +368,13 @@ class Draft:
         part = part / 100 if part > max(high, 1) else part
         turned = self.table.get("better") == "lower"
         marks = (high - part * (high - low) if turned else low + part * (high - low), part * high)
+        is_stated = self.candidate is None or self.candidate.written.get("pass") == place
+        others = () if is_stated else (Answer("unused", place),)  # an earlier answer names the place
         for mark in dict.fromkeys(marks) if part <= 1 else ():
-            yield Way((Answer("pass", f"{float(mark):g}"),), f"an answer passes from {float(mark):g} on")
+            effect = f"an answer passes from {float(mark):g} on"
+            yield Way((Answer("pass", f"{float(mark):g}"), *others), effect)
         if part == 1:
-            yield Way((Answer("pass", str(high)),), f"an answer passes with {high}")
+            yield Way((Answer("pass", str(high)), *others), f"an answer passes with {high}")
 
     def _list_words(self, view: View) -> Iterator[Way]:
         """Yield the scores that levels with words may have, in their order."""
@@ -375,27 +397,47 @@ class Draft:
         key, is_around = self._place(question, view)
         if not key:
             return
-        shown = visible(split_pointer(key)[-1] if is_around else key)
         role, value = self._find_role(question, view)
+        ways: list[Way] = []
         if role is Role.DIRECTION:
             lower = Answer("better", "lower")
             if question not in self.put([lower]).questions:  # all criteria say so
-                yield Way((lower, Answer("unused", key)), "the lowest score is the best")
-        elif is_around and role in (Role.PASS, Role.VERDICT):
-            yield Way((Answer("pass", key),), f"`{shown}` is the lowest score that passes")
-        elif not is_around and role is Role.WEIGHT and isinstance(value, str) and read_percent(value) is None:
-            words = [Answer("weights", f"{word}={NUMBER}") for word in self.list_values(key)]
-            effect = f"`{shown}` is the weight, with your numbers in the place of {NUMBER}"
-            yield Way((Answer("weight", key), *words), effect)
-        elif not is_around and role in (Role.WEIGHT, Role.LEVELS):
-            yield Way((Answer(role.value, key),), f"`{shown}` has the {role.value}")
-        elif not is_around and role in (Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT):
-            setting = "negative" if role is Role.NEGATIVE else "gate"
-            word = f"{key}={_write(value)}" if isinstance(value, str) or value is False else key
-            what = "costs points" if role is Role.NEGATIVE else "must be met"
-            yield Way((Answer(setting, word),), f"what `{visible(word.replace('=', ': '))}` marks {what}")
+                ways.append(Way((lower, Answer("unused", key)), "the lowest score is the best"))
+        elif is_around:
+            ways += self._list_pass_marks(key, view) if role in (Role.PASS, Role.VERDICT) else ()
+        elif way := self._find_way(key, role, value):
+            ways.append(way)
         if key not in {*_as_list(self.table.get("levels", ())), *_as_list(self.table.get("outcome", ()))}:
-            yield _leave_out([key])
+            ways.insert(0 if is_around and "pass" in self.table else len(ways), _leave_out([key]))
+        yield from ways
+
+    def _list_pass_marks(self, key: str, view: View) -> Iterator[Way]:
+        """Yield the pass marks at a key around criteria or in it, each in the place of the one that the table has."""
+        old = self.table.get("pass")
+        others = (Answer("unused", old),) if isinstance(old, str) and old != key else ()
+        for mark in [key, *(place for place in self.around if place.startswith(f"{key}/"))]:
+            if any(is_amount(view.document.value(path)) for path, _ in expand(view.document.data, mark)):
+                effect = f"`{visible(mark.removeprefix('/'))}` is the lowest score that passes"
+                yield Way((Answer("pass", mark), *others), effect)
+
+    def _find_way(self, key: str, role: Role | None, value: Any) -> Way | None:
+        """Return what a key of criteria is if it is what it seems."""
+        shown = visible(key)
+        if role is Role.WEIGHT and isinstance(value, str) and read_percent(value) is None:
+            numbers = [Answer("weights", f"{word}={NUMBER}") for word in self.list_values(key)]
+            effect = f"`{shown}` is the weight, with your numbers in the place of {NUMBER}"
+            return Way((Answer("weight", key), *numbers), effect)
+        if role in (Role.WEIGHT, Role.LEVELS):
+            return Way((Answer(role.value, key),), f"`{shown}` has the {role.value}")
+        words = {each for each in self.list_values(key) if isinstance(each, str)}
+        if role not in (Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT) or len(words) > _MOST_WORDS:  # names
+            return None
+        setting = "negative" if role is Role.NEGATIVE else "gate"
+        if setting == "gate" and is_amount(value):
+            return Way((Answer(setting, key),), f"a criterion must reach its `{shown}`")
+        word = f"{key}={_write(value)}" if isinstance(value, str) or value is False else key
+        what = "costs points" if setting == "negative" else "must be met"
+        return Way((Answer(setting, word),), f"what `{visible(word.replace('=', ': '))}` marks {what}")
 
     def _place(self, question: Question, view: View) -> tuple[str, bool]:
         """Return the key in the place of a question, and whether it stands around the criteria."""

@@ -15,7 +15,7 @@ from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import adds_up
 from rubric_lint.shapes.shape import Shape
-from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over
+from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over, generalize
 from rubric_lint.shapes.vocabulary import Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -59,6 +59,7 @@ class Question:
     rubric that it is about, if the reading of that asks it.
     """
 
+    document: Document = field(compare=False)
     place: Path
     reason: str
     keys: tuple[str, ...] = ()
@@ -269,21 +270,28 @@ class Candidate:
         """What the file leaves open, the first of which is the reason not to score it."""
         found = list(self.open)
         for view in self.views:
-            found += [Question(place, reason) for place, reason in view.doubts]
-            found += [Question(view.path, view.unscorable)] if view.unscorable else []
+            found += [Question(view.document, place, reason) for place, reason in view.doubts]
+            found += [Question(view.document, view.path, view.unscorable)] if view.unscorable else []
         return list(dict.fromkeys(found))
 
     def _list_open(self) -> Iterator[Question]:
-        path = self.groups[0].path
+        document, path = self.document, self.groups[0].path
         for names in self.columns.rivals.values():
             listed = join_words([f"`{shorten(name)}`" for name in names], "or")
             reason = f"nothing says which of {listed} is the weight of a criterion; {_ADOPT}"
-            yield Question(path, reason, names, "weight")
+            yield Question(document, path, reason, names, "weight")
         if self.columns.has(Role.TEXTS):
             lists = join_words([f"`{shorten(name)}`" for name in self.columns.names(Role.TEXTS)])
             reason = f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
-            yield Question(path, reason, self.columns.names(Role.TEXTS), "outcome")
+            yield Question(document, path, reason, self.columns.names(Role.TEXTS), "outcome")
         for sibling in self.siblings:
             name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
             reason = f"`{name}` may hold criteria too, and is not read; {_ADOPT}"
-            yield Question(sibling, reason, (pointer(sibling),))
+            own = max((group.path for group in self.groups), key=lambda path: len(_share(path, sibling)))
+            yield Question(document, sibling, reason, (pointer(generalize(sibling, self.at, own)),))
+
+
+def _share(path: Path, other: Path) -> Path:
+    """Return the steps with which two places begin."""
+    length = next((at for at, steps in enumerate(zip(path, other, strict=False)) if steps[0] != steps[1]), len(path))
+    return path[:length]

@@ -360,6 +360,7 @@ class _ColumnReader:
             return
         taken = self.taken
         short = [key for key in self.keys if key not in taken and self._are_ids(key)]
+        short = [key for key in short if not any(is_statement(entry.get(key)) for entry in self.judged)] or short
         if len(short) == 1:
             self.roles[Role.ID] = tuple(short)
 

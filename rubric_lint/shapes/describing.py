@@ -10,6 +10,7 @@ from rubric_lint.format.rubric import build_rubric
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.format.view import View
 from rubric_lint.shapes.candidate import Candidate, Sign
+from rubric_lint.shapes.places import is_container
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.shape import YES_NO
 from rubric_lint.shapes.understand import Hints, understand_all
@@ -30,7 +31,11 @@ def _choose(candidates: Sequence[Candidate]) -> list[Candidate]:
     found = [each for each in candidates if not (each.is_apart or _asks_only(each))]
     told = [each for each in found if each.columns.has_text]
     sure = [each for each in told if each.is_rubric or each.is_near]
-    marked = [each for each in told if each.groups[0].is_marked or each.are_texts or Sign.NAME in each.signs]
+    marked = [
+        each
+        for each in told
+        if each.groups[0].is_marked or each.are_texts or Sign.NAME in each.signs or is_container(each.groups[0].key)
+    ]
     return sure or marked or [each for each in found if Sign.NAME in each.signs or each.is_near]
 
 

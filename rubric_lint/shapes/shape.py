@@ -236,6 +236,8 @@ def _find_in_marks(table: Mapping[str, Any], ends: list[int]) -> Iterator[tuple[
             yield "pass", f"{passes} is not a score from {low} and below {high}, the `scale`"
         elif not is_turned and not low < passes <= high:
             yield "pass", f"{passes} is not a score above {low} and up to {high}, the `scale`"
+    if is_turned and table.get("scale") == YES_NO:
+        yield "better", '"lower" is for scores on a scale, and these criteria are met or not'
     if is_turned and combine == "share":
         yield "better", '"lower" does not go with `combine = "share"`, as an answer gets points for high scores'
 

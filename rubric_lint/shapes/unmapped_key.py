@@ -47,7 +47,7 @@ class UnmappedKey:
         """What is said of it where a table of the settings describes the criteria, or can."""
         named = f"`{pointer(self.place)}`" if self.is_around else f"`{self.name}`"  # a name is that of a field
         if self.quote:
-            advice = f'write `better = "lower"` into a table of the settings, or name {named} under `unused`'
+            advice = f"run `rubric-lint adopt FILE`, or name {named} under `unused` in a table of the settings"
             return f"{self.subject}; {advice}"
         table = "in a table of the settings, which `rubric-lint adopt FILE` writes,"
         return f"{self.subject}, and is not read; {table} {self._advise(named if self.is_around else 'it')}"

@@ -25,7 +25,7 @@ from rubric_lint.report.show import ShowText
 from rubric_lint.run.console import complain
 from rubric_lint.run.given import Input, read_given
 from rubric_lint.run.summary import counted
-from rubric_lint.shapes.answers import NUMBER, ROLES, Answer, AnswerError, Draft, Way, read_number
+from rubric_lint.shapes.answers import NUMBER, ROLES, Answer, AnswerError, Draft, Way, merge, read_number
 from rubric_lint.shapes.answers import read_scale as read_scale_text
 from rubric_lint.shapes.candidate import TITLE, Candidate, Question
 from rubric_lint.shapes.reading import find_shapes
@@ -106,7 +106,7 @@ def describe_format(given: Given) -> int:
         _complain_of_known(each)
     new = [each for each in files if is_again or not each.title]
     if not new:
-        return Exit.CLEAN
+        return Exit.FOUND if any(each.doubts for each in files) else Exit.CLEAN
     folders = [str(File(each.input.path).parent) for each in new]
     named = given.config if given.output in {None, STDIN} else given.output
     places = {choose_file(str(File(named).absolute()) if named else finder.for_folder(each).origin) for each in folders}
@@ -149,7 +149,7 @@ class _Adoption:
             chosen = self._ask(asked[1], answers, ways, self.find_faults(drafts))
             if not chosen:
                 return self._stop()
-            answers = (*answers, *chosen)
+            answers = merge(answers, chosen)
             drafts = self.draft(answers)
         for draft in drafts:
             if wrong := next((wrong for _, wrong in find_contradictions(draft.table)), ""):
@@ -243,7 +243,7 @@ class _Adoption:
         for way in dict.fromkeys(draft.list_ways(question)):
             if way.is_whole:
                 try:
-                    after = self.draft((*answers, *way.answers))
+                    after = self.draft(merge(answers, way.answers))
                 except AnswerError:
                     continue
                 if question in after[at].questions or self._find_new_faults(before, after):
@@ -252,21 +252,21 @@ class _Adoption:
         return sorted(found, key=lambda way: not way.is_whole)
 
     def _place(self, question: Question) -> str:
-        document = question.view.document if question.view else next(iter(self.owners))
-        return f"{self.owners[document].input.label}{_word_place(document, question.place)}"
+        place = _word_place(question.document, question.place)
+        return f"{self.owners[question.document].input.label}{place}"
 
     def _tell(
         self, drafts: Sequence[Draft], question: Question, answers: tuple[Answer, ...], ways: Sequence[Way]
     ) -> int:
         """Say what is open first, and with which command it is answered."""
         if not ways:
-            reason = name_in(question.reason, self.files[0].input.path)
-            complain(f"{self._place(question)}: {reason}; no option of adopt answers this, so change the file")
+            subject = f"{self._place(question)}: {_word_question(question)}"
+            complain(f"{subject}; no option of adopt answers this, so change the file")
             return self._stop()
         complain(f"{self._place(question)}: {_word_question(question)}")
         for way in ways:
             click.echo(visible(f"  if {way.effect}:"), err=True)
-            click.echo(f"    {self._suggest((*answers, *way.answers))}", err=True)
+            click.echo(f"    {self._suggest(merge(answers, way.answers))}", err=True)
         rest = len({(each.place, each.reason) for draft in drafts for each in draft.questions}) - 1
         if rest:
             complain(f"{counted(rest, 'more question')} may follow")
@@ -277,8 +277,6 @@ class _Adoption:
         for answer in answers:
             name, value = answer.option
             options.setdefault(name, []).append(value)
-        if "scale" in options:
-            options["scale"] = options["scale"][-1:]
         given = self.given
         kept = {"name": given.name, "output": given.output, "stdin_filename": given.stdin_filename, **given.settings}
         return suggest("adopt", *given.files, **options, **kept)
@@ -298,7 +296,7 @@ class _Adoption:
                 return ()
             try:
                 chosen = _read_choice(text, ways)
-                new = self._find_new_faults(before, self.draft((*answers, *chosen)))
+                new = self._find_new_faults(before, self.draft(merge(answers, chosen)))
             except (click.BadParameter, AnswerError) as fault:
                 complain(str(fault))
                 continue
@@ -439,8 +437,12 @@ def _may_be_described(view: View, *, is_in_doubt: bool) -> bool:
 
 
 def _word_left(given: _Given, drafts: Iterable[Draft]) -> Iterator[str]:
-    """Say which keys of a file are not used."""
+    """Say which keys of a file are not used, and that a scale of 0 to 1 has two scores."""
     for draft in drafts:
+        entries = [entry for view in draft.views for entry in view.data if view.document in given.documents]
+        scales = [entry["levels"] for entry in entries if isinstance(entry, dict) and "levels" in entry]
+        if any(scale == [{"level": 0}, {"level": 1}] for scale in scales):
+            yield f"{given.input.label}: on its scale of 0 to 1, a judge gives 0 or 1: only whole numbers count"
         left = draft.candidate.left_over if draft.candidate else None
         inside = left.inside if left else ()
         around = left.beside if left else ()
