@@ -14,11 +14,23 @@ from ruamel.yaml import YAML
 
 from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.entries import as_entries, make_sound
+from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_models
 
 
-@pytest.mark.parametrize("dialect", [*SAMPLES, "agentv-a0", "agentv-a1", "agentv-a2", "agentv-texts"])
+REFUSED = ("hermes", "ai-rubric")
+"""The dialects whose levels have no texts, or whose scores no average gives."""
+
+
+@pytest.mark.parametrize("dialect", REFUSED)
+def test_what_version_2_cannot_say_is_refused(dialect):
+    ((called, before),) = read(SAMPLES[dialect].text, SAMPLES[dialect].file).items()
+    with pytest.raises(ExportError):
+        make_sound(called, before)
+
+
+@pytest.mark.parametrize("dialect", [*sorted(SAMPLES.keys() - REFUSED), "agentv-a0", "agentv-a1", "agentv-a2", "agentv-texts"])
 def test_every_dialect_comes_in_as_version_2(dialect):
     """What is imported lints without errors and means what it did, but for the criteria that version 2 cannot weigh."""
     text, name = (SAMPLES[dialect].text, SAMPLES[dialect].file) if dialect in SAMPLES else OURS[dialect]

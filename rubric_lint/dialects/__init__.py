@@ -160,6 +160,14 @@ FAMILIES = (
         files_have=((b"is_positive", b"criterion"), (b"is_positive", b"must")),
         is_table=True,
     ),
+    Family(
+        "reward_lens",
+        (("polarity", "criteria", "text"),),
+        files_have=((b"polarity", b"criteria", b"text"),),
+        is_table=True,
+    ),
+    Family("hermes", (("evidence_instructions",),), files_have=((b"evidence_instructions",),), is_table=True),
+    Family("ai_rubric", (("is_critical", "children"),), files_have=((b"is_critical", b"children"),), is_table=True),
     Family("paperbench", (("sub_tasks",),), files_have=((b"sub_tasks", b"requirements"),)),
     Family("tolokaforge", (("llm_judge", "criteria"),), is_table=True),
 )
