@@ -183,6 +183,7 @@ _NAMED_MISSES = (
     (b"extraction", b"judge", b"prompt"),
     (b"anchors", b"rubric", b"output"),
     (b"dimension", b"dimensions", b"criteria"),
+    (b'"criterion_id"', b'"scoring_type"'),
 )
 """The words that files have together whose criteria are in a prompt or in several places: see `named_misses`."""
 

@@ -9,6 +9,7 @@ from rubric_lint.text.path import Path
 from rubric_lint.text.tree import parts_of
 
 _AS_CRITERIA = Step("rewrite", "write what it asks for as criteria below `rubrics` in a file of its own")
+_AS_LIST = Step("rewrite", "write the lines as one list into a JSON file, and run `rubric-lint adopt` on it")
 _IN_A_PROMPT = "is a prompt, and criteria in a prompt are not checked;"
 
 
@@ -17,6 +18,8 @@ def find_named(document: Document) -> Iterator[tuple[Path, str, Step]]:
     data = document.data
     if not isinstance(data, dict):
         return
+    if not document.number and {"criterion_id", "scoring_type"} <= data.keys():
+        yield (), "evalkit writes a criterion a line, and criteria of several lines are not read together;", _AS_LIST
     graders, judge, criteria = data.get("graders"), data.get("judge"), data.get("criteria")
     if _has_any(graders, "kind", "model_judge"):
         yield ("graders",), f"what a grader of Letta Evals judges by {_IN_A_PROMPT}", _AS_CRITERIA
