@@ -86,6 +86,17 @@ def test_what_is_nearly_a_home_made_rubric_is_told_with_the_way_on(name, text, l
     said([each.reason for each in result.unread])
 
 
+NAMED = TABLES["NAMED"]
+
+
+@pytest.mark.parametrize(("name", "text", "line"), NAMED.values(), ids=NAMED)
+def test_a_system_whose_criteria_are_in_a_prompt_or_in_two_places_is_named(name, text, line, said):
+    result, rubrics = see(name, text)
+    assert (rubrics, result.findings) == ([], ())
+    assert [(each.line, each.is_known) for each in result.unread] == [(line, True)]
+    said([each.reason for each in result.unread])
+
+
 NOT_READ = TABLES["NOT_READ"]
 
 

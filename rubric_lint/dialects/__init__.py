@@ -161,6 +161,14 @@ FAMILIES = (
         files_have=((b"is_positive", b"criterion"), (b"is_positive", b"must")),
         is_table=True,
     ),
+    Family(
+        "reward_lens",
+        (("polarity", "criteria", "text"),),
+        files_have=((b"polarity", b"criteria", b"text"),),
+        is_table=True,
+    ),
+    Family("hermes", (("evidence_instructions",),), files_have=((b"evidence_instructions",),), is_table=True),
+    Family("ai_rubric", (("is_critical", "children"),), files_have=((b"is_critical", b"children"),), is_table=True),
     Family("paperbench", (("sub_tasks",),), files_have=((b"sub_tasks", b"requirements"),)),
     Family("tolokaforge", (("llm_judge", "criteria"),), is_table=True),
 )
@@ -170,6 +178,15 @@ AGENTV = next(family for family in FAMILIES if family.module == "agentv")
 # Graders of OpenAI by which a model judges are only reported as not read.
 _GRADERS = (b"label_model", b"score_model")
 _GRADERS_IN_PROGRAMS = re.compile(rb"""["'](?:label|score)_model\\?["']|(?:Label|Model)Grader\(""")
+
+_NAMED_MISSES = (
+    (b"model_judge", b"graders"),
+    (b"extraction", b"judge", b"prompt"),
+    (b"anchors", b"rubric", b"output"),
+    (b"dimension", b"dimensions", b"criteria"),
+    (b'"criterion_id"', b'"scoring_type"'),
+)
+"""The words that files have together whose criteria are in a prompt or in several places: see `named_misses`."""
 
 _OUR_SIGNS = (
     *(b"rubric", b"Rubric", b"RUBRIC"),
@@ -195,7 +212,7 @@ def _core_of(sign: str, cores: tuple[str, ...]) -> str:
 # The signs of YAML and JSON, words that a file has together, by what is looked for first.
 _groups: dict[bytes, list[tuple[bytes, ...]]] = {}
 _alone = [(sign,) for sign in (*_OUR_SIGNS, *_GRADERS)]
-for _words in (*_alone, *(words for family in FAMILIES for words in family.files_have)):
+for _words in (*_alone, *_NAMED_MISSES, *(words for family in FAMILIES for words in family.files_have)):
     _groups.setdefault(_core_of(_words[0].decode(), _CORES_OF_FILES).encode(), []).append(_words)
 _SIGNS = _groups.items()
 
@@ -224,6 +241,11 @@ _NAMES_FILES = re.compile(
     rb"""|^[ \t]*-[ \t]+(?:["']?[^\s:{"']+["']?|.*\.(?:jsonl?|ya?ml|csv|[cm]?js|py)["']?)[ \t\r]*$"""
     rb"""|\binclude["']?[ \t]*:"""
 )
+
+
+def has_words_of_named(text: str) -> bool:
+    """Return whether a text has the words of a system that is only named in a near miss."""
+    return any(all(word.decode() in text for word in words) for words in _NAMED_MISSES)
 
 
 SUITES = ("eval.yaml", "eval.yml", "suite.yaml", "suite.yml")

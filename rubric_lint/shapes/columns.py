@@ -20,6 +20,7 @@ from rubric_lint.shapes.scores import (
     read_ends_in_text,
     read_levels,
     read_percent,
+    read_score,
 )
 from rubric_lint.shapes.shape import Names, is_star, split_words, star_pattern
 from rubric_lint.shapes.vocabulary import SETS, Containers, Fields
@@ -317,6 +318,11 @@ class _ColumnReader:
     def _read_texts(self) -> None:
         known = [name for name in Fields.text if not self._is_asked(name)]
         self._take(Role.TEXT, known, is_prose, blank=True)
+        if NAMES.issuperset(self.names(Role.TEXT)):  # a text of one word is one too where its key says so
+            sure = [name for name in known if name in Fields.sure]
+            words = choose(self.judged, [name for name in sure if name in self.keys], _is_word)
+            if words and is_most(self.judged, words, _is_word):
+                self.roles[Role.TEXT] = words
         named = self.names(Role.TEXT)
         if NAMES.issuperset(named) and (guess := self._guess_text()):
             self.roles[Role.TEXT] = (guess,)
@@ -376,6 +382,10 @@ class _ColumnReader:
 def _find_held(entries: Sequence[Entry], names: Names) -> list[str]:
     """Return those of some names that entries have."""
     return [name for name in names if any(name in entry for entry in entries)]
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and read_score(value.strip()) is None
 
 
 _LONGEST_ID = 40

@@ -38,6 +38,8 @@ class Fields:
         expectation label good_anchor title name rubric_name name_en
         """
     )
+    sure: Final = frozenset(_split("description desc criterion definition requirement statement"))
+    """Those of a text, whose values may have one word."""
     weight: Final = _split("weight points max_points max_score score importance")
     points: Final = _split("points max_points max_score score")
     levels: Final = _split(

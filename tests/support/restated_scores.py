@@ -232,6 +232,48 @@ def tessl(draw: Any) -> Case:
 
 
 @st.composite
+def reward_lens(draw: Any) -> Case:
+    """The weighted mean of how far each criterion is satisfied; one to avoid is satisfied by what is absent."""
+    worth = draw(some(positive))
+    avoided = [draw(st.booleans()) for _ in worth]
+    words = ["avoid" if each else "include" for each in avoided]
+    items = [
+        {"id": f"c{at}", "text": f"Says part {at}", "weight": each, "polarity": word}
+        for at, (each, word) in enumerate(zip(worth, words, strict=True))
+    ]
+
+    def score(met: Sequence[int]) -> Result:
+        satisfied = [int(bool(rank) != is_avoided) for rank, is_avoided in zip(met, avoided, strict=True)]
+        return points(worth, satisfied), None
+
+    return Case("a.json", json.dumps({"criteria": items}), [2] * len(worth), score)
+
+
+@st.composite
+def hermes(draw: Any) -> Case:
+    """The weighted mean of scores from 0 to 10; some are kept between 3 and 7, which is not done here."""
+    worth = draw(some(positive))
+    hedged = draw(st.integers(-len(worth), len(worth) - 1))
+    items = [
+        {"id": f"c{at}", "description": "Says why", "weight": each, "evidence_instructions": "x", "hedge": at == hedged}
+        for at, each in enumerate(worth)
+    ]
+
+    def score(ranks: Sequence[int]) -> Result:
+        total = sum(exact(each) * rank / 10 for each, rank in zip(worth, ranks, strict=True))
+        return total / sum(map(exact, worth)), None
+
+    return Case("a.json", json.dumps({"dimensions": items}), [11] * len(worth), None if hedged >= 0 else score)
+
+
+@st.composite
+def ai_rubric(draw: Any) -> Case:
+    """A critical node fails what is above it, which no average does."""
+    nodes = [{"name": f"c{at}", "description": "Says why", "is_critical": draw(st.booleans())} for at in range(2)]
+    return Case("a.json", json.dumps({"root": {"name": "r", "children": nodes}}), [2, 2], None)
+
+
+@st.composite
 def task_rubrics(draw: Any) -> Case:
     """The points of what is met by those that can be earned, at least 0; of a trap they are below 0."""
     worth = draw(some(signed).filter(any))
@@ -554,6 +596,9 @@ CASES: dict[str, st.SearchStrategy[Case]] = {
     "swe-atlas": swe_atlas(),
     "task-rubrics": task_rubrics(),
     "tessl": tessl(),
+    "reward-lens": reward_lens(),
+    "hermes": hermes(),
+    "ai-rubric": ai_rubric(),
     "tolokaforge": tolokaforge(),
     "trpc-agent": trpc_agent(),
     "verifiers": verifiers(),

@@ -78,9 +78,19 @@ def find(document: Document, name: str, *, is_named: bool = False) -> Iterator[V
     for path in places:
         if _is_rubric(document, path, table.found, is_named=is_named):
             if table.shape:
-                yield from read_shape(document, replace(table.shape, criteria=pointer(path)), table.dialect)
+                shape = replace(table.shape, criteria=pointer(path))
+                refused = _word_refusal(document.value(path), table.view)
+                for view in read_shape(document, shape, table.dialect):
+                    yield replace(view, unscorable=refused) if refused else view
             else:
                 yield _read(document, path, table)
+
+
+def _word_refusal(items: list[Any], view: Mapping[str, Any]) -> str:
+    """Return why a rubric is not scored: its system combines scores otherwise, with some mark or always."""
+    marks = view.get("refuses", {})
+    is_marked = any(isinstance(item, dict) and _find_mark(item, marks) for item in items)
+    return str(view["refused"]) if "refused" in view and (is_marked or not marks) else ""
 
 
 def _is_rubric(document: Document, path: Path, found: Mapping[str, Any], *, is_named: bool) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rubric_lint.dialects import has_words_of_named
 from rubric_lint.dialects.search.documents import may_hold_scale
 from rubric_lint.dialects.search.locate import (
     Search,
@@ -114,8 +115,9 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         return []
     document = repeat_in_cases(document)
     taken = {location.path for location in found.rubrics}
-    if found.is_foreign and not taken:
-        return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
+    of_others = [] if taken else _find_of_others(document, found)
+    if of_others:
+        return of_others
     noticed: list[tuple[Path, Part, str | _Advice, bool]] = []
     for location in found.rubrics:
         if location.view is None:
@@ -151,6 +153,18 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     unread = [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
     unread = list(dict.fromkeys(unread))  # aliases repeat some
     return unread or ([] if taken or lost or found.is_claimed else list(_find_prompts(document)))
+
+
+def _find_of_others(document: Document, found: Search) -> list[Unread]:
+    """Return what is told of a file that another tool has, or of a system whose criteria are not read."""
+    if found.is_foreign:
+        return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
+    if found.is_claimed or not has_words_of_named(document.quick_text):
+        return []
+    from rubric_lint.dialects.search import named_misses  # noqa: PLC0415  (few files have the words)
+
+    named = [(path, _Advice(problem, (step,))) for path, problem, step in named_misses.find_named(document)]
+    return [_make_unread(document, path, Part.KEY, advice, is_known=True) for path, advice in named]
 
 
 def _is_told(path: Path, lost: set[Path], told: set[Path]) -> bool:
