@@ -21,6 +21,7 @@ from rubric_lint.dialects.tables.cells import (
 )
 from rubric_lint.messages import find_near, join_words, list_names, shorten
 from rubric_lint.shapes.columns import is_statement
+from rubric_lint.shapes.doubts import is_gate
 from rubric_lint.shapes.scores import is_prose
 from rubric_lint.shapes.shape import split_words
 from rubric_lint.shapes.vocabulary import SETS, Fields, Headers, LevelWords
@@ -32,8 +33,8 @@ FIELDS: Mapping[str, str] = {
     "share": "Not read if there are weights: shares follow from them.",
     "required_min_score": "The lowest score that does not fail the answer: `7`, `7 of 10`, `must be met`.",
     "required_min_level": "The lowest level that does not fail the answer.",
-    "minimum": "One of these two, whichever the scale needs; or `yes` and `no`, as for `required`.",
-    "required": "Whether a checklist criterion must be met: `yes` or `no`.",
+    "minimum": "One of these two, whichever the scale needs.",
+    "required": "Whether a checklist criterion must be met: `yes` or `no`. Words such as `critical` say so too.",
     "score_range": "The scores of the band in this row.",
     "level": "The number of the level in this row.",
     "name": "The name of the level in this row.",
@@ -172,9 +173,9 @@ def _is_level_word(title: str) -> bool:
     return fold(title.partition("(")[0]) in LevelWords.words
 
 
-def is_weight(word: str) -> bool:
-    """Return whether a word of a header is a weight and nothing else: points may also be scores."""
-    return _find_meanings(word)[:1] == ["weight"] and fold(word.partition("(")[0]) not in {*_SCORED, *_HIGHEST}
+def is_points(word: str) -> bool:
+    """Return whether a word of a header may be a weight, and scores as well: `Points`, `Max`."""
+    return "weight" in _find_meanings(word) and fold(word.partition("(")[0]) in _SCORED | _HIGHEST
 
 
 def is_known(word: str) -> bool:
@@ -259,6 +260,9 @@ class _ColumnReader:
             is_named = step.is_level and not step.name and find_step(cell.value) is None
             return [], step._replace(name=" ".join(cell.value.split())) if is_named else step
         meanings = _find_meanings(cell.value)
+        cells = self._cells(column)
+        if is_gate(word) and cells and all(each.text.strip().casefold() in ANSWERS for each in cells):
+            meanings = ["required"]
         step = None if meanings else find_step(cell.value)
         if not meanings and step is None:
             self.unknown.append(column)
@@ -281,11 +285,7 @@ class _ColumnReader:
         self.fields[to] = self.fields.pop(field)
 
     def _read_marks(self) -> None:
-        """Tell flags from minimums, shares from weights, and names of levels from criteria."""
-        if "minimum" in self.fields and "required" not in self.fields:
-            cells = self._cells(self.fields["minimum"])
-            if cells and all(cell.text.strip().casefold() in ANSWERS for cell in cells):
-                self._move("minimum", "required")
+        """Tell shares from weights, and names of levels from criteria."""
         if "share" in self.fields and "weight" not in self.fields:
             self._move("share", "weight")
         elif "share" in self.fields:

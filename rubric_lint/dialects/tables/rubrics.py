@@ -33,8 +33,8 @@ from rubric_lint.dialects.tables.columns import (
     find_step,
     fold,
     is_own,
+    is_points,
     is_unscored,
-    is_weight,
     read_columns,
 )
 from rubric_lint.format.criterion import HIGHEST, LOWEST
@@ -445,13 +445,12 @@ class _Reader:
             values = {"weight": shorten(texts[other]), "other": shorten(texts[0]), "line": cells[0].place.short}
             raise TableError(cells[other].place, WEIGHT.messages["two-kinds"].format(**values))
         title = self.columns.title("weight")
-        is_own = not title or is_weight(title)
         ranges = [find_range(cell.value) for cell in cells]
         has_scale = bool(self.columns.steps or self.columns.has_scale or self.table.parts)
-        if not is_own and None not in ranges and len({*ranges}) == 1 < len(ranges):
+        if is_points(title) and None not in ranges and len({*ranges}) == 1 < len(ranges):
             message = f"`{shorten(cells[0].value)}` is the scale of each criterion, and nothing says what earns a score"
             raise TableError(cells[0].place, f"{message}; write a column for each score")
-        if not is_own:
+        if is_points(title):
             told = f"column `{shorten(title)}` is read as the weight"
             told += "" if has_scale else ", and each criterion is met or not"
             self.notes.append(Note(self.columns.place("weight"), told))
