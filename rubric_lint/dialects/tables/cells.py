@@ -184,6 +184,11 @@ def _correct(text: str) -> str:
     return f"; write {whole}, or {point} with a point" if whole else f"; write {point}, with a point"
 
 
+def is_date(text: str) -> bool:
+    """Return whether a text is a date, which spreadsheets make of ranges."""
+    return _DATE.fullmatch(text) is not None
+
+
 def find_amount(text: str) -> str | None:
     """Return the number of a weight as people write it: `20 points`, `0-20`, `/20`, `x2`, `25%`; None if it is none."""
     found = _AMOUNT.fullmatch(text.strip().strip("*"))
@@ -219,7 +224,7 @@ def read_range(cell: Cell) -> Range:
     if found := _OPEN.fullmatch(text):
         end = f"`{found['number'] or found['least']} to 10` or the end you mean"
         advice = f"it does not say where it ends; write {end}"
-    elif _DATE.fullmatch(text):
+    elif is_date(text):
         advice = f"it looks like a date: {DATE_ADVICE}"
     raise TableError(cell.place, f"`{shorten(text)}` is not a range of scores; {advice}")
 

@@ -17,12 +17,13 @@ from rubric_lint.dialects.tables.cells import (
     TableError,
     find_amount,
     find_range,
+    is_date,
     to_number,
 )
 from rubric_lint.messages import find_near, join_words, list_names, shorten
 from rubric_lint.shapes.columns import is_statement
 from rubric_lint.shapes.doubts import is_gate
-from rubric_lint.shapes.scores import is_prose
+from rubric_lint.shapes.scores import is_prose, split_score
 from rubric_lint.shapes.shape import split_words
 from rubric_lint.shapes.vocabulary import SETS, Fields, Headers, LevelWords
 
@@ -444,12 +445,11 @@ def _list_columns(table: Table) -> Iterator[int]:
     yield from named
 
 
-_NUMBER = r"-?\d{1,18}"
-_SCORE = r"(?P<number>-?\d{1,18}(?:\.\d{1,9})?)"
-_WORD = re.compile(r"(?P<word>level|lvl|scores?|points?|pts?)\s+(?P<rest>.+)", re.IGNORECASE)
-_BARE = re.compile(rf"{_SCORE}(?:/\d{{1,4}})?(?:\s*(?:points?|pts?\.?|marks?|stars?))?\s*[=:]?", re.IGNORECASE)
-_NAMED = re.compile(rf"(?P<number>{_NUMBER})\s*[:=.\N{{EN DASH}}\N{{EM DASH}}-]\s+(?P<name>(?!\d)\S.*)")
-_BRACKETED = re.compile(rf"(?P<number>{_NUMBER})\s*\((?P<name>(?![\d.])[^()]+)\)")
+_SCORE = re.compile(r"(?:scores?|points?)\s+(?=-?\d+\s*\D)", re.IGNORECASE)
+_OF_HIGHEST = re.compile(r"(?<=\d)\s?/\s?\d{1,4}\Z")
+_LEVEL = re.compile(r"(?:level|lvl)\b", re.IGNORECASE)
+_OTHERS = re.compile(r"[sgp]\s?\d", re.IGNORECASE)
+"""What numbers anything, such as `S1` and `P2`."""
 
 
 def is_unscored(cell: Cell) -> bool:
@@ -459,20 +459,13 @@ def is_unscored(cell: Cell) -> bool:
 
 def find_step(text: str) -> Step | None:
     """Return the scores that a text names, such as `0 to 3`, `level 4`, `Good (4)` or `5 pts`; else None."""
-    text = " ".join(re.sub(r"[*`]", "", text).split())
-    if word := _WORD.fullmatch(text):
-        rest = find_step(word["rest"])
-        is_level = word["word"].lower() in {"level", "lvl"}
-        is_whole = rest is None or (rest.range.lower == rest.range.upper and isinstance(rest.range.lower, int))
-        return rest and (None if is_level and not is_whole else rest._replace(is_level=is_level or rest.is_level))
-    if found := find_range(text.removesuffix("%").rstrip()):
+    text = _OF_HIGHEST.sub("", " ".join(re.sub(r"[*`]", "", text).split()))
+    if found := find_range(_SCORE.sub("", text).removesuffix("%").rstrip()):
         return Step(found)
-    if bare := _BARE.fullmatch(text):
-        number = to_number(bare["number"])
-        return Step(Range(number, number))
-    if named := _NAMED.fullmatch(text) or _BRACKETED.fullmatch(text):
-        number = to_number(named["number"])
-        return Step(Range(number, number), named["name"], is_level=True)
+    named = None if _OTHERS.match(text) or is_date(text) else split_score(text)
+    if named and not named[1][:1].isdigit():
+        number = to_number(str(named[0]))
+        return Step(Range(number, number), named[1], is_level=bool(named[1] or _LEVEL.match(text)))
     name, bracket, inside = text.removesuffix(")").rpartition("(")
     inner = find_step(inside) if text.endswith(")") and bracket and name.strip() else None
     if inner and not inner.name:
