@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import (
     ANSWERS,
     Cell,
+    Columns,
     Note,
-    Place,
     Range,
     Rescale,
-    Row,
+    Step,
     Table,
     TableError,
     find_amount,
@@ -82,68 +81,6 @@ _BEARING = frozenset().union(
 """Words of columns that bear on the score."""
 _NO_TEXT = frozenset().union(*(SETS[name] for name in ("against", "notes", "apart")))
 """Words of columns that never say what is judged."""
-
-
-class Step(NamedTuple):
-    """The scores that a header or a cell names, which are equal for a single one, and the name beside them, if any.
-
-    `is_level`: it says that they are a level.
-    """
-
-    range: Range
-    name: str = ""
-    is_level: bool = False
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The columns of a table: by field, those that are a step of a scale each, and notes on what is not read.
-
-    `header` are the cells that name them; `used` the folded words of those that an option names. `unknown` are the
-    headers of columns that are not read, `faults` the reasons why those of some may bear on the score.
-    """
-
-    fields: Mapping[str, int]
-    steps: tuple[tuple[int, Step], ...]
-    header: Row
-    notes: tuple[Note, ...] = ()
-    used: frozenset[str] = frozenset()
-    faults: tuple[TableError, ...] = ()
-    unknown: tuple[str, ...] = ()
-
-    def has(self, *fields: str) -> bool:
-        """Return whether there is a column for one of some fields."""
-        return any(field in self.fields for field in fields)
-
-    @property
-    def has_text(self) -> bool:
-        """Whether a column says what is judged."""
-        return self.has(*_TEXTS)
-
-    @property
-    def has_scale(self) -> bool:
-        """Whether a column says the score or the level of each row."""
-        return self.has("score_range", "level")
-
-    @property
-    def is_own_scale(self) -> bool:
-        """Whether the scores are those of our own format, from 0 to 10."""
-        return self.has("score_range") and fold(self.title("score_range")) == "score_range"
-
-    def cell(self, row: Row, field: str) -> Cell | None:
-        """Return the cell of a row for a field; None if the table has no such column, or the cell is empty."""
-        if field not in self.fields:
-            return None
-        cell = row.cell(self.fields[field])
-        return None if cell.is_empty else cell
-
-    def title(self, field: str) -> str:
-        """Return the header of a field."""
-        return self.header.cell(self.fields[field]).text
-
-    def place(self, field: str) -> Place:
-        """Return the place of the header of a field."""
-        return self.header.cell(self.fields[field]).place
 
 
 class Choices(NamedTuple):
@@ -258,7 +195,7 @@ class _ColumnReader:
             if step is None:
                 expected = f"{list_names(FIELDS, most=len(FIELDS))}, `level 4` or `score 0-3`"
                 raise TableError(cell.place, f"--map: `{asked}` is not a field; expected {expected}")
-            is_named = step.is_level and not step.name and find_step(cell.value) is None
+            is_named = not step.name and find_step(cell.value) is None
             return [], step._replace(name=" ".join(cell.value.split())) if is_named else step
         meanings = _find_meanings(cell.value)
         cells = self._cells(column)
@@ -355,15 +292,8 @@ class _ColumnReader:
                 self._move("id", "expected_outcome")
         if "number" in self.fields and not self.has("id"):
             self._move("number", "id")
-        self._prefer_distinct_names()
-        if not self.has("id", "level", "score_range") and (self.steps or self.has("weight", "minimum", "required")):
-            for column in self.unknown:
-                names = self._cells(column)
-                are_names = len({cell.text for cell in names}) == len(names) == len(self.rows)
-                if are_names and not any(find_amount(cell.text) for cell in names):
-                    self.unknown.remove(column)
-                    self.fields["id"] = column
-                    return
+        if not self.has("level", "score_range"):
+            self._read_ids()
 
     def _guess_text(self) -> None:
         """Read the column with the longest texts as that of each criterion."""
@@ -382,19 +312,21 @@ class _ColumnReader:
             told = f"column `{shorten(cell.text)}` is read as the text of each criterion"
             self.notes.append(Note(cell.place, told))
 
-    def _prefer_distinct_names(self) -> None:
-        """Read as ids another column of names if those of the first repeat, as categories do."""
-        if self.has("level", "score_range") or not self.has("id"):
-            return
-        columns = [self.fields["id"], self.fields.get("expected_outcome", -1), *self.unknown]
-        for column in columns:
+    def _read_ids(self) -> None:
+        """Find the names that tell the criteria apart; next to weights or a scale, they may be under any header."""
+        is_rated = bool(self.steps) or self.has("weight", "minimum", "required")
+        own = self.fields.get("id")
+        text = self.fields.get("expected_outcome")
+        for column in (own, text if own is not None else None, *self.unknown):
+            if column is None:
+                continue
             names = [cell.text for cell in self._cells(column)]
-            is_named = "id" in _find_meanings(self.header.cell(column).text)
-            if is_named and len({*names}) == len(names) == len(self.rows):
-                if column != self.fields["id"]:
-                    self.unknown = [each for each in self.unknown if each != column] + [self.fields["id"]]
-                    self.fields = {field: each for field, each in self.fields.items() if each != column}
-                    self.fields["id"] = column
+            may_be = "id" in _find_meanings(self.header.cell(column).text)
+            may_be = may_be or (is_rated and own is None and not any(map(find_amount, names)))
+            if may_be and len({*names}) == len(names) == len(self.rows):
+                self.fields = {field: each for field, each in self.fields.items() if each != column}
+                self.unknown = [each for each in (*self.unknown, own) if each not in {None, column}]
+                self.fields["id"] = column
                 return
 
     def _note_unknown(self) -> None:
@@ -447,7 +379,6 @@ def _list_columns(table: Table) -> Iterator[int]:
 
 _SCORE = re.compile(r"(?:scores?|points?)\s+(?=-?\d+\s*\D)", re.IGNORECASE)
 _OF_HIGHEST = re.compile(r"(?<=\d)\s?/\s?\d{1,4}\Z")
-_LEVEL = re.compile(r"(?:level|lvl)\b", re.IGNORECASE)
 _OTHERS = re.compile(r"[sgp]\s?\d", re.IGNORECASE)
 """What numbers anything, such as `S1` and `P2`."""
 
@@ -465,9 +396,9 @@ def find_step(text: str) -> Step | None:
     named = None if _OTHERS.match(text) or is_date(text) else split_score(text)
     if named and not named[1][:1].isdigit():
         number = to_number(str(named[0]))
-        return Step(Range(number, number), named[1], is_level=bool(named[1] or _LEVEL.match(text)))
+        return Step(Range(number, number), named[1])
     name, bracket, inside = text.removesuffix(")").rpartition("(")
     inner = find_step(inside) if text.endswith(")") and bracket and name.strip() else None
     if inner and not inner.name:
-        return inner._replace(name=name.strip(), is_level=inner.range.lower == inner.range.upper)
+        return inner._replace(name=name.strip())
     return None
