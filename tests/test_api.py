@@ -148,7 +148,7 @@ def test_a_table_is_imported_as_the_command_does():
 
 
 def test_a_table_without_a_single_meaning_has_an_error_and_no_text():
-    imported = rubric_lint.import_source("r.csv", "id,score,outcome\na,5+,Right in each number\n")
+    imported = rubric_lint.import_source("r.csv", "id,score_range,outcome\na,5+,Right in each number\n")
     assert (imported.text, imported.to_json()["text"]) == ("", None)
     assert [(each.kind, each.place) for each in imported.messages] == [("error", "r.csv:2:3")]
 

@@ -298,17 +298,17 @@ def test_each_tool_says_what_it_takes(tool):
 
 
 def test_import_makes_a_rubric_of_a_table():
-    table = "Aspect,outcome\na,Names a source for each number\n"
-    said, data = ask("import", file_text=table, name="r.csv", map={"Aspect": "id"})
+    table = "Bonus,outcome\na,Names a source for each number\n"
+    said, data = ask("import", file_text=table, name="r.csv", map={"Bonus": "id"})
     text = "rubrics:\n  - id: a\n    expected_outcome: Names a source for each number\n"
     assert (data["text"].partition("\n")[2], data["messages"], said) == (text, [], data["text"])
-    Path("r.csv").write_text(table.replace("Aspect", "id"), "utf-8")
+    Path("r.csv").write_text(table.replace("Bonus", "id"), "utf-8")
     assert ask("import", file="r.csv")[1]["text"] == data["text"]
     said, data = ask("import", file_text=table, name="r.csv")
     assert (data["text"], [each["kind"] for each in data["messages"]]) == (None, ["error"])
-    assert said.startswith("r.csv:1:1: unknown column `Aspect`")
+    assert said.startswith("r.csv:1:1: column `Bonus` may bear on the score")
     told = "--map: no table has a column `x`"
-    assert refusal("import", file_text=table.replace("Aspect", "id"), name="r.csv", map={"x": "id"}) == told
+    assert refusal("import", file_text=table.replace("Bonus", "id"), name="r.csv", map={"x": "id"}) == told
     assert refusal("import", file="../r.csv").startswith("../r.csv: is outside ")
 
 

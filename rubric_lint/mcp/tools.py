@@ -515,8 +515,8 @@ TOOLS = (
         "import",
         "Import a table",
         "Return a rubric file made of the tables in CSV, an Excel workbook or Markdown, and what there is to say of "
-        "them: what was not read, and findings at their cells. Writes nothing. Nothing is guessed: a column with an "
-        "unknown header is an error that says what to pass in `map`.",
+        "them: what was not read, and findings at their cells. Writes nothing. A column that may bear on the score and "
+        "whose header does not say how is an error that says what to pass in `map`.",
         arguments(
             {
                 **_file("file", "The file of tables (.csv, .tsv, .xlsx, .md)"),

@@ -27,7 +27,7 @@ _NUMBERED = re.compile(
     rf"""\s* (?: (?: {_CALLED} | marks? | [lsgp] ) [\s_-]* )?
         ( -?\d{{1,4}} (?:\.\d{{1,4}})? )
         \s* (?: points? | pts? | stars? | marks? )?
-        \s* (?: [:)(=_\N{{EN DASH}}\N{{EM DASH}}] .* | -(?!\d) .* | \.\s .* )?""",
+        \s* (?P<name> [:)(=_\N{{EN DASH}}\N{{EM DASH}}] .* | -(?!\d) .* | \.\s .* )?""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
 """What a level is called by its score: `3`, `score_3`, `L3`, `3 stars`, `3: Good`; other words may hold any number.
@@ -47,6 +47,12 @@ def read_score(word: str) -> Decimal | None:
     """Return the score that a level is called, the lowest one of a range; None if it is called otherwise."""
     found = RANGE.fullmatch(word) or _NUMBERED.fullmatch(word)
     return Decimal(found[1]) if found else None
+
+
+def split_score(word: str) -> tuple[Decimal, str] | None:
+    """Return the score that a level is called, and the name after it: `3`, `score 3`, `3: Good`, `3 (good)`."""
+    found = _NUMBERED.fullmatch(word)
+    return (Decimal(found[1]), (found["name"] or "").strip(" :)(=_-.\N{EN DASH}\N{EM DASH}")) if found else None
 
 
 def is_range(value: Any) -> bool:

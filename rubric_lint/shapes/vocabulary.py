@@ -82,7 +82,7 @@ class Headers:
         """
     )
     weight: Final = _split("points pts max maximum weighting weight_% peso poids gewicht 權重 权重")
-    score: Final = _split("points pts score grade mark puntuación note punkte 分 分數 分数")
+    score: Final = _split("points pts score grade mark puntuación punkte 分 分數 分数")
     gate: Final = _split("min floor minimum pass_mark")
 
 

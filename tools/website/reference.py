@@ -167,8 +167,12 @@ def list_agents() -> str:
 
 def list_headers() -> str:
     """Return the table of the words in headers that `rubric-lint import` reads."""
-    words = {field: dict.fromkeys(word.replace("_", " ") for word in WORDS[field]) for field in FIELDS}
-    rows = [f"| {', '.join(f'`{word}`' for word in words[field])} | {_cell(text)} |" for field, text in FIELDS.items()]
+    rows = []
+    for field, text in FIELDS.items():
+        names = WORDS["id"] if field == "expected_outcome" else ()  # a name may be a text, as the page says
+        words = dict.fromkeys(word for word in WORDS[field] if word not in names)
+        shown = ", ".join(f"`{word if word in FIELDS else word.replace('_', ' ')}`" for word in words)
+        rows.append(f"| {shown} | {_cell(text)} |")
     return "\n".join(["| header | what is in the column |", "|---|---|", *rows])
 
 

@@ -2,18 +2,16 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rubric_lint.format.criterion import HIGHEST, SCORES
 from rubric_lint.messages import shorten
 from rubric_lint.shapes.scores import DASH
 from rubric_lint.text.source import Source
-
-if TYPE_CHECKING:
-    from rubric_lint.dialects.tables.columns import Columns
 
 
 class Place(NamedTuple):
@@ -93,6 +91,65 @@ class Row(NamedTuple):
         return all(cell.is_empty for cell in self.cells.values())
 
 
+Number = int | Decimal
+
+
+class Range(NamedTuple):
+    """The inclusive bounds of a band."""
+
+    lower: Number
+    upper: Number
+
+
+class Step(NamedTuple):
+    """The scores that a header or a cell names, which are equal for a single one, and the name beside them, if any."""
+
+    range: Range
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table: by field, those that are a step of a scale each, and notes on what is not read.
+
+    `header` are the cells that name them; `used` the folded words of those that an option names. `unknown` are the
+    headers of columns that are not read, `faults` the reasons why those of some may bear on the score.
+    """
+
+    fields: Mapping[str, int]
+    steps: tuple[tuple[int, Step], ...]
+    header: Row
+    notes: tuple[Note, ...] = ()
+    used: frozenset[str] = frozenset()
+    faults: tuple[TableError, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    def has(self, *fields: str) -> bool:
+        """Return whether there is a column for one of some fields."""
+        return any(field in self.fields for field in fields)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether a column says what is judged."""
+        return self.has("expected_outcome", "what_is_judged")
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether a column says the score or the level of each row."""
+        return self.has("score_range", "level")
+
+    def cell(self, row: Row, field: str) -> Cell | None:
+        """Return the cell of a row for a field; None if the table has no such column, or the cell is empty."""
+        if field not in self.fields:
+            return None
+        cell = row.cell(self.fields[field])
+        return None if cell.is_empty else cell
+
+    def head(self, field: str) -> Cell:
+        """Return the header of a field."""
+        return self.header.cell(self.fields[field])
+
+
 class Table(NamedTuple):
     """A table: the name of its rubric, its header, and the rows below.
 
@@ -106,10 +163,8 @@ class Table(NamedTuple):
     notes: tuple[Note, ...] = ()
     parts: "tuple[tuple[str, Table], ...]" = ()
     texts: tuple[tuple[str, Cell], ...] = ()
-    columns: "Columns | None" = None
+    columns: Columns | None = None
 
-
-Number = int | Decimal
 
 _PLAIN = r"[+-]?(?:\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})"
 _NUMBER = re.compile(rf"(?P<number>{_PLAIN}(?:[eE][+-]?\d{{1,3}})?)(?P<percent>\s?%)?")
@@ -146,13 +201,6 @@ MUST_BE_MET = "must be met"
 DATE_ADVICE = "spreadsheets make dates of ranges such as 1-3; format the cell as text and write it as `1 to 3`"
 
 
-class Range(NamedTuple):
-    """The inclusive bounds of a band."""
-
-    lower: Number
-    upper: Number
-
-
 def to_number(text: str) -> Number:
     """Return an integer or an exact decimal."""
     number = Decimal(text)
@@ -182,6 +230,11 @@ def _correct(text: str) -> str:
         return f"; write {whole}" if whole else ""
     point = bare.replace(",", ".") + percent
     return f"; write {whole}, or {point} with a point" if whole else f"; write {point}, with a point"
+
+
+def is_date(text: str) -> bool:
+    """Return whether a text is a date, which spreadsheets make of ranges."""
+    return _DATE.fullmatch(text) is not None
 
 
 def find_amount(text: str) -> str | None:
@@ -219,7 +272,7 @@ def read_range(cell: Cell) -> Range:
     if found := _OPEN.fullmatch(text):
         end = f"`{found['number'] or found['least']} to 10` or the end you mean"
         advice = f"it does not say where it ends; write {end}"
-    elif _DATE.fullmatch(text):
+    elif is_date(text):
         advice = f"it looks like a date: {DATE_ADVICE}"
     raise TableError(cell.place, f"`{shorten(text)}` is not a range of scores; {advice}")
 

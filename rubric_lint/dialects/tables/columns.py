@@ -2,26 +2,27 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import (
     ANSWERS,
     Cell,
+    Columns,
     Note,
-    Place,
     Range,
     Rescale,
-    Row,
+    Step,
     Table,
     TableError,
     find_amount,
     find_range,
+    is_date,
     to_number,
 )
 from rubric_lint.messages import find_near, join_words, list_names, shorten
 from rubric_lint.shapes.columns import is_statement
-from rubric_lint.shapes.scores import is_prose
+from rubric_lint.shapes.doubts import is_gate
+from rubric_lint.shapes.scores import is_prose, split_score
 from rubric_lint.shapes.shape import split_words
 from rubric_lint.shapes.vocabulary import SETS, Fields, Headers, LevelWords
 
@@ -32,8 +33,8 @@ FIELDS: Mapping[str, str] = {
     "share": "Not read if there are weights: shares follow from them.",
     "required_min_score": "The lowest score that does not fail the answer: `7`, `7 of 10`, `must be met`.",
     "required_min_level": "The lowest level that does not fail the answer.",
-    "minimum": "One of these two, whichever the scale needs; or `yes` and `no`, as for `required`.",
-    "required": "Whether a checklist criterion must be met: `yes` or `no`.",
+    "minimum": "One of these two, whichever the scale needs.",
+    "required": "Whether a checklist criterion must be met: `yes` or `no`. Words such as `critical` say so too.",
     "score_range": "The scores of the band in this row.",
     "level": "The number of the level in this row.",
     "name": "The name of the level in this row.",
@@ -80,68 +81,6 @@ _NO_TEXT = frozenset().union(*(SETS[name] for name in ("against", "notes", "apar
 """Words of columns that never say what is judged."""
 
 
-class Step(NamedTuple):
-    """The scores that a header or a cell names, which are equal for a single one, and the name beside them, if any.
-
-    `is_level`: it says that they are a level.
-    """
-
-    range: Range
-    name: str = ""
-    is_level: bool = False
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The columns of a table: by field, those that are a step of a scale each, and notes on what is not read.
-
-    `header` are the cells that name them; `used` the folded words of those that an option names. `unknown` are the
-    headers of columns that are not read, `faults` the reasons why those of some may bear on the score.
-    """
-
-    fields: Mapping[str, int]
-    steps: tuple[tuple[int, Step], ...]
-    header: Row
-    notes: tuple[Note, ...] = ()
-    used: frozenset[str] = frozenset()
-    faults: tuple[TableError, ...] = ()
-    unknown: tuple[str, ...] = ()
-
-    def has(self, *fields: str) -> bool:
-        """Return whether there is a column for one of some fields."""
-        return any(field in self.fields for field in fields)
-
-    @property
-    def has_text(self) -> bool:
-        """Whether a column says what is judged."""
-        return self.has(*_TEXTS)
-
-    @property
-    def has_scale(self) -> bool:
-        """Whether a column says the score or the level of each row."""
-        return self.has("score_range", "level")
-
-    @property
-    def is_own_scale(self) -> bool:
-        """Whether the scores are those of our own format, from 0 to 10."""
-        return self.has("score_range") and fold(self.title("score_range")) == "score_range"
-
-    def cell(self, row: Row, field: str) -> Cell | None:
-        """Return the cell of a row for a field; None if the table has no such column, or the cell is empty."""
-        if field not in self.fields:
-            return None
-        cell = row.cell(self.fields[field])
-        return None if cell.is_empty else cell
-
-    def title(self, field: str) -> str:
-        """Return the header of a field."""
-        return self.header.cell(self.fields[field]).text
-
-    def place(self, field: str) -> Place:
-        """Return the place of the header of a field."""
-        return self.header.cell(self.fields[field]).place
-
-
 class Choices(NamedTuple):
     """What options say of a file: the fields of columns and the ignored ones, both by folded word, and the scale.
 
@@ -170,9 +109,9 @@ def _is_level_word(title: str) -> bool:
     return fold(title.partition("(")[0]) in LevelWords.words
 
 
-def is_weight(word: str) -> bool:
-    """Return whether a word of a header is a weight and nothing else: points may also be scores."""
-    return _find_meanings(word)[:1] == ["weight"] and fold(word.partition("(")[0]) not in {*_SCORED, *_HIGHEST}
+def is_points(word: str) -> bool:
+    """Return whether a word of a header may be a weight, and scores as well: `Points`, `Max`."""
+    return "weight" in _find_meanings(word) and fold(word.partition("(")[0]) in _SCORED | _HIGHEST
 
 
 def is_known(word: str) -> bool:
@@ -254,9 +193,12 @@ class _ColumnReader:
             if step is None:
                 expected = f"{list_names(FIELDS, most=len(FIELDS))}, `level 4` or `score 0-3`"
                 raise TableError(cell.place, f"--map: `{asked}` is not a field; expected {expected}")
-            is_named = step.is_level and not step.name and find_step(cell.value) is None
+            is_named = not step.name and find_step(cell.value) is None
             return [], step._replace(name=" ".join(cell.value.split())) if is_named else step
         meanings = _find_meanings(cell.value)
+        cells = self._cells(column)
+        if is_gate(word) and cells and all(each.text.strip().casefold() in ANSWERS for each in cells):
+            meanings = ["required"]
         step = None if meanings else find_step(cell.value)
         if not meanings and step is None:
             self.unknown.append(column)
@@ -279,11 +221,7 @@ class _ColumnReader:
         self.fields[to] = self.fields.pop(field)
 
     def _read_marks(self) -> None:
-        """Tell flags from minimums, shares from weights, and names of levels from criteria."""
-        if "minimum" in self.fields and "required" not in self.fields:
-            cells = self._cells(self.fields["minimum"])
-            if cells and all(cell.text.strip().casefold() in ANSWERS for cell in cells):
-                self._move("minimum", "required")
+        """Tell shares from weights, and names of levels from criteria."""
         if "share" in self.fields and "weight" not in self.fields:
             self._move("share", "weight")
         elif "share" in self.fields:
@@ -352,15 +290,8 @@ class _ColumnReader:
                 self._move("id", "expected_outcome")
         if "number" in self.fields and not self.has("id"):
             self._move("number", "id")
-        self._prefer_distinct_names()
-        if not self.has("id", "level", "score_range") and (self.steps or self.has("weight", "minimum", "required")):
-            for column in self.unknown:
-                names = self._cells(column)
-                are_names = len({cell.text for cell in names}) == len(names) == len(self.rows)
-                if are_names and not any(find_amount(cell.text) for cell in names):
-                    self.unknown.remove(column)
-                    self.fields["id"] = column
-                    return
+        if not self.has("level", "score_range"):
+            self._read_ids()
 
     def _guess_text(self) -> None:
         """Read the column with the longest texts as that of each criterion."""
@@ -379,19 +310,21 @@ class _ColumnReader:
             told = f"column `{shorten(cell.text)}` is read as the text of each criterion"
             self.notes.append(Note(cell.place, told))
 
-    def _prefer_distinct_names(self) -> None:
-        """Read as ids another column of names if those of the first repeat, as categories do."""
-        if self.has("level", "score_range") or not self.has("id"):
-            return
-        columns = [self.fields["id"], self.fields.get("expected_outcome", -1), *self.unknown]
-        for column in columns:
+    def _read_ids(self) -> None:
+        """Find the names that tell the criteria apart; next to weights or a scale, they may be under any header."""
+        is_rated = bool(self.steps) or self.has("weight", "minimum", "required")
+        own = self.fields.get("id")
+        text = self.fields.get("expected_outcome")
+        for column in (own, text if own is not None else None, *self.unknown):
+            if column is None:
+                continue
             names = [cell.text for cell in self._cells(column)]
-            is_named = "id" in _find_meanings(self.header.cell(column).text)
-            if is_named and len({*names}) == len(names) == len(self.rows):
-                if column != self.fields["id"]:
-                    self.unknown = [each for each in self.unknown if each != column] + [self.fields["id"]]
-                    self.fields = {field: each for field, each in self.fields.items() if each != column}
-                    self.fields["id"] = column
+            may_be = "id" in _find_meanings(self.header.cell(column).text)
+            may_be = may_be or (is_rated and own is None and not any(map(find_amount, names)))
+            if may_be and len({*names}) == len(names) == len(self.rows):
+                self.fields = {field: each for field, each in self.fields.items() if each != column}
+                self.unknown = [each for each in (*self.unknown, own) if each not in {None, column}]
+                self.fields["id"] = column
                 return
 
     def _note_unknown(self) -> None:
@@ -442,12 +375,10 @@ def _list_columns(table: Table) -> Iterator[int]:
     yield from named
 
 
-_NUMBER = r"-?\d{1,18}"
-_SCORE = r"(?P<number>-?\d{1,18}(?:\.\d{1,9})?)"
-_WORD = re.compile(r"(?P<word>level|lvl|scores?|points?|pts?)\s+(?P<rest>.+)", re.IGNORECASE)
-_BARE = re.compile(rf"{_SCORE}(?:/\d{{1,4}})?(?:\s*(?:points?|pts?\.?|marks?|stars?))?\s*[=:]?", re.IGNORECASE)
-_NAMED = re.compile(rf"(?P<number>{_NUMBER})\s*[:=.\N{{EN DASH}}\N{{EM DASH}}-]\s+(?P<name>(?!\d)\S.*)")
-_BRACKETED = re.compile(rf"(?P<number>{_NUMBER})\s*\((?P<name>(?![\d.])[^()]+)\)")
+_SCORE = re.compile(r"(?:scores?|points?)\s+(?=-?\d+\s*\D)", re.IGNORECASE)
+_OF_HIGHEST = re.compile(r"(?<=\d)\s?/\s?\d{1,4}\Z")
+_OTHERS = re.compile(r"[sgp]\s?\d", re.IGNORECASE)
+"""What numbers anything, such as `S1` and `P2`."""
 
 
 def is_unscored(cell: Cell) -> bool:
@@ -457,22 +388,15 @@ def is_unscored(cell: Cell) -> bool:
 
 def find_step(text: str) -> Step | None:
     """Return the scores that a text names, such as `0 to 3`, `level 4`, `Good (4)` or `5 pts`; else None."""
-    text = " ".join(re.sub(r"[*`]", "", text).split())
-    if word := _WORD.fullmatch(text):
-        rest = find_step(word["rest"])
-        is_level = word["word"].lower() in {"level", "lvl"}
-        is_whole = rest is None or (rest.range.lower == rest.range.upper and isinstance(rest.range.lower, int))
-        return rest and (None if is_level and not is_whole else rest._replace(is_level=is_level or rest.is_level))
-    if found := find_range(text.removesuffix("%").rstrip()):
+    text = _OF_HIGHEST.sub("", " ".join(re.sub(r"[*`]", "", text).split()))
+    if found := find_range(_SCORE.sub("", text).removesuffix("%").rstrip()):
         return Step(found)
-    if bare := _BARE.fullmatch(text):
-        number = to_number(bare["number"])
-        return Step(Range(number, number))
-    if named := _NAMED.fullmatch(text) or _BRACKETED.fullmatch(text):
-        number = to_number(named["number"])
-        return Step(Range(number, number), named["name"], is_level=True)
+    named = None if _OTHERS.match(text) or is_date(text) else split_score(text)
+    if named and not named[1][:1].isdigit():
+        number = to_number(str(named[0]))
+        return Step(Range(number, number), named[1])
     name, bracket, inside = text.removesuffix(")").rpartition("(")
     inner = find_step(inside) if text.endswith(")") and bracket and name.strip() else None
     if inner and not inner.name:
-        return inner._replace(name=name.strip(), is_level=inner.range.lower == inner.range.upper)
+        return inner._replace(name=name.strip())
     return None

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.scales_in_text import find_steps
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError, place_in, split_weight
-from rubric_lint.dialects.tables.columns import Choices, Columns, fold, is_weight, read_columns
+from rubric_lint.dialects.tables.cells import Cell, Columns, Note, Place, Row, Table, TableError, place_in, split_weight
+from rubric_lint.dialects.tables.columns import Choices, fold, is_points, read_columns
 from rubric_lint.dialects.tables.markdown_file import VERDICT, Blocks, FoundTable, check_width
 from rubric_lint.dialects.tables.rubrics import is_total
 from rubric_lint.messages import list_names, point_to_known, shorten
@@ -55,8 +55,7 @@ class _ReadTable:
     @property
     def has_points(self) -> bool:
         """Whether its weights are points, which may be those of a scale."""
-        column = self.columns.fields.get("weight")
-        return column is not None and not is_weight(self.columns.title("weight"))
+        return self.columns.has("weight") and is_points(self.columns.head("weight").text)
 
     @property
     def is_plain(self) -> bool:

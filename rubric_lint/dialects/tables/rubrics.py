@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import (
     Cell,
+    Columns,
     Note,
     Number,
     Place,
     Range,
     Rescale,
     Row,
+    Step,
     Table,
     TableError,
     find_amount,
@@ -28,13 +30,11 @@ from rubric_lint.dialects.tables.cells import (
 )
 from rubric_lint.dialects.tables.columns import (
     Choices,
-    Columns,
-    Step,
     find_step,
     fold,
     is_own,
+    is_points,
     is_unscored,
-    is_weight,
     read_columns,
 )
 from rubric_lint.format.criterion import HIGHEST, LOWEST
@@ -105,13 +105,12 @@ class TableRubric(NamedTuple):
 
 
 class ScaleRow(NamedTuple):
-    """A band or a level as a table has it: its scores with their place, its name, its outcome, and if it is a level."""
+    """A band or a level as a table has it: its scores with their place, its name and its outcome."""
 
     range: Range
     place: Place
     name: str
     outcome: Cell
-    is_level: bool
 
 
 def read_rubric(table: Table, choices: Choices) -> TableRubric:
@@ -150,9 +149,7 @@ def read_scale(rows: Sequence[Row], columns: Columns, notes: list[Note]) -> list
             step = Step(read_range(cell) if number is None else Range(number, number))
         name = columns.cell(row, "name")
         called = name.value if name else step.name
-        found.append(
-            ScaleRow(step.range, cell.place, called, row.cell(columns.fields[text]), is_level or step.is_level)
-        )
+        found.append(ScaleRow(step.range, cell.place, called, row.cell(columns.fields[text])))
     if not found:
         raise TableError(columns.header.place, "the table has no rows below its header")
     return found
@@ -228,11 +225,11 @@ class _Reader:
         columns = self.columns
         if columns.has("score_range") and columns.has("level"):
             message = "a table has a column for score ranges or one for levels, not both"
-            raise TableError(columns.place("level"), message)
+            raise TableError(columns.head("level").place, message)
         if columns.steps and columns.has_scale:
             there = "level" if columns.has("level") else "score_range"
             message = "this column names the band or level of a row, and other columns are one each; use one layout"
-            raise TableError(columns.place(there), message)
+            raise TableError(columns.head(there).place, message)
         if self.rescale and not (columns.steps or columns.has_scale or self.table.parts):
             raise TableError(columns.header.place, "--rescale has no scores to change: this table is a checklist")
         if not (columns.has_text or columns.steps or self.table.parts or columns.has_scale):
@@ -270,7 +267,7 @@ class _Reader:
         found = []
         for column, step in self.columns.steps:
             cell = row.cell(column)
-            found.append(ScaleRow(step.range, cell.place, step.name, cell, step.is_level))
+            found.append(ScaleRow(step.range, cell.place, step.name, cell))
         numbers = all(each.range.lower == each.range.upper for each in found)
         return sorted(found, key=lambda each: each.range, reverse=numbers)  # the order of columns says nothing
 
@@ -297,20 +294,19 @@ class _Reader:
         self.factor = 10**digits  # the smallest that makes integers of the scores, as of 0.5 and 1.0
         ranges = {row.range for row in scale}
         first_range = next((row for row in scale if row.range.lower != row.range.upper), None)
-        level = next((row for row in scale if row.is_level), None)
-        is_own = self.columns.is_own_scale
-        if level and first_range and not self.rescale and self.columns.has("level"):
+        is_own_scale = self.columns.has("score_range") and fold(self.columns.head("score_range").text) == "score_range"
+        if first_range and not self.rescale and self.columns.has("level"):
             raise TableError(first_range.place, "a range of scores, and this table has levels; use one of them")
         if self.rescale:
             self.factor = 1
-        elif not first_range and not is_own and (self.columns.has("level") or len(ranges) <= HIGHEST):
+        elif not first_range and not is_own_scale and (self.columns.has("level") or len(ranges) <= HIGHEST):
             self.are_levels = True
             numbers = sorted({self._scale_up(row.range.lower) for row in scale})
             if len(numbers) > 1 and any(later - earlier > 1 for earlier, later in pairwise(numbers)):
                 told = f"read as the levels {join_words([*map(str, numbers)])}"
                 told += ": a judge picks one of them, and none between"
                 self.notes.append(Note(scale[0].place, told))
-        elif not is_own:
+        elif not is_own_scale:
             lowest = min(self._scale_up(each.lower) for each in ranges)
             highest = max(self._scale_up(each.upper) for each in ranges)
             if lowest < highest and (lowest, highest) != (LOWEST, HIGHEST):
@@ -376,7 +372,7 @@ class _Reader:
         if told:
             found["expected_outcome"] = _text(told[0])
         weight = self._agreed(rows, "weight")
-        if cell and not self.columns.has("weight") and fold(self.columns.title("id")) != "id":
+        if cell and not self.columns.has("weight") and fold(self.columns.head("id").text) != "id":
             name, share = split_weight(cell.text)
             if share:
                 found["id"], weight = Part(name, cell.place), cell._replace(text=share)
@@ -444,17 +440,16 @@ class _Reader:
         if other is not None:
             values = {"weight": shorten(texts[other]), "other": shorten(texts[0]), "line": cells[0].place.short}
             raise TableError(cells[other].place, WEIGHT.messages["two-kinds"].format(**values))
-        title = self.columns.title("weight")
-        is_own = not title or is_weight(title)
+        title = self.columns.head("weight").text
         ranges = [find_range(cell.value) for cell in cells]
         has_scale = bool(self.columns.steps or self.columns.has_scale or self.table.parts)
-        if not is_own and None not in ranges and len({*ranges}) == 1 < len(ranges):
+        if is_points(title) and None not in ranges and len({*ranges}) == 1 < len(ranges):
             message = f"`{shorten(cells[0].value)}` is the scale of each criterion, and nothing says what earns a score"
             raise TableError(cells[0].place, f"{message}; write a column for each score")
-        if not is_own:
+        if is_points(title):
             told = f"column `{shorten(title)}` is read as the weight"
             told += "" if has_scale else ", and each criterion is met or not"
-            self.notes.append(Note(self.columns.place("weight"), told))
+            self.notes.append(Note(self.columns.head("weight").place, told))
         if texts[0].endswith("%") and not self.columns.has_scale:
             total = sum((Decimal(read_number(Cell(text, cells[0].place))) for text in texts), Decimal(0)) * 100
             if abs(total - 100) > len(cells):
@@ -464,7 +459,7 @@ class _Reader:
         for name in ("id", *_OF_CRITERIA):
             if self.columns.has(name):
                 message = f"`{name}` is a field of a criterion, and this table names none: {reason}"
-                raise TableError(self.columns.place(name), message)
+                raise TableError(self.columns.head(name).place, message)
 
 
 def _text(cell: Cell) -> Part:
