@@ -42,6 +42,7 @@ class Role(StrEnum):
     DIRECTION = "direction"
     LEFT_OUT = "left out"
     CHANGE = "change of scores"
+    JUDGED_BY = "what decides instead of a judge"
     HARMLESS = "nothing of the score"
     OPEN = "not known"
     """What may bear on the score, though nothing says how."""
@@ -50,7 +51,7 @@ class Role(StrEnum):
 BEARING = frozenset(
     {
         *(Role.WEIGHT, Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT, Role.COMBINE, Role.DIRECTION),
-        *(Role.LEFT_OUT, Role.CHANGE, Role.LEVELS, Role.CRITERIA),
+        *(Role.LEFT_OUT, Role.CHANGE, Role.LEVELS, Role.CRITERIA, Role.JUDGED_BY),
     }
 )
 """What decides a score or a verdict, so that it stops the score wherever it is not read."""
@@ -75,7 +76,7 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
     rules: Rules = ()
     if isinstance(flag, bool):
         rules = _read_flag(key, words, flag=flag, is_around=is_around)
-    elif value and (not is_around or _is_telling(key)):
+    elif value and (not is_around or _is_telling(key) or _names_gate(value)):
         rules = _read_value(key, words, value, is_around=is_around)
     for role, holds in rules:
         if holds:
@@ -89,6 +90,12 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
 def as_flag(value: Any) -> Any:
     """Return true or false for a word that says so, else the value."""
     return _FLAGS.get(value.strip().lower(), value) if isinstance(value, str) else value
+
+
+def _names_gate(value: Any) -> bool:
+    """Return whether a value is a word that says what a gate is: `hard_gate`, `veto`."""
+    is_word = isinstance(value, str) and " " not in value.strip()
+    return is_word and not split_words(value).isdisjoint(SETS["gate"] - SETS["severe"])
 
 
 def _is_end(words: frozenset[str], value: Any, scales: Collection[Ends]) -> bool:
@@ -146,6 +153,7 @@ def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool)
         (Role.LEFT_OUT, is_inside and words & SETS["applies"]),
         (Role.LEVELS, is_inside and is_several and words & SETS["ladders"] and len(value) > 1),
         (Role.SCALE, not is_number and words & SETS["scales"] and read_ends(value) is not None),
+        (Role.HARMLESS, is_word and words & SETS["scales"] and said & SETS["scale_kinds"]),
         (Role.TOTAL, is_around and is_number and is_total(key)),
         (Role.WEIGHT, is_weight and is_number and (is_inside or is_default)),
         (Role.WEIGHT, is_weight and is_inside and is_word),
@@ -159,9 +167,11 @@ def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool)
         (Role.GATE, is_inside and is_word and is_gate_word),
         (Role.GATE, is_several and is_gate(key) and not words & SETS["of_outputs"]),
         (Role.GATE, is_around and not is_several and is_stop),
+        (Role.GATE, is_around and _names_gate(value)),
         (Role.PASS, has_marks and is_number),
         (Role.VERDICT, has_marks or (is_around and _are_grades(words, value))),
         (Role.COMBINE, is_text and _is_other_way(words, said)),
+        (Role.JUDGED_BY, is_inside and is_word and words & SETS["of_judges"] and said & SETS["other_judges"]),
     )
 
 

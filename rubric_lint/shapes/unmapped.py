@@ -222,6 +222,8 @@ class UnmappedSearch:
         role = role_of(key, value, self.scales)
         other_end = key.replace("min", "max")
         is_end = "min" in split_words(key) and other_end in entry and other_end not in self.known
+        if is_end and any(value in ends for ends in self.scales):  # it repeats the scale
+            return None
         if role is Role.GATE and self.shape.combine == "all":  # each criterion must be met
             return None
         is_second = role is Role.WEIGHT and key != "weight" and not entry.keys().isdisjoint(self.shape.weight)

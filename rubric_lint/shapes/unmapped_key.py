@@ -121,6 +121,7 @@ _SUBJECTS = {
     Role.OPEN: ("bear on the score", "what bears on the score"),
     Role.LEVELS: ("have levels", "levels without scores"),
     Role.CRITERIA: ("hold criteria too", "criteria too"),
+    Role.JUDGED_BY: ("say that no judge decides about a criterion", "what decides instead of a judge"),
 }
 """What a key may be, or hold if it holds several values."""
 
@@ -137,6 +138,7 @@ _ADVICE = {
     Role.DIRECTION: 'write `better = "lower"` if the lowest score is the best of each criterion, or {without}',
     Role.LEFT_OUT: "{without}; if a criterion is left out, remove that criterion",
     Role.CHANGE: "{without}",
+    Role.JUDGED_BY: "{without}; if code or a person decides about a criterion, move it to a list of its own",
 }
 """What to write into a table where no setting takes the key."""
 

@@ -229,7 +229,7 @@ _TEXTS = {
     # The lowest of something.
     "least": "least min mins minimum minimums required lowest",
     # What a lowest score is one of.
-    "of_scores": "score scores grade mark marks total overall points rating average",
+    "of_scores": "score scores grade mark marks total overall points rating average composite weighted combined",
     # How scores combine.
     "ways": "combine combination aggregate aggregation aggregator formula reduce reducer reduction pooling",
     # Ways that are a weighted mean.
@@ -243,10 +243,14 @@ _TEXTS = {
     "alike": "equal equally uniform same none",
     # A key about something else than a score.
     "notes": """
-        note notes rationale reason reasons comment comments description explanation guidance why example examples
+        tie ties note notes rationale reason reasons comment comments description explanation guidance why example examples
         label title source url link retry retries timeout latency cost costs budget token tokens ms seconds memory
         similarity
     """,
+    # What sort of scale one is, whose scores something else says.
+    "scale_kinds": "ordinal nominal likert numeric categorical continuous discrete integer interval",
+    # Answers with the score that they have.
+    "samples": "example examples sample samples exemplar exemplars demonstration demonstrations shots",
     # Levels, in a key.
     "ladders": "levels ladder",
     # The kind or the sign of a criterion.
@@ -324,6 +328,12 @@ _TEXTS = {
     "best": "best ideal optimal optimum perfect target",
     # The words beside it.
     "of_best": "worst score value level rating possible",
+    # What else than a judge decides about a criterion.
+    "other_judges": """
+        automated automatic deterministic code script program programmatic regex exact computed manual human
+    """,
+    # A key that says who or what decides.
+    "of_judges": "type kind mode method grader judge evaluator evaluation scorer scoring check measured by",
     # A field that says how a criterion is answered.
     "of_answers": """
         type kind mode format scale score scoring scored grading rating answer response judgment evaluation

@@ -21,7 +21,7 @@ from rubric_lint.dialects.tables.cells import (
 )
 from rubric_lint.messages import find_near, join_words, list_names, shorten
 from rubric_lint.shapes.columns import is_statement
-from rubric_lint.shapes.doubts import is_gate
+from rubric_lint.shapes.roles import is_gate
 from rubric_lint.shapes.scores import is_prose, split_score
 from rubric_lint.shapes.shape import split_words
 from rubric_lint.shapes.vocabulary import SETS, Fields, Headers, LevelWords
