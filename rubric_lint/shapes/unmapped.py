@@ -236,9 +236,10 @@ class UnmappedSearch:
         words = split_words(key)
         if self.is_described or value in (None, "") or isinstance(value, list | dict):
             return False
-        if words & SETS["conditions"]:
+        if words & (SETS["conditions"] | SETS["verdicts"]):
             return True
-        ruled = SETS["ruled"] | SETS["ways"] | DIRECTIONS | (frozenset() if is_number(value) else SETS["wanted"])
+        ruled = SETS["ruled"] | SETS["ways"] | SETS["kinds"] | DIRECTIONS
+        ruled |= frozenset() if is_number(value) else SETS["wanted"]
         is_text = isinstance(value, str) and (len(value.split()) >= FEW or re.search(r"[/\\{}]", value))
         return not (is_text or words & ruled)
 
