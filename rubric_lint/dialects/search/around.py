@@ -25,7 +25,7 @@ from rubric_lint.shapes.direction import word_fall
 from rubric_lint.shapes.roles import is_pass_mark
 from rubric_lint.shapes.scores import Ends
 from rubric_lint.shapes.shape import Shape
-from rubric_lint.shapes.unmapped import UnmappedSearch, find_around_in_suite, find_beside_rubric
+from rubric_lint.shapes.unmapped import UnmappedSearch, find_around_in_suite
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -48,7 +48,10 @@ def find_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format."""
     if len(path) > 1:
         return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
-    found = find_beside_rubric(document, path, _list_scales(document.value(path)))
+    search = UnmappedSearch(document, Shape("", pointer(path)), path, (), _list_scales(document.value(path)))
+    found = list(search.find_around([len(path) - 1]))
+    if document.may_borrow:  # then what a mapping or a list says may be a part of the criteria
+        found = [key for key in found if len(key.place) == len(path) and not key.is_several]
     mark = _word_marks(document) if found else ""
     doubts = [(doubt.place, doubt.word_without_table(mark)) for doubt in found]
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
