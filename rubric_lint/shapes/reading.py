@@ -39,7 +39,7 @@ from rubric_lint.shapes.shape import (
     split_words,
     star_pattern,
 )
-from rubric_lint.shapes.unmapped import find_in_level, find_unmapped
+from rubric_lint.shapes.unmapped import UnmappedSearch, find_in_level
 from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, follow, pointer, split_pointer
@@ -212,7 +212,8 @@ class _Reading:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
         scales = {ends for ends in self.ends if ends}
         read = self.places | view.sources
-        found = find_unmapped(self.document, self.shape, self.path, read, scales, is_described=False)
+        search = UnmappedSearch(self.document, self.shape, self.path, read, scales, is_described=False)
+        found = [*search.find_in_criteria(), *search.find_around(range(len(self.path)))]
         unmapped = [*(key for key in found if not self._is_read_otherwise(key)), *self.in_levels]
         for key in unmapped:
             if key.role not in (Role.PASS, Role.VERDICT) or len(scales) != 1 or self.shape.combine == "share":

@@ -24,25 +24,6 @@ from rubric_lint.text.tree import parts_of
 Entry = tuple[Path, Mapping[str, Any]]
 
 
-def find_unmapped(
-    document: Document,
-    shape: Shape,
-    path: Path,
-    read: Collection[Path],
-    scales: Collection[Ends],
-    *,
-    is_described: bool,
-) -> Iterator[UnmappedKey]:
-    """Find what is not read of the criteria at a path and around them; `read` are the places around them that are.
-
-    `scales` are those on which criteria are scored. Unless somebody wrote a table, in which `is_described` what the
-    keys are, each number, flag and word under a key that says nothing harmless is in doubt.
-    """
-    search = UnmappedSearch(document, shape, path, read, scales, is_described=is_described)
-    yield from search.find_in_criteria()
-    yield from search.find_around(range(len(path)))
-
-
 def find_in_level(
     place: Path, level: Mapping[str, Any], read: Collection[str], score: Fraction | None
 ) -> Iterator[UnmappedKey]:
@@ -55,13 +36,6 @@ def find_in_level(
         is_open = is_verdict or (is_value and not is_score)
         if is_open and key not in read and role_of(key, value) is not Role.HARMLESS:
             yield UnmappedKey((*place, key), Role.OPEN, value)
-
-
-def find_beside_rubric(document: Document, path: Path, scales: Collection[Ends]) -> list[UnmappedKey]:
-    """Return what stands beside a rubric of our format, where nothing is read."""
-    found = UnmappedSearch(document, Shape("", pointer(path)), path, (), scales).find_around([len(path) - 1])
-    # What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
-    return [key for key in found if not document.may_borrow or (len(key.place) == len(path) and not key.is_several)]
 
 
 def find_around_in_suite(
@@ -111,7 +85,7 @@ def _is_of_rubric(key: UnmappedKey) -> bool:
 
 
 @lru_cache(maxsize=1 << 6)  # the rubrics of a file are asked about one after the other
-def _list_beside(document: Document, criteria: str, path: Path) -> list[tuple[str, Any]]:
+def _list_around(document: Document, criteria: str, path: Path) -> list[tuple[str, Any]]:
     """Return the fields of a mapping that hold no rubric of a table; `criteria` is its pointer to them."""
     holder = document.value(path)
     holding = _list_holding(document, criteria)
@@ -130,7 +104,9 @@ def _list_holding(document: Document, criteria: str) -> frozenset[Path]:
 class UnmappedSearch:
     """A search for what is not read of the criteria at a path; `read` are places around them that are read.
 
-    `ids` are those of the criteria, if they do not say them themselves.
+    `scales` are those on which criteria are scored, `ids` those of the criteria, if they do not say them themselves.
+    Unless somebody wrote a table, in which `is_described` what the keys are, each number, flag and word under a key
+    that says nothing harmless is in doubt.
     """
 
     def __init__(
@@ -193,12 +169,15 @@ class UnmappedSearch:
         for place, entry in entries:
             holders.setdefault(place[:-1], []).append(entry)
         weights = SETS["weights"] | {"score", "max"}
-        for held in holders.values() if self.shape.combine != "all" else ():
-            keys = dict.fromkeys(key for entry in held for key in entry)
-            if any(key in self.shape.weight or (key in self.known and split_words(key) & weights) for key in keys):
+        for rows in holders.values() if self.shape.combine != "all" else ():
+            columns: dict[str, list[Any]] = {}
+            for key, value in (pair for entry in rows for pair in entry.items()):
+                columns.setdefault(key, []).append(value)
+            if any(key in self.shape.weight or (key in self.known and split_words(key) & weights) for key in columns):
                 continue
-            unread = (key for key in keys if key not in self.known | self.used)
-            yield from (key for key in unread if _are_shares([entry[key] for entry in held if key in entry], held))
+            for key, values in columns.items():
+                if key not in self.known | self.used and _are_shares(values, len(rows)):
+                    yield key
 
     def _find_in_entry(self, place: Path, entry: Mapping[str, Any], shares: Collection[str]) -> Iterator[UnmappedKey]:
         """Find the fields of a criterion that are a number, true or false, a telling word, or a text about scores."""
@@ -243,9 +222,10 @@ class UnmappedSearch:
         words = split_words(key)
         if self.is_described or value in (None, "") or isinstance(value, list | dict):
             return False
-        if words & SETS["conditions"]:
+        if words & (SETS["conditions"] | SETS["verdicts"]):
             return True
-        ruled = SETS["ruled"] | SETS["ways"] | DIRECTIONS | (frozenset() if is_number(value) else SETS["wanted"])
+        ruled = SETS["ruled"] | SETS["ways"] | SETS["kinds"] | DIRECTIONS
+        ruled |= frozenset() if is_number(value) else SETS["wanted"]
         is_text = isinstance(value, str) and (len(value.split()) >= FEW or re.search(r"[/\\{}]", value))
         return not (is_text or words & ruled)
 
@@ -302,7 +282,7 @@ class UnmappedSearch:
     def _list_fields(self, path: Path) -> Iterable[tuple[str, Any]]:
         """Return the fields of what may be a mapping, without those that hold other rubrics of the table."""
         if "*" in self.shape.criteria:
-            return _list_beside(self.document, self.shape.criteria, path)
+            return _list_around(self.document, self.shape.criteria, path)
         holder = self.document.value(path)
         return holder.items() if isinstance(holder, dict) else ()
 
@@ -451,9 +431,9 @@ _LAST = 10
 """Whole numbers that rise beyond it may be lines of a file."""
 
 
-def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
-    """Return whether the values of a field of some criteria may be weights: no order, no lines of a file, no ids."""
-    if len(values) < 2 or len(values) * 4 < len(entries) * 3 or not all(map(is_amount, values)):
+def _are_shares(values: Sequence[Any], count: int) -> bool:
+    """Return whether the values that most criteria have may be weights: no order, no lines of a file, no ids."""
+    if len(values) < 2 or len(values) * 4 < count * 3 or not all(map(is_amount, values)):
         return False
     numbers = [float(str(value).strip().rstrip("%")) for value in values]
     if len({*numbers}) == 1 or max(numbers) > _MOST:

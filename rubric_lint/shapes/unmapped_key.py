@@ -77,7 +77,7 @@ class UnmappedKey:
         """Say what to write into a table."""
         without = f"name {named} under `unused` if it does not count"
         is_word = self.value is False or (isinstance(self.value, str) and not is_amount(self.value))
-        if self.role in _ADVICE:
+        if self.role in _ADVICE and not (self.role is Role.OPEN and self.is_several):
             advice = _ADVICE[self.role].format(named=named, without=without)
         elif self.role is Role.VERDICT and not is_amount(self.value):
             advice = f"name {named} under `unused`, and if it says which score passes, write that one under `pass`"

@@ -204,23 +204,22 @@ _TEXTS = {
     "severe": "hard blocker blockers blocking fatal ko gated gating",
     # Scores that are raised or held down.
     "changes": "bonus bonuses cap caps capped ceiling",
-    # A key that holds for some answers only, or whose text says when an answer passes.
-    "conditions": """
-        if when unless only except otherwise depends dependent applies effect rule rules decision verdict logic policy
-    """,
+    # A key that holds for some answers only.
+    "conditions": "if when unless only except otherwise depends dependent applies effect",
+    # A key whose text says when an answer passes, however long it is.
+    "verdicts": "rule rules decision verdict logic policy",
     # A key that bears on scores, whatever else it says.
     "bearing": "ranking rating scale score scores scoring weight",
     # A key that says what something is, not how it counts; where, when, or how many.
     "harmless": """
         name names title titles label labels display type kind category categories domain topic topics area aspect
         scope role language lang locale format schema model models provider judge prompt template author authors
-        owner owners team group created updated by since source sources reference references file path link links
-        license tag tags status project benchmark dataset task metric definition details summary purpose tie help
-        hint hints remark remarks key code slug icon color colour emoji module section assignment course subject
-        audience behavior evaluator evidence explanations instructions mistake mistakes question questions reasoning
-        id ids line lines row column page index order position number version year month day date time timestamp
-        seed temperature count length chapter step phase increment precision decimals confidence
-        samples
+        owner owners team group created updated by since source sources reference references ref refs file path link
+        links license tag tags status project benchmark dataset task metric definition details summary purpose tie
+        help hint hints remark remarks key code slug icon color colour emoji module section assignment course
+        subject audience behavior evaluator evidence explanations instructions mistake mistakes question questions
+        reasoning id ids line lines row column page index order position number version year month day date time
+        timestamp seed temperature count length chapter step phase increment precision decimals confidence samples
     """,
     # A key whose value says by a rule of its own whether it bears on a score.
     "ruled": "scoring method weighted sign better best worst ideal optimal perfect reversed inverted",

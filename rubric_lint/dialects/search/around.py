@@ -26,7 +26,7 @@ from rubric_lint.shapes.direction import word_fall
 from rubric_lint.shapes.roles import Role, is_pass_mark, says_penalty
 from rubric_lint.shapes.scores import Ends, is_amount, read_ends
 from rubric_lint.shapes.shape import Shape, split_words
-from rubric_lint.shapes.unmapped import Entry, UnmappedSearch, find_around_in_suite, find_beside_rubric
+from rubric_lint.shapes.unmapped import Entry, UnmappedSearch, find_around_in_suite
 from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.shapes.vocabulary import SETS, Containers
 from rubric_lint.text.document import Document
@@ -54,7 +54,10 @@ def find_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format."""
     if len(path) > 1:
         return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
-    found = find_beside_rubric(document, path, _list_scales(document.value(path)))
+    search = UnmappedSearch(document, Shape("", pointer(path)), path, (), _list_scales(document.value(path)))
+    found = list(search.find_around([len(path) - 1]))
+    if document.may_borrow:  # then what a mapping or a list says may be a part of the criteria
+        found = [key for key in found if len(key.place) == len(path) and not key.is_several]
     mark = _word_marks(document) if found else ""
     doubts = [(doubt.place, doubt.word_without_table(mark)) for doubt in found]
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
