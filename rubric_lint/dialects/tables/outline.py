@@ -140,6 +140,8 @@ class _Outline:
         plain: list[tuple[_Section, _ReadTable]] = []
         for section in self._sections:
             for table in section.tables:
+                if _OF_RESULTS.search(section.title) and not table.columns.has("id"):
+                    continue  # what the scores of all criteria mean
                 group = self._find_group(section, table, groups) if table.is_list else None
                 if group:
                     groups.remove(group)
