@@ -250,6 +250,22 @@ def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, s
     return Group(document, path, items, columns, are_texts=True)
 
 
+def find_texts_by_name(document: Document) -> dict[str, Path]:
+    """Return the keys of lists of texts about an answer, by a name of theirs, each with its first place."""
+    found: dict[str, Path] = {}
+    for path, mapping in document.mappings if is_for_judges(document) else ():
+        for key in mapping.keys() & {*Containers.texts}:
+            texts = mapping[key]
+            if isinstance(texts, list) and texts and 2 * sum(map(is_statement, texts)) > len(texts):
+                found.setdefault(key, (*path, key))
+    return found
+
+
+def is_for_judges(document: Document) -> bool:
+    """Return whether the name of a file or of its folder says that a judge reads it, or that it is a rubric."""
+    return is_named(document, "judged") or is_named(document, "own")
+
+
 def find_amounts(document: Document) -> list[Group]:
     """Find the maps from names to numbers under a word of containers: names with weights, and no texts."""
     words = Containers

@@ -18,6 +18,7 @@ from rubric_lint.shapes.places import (
     find_groups,
     find_text_groups,
     is_container,
+    is_for_judges,
     is_named,
     is_of_other_tool,
     last_word,
@@ -124,20 +125,20 @@ def _has_name(group: Group) -> bool:
 
 
 def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list[Group]:
-    """Return the texts that may be criteria: those that all cases expect, or else the most with a known name."""
-    is_for_judges = is_named(document, "judged") or is_named(document, "own")
-    if not (is_for_judges or is_asked):
+    """Return the texts that may be criteria: those that all cases expect, or have a known name, or else the most."""
+    is_judged = is_for_judges(document)
+    if not (is_judged or is_asked):
         return []
-    if is_for_judges and (expected := find_expected(document)):
+    if is_judged and (expected := find_expected(document)):
         return expected
     every = [group for group in find_text_groups(document) if not parsed.levels(document.value(group.path))]
     known = [group for group in every if group.path and last_word(group.key) in Containers.strong]
-    if not is_for_judges:
+    if known or not is_judged:
         return known
     words = BesideWords
     beside = {*words.scale, *words.passes}
-    known = known or [group for group in every if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
-    return sorted(known, key=lambda group: -len(group.items))[:1]
+    marked = [group for group in every if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
+    return sorted(marked, key=lambda group: -len(group.items))[:1]
 
 
 def _find_whole(candidate: Candidate, others: Sequence[Candidate]) -> Path:

@@ -17,6 +17,7 @@ class Containers:
     """What holds criteria, the most telling first: `strong` words do, `common` ones hold anything.
 
     `sections` hold parts of one rubric. A longer key counts by its last word: `common_criteria`, `module_rubrics`.
+    `texts` hold what an answer is to have or not, in texts of which nothing says how they count.
     """
 
     strong: Final = _split("criteria dimensions axes rubrics rubric")
@@ -26,6 +27,14 @@ class Containers:
         """
     )
     sections: Final = _split("sections groups categories areas pillars")
+    texts: Final = _split(
+        """
+        must_have must_include must_mention must_cover must_not must_not_have must_not_include must_not_mention
+        should_have should_include should_mention should_not nice_to_have required_elements required_points
+        required_facts key_points key_facts expected_points red_flags pass_criteria fail_criteria judge_rules
+        scoring_rules grading_rules evaluation_rules
+        """
+    )
 
 
 class Fields:
@@ -242,8 +251,8 @@ _TEXTS = {
     "alike": "equal equally uniform same none",
     # A key about something else than a score.
     "notes": """
-        tie ties note notes rationale reason reasons comment comments description explanation guidance why example examples
-        label title source url link retry retries timeout latency cost costs budget token tokens ms seconds memory
+        tie ties note notes rationale reason reasons comment comments description explanation guidance why example
+        examples label title source url link retry retries timeout latency cost costs budget token tokens ms seconds memory
         similarity
     """,
     # What sort of scale one is, whose scores something else says.
