@@ -251,9 +251,9 @@ _TEXTS = {
     "alike": "equal equally uniform same none",
     # A key about something else than a score.
     "notes": """
-        tie ties note notes rationale reason reasons comment comments description explanation guidance why example
-        examples label title source url link retry retries timeout latency cost costs budget token tokens ms seconds memory
-        similarity
+        tie ties note notes rationale reason reasons comment comments description explanation guidance why
+        example examples label title source url link retry retries timeout latency cost costs budget token
+        tokens ms seconds memory similarity
     """,
     # What sort of scale one is, whose scores something else says.
     "scale_kinds": "ordinal nominal likert numeric categorical continuous discrete integer interval",
