@@ -182,7 +182,7 @@ class Candidate:
         has_prose = self.columns.has_text or self.columns.has(Role.TEXTS)
         is_list = self.count > 1 or self.is_declared or Sign.LEVELS in self.signs
         is_known_here = is_known and (Sign.FILE in self.signs or not self._has_gates_only())
-        has_mark = Sign.TEXTS in self.signs and What.THRESHOLD in self.besides[0].places
+        has_mark = Sign.TEXTS in self.signs and Role.PASS in self.besides[0].places
         is_declared_here = has_mark and is_named(self.document, "judged")
         if self.is_scored and has_prose and is_list and (is_known_here or is_declared_here or self._has_deductions()):
             return True
