@@ -271,8 +271,8 @@ class _ColumnReader:
         else:
             cell = self.header.cell(column)
             title = shorten(cell.text)
-            told = f"column `{title}` has one value for each criterion; if that is its weight, say so with"
-            message = f"{told} --map 'weight={title}', and if a row is a band, with --map 'score_range={title}'"
+            start = f"column `{title}` has one value for each criterion; if that is its weight, say so with"
+            message = f"{start} --map 'weight={title}', and if a row is a band, with --map 'score_range={title}'"
             self.faults.append(TableError(cell.place, message))
 
     def _find_word(self, column: int) -> str:
@@ -309,8 +309,8 @@ class _ColumnReader:
             self.unknown.remove(column)
             self.fields["expected_outcome"] = column
             cell = self.header.cell(column)
-            told = f"column `{shorten(cell.text)}` is read as the text of each criterion"
-            self.notes.append(Note(cell.place, told))
+            message = f"column `{shorten(cell.text)}` is read as the text of each criterion"
+            self.notes.append(Note(cell.place, message))
 
     def _read_ids(self) -> None:
         """Find the names that tell the criteria apart; next to weights or a scale, they may be under any header."""
@@ -351,8 +351,8 @@ class _ColumnReader:
             if fault:
                 self.faults.append(TableError(cell.place, fault))
             else:
-                told = f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'"
-                self.notes.append(Note(cell.place, told))
+                message = f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'"
+                self.notes.append(Note(cell.place, message))
 
     def _are_amounts(self, cells: Sequence[Cell]) -> bool:
         """Return whether most rows have a number; numbers that count the rows say nothing."""
