@@ -106,7 +106,7 @@ def read_columns(table: Table, choices: Choices) -> Columns:
     return reader.read()
 
 
-def _is_level_word(title: str) -> bool:
+def is_level_word(title: str) -> bool:
     """Return whether a header is a word for a level: `Good`, `Excellent (A)`."""
     return fold(title.partition("(")[0]) in LevelWords.words
 
@@ -301,7 +301,7 @@ class _ColumnReader:
         for column in self.unknown:
             title, cells = self.header.cell(column).text, self._cells(column)
             texts = [cell for cell in cells if is_prose(cell.text) and re.search(r"[^\W\d_]", cell.text)]
-            is_other = re.search(r"\d", title) or _is_level_word(title) or split_words(title) & (_NO_TEXT | _BEARING)
+            is_other = re.search(r"\d", title) or is_level_word(title) or split_words(title) & (_NO_TEXT | _BEARING)
             if 2 * len(texts) > len(self.rows) and not is_other:
                 lengths[column] = sum(len(cell.text) for cell in cells)
         if lengths:
@@ -335,7 +335,7 @@ class _ColumnReader:
         if "name" in self.fields and not self.has("level", "score_range"):
             self.unknown.append(self.fields.pop("name"))
         titles = [self.header.cell(column).text.strip() for column in self.unknown]
-        names = [title for title in titles if _is_level_word(title)]
+        names = [title for title in titles if is_level_word(title)]
         for column in sorted(self.unknown):
             cell = self.header.cell(column)
             name, cells = shorten(cell.text), self._cells(column)

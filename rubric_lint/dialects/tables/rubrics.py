@@ -32,6 +32,7 @@ from rubric_lint.dialects.tables.columns import (
     Choices,
     find_step,
     fold,
+    is_level_word,
     is_own,
     is_points,
     is_unscored,
@@ -144,11 +145,15 @@ def read_scale(rows: Sequence[Row], columns: Columns, notes: list[Note]) -> list
         if cell.is_empty:
             raise TableError(cell.place, "this row does not say its score or level")
         step = find_step(cell.value)
+        if step is None and is_level_word(cell.value):
+            name = shorten(cell.value)
+            message = f"`{name}` names a level, and nothing says its score; write one before it, such as `3: {name}`"
+            raise TableError(cell.place, message)
         if step is None:
             number = read_number(cell) if is_level else None
             step = Step(read_range(cell) if number is None else Range(number, number))
-        name = columns.cell(row, "name")
-        called = name.value if name else step.name
+        own_name = columns.cell(row, "name")
+        called = own_name.value if own_name else step.name
         found.append(ScaleRow(step.range, cell.place, called, row.cell(columns.fields[text])))
     if not found:
         raise TableError(columns.header.place, "the table has no rows below its header")
