@@ -250,9 +250,11 @@ def test_a_list_of_criteria_that_another_table_reads_is_no_question():
     text = f"a: [{item % 'x'}, {item % 'y'}]\nb: [{item % 'z'}]\n"
     table = {"files": ["x"], "id": "id", "outcome": "text", "weight": "weight", "scale": "yes-no"}
     shapes = [Shape.from_table({"name": name, "criteria": f"/{name}", **table}) for name in "ab"]
-    asked = [[len(each.view.doubts) for _, each in examine_file("r.yaml", text.encode(), FileSettings(shapes=used)).rubrics]
-             for used in ((shapes[0],), tuple(shapes))]  # fmt: skip
-    assert asked == [[1], [0, 0]]
+    alone, both = (
+        examine_file("r.yaml", text.encode(), FileSettings(shapes=used)).rubrics for used in (shapes[:1], shapes)
+    )
+    assert [len(each.view.doubts) for _, each in alone] == [1]
+    assert [len(each.view.doubts) for _, each in both] == [0, 0]
 
 
 def test_the_text_of_a_level_that_is_a_number_is_shown_as_it_is_written(tmp_path, monkeypatch):
