@@ -264,7 +264,7 @@ _TEXTS = {
     # The kind or the sign of a criterion.
     "kinds": "type kind polarity sign",
     # How much something counts.
-    "weights": "weight weights weighting weightage importance points pts multiplier",
+    "weights": "weight weights weighting weightage importance points pts multiplier worth",
     # What holds where nothing else is said.
     "defaults": "default defaults",
     # An answer is better without what the criterion describes.
