@@ -172,8 +172,8 @@ class Candidate:
         is_known_here = is_known and (Sign.FILE in self.signs or not self._has_gates_only())
         if self.is_scored and has_prose and is_list and (is_known_here or self._has_deductions()):
             return True
-        is_told = self.is_scored and Sign.TEXTS in self.signs
-        is_placed = bool(self.groups[0].path) or self.is_declared or is_told
+        says_enough = self.is_scored and Sign.TEXTS in self.signs
+        is_placed = bool(self.groups[0].path) or self.is_declared or says_enough
         is_asked = len(self.groups[0].path) == 1 and self._are_questions()
         return self.is_own and is_placed and (is_known or self._is_marked() or is_asked)
 
