@@ -186,8 +186,8 @@ class Candidate:
         is_declared_here = has_mark and is_named(self.document, "judged")
         if self.is_scored and has_prose and is_list and (is_known_here or is_declared_here or self._has_deductions()):
             return True
-        is_told = self.is_scored and Sign.TEXTS in self.signs
-        is_placed = bool(self.groups[0].path) or self.is_declared or is_told
+        says_enough = self.is_scored and Sign.TEXTS in self.signs
+        is_placed = bool(self.groups[0].path) or self.is_declared or says_enough
         is_asked = len(self.groups[0].path) == 1 and self._are_questions()
         return self.is_own and is_placed and (is_known or self._is_marked() or is_asked)
 

@@ -189,11 +189,11 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
     from rubric_lint.dialects.search.scales_in_text import find_scale, is_prompt  # noqa: PLC0415  (few have prompts)
 
     for name, text, start in _find_strings(document):
-        told = f"the text of `{shorten(name)}`" if name else "this text"
+        place = f"the text of `{shorten(name)}`" if name else "this text"
         if find_scale(f"Score:\n{text}"):  # an f-string may say so in another part
-            advice = _Advice(f"{told} has a scale of scores, which is not checked;", (Step("rewrite", _AS_LEVELS),))
+            advice = _Advice(f"{place} has a scale of scores, which is not checked;", (Step("rewrite", _AS_LEVELS),))
         elif is_prompt(text):
-            advice = _Advice(f"{told} is a prompt, in which no criteria are checked;", (Step("rewrite", _AS_FILE),))
+            advice = _Advice(f"{place} is a prompt, in which no criteria are checked;", (Step("rewrite", _AS_FILE),))
         else:
             continue
         line, column, _ = document.source.position(start)
