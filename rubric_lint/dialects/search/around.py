@@ -25,7 +25,7 @@ from rubric_lint.shapes.direction import word_fall
 from rubric_lint.shapes.roles import is_pass_mark
 from rubric_lint.shapes.scores import Ends
 from rubric_lint.shapes.shape import Shape
-from rubric_lint.shapes.unmapped import UnmappedSearch, find_around_in_suite
+from rubric_lint.shapes.unmapped import UnmappedSearch, find_around_in_suite, find_at_top_of_suite
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -117,7 +117,8 @@ def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[
     for end in range(1, len(path) + 1):
         holder = document.value(path[: end - 1])
         if isinstance(holder, dict) and not is_plain(holder) and path[: end - 1] != grader:
-            found = find_around_in_suite(document, path[:end], scales, KNOWN_IN_SUITES)
+            find = find_around_in_suite if end > 1 else find_at_top_of_suite
+            found = list(find(document, path[:end], scales, KNOWN_IN_SUITES))
             doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found]
     return Around(threshold, place, tuple(doubts), is_gate)
 
