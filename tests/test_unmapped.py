@@ -1,5 +1,6 @@
 """What may decide a verdict in a home-made rubric is read, or told with the rubric not scored; never dropped."""
 
+import math
 from decimal import Decimal
 
 import pytest
@@ -201,7 +202,14 @@ ROLES = {
     Role.LEVELS: [("quality_levels", {"seed": "None", "tree": "All"})],
     Role.DIRECTION: [("direction", "down"), ("higher_is_better", False)],
     Role.HARMLESS: [("owner", "ann"), ("gate_rationale", 3), ("version", 2)],
-    Role.OPEN: [("sought", 2), ("when_type", "a"), ("priority", "P0"), ("score_type", "a"), ("veto", None)],
+    Role.OPEN: [
+        ("sought", 2),
+        ("when_type", "a"),
+        ("priority", "P0"),
+        ("score_type", "a"),
+        ("veto", None),
+        ("since_when", math.inf),
+    ],
 }
 ROLES_AROUND = {
     Role.WEIGHT: [("weighted", False), ("weighting", "equal"), ("default_weight", 2)],

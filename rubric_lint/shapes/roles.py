@@ -139,7 +139,7 @@ def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) 
 def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool) -> Rules:
     """Say what a key may be whose value is no flag: a number, a text, or several values."""
     is_inside, is_several, is_number = not is_around, isinstance(value, list | dict), is_amount(value)
-    is_text = not (is_several or is_number)
+    is_text = isinstance(value, str) and not is_number
     is_word = is_text and " " not in value.strip()
     said = split_words(value) if is_text else frozenset[str]()
     is_part = is_several or _says_part(value)

@@ -46,13 +46,6 @@ def find_around_in_suite(
     `known` are the keys that are read. What a test as a whole must do bears on no rubric, nor do its inputs; with
     `is_grader`, the holder judges by this rubric alone. What a mapping or a list says may be a part of the criteria.
     """
-    find = _find_in_holder if len(path) > 1 else _find_at_top
-    return find(document, path, scales, known, is_grader=is_grader)
-
-
-def _find_in_holder(
-    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool
-) -> Sequence[UnmappedKey]:
     at = len(path) - 1
     ids = None if path[-1] in _HOLDERS else frozenset[str]()  # other lists are of tests, which have ids too
     unmapped = []
@@ -66,8 +59,8 @@ def _find_in_holder(
     return unmapped
 
 
-_find_at_top = lru_cache(maxsize=2)(_find_in_holder)
-"""The rubrics of a suite are asked about one after the other, and share what it says at the top."""
+find_at_top_of_suite = lru_cache(maxsize=4)(find_around_in_suite)
+"""The same for the whole suite, whose rubrics share what it says at the top."""
 
 _HOLDERS = frozenset({*Containers.strong, "value"})
 """What holds criteria in a suite."""

@@ -26,7 +26,7 @@ from rubric_lint.shapes.direction import word_fall
 from rubric_lint.shapes.roles import Role, is_pass_mark, says_penalty
 from rubric_lint.shapes.scores import Ends, is_amount, read_ends
 from rubric_lint.shapes.shape import Shape, split_words
-from rubric_lint.shapes.unmapped import Entry, UnmappedSearch, find_around_in_suite
+from rubric_lint.shapes.unmapped import Entry, UnmappedSearch, find_around_in_suite, find_at_top_of_suite
 from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.shapes.vocabulary import SETS, Containers
 from rubric_lint.text.document import Document
@@ -136,7 +136,8 @@ def _find_in_holders(
         if above != grader:
             is_assertion = end > 2 and path[end - 3] in EVALUATORS
             known = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
-            found = find_around_in_suite(document, path[:end], scales, known)
+            find = find_around_in_suite if end > 1 else find_at_top_of_suite
+            found = find(document, path[:end], scales, known)
             yield from ((doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found)
         if not document.may_borrow:
             others = {(*above, key): value for key, value in holder.items() if key not in _READ_IN_SUITES}
