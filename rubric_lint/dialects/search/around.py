@@ -49,7 +49,13 @@ BESIDE_OTHERS = "holds criteria beside rubrics of another format, so it is not r
 MOVE_AWAY = "to a file of its own"
 _MARK_OF_SUITE = "write the mark as `threshold`, from 0 to 1, into `execution`, or remove it if it does not count"
 
-_READ_IN_SUITES = frozenset({"rubrics", "criteria"})
+_READ_IN_SUITES = frozenset(
+    """
+    rubrics criteria tests cases evalcases eval_cases assert assertions evaluators input inputs expected_output
+    execution metadata vars tags
+    """.split()  # noqa: SIM905 (it reads better)
+)
+"""What holds no other criteria in suites: it is read, or says what a test is about."""
 
 _SEVERAL_MARKS = (
     "the file has several marks, and the settings of rubric-lint hold one: write that as `pass` and `borderline` "
@@ -144,8 +150,8 @@ def _find_in_holders(
             found = find_doubts_in_holder(document, path[:end], scales, known)
             yield from ((doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found)
         if not document.may_borrow:
-            others = {(*above, key): value for key, value in holder.items() if key not in _READ_IN_SUITES}
-            yield from word_others(others)
+            unread = holder.keys() - _READ_IN_SUITES
+            yield from word_others({(*above, key): holder[key] for key in holder if key in unread})
 
 
 def _read_gate(document: Document, gate: Path, schema: str) -> Decimal | None:
