@@ -37,11 +37,19 @@ _SCHEMA = "agentv/a6.json"
 """Suites of our format are those of AgentV up to version 4."""
 
 _SCALE = (Fraction(0), Fraction(10))
-_MOVE = "move them to `rubrics` or to a file of their own, or remove them if they do not count"
-_MOVE_AWAY = "move them to a file of their own, or remove them if they do not count"
+BESIDE_OTHERS = "holds criteria beside rubrics of another format, so it is not read;"
+"""What is said of criteria that are not read because others are."""
+
+MOVE_AWAY = "to a file of its own"
 _MARK_OF_SUITE = "write the mark as `threshold`, from 0 to 1, into `execution`, or remove it if it does not count"
 
-_READ_IN_SUITES = frozenset({"rubrics", "criteria"})
+_READ_IN_SUITES = frozenset(
+    """
+    rubrics criteria tests cases evalcases eval_cases assert assertions evaluators input inputs expected_output
+    execution metadata vars tags
+    """.split()  # noqa: SIM905 (it reads better)
+)
+"""What holds no other criteria in suites: it is read, or says what a test is about."""
 
 _SEVERAL_MARKS = (
     "the file has several marks, and the settings of rubric-lint hold one: write that as `pass` and `borderline` "
@@ -63,7 +71,7 @@ def find_around(document: Document, path: Path) -> Around:
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
         holder = document.value(path[:-1])
         values = {(*path[:-1], key): value for key, value in holder.items() if key != path[-1]}
-        doubts += word_others(values, _MOVE)
+        doubts += word_others(values)
     return Around(doubts=tuple(doubts))
 
 
@@ -140,8 +148,8 @@ def _find_in_holders(
             found = find(document, path[:end], scales, known)
             yield from ((doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found)
         if not document.may_borrow:
-            others = {(*above, key): value for key, value in holder.items() if key not in _READ_IN_SUITES}
-            yield from word_others(others, _MOVE)
+            unread = holder.keys() - _READ_IN_SUITES
+            yield from word_others({(*above, key): holder[key] for key in holder if key in unread})
 
 
 def _read_gate(document: Document, gate: Path, schema: str) -> Decimal | None:
@@ -203,7 +211,7 @@ def _add_doubts(view: View, above: Collection[Path]) -> View:
             new.setdefault(doubt.place, doubt)
     inside = {(*place, key): value for place, entry in entries for key, value in entry.items()}
     others = {place: value for place, value in (inside | around).items() if place not in read and place not in above}
-    return replace(view, doubts=(*view.doubts, *_word_doubts(view, [*new.values()]), *word_others(others, _MOVE_AWAY)))
+    return replace(view, doubts=(*view.doubts, *_word_doubts(view, [*new.values()]), *word_others(others)))
 
 
 def _is_of_case(doubt: UnmappedKey) -> bool:
@@ -225,7 +233,7 @@ def _word_doubts(view: View, found: Sequence[UnmappedKey]) -> Iterator[tuple[Pat
         yield doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)
 
 
-def word_others(values: Mapping[Path, Any], advice: str) -> Iterator[tuple[Path, str]]:
+def word_others(values: Mapping[Path, Any]) -> Iterator[tuple[Path, str]]:
     """Yield those of some values that may hold criteria by their keys, with what to say of them."""
     for place, value in values.items():
         name = str(place[-1])
@@ -234,7 +242,7 @@ def word_others(values: Mapping[Path, Any], advice: str) -> Iterator[tuple[Path,
         from rubric_lint.shapes.understand import is_like_criteria  # noqa: PLC0415  (few files get here)
 
         if is_like_criteria(name, value):
-            yield place, f"`{shorten(name)}` may hold criteria too, and is not read; {advice}"
+            yield place, f"`{shorten(name)}` {BESIDE_OTHERS} move it {MOVE_AWAY}"
 
 
 def _find_in_group(

@@ -128,8 +128,6 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             noticed += [(path, part_of(path), reason, True) for path, reason in (*view.doubts, *view.unread)]
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     home = [] if found.is_claimed or document.kind.is_program else _find_home(document, taken)
-    noted = {path for path, *_ in noticed}
-    home = [near for near in home if noted.isdisjoint(near.places)]
     placed = {path for near in home for path in near.places}
     around = {path[:length] for near in home for path in near.places for length in range(len(path) + 1)}
     leftovers = _find_leftovers_to_tell(document, found, taken, told | around)
