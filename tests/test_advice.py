@@ -26,7 +26,7 @@ def rewrite(value, form):
     """A value in the form that a step asks for."""
     if form.startswith("write a list with one criterion"):
         return [{"id": "a", "levels": value}]
-    if form.startswith("write a list of criteria, each with an `id` and a `description`"):
+    if form.endswith("each with an `id` and a `description`"):
         return [{"id": name, "description": f"Names the {name} of 30 days"} for name in ("period", "limit")]
     if form.startswith("list what a judge checks in"):
         return {**value, form.split("`")[1]: ["Names the period of 30 days"]}
