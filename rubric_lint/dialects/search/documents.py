@@ -94,6 +94,16 @@ def may_ask_for_scores(text: str) -> bool:
     return _ASKS.search(text) is not None
 
 
+_ORDERS = re.compile(
+    r"^\W*(?:you are|judge|evaluate|assess|rate|score|grade|compare|decide|say whether)\b", re.IGNORECASE | re.MULTILINE
+)
+
+
+def is_prompt(text: str) -> bool:
+    """Return whether a text tells a judge to give a score: several lines, of which one orders so."""
+    return "\n" in text.strip() and _ORDERS.search(text) is not None and may_ask_for_scores(text)
+
+
 _STEP = re.compile(
     r"(?:^|\\n)[ \t]*+(?:[-*•+][ \t]++)?[*\"'`(\[]{0,2}(?:score[ \t]*+)?\d{1,3}\b[^\w\n]", re.IGNORECASE | re.MULTILINE
 )

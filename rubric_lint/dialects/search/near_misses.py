@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import has_words_of_named
-from rubric_lint.dialects.search.documents import may_ask_for_scores, may_hold_scale
+from rubric_lint.dialects.search.documents import is_prompt, may_ask_for_scores, may_hold_scale
 from rubric_lint.dialects.search.locate import (
     Search,
     count_signs,
@@ -184,7 +184,7 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
     text = document.source.text
     if not (is_named_for_judges(document) and (may_hold_scale(text) or may_ask_for_scores(text))):
         return
-    from rubric_lint.dialects.search.scales_in_text import find_scale, is_prompt  # noqa: PLC0415  (few have prompts)
+    from rubric_lint.dialects.search.scales_in_text import find_scale  # noqa: PLC0415  (few have prompts)
 
     for name, text, start in _find_strings(document):
         place = f"the text of `{shorten(name)}`" if name else "this text"
@@ -435,8 +435,6 @@ def _is_split(item: Any) -> bool:
 
 def _holds_prompt(value: Any) -> bool:
     """Return whether a value is a prompt that asks for a score, or holds one at any depth."""
-    from rubric_lint.dialects.search.scales_in_text import is_prompt  # noqa: PLC0415  (few files have prompts)
-
     return (isinstance(value, str) and is_prompt(value)) or any(map(_holds_prompt, parts_of(value)))
 
 

@@ -6,7 +6,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.search.documents import may_ask_for_scores
 from rubric_lint.format.criterion import ASKED, HIGHEST, Asked
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import shorten
@@ -109,16 +108,6 @@ def find_scale(text: str) -> WrittenScale | None:
         return None
     scale = WrittenScale(text[: found[0].start()].strip(), tuple(steps))
     return scale if scale.bands or scale.levels else None
-
-
-_ORDERS = re.compile(
-    r"^\W*(?:you are|judge|evaluate|assess|rate|score|grade|compare|decide|say whether)\b", re.IGNORECASE | re.MULTILINE
-)
-
-
-def is_prompt(text: str) -> bool:
-    """Return whether a text tells a judge to give a score: several lines, of which one orders so."""
-    return "\n" in text.strip() and _ORDERS.search(text) is not None and may_ask_for_scores(text)
 
 
 SHARE = Asked("a score from 0 to 1", 1)
