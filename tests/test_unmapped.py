@@ -11,6 +11,9 @@ from rubric_lint.lint.engine import examine_file
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.shapes.roles import Role, role_of
 from rubric_lint.shapes.shape import Shape
+from rubric_lint.shapes.unmapped import UnmappedSearch
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 TWO = "criteria:\n- {id: a, weight: 2, text: Names it}\n- {id: b, weight: 1, text: Dates it"
 ITEMS = "criteria: [{id: a, weight: 5, text: Names the year}, {id: b, weight: 3, text: Names the day}]"
@@ -238,10 +241,9 @@ NUMBERS = {(5, 30): True, (1, 2): False, (4, 9, 30): False, (1, 2, 5): True, (30
 @pytest.mark.parametrize("numbers", NUMBERS)
 def test_unread_numbers_of_criteria_are_weights_unless_they_rise_as_lines_or_an_order_do(numbers):
     items = ", ".join(f"{{id: c{at}, at: {number}, text: Names it}}" for at, number in enumerate(numbers))
-    unweighted = {key: value for key, value in TABLE.items() if key != "weight"}
-    settings = FileSettings(shapes=(Shape.from_table({**unweighted, "scale": "yes-no"}),))
-    rubric, _ = examine(f"criteria: [{items}]", settings)
-    assert (rubric.view.refusal is not None) == NUMBERS[numbers]
+    (document,), _ = read_documents(Source.from_bytes("a.yaml", f"criteria: [{items}]".encode()))
+    search = UnmappedSearch(document, Shape("", "/criteria"), ("criteria",))
+    assert (Role.WEIGHT in [found.role for found in search.find_in_criteria()]) == NUMBERS[numbers]
 
 
 def test_an_order_and_the_end_of_the_scale_bear_on_no_score():

@@ -59,7 +59,7 @@ def find_around_in_suite(
     return unmapped
 
 
-find_at_top_of_suite = lru_cache(maxsize=4)(find_around_in_suite)
+find_at_top_of_suite = lru_cache(maxsize=1)(find_around_in_suite)
 """The same for the whole suite, whose rubrics share what it says at the top."""
 
 _HOLDERS = frozenset({*Containers.strong, "value"})
@@ -117,19 +117,39 @@ class UnmappedSearch:
         self.is_described = is_described
         if ids is not None:
             self.ids = ids
-        ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
-        marks = (name for name, _ in (*shape.gate, *shape.negative, *shape.sums))
-        self.known = _first_steps((*shape.id, *shape.weight, *shape.levels, *shape.parts, *shape.unused))
-        """The fields of criteria in which there is nothing else to find."""
-        self.used = _first_steps((*shape.outcome, *marks, *(end for end in ends if isinstance(end, str))))
-        """The fields that are read, but may say more."""
-        self.gates = {name for name, values in shape.gate if values is None}
-        self.penalties = {name: values for name, values in shape.negative if name not in shape.unused}
-        self.stars = [star_pattern(name) for name in shape.levels if is_star(name)]
         self.unused = [name.split("/")[1:] for name in shape.unused if name.startswith("/")]
         """The steps of the places that are unused, each a key, an index or `*`."""
 
     # In criteria.
+
+    @cached_property
+    def known(self) -> set[str]:
+        """The fields of criteria in which there is nothing else to find."""
+        shape = self.shape
+        return _first_steps((*shape.id, *shape.weight, *shape.levels, *shape.parts, *shape.unused))
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The fields of criteria that are read, but may say more."""
+        shape = self.shape
+        ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
+        marks = (name for name, _ in (*shape.gate, *shape.negative, *shape.sums))
+        return _first_steps((*shape.outcome, *marks, *(end for end in ends if isinstance(end, str))))
+
+    @cached_property
+    def gates(self) -> set[str]:
+        """The fields of criteria that are gates, whatever their values."""
+        return {name for name, values in self.shape.gate if values is None}
+
+    @cached_property
+    def penalties(self) -> dict[str, Collection[Any] | None]:
+        """The fields of criteria that mark penalties, with the values that do."""
+        return {name: values for name, values in self.shape.negative if name not in self.shape.unused}
+
+    @cached_property
+    def stars(self) -> list[str]:
+        """The patterns of the fields that are the levels of a criterion."""
+        return [star_pattern(name) for name in self.shape.levels if is_star(name)]
 
     def find_in_criteria(self, entries: Sequence[Entry] | None = None) -> Iterator[UnmappedKey]:
         """Find the fields of criteria that are not read, each where it may decide first."""
@@ -231,6 +251,8 @@ class UnmappedSearch:
 
     def _find_reversals(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
         """Find what says in words, in a value or in it, that lower scores are better, if there are scores at all."""
+        if not (self.scales or isinstance(value, dict)):
+            return
         if isinstance(value, str):
             yield from self._find_reversal(place, value, value)
         elif isinstance(value, list) and not holds_mappings(value):
@@ -255,17 +277,14 @@ class UnmappedSearch:
 
     # Around criteria.
 
-    def find_around(self, depths: Iterable[int], *, in_settings: bool = True) -> Iterator[UnmappedKey]:
-        """Find what is said around the criteria, in the mappings at some depths above them.
-
-        With `in_settings`, also what the mappings and the texts there say.
-        """
+    def find_around(self, depths: Iterable[int]) -> Iterator[UnmappedKey]:
+        """Find what is said around the criteria, in the mappings at some depths above them."""
         for depth in depths:
             for key, value in self._list_fields(self.path[:depth]):
                 place = (*self.path[:depth], key)
                 if place == self.path[: depth + 1] or key in SETS["inputs"] or self._is_unused(place):
                     continue
-                for found in self._find_in_key(place, value, in_settings=in_settings):
+                for found in self._find_in_key(place, value):
                     if found.role is Role.DIRECTION and self.shape.is_turned:
                         continue  # the table says it too
                     is_usual = found.role is Role.WEIGHT and split_words(pointer(found.place)) & SETS["defaults"]
@@ -279,18 +298,18 @@ class UnmappedSearch:
         holder = self.document.value(path)
         return holder.items() if isinstance(holder, dict) else ()
 
-    def _find_in_key(self, place: Path, value: Any, *, in_settings: bool) -> Iterator[UnmappedKey]:
-        """Find what a key around criteria, or in settings there, says about their scores."""
+    def _find_in_key(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
+        """Find what a key around criteria says about their scores, or what is in it does."""
         key = str(place[-1])
-        role = self._role_around(key, value, self.scales if in_settings else ())
-        if place in self.read or (in_settings and role is not Role.DIRECTION):
+        role = self._role_around(key, value, self.scales)
+        if place in self.read or role is not Role.DIRECTION:
             yield from self._find_reversals(place, value)
         is_known = isinstance(value, dict) and any((*place, inner) in self.read for inner in value)
         if place in self.read:
             return
         if role in BEARING and not is_known:
             yield UnmappedKey(place, role, value)
-        elif isinstance(value, list | dict) and in_settings:
+        elif isinstance(value, list | dict):
             found = list(self._find_in_settings(place, value))
             whole = found[0].role if len(found) > 1 else None
             if not found and not is_known:
@@ -328,12 +347,12 @@ class UnmappedSearch:
         if not value or not isinstance(value, list | dict):
             return None
         words, weights = split_words(key), SETS["weights"]
-        is_named = bool(words & weights) and words <= weights | SETS["of_criteria"]  # not those of cases
+        is_named = bool(words & weights) and words <= weights | SETS["of_criteria"] | self._called  # not those of cases
         is_of_criteria = all(isinstance(name, str) and name in self.ids for name in value)
-        parts = list(value.values()) if isinstance(value, dict) else []
-        if parts and (is_of_criteria or is_named) and all(map(is_amount, parts)):
+        if (is_of_criteria or is_named) and all(map(is_amount, parts_of(value))):
             return Role.WEIGHT
-        if self._are_criteria(value) and not words & SETS["notes"]:
+        parts = list(value.values()) if isinstance(value, dict) else []
+        if self.shape.files and self._are_criteria(value) and not words & SETS["notes"]:
             return Role.CRITERIA
         if self._converts_scores(value):
             return Role.CHANGE
@@ -344,7 +363,7 @@ class UnmappedSearch:
 
     def _are_criteria(self, value: Any) -> bool:
         """Return whether what stands beside the criteria of a table has the fields of more: a text and another one."""
-        texts = {*self.shape.outcome, *self.shape.levels} if self.shape.files else set[str]()
+        texts = {*self.shape.outcome, *self.shape.levels}
         known = texts.union(self.shape.id, self.shape.weight)
         entries = [part for part in parts_of(value) if isinstance(part, dict)]
         return any(texts & entry.keys() and len(known & entry.keys()) > 1 for entry in entries)
@@ -360,6 +379,12 @@ class UnmappedSearch:
             return False
         scores = [read_score(key) for key in value]
         return any(all(score is not None and low <= score <= high for score in scores) for low, high in self.scales)
+
+    @cached_property
+    def _called(self) -> frozenset[str]:
+        """What the criteria are called: `assertions` and `assertion`."""
+        name = str(self.path[-1]) if self.path else ""
+        return split_words(name) | split_words(name.removesuffix("s"))
 
     @cached_property
     def ids(self) -> frozenset[str]:
@@ -378,7 +403,7 @@ class UnmappedSearch:
         return bool(self._entries) and not any(entry.keys().isdisjoint(names) for _, entry in self._entries)
 
     def _is_unused(self, place: Path) -> bool:
-        return any(
+        return bool(self.unused) and any(
             len(steps) == len(place) and all(own in ("*", str(step)) for own, step in zip(steps, place, strict=True))
             for steps in self.unused
         )

@@ -23,7 +23,7 @@ from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.shapes.direction import word_fall
-from rubric_lint.shapes.roles import Role, is_pass_mark, says_penalty
+from rubric_lint.shapes.roles import Role, is_pass_mark, role_of, says_penalty
 from rubric_lint.shapes.scores import Ends, is_amount, read_ends
 from rubric_lint.shapes.shape import Shape, split_words
 from rubric_lint.shapes.unmapped import Entry, UnmappedSearch, find_around_in_suite, find_at_top_of_suite
@@ -293,22 +293,26 @@ def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path
     answers, or what these are about, and only a mapping of settings in it says how to score.
     """
     yield from _find_weights_around(view, holders, read)
-    shape = Shape(view.dialect.title, pointer(view.path))
+    shape, scales = Shape(view.dialect.title, pointer(view.path)), _list_scales_of(view)
     for holder, path in holders.items():
         is_near = len(holder) >= len(view.path) - 1
-        search = UnmappedSearch(view.document, shape, path, read, _list_scales_of(view))
-        yield from search.find_around([len(holder)], in_settings=is_near)
+        search = UnmappedSearch(view.document, shape, path, read, scales)
+        found = search.find_around([len(holder)])
         if is_near:
+            yield from found
             yield from _find_unwanted(view, holder, read)
         else:
-            yield from (doubt for doubt in search.find_around([len(holder)]) if _is_in_settings(doubt, holder))
+            yield from (doubt for doubt in found if _bears_from_afar(doubt, holder))
 
 
-def _is_in_settings(doubt: UnmappedKey, holder: Path) -> bool:
-    """Return whether a doubt is about a setting in a mapping, and not about texts or how several judges are joined."""
-    words = split_words(str(doubt.place[len(holder)]))
-    is_inside = len(doubt.place) > len(holder) + 1 and not words.isdisjoint(SETS["settings"])
-    return is_inside and not doubt.quote and doubt.role is not Role.COMBINE
+def _bears_from_afar(doubt: UnmappedKey, holder: Path) -> bool:
+    """Return whether a doubt is about what a key says or about a setting, not about texts or how judges are joined."""
+    key = str(doubt.place[len(holder)])
+    if doubt.quote:
+        return False
+    if len(doubt.place) == len(holder) + 1:
+        return doubt.role is role_of(key, doubt.value, is_around=True)
+    return doubt.role is not Role.COMBINE and not split_words(key).isdisjoint(SETS["settings"])
 
 
 def _find_unwanted(view: View, holder: Path, read: Collection[Path]) -> Iterator[UnmappedKey]:
@@ -430,20 +434,15 @@ def _find_second_fields(view: View, entries: Iterable[Entry]) -> Iterator[Unmapp
     yield from firsts.values()
 
 
-def _find_weights_around(view: View, holders: Mapping[Path, Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
-    """Find the weight of a section, one beside criteria of which some have none, which may be theirs, and several."""
+def _find_weights_around(view: View, holders: Iterable[Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
+    """Find the weight of a section, and one beside criteria of which some have none: it may be theirs."""
     have = [isinstance(each, dict) and "weight" in each for each in view.data]
-    for holder, path in holders.items():
+    for holder in holders:
         is_section = len(holder) > len(view.path)
         is_default = holder == view.path[:-1] and any(have) and not all(have)
-        own = {str(path[-1]), str(path[-1]).removesuffix("s"), *SETS["of_criteria"]}
-        for key, value in view.document.value(holder).items():
-            words = split_words(key)
-            is_one = key == "weight" and is_amount(value) and (is_section or is_default)
-            is_named = not words.isdisjoint(SETS["weights"]) and words <= SETS["weights"] | own
-            are_several = isinstance(value, list | dict) and bool(value) and all(map(is_amount, parts_of(value)))
-            if (*holder, key) not in read and (is_one or (is_named and are_several)):
-                yield UnmappedKey((*holder, key), Role.WEIGHT, value, is_around=True)
+        place, value = (*holder, "weight"), view.document.value(holder).get("weight")
+        if place not in read and is_amount(value) and (is_section or is_default):
+            yield UnmappedKey(place, Role.WEIGHT, value, is_around=True)
 
 
 def _find_falls(view: View) -> Iterator[tuple[Path, str]]:
