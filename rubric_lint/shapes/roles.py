@@ -86,9 +86,11 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
             return role
     if is_reversed(key, value, scales):
         return Role.DIRECTION
-    is_harmless = bool(words & SETS["harmless"]) and not words & (SETS["bearing"] | SETS["conditions"])
-    is_end = bool(scales) and is_number(value) and _is_end(words, value, scales)
-    return Role.HARMLESS if is_harmless or is_end else Role.OPEN
+    if words & SETS["harmless"] and not words & _NOT_HARMLESS:
+        return Role.HARMLESS
+    if scales and is_number(value) and _is_end(words, value, scales):
+        return Role.HARMLESS
+    return Role.OPEN
 
 
 def as_flag(value: Any) -> Any:
@@ -99,8 +101,11 @@ def as_flag(value: Any) -> Any:
 
 def _names_gate(text: str) -> bool:
     """Return whether a text is a word that says what a gate is: `hard_gate`, `veto`."""
-    return " " not in text.strip() and not split_words(text).isdisjoint(_STOPS)
+    return " " not in text and bool(split_words(text) & _STOPS)
 
+
+_NOT_HARMLESS = SETS["bearing"] | SETS["conditions"]
+"""Words of a key that bear on a score, whatever other word it has."""
 
 _STOPS = SETS["gate"] - SETS["severe"]
 """Words of gates that are not those of something severe too."""

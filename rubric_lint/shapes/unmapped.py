@@ -251,8 +251,6 @@ class UnmappedSearch:
 
     def _find_reversals(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
         """Find what says in words, in a value or in it, that lower scores are better, if there are scores at all."""
-        if not (self.scales or isinstance(value, dict)):
-            return
         if isinstance(value, str):
             yield from self._find_reversal(place, value, value)
         elif isinstance(value, list) and not holds_mappings(value):
@@ -263,7 +261,7 @@ class UnmappedSearch:
             for key, text in value.items():
                 own, role = (*place, key), role_of(key, text, self.scales)
                 is_label = isinstance(text, str) and len(text.split()) < FEW and re.fullmatch(r"-?\d+", key)
-                if self._is_unused(own) or own in self.read:
+                if own in self.read or (self.unused and self._is_unused(own)):
                     continue
                 if role is Role.DIRECTION or (is_scale and role is Role.OPEN and self._may_be_best(key, text, value)):
                     yield UnmappedKey(own, role, text)
@@ -282,7 +280,7 @@ class UnmappedSearch:
         for depth in depths:
             for key, value in self._list_fields(self.path[:depth]):
                 place = (*self.path[:depth], key)
-                if place == self.path[: depth + 1] or key in SETS["inputs"] or self._is_unused(place):
+                if place == self.path[: depth + 1] or key in SETS["inputs"] or (self.unused and self._is_unused(place)):
                     continue
                 for found in self._find_in_key(place, value):
                     if found.role is Role.DIRECTION and self.shape.is_turned:
@@ -302,7 +300,7 @@ class UnmappedSearch:
         """Find what a key around criteria says about their scores, or what is in it does."""
         key = str(place[-1])
         role = self._role_around(key, value, self.scales)
-        if place in self.read or role is not Role.DIRECTION:
+        if (self.scales or isinstance(value, dict)) and (place in self.read or role is not Role.DIRECTION):
             yield from self._find_reversals(place, value)
         is_known = isinstance(value, dict) and any((*place, inner) in self.read for inner in value)
         if place in self.read:
@@ -403,7 +401,7 @@ class UnmappedSearch:
         return bool(self._entries) and not any(entry.keys().isdisjoint(names) for _, entry in self._entries)
 
     def _is_unused(self, place: Path) -> bool:
-        return bool(self.unused) and any(
+        return any(
             len(steps) == len(place) and all(own in ("*", str(step)) for own, step in zip(steps, place, strict=True))
             for steps in self.unused
         )

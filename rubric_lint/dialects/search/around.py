@@ -257,7 +257,8 @@ def _find_in_group(
         own = schema.find(place[len(view.path) :]) if place[: len(view.path)] == view.path else {}
         known |= own.get("properties", {}).keys()
         patterns.update(_list_patterns(own))
-    known |= {key for _, entry in group for key in entry if any(re.search(each, key) for each in patterns)}
+    if patterns:
+        known |= {key for _, entry in group for key in entry if any(re.search(each, key) for each in patterns)}
     yield from _find_kinds_and_scales(group, known, read)
     if not all(entry.keys() <= known for _, entry in group):
         shape = Shape(view.dialect.title, pointer(view.path), unused=tuple(known))
@@ -392,8 +393,8 @@ def _list_patterns(schema: Mapping[str, Any]) -> list[str]:
     return patterns
 
 
-def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> Iterator[Path]:
-    """Yield the places in a mapping around criteria that the dialect has there; `path` leads through it to them."""
+def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> list[Path]:
+    """Return the places in a mapping around criteria that the dialect has there; `path` leads through it to them."""
     names = set[str]()
     if holder == view.path:
         whole = schema.find(())
@@ -412,19 +413,26 @@ def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> I
     if len(path) > len(holder):
         step = str(path[len(holder)])
         names |= {step}.union(*(each.list_beside(step) for each in schemas))
-    return ((*holder, name) for name in names)
+    return [(*holder, name) for name in names]
 
 
 _ROLES = {"weight": Role.WEIGHT, "required_min_score": Role.GATE}
 """The roles of our fields that numbers may be."""
 
 
+@lru_cache(maxsize=1 << 6)
+def _list_rivals(schema: str) -> Mapping[str, str]:
+    """Return our fields by the names that a schema has for them, if it has several for one."""
+    fields = schema_of(schema).entry_fields
+    means = {name: field["x-reads-as"] for name, field in fields.items() if field.get("x-reads-as") in _ROLES}
+    return means if len({*means.values()}) < len(means) else {}
+
+
 def _find_second_fields(view: View, entries: Iterable[Entry]) -> Iterator[UnmappedKey]:
     """Find the numbers that another field of their criterion is read for: a `weight` beside a `score`."""
-    fields = schema_of(view.schema).entry_fields
-    means = {name: field["x-reads-as"] for name, field in fields.items() if field.get("x-reads-as") in _ROLES}
+    means = _list_rivals(view.schema)
     firsts: dict[str, UnmappedKey] = {}
-    for place, entry in entries:
+    for place, entry in entries if means else ():
         numbers = {name: entry[name] for name in means if is_amount(entry.get(name))}
         read = {means[name]: value for name, value in numbers.items() if (*place, name) in view.sources}
         for name, value in numbers.items():
@@ -438,9 +446,11 @@ def _find_weights_around(view: View, holders: Iterable[Path], read: Collection[P
     """Find the weight of a section, and one beside criteria of which some have none: it may be theirs."""
     have = [isinstance(each, dict) and "weight" in each for each in view.data]
     for holder in holders:
+        place, value = (*holder, "weight"), view.document.value(holder).get("weight")
+        if value is None:
+            continue
         is_section = len(holder) > len(view.path)
         is_default = holder == view.path[:-1] and any(have) and not all(have)
-        place, value = (*holder, "weight"), view.document.value(holder).get("weight")
         if place not in read and is_amount(value) and (is_section or is_default):
             yield UnmappedKey(place, Role.WEIGHT, value, is_around=True)
 
