@@ -95,7 +95,8 @@ def may_ask_for_scores(text: str) -> bool:
 
 
 _ORDERS = re.compile(
-    r"^\W*(?:you are|judge|evaluate|assess|rate|score|grade|compare|decide|say whether)\b", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]*+(?:you are|judge|evaluate|assess|rate|score|grade|compare|decide|say whether)\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
