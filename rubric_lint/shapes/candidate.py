@@ -1,6 +1,6 @@
 """Criteria that a document may hold: what speaks for them, the table that describes them, and what is left open."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -149,7 +149,7 @@ class Candidate:
         """Whether the criteria are read and scored, told with the first open question, or left alone."""
         if self.is_rubric and self.views:
             return Decision.TELL if self.questions else Decision.READ
-        return Decision.TELL if self.is_near else Decision.SILENT
+        return Decision.TELL if self.is_near or self.is_likely else Decision.SILENT
 
     @cached_property
     def is_rubric(self) -> bool:
@@ -188,6 +188,22 @@ class Candidate:
         is_asked = len(self.groups[0].path) == 1 and self._are_questions()
         return self.is_own and is_placed and (is_known or self._is_marked() or is_asked)
 
+    @cached_property
+    def is_likely(self) -> bool:
+        """Whether a file that is named for a rubric is about items with a name of their own that say what is judged.
+
+        They are a good part of it, near the top, and hold no other mappings but levels, as those of data do.
+        """
+        is_other = self.is_apart or self.against or self._are_of_people()
+        if not is_named(self.document, "rubric") or self.count == 1 or is_other:
+            return False
+        path = self.groups[0].path
+        is_main = 4 * self.count >= len(self.document.mappings) and len(path) < 3 and all(map(_is_key, path))
+        is_titled = all(group.is_map for group in self.groups) or self.columns.has(Role.ID)
+        is_sure = not self.columns.guessed or self.is_declared or self.columns.has(Role.WEIGHT, Role.LEVELS)
+        is_said = (self.columns.are_statements and is_sure) or self.columns.has(Role.TEXTS)
+        return is_main and is_titled and is_said and self.columns.are_flat
+
     def _is_marked(self) -> bool:
         """Return whether something says that the items are scored; many things may be required."""
         return self.groups[0].is_marked and (is_container(self.groups[0].key) or not self._has_gates_only())
@@ -218,9 +234,17 @@ class Candidate:
 
     def _are_questions(self) -> bool:
         """Return whether the texts ask what a judge is to answer."""
-        names = self.columns.names(Role.TEXT)
-        texts = [str(look(entry, name)) for entry in self.columns.entries for name in names if look(entry, name)]
+        texts = self._list_texts()
         return bool(texts) and all(text.rstrip().endswith("?") for text in texts)
+
+    def _are_of_people(self) -> bool:
+        """Return whether most texts are what people say of themselves in a survey."""
+        texts = self._list_texts()
+        return bool(texts) and 2 * sum(text.split()[:1] in (["I"], ["My"]) for text in texts) > len(texts)
+
+    def _list_texts(self) -> list[str]:
+        names = self.columns.names(Role.TEXT)
+        return [str(look(entry, name)) for entry in self.columns.entries for name in names if look(entry, name)]
 
     def _has_deductions(self) -> bool:
         """Return whether the weights are whole and some are below 0; coefficients have fractions."""
@@ -289,6 +313,15 @@ class Candidate:
             reason = f"`{name}` may hold criteria too, and is not read; {_ADOPT}"
             own = max((group.path for group in self.groups), key=lambda path: len(_share(path, sibling)))
             yield Question(document, sibling, reason, (pointer(generalize(sibling, self.at, own)),))
+
+
+def choose_likely(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the most items that may be criteria of a file that is named for a rubric, whatever they are called."""
+    return sorted((each for each in candidates if each.is_likely), key=lambda each: -each.count)[:1]
+
+
+def _is_key(step: str | int) -> bool:
+    return isinstance(step, str)
 
 
 def _share(path: Path, other: Path) -> Path:

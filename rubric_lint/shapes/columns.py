@@ -6,6 +6,7 @@ The criteria of a list or a map are read as the rows of a table, whose columns a
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
 
@@ -99,6 +100,13 @@ class Columns:
         """Whether something of them is a number that may be a score or a weight."""
         return self.has(Role.WEIGHT, Role.LEVELS, Role.SCALE, Role.HIGHEST) or self._has_flags()
 
+    @property
+    def are_flat(self) -> bool:
+        """Whether most of them hold no mappings but their levels and their parts."""
+        known = {*self.names(Role.LEVELS), *self.names(Role.PARTS)}
+        others = [[value for key, value in entry.items() if key not in known] for entry in self.entries]
+        return 2 * sum(any(map(_holds_mapping, values)) for values in others) <= len(others)
+
     def _has_flags(self) -> bool:
         """Return whether a gate is said to be one, in a flag: thresholds alone are those of computed metrics too."""
         names = self.names(Role.GATE)
@@ -125,6 +133,10 @@ def look(entry: Entry, name: str) -> Any:
 def is_statement(value: Any) -> bool:
     """Return whether a value is a text of three words, or as much in a script without spaces."""
     return isinstance(value, str) and (len(value.split()) > 2 or (not value.isascii() and len(value) > 4))
+
+
+def _holds_mapping(value: Any) -> bool:
+    return isinstance(value, dict) or any(isinstance(part, dict) for part in parts_of(value))
 
 
 def holds_statement(value: Any) -> bool:
@@ -219,8 +231,12 @@ class _ColumnReader:
                 self.roles[Role.WEIGHT] = (limits[0],)
 
     def _are_shares(self, key: str) -> bool:
-        """Return whether all criteria have a percentage under a key, and those are parts of one whole."""
-        shares = [read_percent(entry.get(key)) for entry in self.outer]
+        """Return whether all criteria have a number or a percentage under a key, and those are parts of one whole."""
+        values = [entry.get(key) for entry in self.outer]
+        numbers = [Fraction(str(value)) for value in values if is_number(value) and value > 0]
+        if len(numbers) == len(values) > 2:  # two numbers add up to 100 by chance
+            return sum(numbers) in (1, _WHOLE)
+        shares = [read_percent(value) for value in values]
         return len(shares) > 1 and None not in shares and sum(share for share in shares if share) == 1
 
     def _read_levels(self) -> None:
@@ -388,6 +404,7 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip()) and read_score(value.strip()) is None
 
 
+_WHOLE = 100
 _LONGEST_ID = 40
 _MOST_KEYS = 100
 """Criteria have fewer keys in all."""

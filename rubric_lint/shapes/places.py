@@ -87,10 +87,12 @@ def is_container(key: str) -> bool:
 
 def may_hold_criteria(document: Document) -> bool:
     """Return whether a document has words of criteria; in a list, or a file of rubrics, under any key."""
+    if is_named(document, "own"):  # its words may be those of any language
+        return True
     text = document.quick_text
     is_judged = is_named(document, "judged")
     stems = (word.removesuffix("s") for word in (*Containers.strong, *Containers.common))
-    is_under = text[:1] in "[-" or "rubric" in document.source.name.lower() or any(stem in text for stem in stems)
+    is_under = text[:1] in "[-" or any(stem in text for stem in stems)
     if is_under and (is_judged or any(word in text for word in ("description", *SETS["scored"]))):
         return True
     return "expect" in text and is_judged

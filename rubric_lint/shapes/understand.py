@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rubric_lint.shapes.beside import Beside, find_beside
-from rubric_lint.shapes.candidate import Candidate, Decision, Sign
+from rubric_lint.shapes.candidate import Candidate, Decision, Sign, choose_likely
 from rubric_lint.shapes.columns import Columns, Parsed, is_answered, look, read_columns
 from rubric_lint.shapes.places import (
     Group,
@@ -72,7 +72,9 @@ def understand_all(
     builder = _Builder(parsed, hints)
     made = [candidate for alike in cluster(chosen) for candidate in builder.build(alike)]
     if not hints.asks:
-        made = [each for each in made if each.is_rubric or each.is_near]
+        near = [each for each in made if each.is_rubric or each.is_near]
+        own = [group for group in every if not near and is_named(group.document, "rubric")]
+        made = near or choose_likely([each for alike in cluster(own) for each in builder.build(alike)])
         whole = [(each, _find_whole(each, made)) for each in made]
         parts = [part for _, part in whole if part]
         made = list(_add_siblings(parsed, [each for each, part in whole if not part], every, parts))
@@ -240,7 +242,9 @@ class _Builder:
         return Candidate(groups, at, columns, besides, signs, writer.write(besides))
 
     def _find_signs(self, group: Group, columns: Columns, beside: Beside) -> Iterator[Sign]:
-        is_file = not group.path and isinstance(group.document.data, list) and is_named(group.document, "own")
+        is_list = isinstance(group.document.data, list)
+        is_whole = not group.path and (is_list or self._is_map_of_criteria(group, columns))
+        is_file = is_whole and is_named(group.document, "own")
         are_parts = any(last_word(name) in Containers.strong for name in columns.names(Role.PARTS))
         if is_file or are_parts or _has_name(group):
             yield Sign.NAME
@@ -258,6 +262,12 @@ class _Builder:
         marks = (Role.GATE, Role.NEGATIVE, Role.POSITIVE, Role.POLARITY, Role.PARTS, Role.SCALE)
         if is_answered(columns) or columns.has(*marks):
             yield Sign.MARKS
+
+    @staticmethod
+    def _is_map_of_criteria(group: Group, columns: Columns) -> bool:
+        """Return whether all values of a map are alike, with a text that is sure and a weight, or with levels."""
+        is_sure = columns.has(Role.WEIGHT, Role.LEVELS) and columns.has_text and not columns.guessed
+        return is_sure and len(group.items) == len(group.document.value(group.path))
 
     def _are_levels_described(self, columns: Columns) -> bool:
         described = 0

@@ -34,7 +34,7 @@ class Fields:
     id: Final = _split("id key rubric_id criterion_id slug number name title dimension axis")
     text: Final = _split(
         """
-        description desc criterion question definition must text prompt requirement statement pass_if pass_when
+        description desc criterion criteria question definition must text prompt requirement statement pass_if pass_when
         expectation label good_anchor title name rubric_name name_en
         """
     )
@@ -162,10 +162,12 @@ FILES: Final[Mapping[str, str]] = {
     "judged": r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z",
     "described": r"(?:criteria|scoring|benchmark)[^/\\]*(?:[/\\][^/\\]*)?\Z",
     "own": r"(?:rubric|criteria|dimension)[^/\\]*\Z|(?:\A|[/\\])rubrics?[/\\][^/\\]*\Z",
+    "rubric": r"rubric[^/\\]*\Z|(?:\A|[/\\])rubrics?[/\\][^/\\]*\Z",
     "translated": r"(?:\A|[/\\])(?:locales?|i18n|l10n|lang|langs|translations?)[/\\]",
 }
 """Patterns of the names of files: of a file or folder that a judge reads, of one where it reads described levels, of a
-file that is a rubric, by its name or as one of a folder of rubrics, and of one that is a translation."""
+file that is a rubric, by its name or as one of a folder of rubrics (also by the word alone), and of one that is a
+translation."""
 
 _TEXTS = {
     # What a case expects, and what it asks.
