@@ -114,6 +114,10 @@ REWRITTEN = {
     "marks by name and no texts",
     "scales by name and no texts",
     "lists of texts",
+    "a list of maps of one key each",
+    "names and a scale",
+    "names with letters and a scale of words",
+    "names of what must hold, and when it is accepted",
 }
 """Files whose criteria say in no words what is judged: these have to be written first."""
 

@@ -116,6 +116,16 @@ class Candidate:
         return self.groups[0].are_texts
 
     @property
+    def are_names(self) -> bool:
+        """Whether each criterion is a name alone."""
+        return self.groups[0].are_names
+
+    @property
+    def are_pairs(self) -> bool:
+        """Whether each criterion is a mapping from its name to its levels, in a list."""
+        return self.groups[0].are_pairs
+
+    @property
     def are_amounts(self) -> bool:
         """Whether each criterion is a name with a number alone."""
         return all(isinstance(part, int | float) for part in parts_of(self.document.value(self.groups[0].path)))
@@ -167,8 +177,8 @@ class Candidate:
     @cached_property
     def is_near(self) -> bool:
         """Whether they may well be criteria of a judge, so that a note is worth the reader's time."""
-        if self.is_apart:
-            return False
+        if self.is_apart or self.are_names or self.are_pairs:
+            return not self.is_apart and self.is_own and Sign.FILE in self.signs
         if self.against:
             is_plain = self.against in Foreign.plain and Sign.TEXTS in self.signs
             if not is_plain:

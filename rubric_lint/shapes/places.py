@@ -28,7 +28,8 @@ form of its own has 224.
 class Group:
     """A list or a map of a document that may hold criteria: its items by their step, and the roles of their keys.
 
-    With `are_texts`, each item is a text alone.
+    With `are_texts`, each item is a text alone; with `are_names`, a name that nothing explains; with `are_pairs`, a
+    mapping with one key, which no table can describe.
     """
 
     document: Document
@@ -36,6 +37,8 @@ class Group:
     items: Mapping[str | int, Entry]
     columns: Columns
     are_texts: bool = False
+    are_names: bool = False
+    are_pairs: bool = False
 
     @property
     def is_map(self) -> bool:
@@ -262,6 +265,34 @@ def find_amounts(document: Document) -> list[Group]:
             items: dict[str | int, Entry] = {name: {"weight": value} for name, value in mapping.items()}
             found.append(Group(document, path, items, Columns([*items.values()], {Role.WEIGHT: ("weight",)})))
     return found
+
+
+def find_names(document: Document, parsed: Parsed) -> list[Group]:
+    """Find the lists of criteria that a table cannot describe: of names that nothing explains, or of one key each."""
+    known = {key for _, mapping in document.mappings for key, value in mapping.items() if is_statement(value)}
+    found = []
+    for path, mapping in document.mappings:
+        is_gated = any(isinstance(value, list) and split_words(key) & SETS["gate"] for key, value in mapping.items())
+        for key, value in mapping.items():
+            names = [_find_name(part) for part in value] if isinstance(value, list) else []
+            is_named = last_word(key) in Containers.strong or (is_gated and last_word(key) in Containers.common)
+            are_names = is_named and len(names) > 1 and all(names) and known.isdisjoint(names)
+            pairs = [pair for part in value if isinstance(part, dict) for pair in part.items()] if names else []
+            levels = [name for name, each in pairs if parsed.levels(each) is not None]
+            are_pairs = len(pairs) == len(levels) == len(names) > 1 and len({*levels}) == len(levels)
+            if are_names or are_pairs:
+                items: dict[str | int, Entry] = {at: {"id": name} for at, name in enumerate(levels or names)}
+                columns = Columns([*items.values()], {Role.ID: ("id",)})
+                found.append(Group(document, (*path, key), items, columns, are_names=are_names, are_pairs=are_pairs))
+    return found
+
+
+def _find_name(value: Any) -> str:
+    """Return the name that is all of a value: a word, or a mapping with an id and a name; empty if it is more."""
+    if isinstance(value, dict):
+        texts = [text for key, text in value.items() if key in Fields.id]
+        return "" if len(texts) < len(value) else _find_name(texts[-1]) if texts else ""
+    return value if isinstance(value, str) and value.strip() and not is_prose(value) else ""
 
 
 def cluster(groups: Sequence[Group]) -> list[list[Group]]:

@@ -16,6 +16,7 @@ from rubric_lint.shapes.places import (
     find_amounts,
     find_expected,
     find_groups,
+    find_names,
     find_text_groups,
     is_container,
     is_named,
@@ -73,8 +74,7 @@ def understand_all(
     made = [candidate for alike in cluster(chosen) for candidate in builder.build(alike)]
     if not hints.asks:
         near = [each for each in made if each.is_rubric or each.is_near]
-        own = [group for group in every if not near and is_named(group.document, "rubric")]
-        made = near or choose_likely([each for alike in cluster(own) for each in builder.build(alike)])
+        made = near or builder.find_likely(every) or builder.find_names(documents)
         whole = [(each, _find_whole(each, made)) for each in made]
         parts = [part for _, part in whole if part]
         made = list(_add_siblings(parsed, [each for each, part in whole if not part], every, parts))
@@ -117,7 +117,7 @@ def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], 
         return marked or named or _choose_texts(document, parsed, is_asked=is_asked)
     marked = [group for group in marked if _has_name(group)] or marked
     chosen = marked or named or _choose_texts(document, parsed, is_asked=is_asked)
-    return chosen or groups or find_amounts(document)[:1]
+    return chosen or groups or find_amounts(document)[:1] or find_names(document, parsed)
 
 
 def _has_name(group: Group) -> bool:
@@ -212,6 +212,17 @@ class _Builder:
         if len(groups) > 1 and not is_exact:
             return [self._build([group], group.path) for group in groups]
         return [self._build(groups, at)]
+
+    def find_likely(self, groups: Sequence[Group]) -> list[Candidate]:
+        """Find the most items of a file that is named for a rubric; see `Candidate.is_likely`."""
+        own = [group for group in groups if is_named(group.document, "rubric")]
+        return choose_likely([each for alike in cluster(own) for each in self.build(alike)])
+
+    def find_names(self, documents: Sequence[Document]) -> list[Candidate]:
+        """Find the names of criteria, in files that are named for a rubric."""
+        own = [document for document in documents if is_named(document, "own") and is_named(document, "judged")]
+        groups = [group for document in own for group in find_names(document, self.parsed)]
+        return [each for group in groups for each in self.build([group]) if each.is_near]
 
     @staticmethod
     def _leads_to(groups: Sequence[Group], at: Path) -> bool:

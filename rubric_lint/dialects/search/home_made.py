@@ -149,6 +149,15 @@ def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
 def _word_textless(found: Candidate, start: str) -> tuple[str, tuple[Step, ...]]:
     """Return what to do about criteria that do not say in words what is judged."""
     lists = found.columns.names(Role.TEXTS)
+    if found.are_names:
+        step = "write each as a mapping with an `id` and a `description` that says what is judged"
+        return f"{start} names of criteria without texts;", (Step("rewrite", step), _ADOPT)
+    if found.are_pairs:
+        step = f"write `{found.key}` as one mapping from their names to their levels"
+        return f"{start} a list of criteria with one key each, which no table can describe;", (
+            Step("rewrite", step),
+            _ADOPT,
+        )
     if found.are_amounts:
         step = "write each as a mapping with a `weight` and a `description`"
         return f"{start} names with numbers, and no texts that say what is judged;", (Step("rewrite", step), _ADOPT)
