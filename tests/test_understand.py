@@ -114,6 +114,7 @@ REWRITTEN = {
     "marks by name and no texts",
     "scales by name and no texts",
     "lists of texts",
+    "reviewers who each look at several things",
     "a list of maps of one key each",
     "names and a scale",
     "names with letters and a scale of words",

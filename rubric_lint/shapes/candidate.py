@@ -1,5 +1,6 @@
 """Criteria that a document may hold: what speaks for them, the table that describes them, and what is left open."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,13 +11,13 @@ from rubric_lint.format.view import View
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.shapes.beside import Beside
 from rubric_lint.shapes.columns import MARKS, Columns, is_answered, look
-from rubric_lint.shapes.places import Group, is_container, is_named
+from rubric_lint.shapes.places import Group, is_container, is_line, is_named
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import adds_up
-from rubric_lint.shapes.shape import Shape
+from rubric_lint.shapes.shape import Shape, split_words
 from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over, generalize
-from rubric_lint.shapes.vocabulary import Foreign
+from rubric_lint.shapes.vocabulary import SETS, Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -164,7 +165,8 @@ class Candidate:
     @cached_property
     def is_rubric(self) -> bool:
         """Whether three independent signs show that these are criteria of a judge, which something scores."""
-        if self.is_apart or self.against or self.are_texts or not (self.columns.has_text and self.is_scored):
+        is_other = self.is_apart or self.against or self.are_texts or is_line(self.document)  # the criteria of one case
+        if is_other or not (self.columns.has_text and self.is_scored):
             return False
         if self.adds_up or (self.columns.guessed and Sign.FILE not in self.signs):
             return False
@@ -177,8 +179,9 @@ class Candidate:
     @cached_property
     def is_near(self) -> bool:
         """Whether they may well be criteria of a judge, so that a note is worth the reader's time."""
-        if self.is_apart or self.are_names or self.are_pairs:
-            return not self.is_apart and self.is_own and Sign.FILE in self.signs
+        is_none = self.is_apart or self._is_measured()
+        if is_none or self.are_names or self.are_pairs:
+            return not is_none and self.is_own and Sign.FILE in self.signs
         if self.against:
             is_plain = self.against in Foreign.plain and Sign.TEXTS in self.signs
             if not is_plain:
@@ -196,7 +199,8 @@ class Candidate:
             return True
         is_placed = bool(self.groups[0].path) or self.is_declared
         is_asked = len(self.groups[0].path) == 1 and self._are_questions()
-        return self.is_own and is_placed and (is_known or self._is_marked() or is_asked)
+        is_passed = self.columns.has(Role.TEXTS) and self.columns.has(Role.GATE)
+        return self.is_own and is_placed and (is_known or self._is_marked() or is_asked or is_passed)
 
     @cached_property
     def is_likely(self) -> bool:
@@ -213,6 +217,13 @@ class Candidate:
         is_sure = not self.columns.guessed or self.is_declared or self.columns.has(Role.WEIGHT, Role.LEVELS)
         is_said = (self.columns.are_statements and is_sure) or self.columns.has(Role.TEXTS)
         return is_main and is_titled and is_said and self.columns.are_flat
+
+    def _is_measured(self) -> bool:
+        """Return whether most items have no text, but the place of a program or of its data."""
+        if self.columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS):
+            return False
+        having = [any(_leads_to_code(key, entry[key]) for key in entry) for entry in self.columns.entries]
+        return 2 * sum(having) > len(having)
 
     def _is_marked(self) -> bool:
         """Return whether something says that the items are scored; many things may be required."""
@@ -328,6 +339,12 @@ class Candidate:
 def choose_likely(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Return the most items that may be criteria of a file that is named for a rubric, whatever they are called."""
     return sorted((each for each in candidates if each.is_likely), key=lambda each: -each.count)[:1]
+
+
+def _leads_to_code(key: str, value: Any) -> bool:
+    """Return whether a value names a program, or the folder of what it measures."""
+    is_program = isinstance(value, str) and re.search(r"\.(?:py|js|ts|sh|go|rb)(?::|\Z)", value) is not None
+    return is_program or (isinstance(value, str) and not SETS["programs"].isdisjoint(split_words(key)))
 
 
 def _is_key(step: str | int) -> bool:

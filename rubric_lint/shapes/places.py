@@ -15,6 +15,7 @@ from rubric_lint.shapes.shape import Names, list_words, split_words
 from rubric_lint.shapes.vocabulary import FILES, SETS, BesideWords, Containers, Fields, Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+from rubric_lint.text.source import Kind, kind_of
 
 _MOST_MAPPINGS = 2_000
 """A document with more of them is data, unless its name is that of a rubric.
@@ -75,6 +76,22 @@ def is_of_other_tool(document: Document) -> bool:
     return is_description(top) or is_named(document, "translated") or not Foreign.never.isdisjoint(top)
 
 
+def is_line(document: Document) -> bool:
+    """Return whether a document is one line of a file."""
+    return kind_of(document.source.name) is Kind.JSON_LINES
+
+
+def is_case(document: Document) -> bool:
+    """Return whether a line of a file for judges is a case with criteria of its own, and not what was answered."""
+    top = document.data if isinstance(document.data, dict) else {}
+    is_asked = not SETS["asks"].isdisjoint(top) and SETS["answered_by"].isdisjoint(top)
+    return is_asked and is_named(document, "judged") and any(map(_is_strong, top))
+
+
+def _is_strong(key: str) -> bool:
+    return last_word(key) in Containers.strong
+
+
 @lru_cache(maxsize=1 << 12)  # the mappings of a file have the same keys
 def last_word(key: str) -> str:
     """Return the last word of a key: `criteria` for `common_criteria`."""
@@ -92,6 +109,8 @@ def may_hold_criteria(document: Document) -> bool:
     """Return whether a document has words of criteria; in a list, or a file of rubrics, under any key."""
     if is_named(document, "own"):  # its words may be those of any language
         return True
+    if is_line(document):
+        return is_case(document)
     text = document.quick_text
     is_judged = is_named(document, "judged")
     stems = (word.removesuffix("s") for word in (*Containers.strong, *Containers.common))
@@ -220,18 +239,23 @@ def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Grou
 
 
 def find_text_groups(document: Document) -> list[Group]:
-    """Find the lists and maps of texts, each of which may be a criterion: the longest, or those of all cases."""
+    """Find the lists and maps of texts, each of which may be a criterion, but none of the options of a question."""
     places: list[tuple[Path, Any]] = [((), document.data)] if isinstance(document.data, list | dict) else []
     for path, mapping in document.mappings:
         places += [((*path, key), value) for key, value in mapping.items() if isinstance(value, list | dict)]
     found = []
     for path, value in places:
         pairs = list(enumerate(value) if isinstance(value, list) else value.items())
-        last = last_word(str(path[-1])) if path else ""
-        is_known = last in Containers.strong
-        if len(pairs) >= (2 if is_known else 3) and all(is_prose(text) for _, text in pairs):
+        if pairs and all(is_prose(text) for _, text in pairs) and not _are_options(document, path):
             found.append(_as_texts(document, path, pairs))
     return found
+
+
+def _are_options(document: Document, path: Path) -> bool:
+    """Return whether a mapping says of itself that it asks for one of some options, which then are no criteria."""
+    holder = document.value(path[:-1]) if path else None
+    kinds = [holder.get(key) for key in SETS["kinds"]] if isinstance(holder, dict) else []
+    return any(isinstance(kind, str) and split_words(kind) & SETS["choices"] for kind in kinds)
 
 
 def find_expected(document: Document) -> list[Group]:

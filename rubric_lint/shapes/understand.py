@@ -18,7 +18,9 @@ from rubric_lint.shapes.places import (
     find_groups,
     find_names,
     find_text_groups,
+    is_case,
     is_container,
+    is_line,
     is_named,
     is_of_other_tool,
     last_word,
@@ -30,7 +32,6 @@ from rubric_lint.shapes.table import Scale, TableWriter
 from rubric_lint.shapes.vocabulary import BesideWords, Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
-from rubric_lint.text.source import Kind, kind_of
 from rubric_lint.text.tree import parts_of
 
 _NAMES = frozenset({"criteria", "dimensions", "rubrics", "rubric"})
@@ -66,7 +67,8 @@ def understand_all(
     every: list[Group] = []
     chosen: list[Group] = []
     for document in documents:
-        if hints.asks or not (kind_of(document.source.name) is Kind.JSON_LINES or is_of_other_tool(document)):
+        is_left_out = is_of_other_tool(document) or (is_line(document) and not is_case(document))
+        if hints.asks or not is_left_out:
             groups = find_groups(document, parsed, is_asked=hints.asks)
             every += groups
             chosen += _choose_groups(document, parsed, groups, is_asked=hints.asks)
@@ -116,8 +118,15 @@ def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], 
         ]
         return marked or named or _choose_texts(document, parsed, is_asked=is_asked)
     marked = [group for group in marked if _has_name(group)] or marked
-    chosen = marked or named or _choose_texts(document, parsed, is_asked=is_asked)
+    texts = [] if marked or named else _choose_texts(document, parsed, is_asked=is_asked)
+    chosen = marked or named or _find_around(groups, texts) or texts
     return chosen or groups or find_amounts(document)[:1] or find_names(document, parsed)
+
+
+def _find_around(groups: Sequence[Group], texts: Sequence[Group]) -> list[Group]:
+    """Return the groups one of whose items holds texts with no name of criteria: they are those of the item."""
+    paths = [group.path for group in texts if not group.is_strong]
+    return [group for group in groups if any(group.path == path[: len(group.path)] for path in paths)]
 
 
 def _has_name(group: Group) -> bool:
@@ -133,13 +142,20 @@ def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list
     if is_for_judges and (expected := find_expected(document)):
         return expected
     every = [group for group in find_text_groups(document) if not parsed.levels(document.value(group.path))]
-    known = [group for group in every if group.path and last_word(group.key) in Containers.strong]
+    known = [group for group in every if group.is_strong]
     if not is_for_judges:
-        return known
+        return [group for group in known if len(group.items) > 1]
+    long = [group for group in every if group.path and len(group.items) > 2]
     words = BesideWords
     beside = {*words.scale, *words.passes}
-    known = known or [group for group in every if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
-    return sorted(known, key=lambda group: -len(group.items))[:1]
+    inside = [group for group in long if not beside.isdisjoint(document.value(group.path[:-1]))]
+    of_cases = [group for group in every if len(group.path) == 1] if long and is_named(document, "own") else []
+    are_all = len(of_cases) > 1 and len(of_cases) == len(document.data)
+    alike = known or (of_cases if are_all else [])
+    best = max(alike or inside, key=lambda group: len(group.items), default=None)
+    if best is None or len(best.items) == 1:
+        return []
+    return [group for group in alike if group.path[:-1] == best.path[:-1]] or [best]
 
 
 def _find_whole(candidate: Candidate, others: Sequence[Candidate]) -> Path:
@@ -208,7 +224,8 @@ class _Builder:
             steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"
             for steps in zip(*(group.path for group in groups), strict=True)
         )
-        is_exact = groups[0].are_texts or self._leads_to(groups, at)
+        are_expected = groups[0].are_texts and len({group.key for group in groups}) == 1
+        is_exact = are_expected or self._leads_to(groups, at)
         if len(groups) > 1 and not is_exact:
             return [self._build([group], group.path) for group in groups]
         return [self._build(groups, at)]

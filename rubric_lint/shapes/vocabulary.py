@@ -173,6 +173,8 @@ _TEXTS = {
     # What a case expects, and what it asks.
     "expected": "expected expected_behavior expected_behaviors expectations",
     "asks": "input prompt question query user_input user_message",
+    # What was answered, and how it was judged.
+    "answered_by": "answer completion output response result results score scores verdict",
     # What an answer is compared with, as the first word of a key of a case.
     "answers": "answer expected gold golden ground reference",
     # Words in the key of a text that is never what is judged.
@@ -251,6 +253,15 @@ _TEXTS = {
     """,
     # Levels, in a key.
     "ladders": "levels ladder",
+    # What runs, and where that is on which it runs.
+    "programs": """
+        cmd command script module function callable executable entrypoint binary dir dirs directory folder tasks
+        dataset
+    """,
+    # The kind of a question whose answer is one of some options.
+    "choices": """
+        choice choices select enum option options classify classification categorical category label route routing
+    """,
     # The kind or the sign of a criterion.
     "kinds": "type kind polarity sign",
     # How much something counts.

@@ -14,6 +14,7 @@ from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
 from rubric_lint.shapes.candidate import Candidate, Sign
+from rubric_lint.shapes.places import is_line
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import read_levels
 from rubric_lint.shapes.shape import YES_NO
@@ -131,7 +132,7 @@ def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
     if not found.columns.has(Role.TEXT, Role.LEVELS):
         return _word_textless(found, start)
     if found.are_texts:
-        return f"{start} {found.count} texts; if a judge takes each for a criterion,", (_ADOPT,)
+        return f"{_start_texts(found, start)}; if a judge takes each for a criterion,", (_ADOPT,)
     if found.columns.guessed:
         told = f"criteria whose texts are under a key that is not read, `{shorten(found.columns.guessed)}`"
         return f"{start} {told}; if a judge reads them,", (_ADOPT,)
@@ -144,6 +145,16 @@ def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
     }
     fields = [f"{words[role]} (`{shorten(names[0])}`)" for role, names in found.columns.roles.items() if role in words]
     return f"{start} criteria with {join_words(fields)}, {_word_lack(found)}; if a judge reads them,", (_ADOPT,)
+
+
+def _start_texts(found: Candidate, start: str) -> str:
+    """Return where some texts are; of the lines of JSON Lines, the same of each."""
+    keys = list(dict.fromkeys(group.key for group in found.groups))
+    if len(keys) > 1:
+        others = f"`{shorten(keys[1])}`" if len(keys) == 2 else f"{len(keys) - 1} more"
+        return f"`{shorten(keys[0])}` and {others} hold {found.count} texts"
+    count = "" if is_line(found.document) else f"{found.count} "
+    return f"{start} {count}texts"
 
 
 def _word_textless(found: Candidate, start: str) -> tuple[str, tuple[Step, ...]]:
