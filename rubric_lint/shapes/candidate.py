@@ -189,7 +189,7 @@ class Candidate:
         if self.are_texts:
             return self.is_own or self.is_declared or is_named(self.document, "judged")
         is_known = Sign.NAME in self.signs
-        is_stated = self.is_declared or Role.SCALE in self.columns.roles
+        is_stated = self.is_declared or Role.SCALE in self.columns.roles or bool(self.columns.ladder)
         if is_known and Sign.FILE in self.signs and self.count > 1 and is_stated:
             return True
         has_prose = self.columns.has_text or self.columns.has(Role.TEXTS)
@@ -329,6 +329,10 @@ class Candidate:
             lists = join_words([f"`{shorten(name)}`" for name in self.columns.names(Role.TEXTS)])
             reason = f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
             yield Question(document, path, reason, self.columns.names(Role.TEXTS), "outcome")
+        if names := self.columns.ladder:
+            listed = join_words([f"`{shorten(name)}`" for name in names])
+            reason = f"{listed} may be levels, which are read only below one key of each criterion"
+            yield Question(document, path, reason, names, "levels")
         for sibling in self.siblings:
             name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
             reason = f"`{name}` may hold criteria too, and is not read; {_ADOPT}"

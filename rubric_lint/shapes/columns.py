@@ -23,8 +23,8 @@ from rubric_lint.shapes.scores import (
     read_percent,
     read_score,
 )
-from rubric_lint.shapes.shape import Names, is_star, split_words, star_pattern
-from rubric_lint.shapes.vocabulary import SETS, Containers, Fields
+from rubric_lint.shapes.shape import Names, is_star, list_words, split_words, star_pattern
+from rubric_lint.shapes.vocabulary import SETS, Containers, Fields, LevelWords
 from rubric_lint.text.tree import parts_of
 
 Entry = Mapping[str, Any]
@@ -101,6 +101,13 @@ class Columns:
         return self.has(Role.WEIGHT, Role.LEVELS, Role.SCALE, Role.HIGHEST) or self._has_flags()
 
     @property
+    def ladder(self) -> Names:
+        """The keys of most of them that are names of levels with a statement each: `full`, `partial`, `fail`."""
+        keys = dict.fromkeys(key for entry in self.entries for key in entry if is_name_of_level(key))
+        names = tuple(key for key in keys if is_most(self.entries, (key,), is_statement))
+        return names if len(names) > 1 and not self.has(Role.LEVELS) else ()
+
+    @property
     def are_flat(self) -> bool:
         """Whether most of them hold no mappings but their levels and their parts."""
         known = {*self.names(Role.LEVELS), *self.names(Role.PARTS)}
@@ -137,6 +144,11 @@ def is_statement(value: Any) -> bool:
 
 def _holds_mapping(value: Any) -> bool:
     return isinstance(value, dict) or any(isinstance(part, dict) for part in parts_of(value))
+
+
+def is_name_of_level(key: str) -> bool:
+    """Return whether a key is a word for how good an answer is: `partial`, `Not met`."""
+    return "_".join(list_words(key)) in LevelWords.words
 
 
 def holds_statement(value: Any) -> bool:
@@ -359,7 +371,8 @@ class _ColumnReader:
         never = words["against"] | words["notes"] | words["apart"]
         lengths: dict[str, int] = {}
         for key in self.keys:
-            if key in apart or key in words["asks"] or split_words(key) & never or any(map(_is_numbered, [key])):
+            is_level = _is_numbered(key) or is_name_of_level(key)
+            if key in apart or key in words["asks"] or split_words(key) & never or is_level:
                 continue
             texts = [entry[key] for entry in self.judged if is_prose(entry.get(key))]
             if 2 * len(texts) > len(self.judged):

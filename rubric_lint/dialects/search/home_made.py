@@ -129,6 +129,10 @@ _ADOPT = Step("run", "adopt")
 def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
     """Return why criteria are not read, and the steps to have them read."""
     start = f"`{found.key}` holds" if found.key else "this file holds"
+    if names := found.columns.ladder:
+        listed = join_words([f"`{shorten(name)}`" for name in names])
+        reason = f"criteria with levels under keys of their own ({listed}), which no table can describe"
+        return f"{start} {reason};", (Step("rewrite", "put them below one key of each, such as `levels`"), _ADOPT)
     if not found.columns.has(Role.TEXT, Role.LEVELS):
         return _word_textless(found, start)
     if found.are_texts:
