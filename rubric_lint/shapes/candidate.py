@@ -208,15 +208,15 @@ class Candidate:
 
         They are a good part of it, near the top, and hold no other mappings but levels, as those of data do.
         """
-        is_other = self.is_apart or self.against or self._are_of_people()
+        is_other = self.is_apart or self.against or self._are_of_people() or self._are_pages()
         if not is_named(self.document, "rubric") or self.count == 1 or is_other:
             return False
         path = self.groups[0].path
         is_main = 4 * self.count >= len(self.document.mappings) and len(path) < 3 and all(map(_is_key, path))
         is_titled = all(group.is_map for group in self.groups) or self.columns.has(Role.ID)
         is_sure = not self.columns.guessed or self.is_declared or self.columns.has(Role.WEIGHT, Role.LEVELS)
-        is_said = (self.columns.are_statements and is_sure) or self.columns.has(Role.TEXTS)
-        return is_main and is_titled and is_said and self.columns.are_flat
+        is_said = (self.columns.are_statements and is_sure) or self.columns.has(Role.TEXTS) or self.columns.ladder
+        return is_main and is_titled and bool(is_said) and self.columns.are_flat
 
     def _is_measured(self) -> bool:
         """Return whether most items have no text, but the place of a program or of its data."""
@@ -262,6 +262,11 @@ class Candidate:
         """Return whether most texts are what people say of themselves in a survey."""
         texts = self._list_texts()
         return bool(texts) and 2 * sum(text.split()[:1] in (["I"], ["My"]) for text in texts) > len(texts)
+
+    def _are_pages(self) -> bool:
+        """Return whether most items have what a site shows of its sections."""
+        having = [not SETS["pages"].isdisjoint(entry) for entry in self.columns.entries]
+        return 2 * sum(having) > len(having)
 
     def _list_texts(self) -> list[str]:
         names = self.columns.names(Role.TEXT)

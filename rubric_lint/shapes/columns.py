@@ -103,9 +103,7 @@ class Columns:
     @property
     def ladder(self) -> Names:
         """The keys of most of them that are names of levels with a statement each: `full`, `partial`, `fail`."""
-        keys = dict.fromkeys(key for entry in self.entries for key in entry if is_name_of_level(key))
-        names = tuple(key for key in keys if is_most(self.entries, (key,), is_statement))
-        return names if len(names) > 1 and not self.has(Role.LEVELS) else ()
+        return () if self.has(Role.LEVELS) else find_ladder(self.entries)
 
     @property
     def are_flat(self) -> bool:
@@ -146,9 +144,15 @@ def _holds_mapping(value: Any) -> bool:
     return isinstance(value, dict) or any(isinstance(part, dict) for part in parts_of(value))
 
 
-def is_name_of_level(key: str) -> bool:
-    """Return whether a key is a word for how good an answer is: `partial`, `Not met`."""
-    return "_".join(list_words(key)) in LevelWords.words
+def find_ladder(entries: Sequence[Entry]) -> Names:
+    """Return the keys of most entries that are words for how good an answer is, each with a statement.
+
+    Of two words, which may be a good and a bad example, only a verdict and its opposite are.
+    """
+    keys = {key: "_".join(list_words(key)) for key in dict.fromkeys(key for entry in entries for key in entry)}
+    names = [key for key, word in keys.items() if word in LevelWords.words and is_most(entries, (key,), is_statement)]
+    are_verdicts = any({low, high} == {keys[name] for name in names} for low, high in LevelWords.two.items())
+    return tuple(names) if len(names) > 2 or are_verdicts else ()
 
 
 def holds_statement(value: Any) -> bool:
@@ -201,9 +205,9 @@ class _ColumnReader:
         is_named = self.roles.keys() >= {Role.LEVELS, Role.TEXT} and NAMES.issuperset(self.names(Role.TEXT))
         if is_named and not self.is_map and Role.ID not in self.roles:
             self.roles[Role.ID] = self.roles.pop(Role.TEXT)  # the levels say what is judged
-        if not self.roles.keys() & {Role.TEXT, Role.TEXTS, Role.LEVELS, Role.WEIGHT, Role.SCALE}:
-            return None
-        return Columns(self.entries, self.roles, self.rivals, self.guessed)
+        columns = Columns(self.entries, self.roles, self.rivals, self.guessed)
+        is_like = columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS, Role.WEIGHT, Role.SCALE) or columns.ladder
+        return columns if is_like else None
 
     @property
     def taken(self) -> set[str]:
@@ -369,9 +373,10 @@ class _ColumnReader:
         words = SETS
         apart = self.taken
         never = words["against"] | words["notes"] | words["apart"]
+        ladder = find_ladder(self.judged)
         lengths: dict[str, int] = {}
         for key in self.keys:
-            is_level = _is_numbered(key) or is_name_of_level(key)
+            is_level = key in ladder or _is_numbered(key)
             if key in apart or key in words["asks"] or split_words(key) & never or is_level:
                 continue
             texts = [entry[key] for entry in self.judged if is_prose(entry.get(key))]
@@ -403,7 +408,7 @@ class _ColumnReader:
         """Return whether each criterion has a short text of its own under a key."""
         values = [entry.get(key) for entry in self.judged]
         are_short = all(
-            isinstance(value, str) and 0 < len(value) <= _LONGEST_ID and "\n" not in value for value in values
+            isinstance(value, str) and 0 < len(value) <= LONGEST_ID and "\n" not in value for value in values
         )
         return are_short and len(values) > 1 and len({*values}) == len(values)
 
@@ -418,7 +423,7 @@ def _is_word(value: Any) -> bool:
 
 
 _WHOLE = 100
-_LONGEST_ID = 40
+LONGEST_ID = 40
 _MOST_KEYS = 100
 """Criteria have fewer keys in all."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rubric_lint.format.criterion import is_number
 from rubric_lint.format.recognition import is_description
-from rubric_lint.shapes.columns import NAMES, Columns, Entry, Parsed, is_statement, read_columns
+from rubric_lint.shapes.columns import LONGEST_ID, NAMES, Columns, Entry, Parsed, is_statement, read_columns
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import is_prose
 from rubric_lint.shapes.shape import Names, list_words, split_words
@@ -84,7 +84,7 @@ def is_line(document: Document) -> bool:
 def is_case(document: Document) -> bool:
     """Return whether a line of a file for judges is a case with criteria of its own, and not what was answered."""
     top = document.data if isinstance(document.data, dict) else {}
-    is_asked = not SETS["asks"].isdisjoint(top) and SETS["answered_by"].isdisjoint(top)
+    is_asked = not (SETS["asks"] | SETS["tasks"]).isdisjoint(top) and SETS["answered_by"].isdisjoint(top)
     return is_asked and is_named(document, "judged") and any(map(_is_strong, top))
 
 
@@ -251,6 +251,24 @@ def find_text_groups(document: Document) -> list[Group]:
     return found
 
 
+def find_main_texts(document: Document, groups: Sequence[Group]) -> list[Group]:
+    """Find the statements that are all that a file named for a rubric holds, but for words and numbers beside them."""
+    if not is_named(document, "rubric"):
+        return []
+    top = document.data
+    holding: list[Path] = (
+        [(key,) for key, value in top.items() if isinstance(value, list | dict)] if isinstance(top, dict) else []
+    )
+    return [group for group in groups if [group.path] == (holding or [()]) and _are_statements(group)]
+
+
+def _are_statements(group: Group) -> bool:
+    apart = SETS["asks"] | SETS["apart"]
+    is_note = bool(split_words(group.key) & (SETS["notes"] | apart))
+    is_note = is_note or not (apart | {*Fields.text}).isdisjoint(map(str, group.items))  # fields of one thing
+    return not is_note and all(is_statement(entry["description"]) for entry in group.columns.entries)
+
+
 def _are_options(document: Document, path: Path) -> bool:
     """Return whether a mapping says of itself that it asks for one of some options, which then are no criteria."""
     holder = document.value(path[:-1]) if path else None
@@ -298,10 +316,11 @@ def find_names(document: Document, parsed: Parsed) -> list[Group]:
     for path, mapping in document.mappings:
         is_gated = any(isinstance(value, list) and split_words(key) & SETS["gate"] for key, value in mapping.items())
         for key, value in mapping.items():
-            names = [_find_name(part) for part in value] if isinstance(value, list) else []
+            names = _list_names(value)
             is_named = last_word(key) in Containers.strong or (is_gated and last_word(key) in Containers.common)
             are_names = is_named and len(names) > 1 and all(names) and known.isdisjoint(names)
-            pairs = [pair for part in value if isinstance(part, dict) for pair in part.items()] if names else []
+            parts = value if isinstance(value, list) else []
+            pairs = [pair for part in parts if isinstance(part, dict) for pair in part.items()]
             levels = [name for name, each in pairs if parsed.levels(each) is not None]
             are_pairs = len(pairs) == len(levels) == len(names) > 1 and len({*levels}) == len(levels)
             if are_names or are_pairs:
@@ -311,12 +330,20 @@ def find_names(document: Document, parsed: Parsed) -> list[Group]:
     return found
 
 
+def _list_names(value: Any) -> list[str]:
+    """Return the names that are all of a list, or of a map of nothing; empty where it holds texts."""
+    if isinstance(value, dict):
+        return [] if any(value.values()) else list(value)
+    names = [_find_name(part) for part in value] if isinstance(value, list) else []
+    return [] if all(map(is_prose, names)) else names
+
+
 def _find_name(value: Any) -> str:
-    """Return the name that is all of a value: a word, or a mapping with an id and a name; empty if it is more."""
+    """Return the name that is all of a value: a short text, or a mapping with an id and a name; empty if it is more."""
     if isinstance(value, dict):
         texts = [text for key, text in value.items() if key in Fields.id]
-        return "" if len(texts) < len(value) else _find_name(texts[-1]) if texts else ""
-    return value if isinstance(value, str) and value.strip() and not is_prose(value) else ""
+        return _find_name(texts[-1]) if texts and len(texts) == len(value) else ""
+    return value if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_ID else ""
 
 
 def cluster(groups: Sequence[Group]) -> list[list[Group]]:

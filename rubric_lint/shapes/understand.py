@@ -16,6 +16,7 @@ from rubric_lint.shapes.places import (
     find_amounts,
     find_expected,
     find_groups,
+    find_main_texts,
     find_names,
     find_text_groups,
     is_case,
@@ -145,13 +146,13 @@ def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list
     known = [group for group in every if group.is_strong]
     if not is_for_judges:
         return [group for group in known if len(group.items) > 1]
-    long = [group for group in every if group.path and len(group.items) > 2]
+    long = [group for group in every if len(group.items) > 2]
     words = BesideWords
     beside = {*words.scale, *words.passes}
-    inside = [group for group in long if not beside.isdisjoint(document.value(group.path[:-1]))]
-    of_cases = [group for group in every if len(group.path) == 1] if long and is_named(document, "own") else []
+    inside = [group for group in long if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
+    of_cases = [group for group in every if len(group.path) == 1] if is_named(document, "own") else []
     are_all = len(of_cases) > 1 and len(of_cases) == len(document.data)
-    alike = known or (of_cases if are_all else [])
+    alike = known or (of_cases if are_all else []) or ([] if inside else find_main_texts(document, long))
     best = max(alike or inside, key=lambda group: len(group.items), default=None)
     if best is None or len(best.items) == 1:
         return []

@@ -173,6 +173,8 @@ _TEXTS = {
     # What a case expects, and what it asks.
     "expected": "expected expected_behavior expected_behaviors expectations",
     "asks": "input prompt question query user_input user_message",
+    # What it may ask as well, though criteria have such keys too.
+    "tasks": "task instruction instructions scenario goal goals objective user",
     # What was answered, and how it was judged.
     "answered_by": "answer completion output response result results score scores verdict",
     # What an answer is compared with, as the first word of a key of a case.
@@ -253,6 +255,8 @@ _TEXTS = {
     """,
     # Levels, in a key.
     "ladders": "levels ladder",
+    # Parts of a page: sections of a site or a newspaper are called rubrics too.
+    "pages": "slug href url link icon image img parent color colour",
     # What runs, and where that is on which it runs.
     "programs": """
         cmd command script module function callable executable entrypoint binary dir dirs directory folder tasks
