@@ -39,8 +39,8 @@ def rewrite(value, form):
         for part in parts:
             part[form.split("`")[1]] = "Names the period of 30 days"
         return value
-    assert form == "put this criterion in a list"
-    return [value]
+    assert form == "put the items that have `: ` in quotes"
+    return [": ".join(*item.items()) if isinstance(item, dict) else item for item in value]
 
 
 def follow(name, unread):
@@ -83,6 +83,8 @@ def change(name, place, do, what):
         owner.clear()
         owner.update(fields)
         place = (*place[:-1], what)
+    elif what.startswith("write them as a list `criteria`"):
+        owner["criteria"] = [{"description": text} for text in owner.pop(place[-1])]
     else:
         assert do == "rewrite"
         owner[place[-1]] = rewrite(owner[place[-1]], what)

@@ -11,7 +11,7 @@ import commands
 import jsonschema
 import pytest
 from cases import read_cases
-from dialect_samples import SAMPLES, TEXTS
+from dialect_samples import SAMPLES, TEXTS, UNSCORED
 from found import marked, placed
 from pages import DIALECTS as FOLDER
 from pages import apply_fixes, read_pages, report
@@ -137,10 +137,6 @@ def model(text, name="a.yaml"):
         )
         for entry in rubric.entries
     ]
-
-
-UNSCORED = frozenset({"ai-rubric"})
-"""The dialects whose systems combine scores in a way that no average does."""
 
 
 @each_sample

@@ -34,7 +34,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "shapes/answers.py": "names of a table, with up to four digits for each star",
     "shapes/columns.py": "names with up to four digits for a star",
     "shapes/places.py": "the patterns of vocabulary.py, on the names of files",
-    "shapes/doubts.py": "names of a table, with up to four digits for each star, and the pattern of a share",
+    "shapes/unmapped.py": "names of a table, with up to four digits for each star",
     "shapes/reading.py": "names of a table, with up to four digits for each star, and the pattern of a share",
     "dialects/tables/csv_file.py": "a run of characters that are none of three",
     "dialects/export/target.py": "the patterns of the schemas for names, one repetition each",

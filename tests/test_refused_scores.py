@@ -208,7 +208,7 @@ FOLLOWED = {  # what is written instead into the file, or said to adopt
         (),
     ),
     "a criterion that counts": (f"scale: 1-5\n{CRITERIA % ', enabled: false'}", (), ("--map=unused=enabled",)),
-    "a word that nobody knows": (f"scale: 1-5\nscheme: P0\n{CRITERIA % ''}", (), ("--scale", "1-5")),
+    "a word that nobody knows": (f"scale: 1-5\nscheme: P0\n{CRITERIA % ''}", (), ("--map=unused=scheme",)),
     "criteria that a list names": (f"scale: 1-5\nonly: [a]\n{CRITERIA % ''}", (), ("--map=unused=only",)),
     "a score that fails": (f"scale: 1-5\nfail_threshold: 3\n{CRITERIA % ''}", (), ("--map=pass=fail_threshold",)),
 }

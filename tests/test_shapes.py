@@ -296,6 +296,18 @@ def test_a_field_of_which_the_table_says_nothing_is_told_wherever_a_criterion_is
     said([each.reason for each in result.unread])
 
 
+def test_a_list_of_criteria_that_another_table_reads_is_no_question():
+    item = "{id: %s, text: Names it in full, weight: 1}"
+    text = f"a: [{item % 'x'}, {item % 'y'}]\nb: [{item % 'z'}]\n"
+    table = {"files": ["x"], "id": "id", "outcome": "text", "weight": "weight", "scale": "yes-no"}
+    shapes = [Shape.from_table({"name": name, "criteria": f"/{name}", **table}) for name in "ab"]
+    alone, both = (
+        examine_file("r.yaml", text.encode(), FileSettings(shapes=used)).rubrics for used in (shapes[:1], shapes)
+    )
+    assert [len(each.view.doubts) for _, each in alone] == [1]
+    assert [len(each.view.doubts) for _, each in both] == [0, 0]
+
+
 def test_the_text_of_a_level_that_is_a_number_is_shown_as_it_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.rubric.yaml").write_text("rubrics: [{id: a, expected_outcome: It is right, levels: {1: 010, 2: 'yes'}}]\n")

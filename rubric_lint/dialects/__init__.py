@@ -6,7 +6,13 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.dialects.search.documents import NOTEBOOK, could_hold_criteria, is_document, may_hold_scale
+from rubric_lint.dialects.search.documents import (
+    NOTEBOOK,
+    could_hold_criteria,
+    is_document,
+    may_ask_for_scores,
+    may_hold_scale,
+)
 from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
 from rubric_lint.shapes.vocabulary import FILES, SETS, Containers
 from rubric_lint.text.source import DATA, Kind, kind_of
@@ -273,6 +279,8 @@ _IN_TOML = re.compile(rf"(?m)^[ \t]*\[{{0,2}}(?:[\w.-]+\.)?(?:{'|'.join(_STRONG)
 _SCORED = tuple(word.encode() for word in sorted(SETS["scored"]))
 _DEDUCTION = re.compile(rb"""\bweight["']?[ \t]*:[ \t]*-[1-9]\d*(?![.\d])""")
 _EXPECTED = re.compile(rb"""\bexpect(?:ed|ations)\w*["']?[ \t]*:""")
+_TEXTS = re.compile(rf"""\b(?:{"|".join(Containers.texts)})["']?[ \t]*:""".encode())
+_PROMPTS = (b"prompt", b"instruction", b"template")
 _OWN_NAME = re.compile(FILES["own"] + r"|judge[^/\\]*\Z", re.IGNORECASE)
 _NAMED = re.compile(FILES["judged"], re.IGNORECASE)
 _MOST_BYTES = 1 << 18
@@ -302,9 +310,11 @@ def _could_be_home_made(data: bytes, name: str, *, are_lines: bool) -> bool:
         return True
     if not is_named or is_large or are_lines:
         return False
-    if is_scored and _COMMON_CONTAINER.search(data) is not None:
+    is_held = is_scored and _COMMON_CONTAINER.search(data) is not None
+    if is_held or _EXPECTED.search(data) is not None or _TEXTS.search(data) is not None:
         return True
-    return _EXPECTED.search(data) is not None or may_hold_scale(data.decode("utf-8", "replace"))
+    text = data.decode("utf-8", "replace")
+    return may_hold_scale(text) or (any(word in data for word in _PROMPTS) and may_ask_for_scores(text))
 
 
 _SCHEMA = re.compile(rb"""\s*\{\s*"\$schema"\s*:\s*"https?://json-schema\.org/""")

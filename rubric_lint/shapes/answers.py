@@ -22,7 +22,7 @@ from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import is_amount, read_percent
 from rubric_lint.shapes.shape import YES_NO, Shape, expand, is_star, star_pattern
 from rubric_lint.shapes.table import ANY_SCALE, KEYS, generalize
-from rubric_lint.shapes.unmapped import find_unmapped
+from rubric_lint.shapes.unmapped import UnmappedSearch
 from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer, split_pointer
@@ -451,7 +451,8 @@ class Draft:
 
     def _list_unmapped(self, view: View) -> list[UnmappedKey]:
         """Return what the table does not read of a rubric and may decide its score, on any scale."""
-        return list(find_unmapped(view.document, self.shape, view.path, (), ANY_SCALE, is_described=True))
+        search = UnmappedSearch(view.document, self.shape, view.path, (), ANY_SCALE)
+        return [*search.find_in_criteria(), *search.find_around(range(len(view.path)))]
 
     def _find_role(self, question: Question, view: View) -> tuple[Role | None, Any]:
         """Return what the key in the place of a question may be, None if nothing suggests it, with its value."""

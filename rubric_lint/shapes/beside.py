@@ -9,7 +9,7 @@ from rubric_lint.format.criterion import is_number
 from rubric_lint.shapes.columns import Entry, Parsed
 from rubric_lint.shapes.places import Group, is_of_other_tool
 from rubric_lint.shapes.roles import Role, is_of_model, is_way, role_of
-from rubric_lint.shapes.scores import is_amount, is_prose, read_ends, read_percent
+from rubric_lint.shapes.scores import is_amount, is_prose, is_row, read_ends, read_percent
 from rubric_lint.shapes.shape import split_words
 from rubric_lint.shapes.unmapped import holds_mappings
 from rubric_lint.shapes.vocabulary import SETS, BesideWords, Foreign
@@ -133,8 +133,11 @@ def _find_in_map(document: Document, group: Group) -> Iterator[tuple[Path, Entry
 
 
 def _are_settings(part: Entry) -> bool:
+    """Return whether a mapping says how scores are read: one pass mark, a scale, or both of its ends."""
     marks = [key for key, value in part.items() if _is_like(Role.PASS, key, value) and not is_of_model(key, part)]
-    return len(marks) == 1 and not any(map(holds_mappings, part.values()))
+    has_ends = all(any(name in part for name in names) for names in (BesideWords.lowest, BesideWords.highest))
+    has_scale = any(read_ends(part.get(name)) is not None for name in BesideWords.scale)
+    return (len(marks) == 1 or has_ends or has_scale) and not any(map(holds_mappings, part.values()))
 
 
 class _Reader:
@@ -144,7 +147,7 @@ class _Reader:
         self.known: Mapping[Role, tuple[Sequence[str], Callable[[Any], bool]]] = {
             Role.LEVELS: (words.levels, self._are_levels),
             Role.PASS: (words.passes, is_amount),
-            Role.SCALE: (words.scale, lambda value: read_ends(value) is not None and not self._are_levels(value)),
+            Role.SCALE: (words.scale, self._is_scale),
             Role.LOWEST: (words.lowest, lambda value: type(value) is int),
             Role.HIGHEST: (words.highest, lambda value: type(value) is int),
             Role.TOTAL: (words.total, lambda value: is_number(value) or read_percent(value) is not None),
@@ -160,7 +163,7 @@ class _Reader:
         if named:
             return (named[0],)
         if role is Role.LEVELS:
-            return self._find_in_scale(mapping)
+            return self._find_in_scale(mapping) or self._find_row(mapping)
         like = [key for key, value in mapping.items() if suits(value) and _is_like(role, key, value)]
         return (like[0],) if len(like) == 1 else ()  # of several, none is the one
 
@@ -173,6 +176,15 @@ class _Reader:
                 return name, inner[0]
         return ()
 
+    def _find_row(self, mapping: Entry) -> Path:
+        """Return the key of the only row of scores with a text for each, whatever the key says: `{1: ..., 2: ...}`."""
+        others = SETS["samples"] | SETS["grades"]
+        rows = [key for key, value in mapping.items() if is_row(value) and not split_words(key) & others]
+        return (rows[0],) if len(rows) == 1 and self._are_levels(mapping[rows[0]]) else ()
+
+    def _is_scale(self, value: Any) -> bool:
+        return read_ends(value) is not None and not self._are_levels(value)
+
     def _are_levels(self, value: Any) -> bool:
         levels = self.parsed.levels(value)
         return levels is not None and not levels.words and levels.is_described
@@ -182,5 +194,7 @@ def _is_like(role: Role, key: str, value: Any) -> bool:
     """Return whether a key beside criteria has a role by its words, though it is not a known one."""
     if role is Role.COMBINE:
         return is_way(key)
+    if role is Role.SCALE and is_row(value):  # labels without texts, whatever the key says
+        return not split_words(key) & (SETS["samples"] | SETS["grades"])
     is_known = role in (Role.PASS, Role.SCALE, Role.TOTAL) and key not in BesideWords.lowest
     return is_known and role_of(key, value, is_around=True) is role

@@ -195,9 +195,12 @@ class Candidate:
         has_prose = self.columns.has_text or self.columns.has(Role.TEXTS)
         is_list = self.count > 1 or self.is_declared or Sign.LEVELS in self.signs
         is_known_here = is_known and (Sign.FILE in self.signs or not self._has_gates_only())
-        if self.is_scored and has_prose and is_list and (is_known_here or self._has_deductions()):
+        has_mark = Sign.TEXTS in self.signs and Role.PASS in self.besides[0].places
+        is_declared_here = has_mark and is_named(self.document, "judged")
+        if self.is_scored and has_prose and is_list and (is_known_here or is_declared_here or self._has_deductions()):
             return True
-        is_placed = bool(self.groups[0].path) or self.is_declared
+        says_enough = self.is_scored and Sign.TEXTS in self.signs
+        is_placed = bool(self.groups[0].path) or self.is_declared or says_enough
         is_asked = len(self.groups[0].path) == 1 and self._are_questions()
         is_passed = self.columns.has(Role.TEXTS) and self.columns.has(Role.GATE)
         return self.is_own and is_placed and (is_known or self._is_marked() or is_asked or is_passed)

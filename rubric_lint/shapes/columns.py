@@ -262,7 +262,8 @@ class _ColumnReader:
         if self._take(Role.LEVELS, Fields.levels, are_levels):
             return
         taken, containers = self.taken, {*Containers.strong} - {*Fields.levels}
-        like = [key for key in self.keys if key not in taken | containers and is_most(self.entries, (key,), are_levels)]
+        others = [key for key in self.keys if key not in taken | containers and not split_words(key) & SETS["samples"]]
+        like = [key for key in others if is_most(self.entries, (key,), are_levels)]
         if not like:
             like = self._find_inner(are_levels)
         if not like and (star := self._find_numbered()):

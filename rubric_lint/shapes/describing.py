@@ -48,8 +48,15 @@ def _asks_only(candidate: Candidate) -> bool:
 
 def can_adopt(document: Document, path: Path) -> bool:
     """Return whether a table can describe what is at a path, or all that is below it: criteria with texts."""
+    return path in _find_adoptable(document)
+
+
+@lru_cache(maxsize=1)  # the near misses of a file are asked about one after the other
+def _find_adoptable(document: Document) -> frozenset[Path]:
+    """Return the places of criteria that a table can describe, and those above them."""
     found = find_describable([document], Hints(asks=True))
-    return any(own[: len(path)] == path for each in found if each.columns.has_text for own in each.paths)
+    places = [place for each in found if each.columns.has_text for place in each.paths]
+    return frozenset(place[:length] for place in places for length in range(len(place) + 1))
 
 
 def can_describe(view: View) -> bool:

@@ -104,11 +104,15 @@ def is_below_top(value: Any, scales: Collection[Ends]) -> bool:
     return any(low > high or low <= value < high for low, high in ends)
 
 
+_TURNING = DIRECTIONS.union({"better"}, *(SETS[name] for name in ("turned", "best", "of_best", "aims")))
+"""Words of a key that may say which scores are better."""
+
+
 def is_reversed(key: str, value: Any, scales: Collection[Ends]) -> bool:
     """Return whether a field says, or may say, that lower is better: `direction: lower`, `higher_is_better: false`."""
-    if isinstance(value, list | dict):
-        return False
     words = split_words(key)
+    if words.isdisjoint(_TURNING) or isinstance(value, list | dict):
+        return False
     said = split_words(value) if isinstance(value, str) and " " not in value.strip() else frozenset[str]()
     says_low = bool(said & LOW_WORDS)
     if words & SETS["turned"] and words <= SETS["turned"] | SETS["of_scales"]:

@@ -16,6 +16,7 @@ from rubric_lint.shapes.vocabulary import FILES, SETS, BesideWords, Containers, 
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Kind, kind_of
+from rubric_lint.text.tree import parts_of
 
 _MOST_MAPPINGS = 2_000
 """A document with more of them is data, unless its name is that of a rubric.
@@ -130,7 +131,7 @@ def find_groups(document: Document, parsed: Parsed, *, is_asked: bool = False) -
         is_anywhere = is_named(document, "judged") or is_named(document, "described")
     found: dict[Path, Group] = {}
     for path, value in _list_places(document, is_anywhere=is_anywhere):
-        items = _read_items(parsed, path, value)
+        items = _read_items(document, parsed, path, value)
         columns = read_columns(parsed, [*items.values()], is_map=isinstance(value, dict)) if items else None
         if columns:
             found[path] = Group(document, path, items, columns)
@@ -163,7 +164,7 @@ def _changes_scores(key: str) -> bool:
     return bool(split_words(key) & (words["penalty"] | words["changes"] | words["gate"]))
 
 
-def _read_items(parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, Entry]:
+def _read_items(document: Document, parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, Entry]:
     """Return the mappings of a list or a map by their steps; none of levels, or of what mostly holds something else."""
     pairs: Iterable[tuple[str | int, Any]]
     pairs = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
@@ -173,8 +174,16 @@ def _read_items(parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, En
     if len(items) < max(least, len(value) / 2):
         return {}
     if parsed.levels(value) is not None:
-        return _read_worth(path, value)
+        return items if _are_shares(document, path, value) else _read_worth(path, value)
     return items
+
+
+def _are_shares(document: Document, path: Path, value: Any) -> bool:
+    """Return whether the points in a list add up to those of the section that holds it, so that they are no levels."""
+    holder = document.value(path[:-1]) if isinstance(value, list) and len(value) > 1 and path else None
+    points = [each.get(name) for each in parts_of(value) for name in Fields.points if isinstance(each, dict)]
+    total = sum(number for number in points if is_number(number))
+    return isinstance(holder, dict) and total > 0 and any(holder.get(name) == total for name in Fields.weight)
 
 
 def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
@@ -227,7 +236,7 @@ def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Grou
     joined: dict[Path, Group] = {}
     for top, paths in sections.items():
         value = document.value(top)
-        items = _read_items(parsed, top, value)
+        items = _read_items(document, parsed, top, value)
         names = {str(path[-1]) for path in paths}
         are_alike = len(paths) == len(items) > 1 and len(names) == 1
         if are_alike and all(alone.isdisjoint(each) for each in items.values()):
@@ -295,6 +304,22 @@ def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, s
     items = {step: {"description": text} for step, text in texts}
     columns = Columns([*items.values()], {Role.TEXT: ("description",)})
     return Group(document, path, items, columns, are_texts=True)
+
+
+def find_texts_by_name(document: Document) -> dict[str, Path]:
+    """Return the keys of lists of texts about an answer, by a name of theirs, each with its first place."""
+    found: dict[str, Path] = {}
+    for path, mapping in document.mappings if is_for_judges(document) else ():
+        for key in mapping.keys() & {*Containers.texts}:
+            texts = mapping[key]
+            if isinstance(texts, list) and texts and 2 * sum(map(is_statement, texts)) > len(texts):
+                found.setdefault(key, (*path, key))
+    return found
+
+
+def is_for_judges(document: Document) -> bool:
+    """Return whether the name of a file or of its folder says that a judge reads it, or that it is a rubric."""
+    return is_named(document, "judged") or is_named(document, "own")
 
 
 def find_amounts(document: Document) -> list[Group]:

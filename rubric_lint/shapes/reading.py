@@ -39,7 +39,7 @@ from rubric_lint.shapes.shape import (
     split_words,
     star_pattern,
 )
-from rubric_lint.shapes.unmapped import find_in_level, find_unmapped
+from rubric_lint.shapes.unmapped import UnmappedSearch, find_in_level
 from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, follow, pointer, split_pointer
@@ -156,6 +156,8 @@ class _Reading:
         self.refusal = ""
         self.doubts: list[tuple[Path, str]] = []
         self.in_levels: list[UnmappedKey] = []
+        self.labels: Mapping[Decimal | None, str] = {}
+        """The names of the scores of a scale."""
         """What levels say and is not read."""
         self.data: list[Any] = []
         self.places: set[Path] = set()
@@ -210,7 +212,8 @@ class _Reading:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
         scales = {ends for ends in self.ends if ends}
         read = self.places | view.sources
-        found = find_unmapped(self.document, self.shape, self.path, read, scales, is_described=False)
+        search = UnmappedSearch(self.document, self.shape, self.path, read, scales, is_described=False)
+        found = [*search.find_in_criteria(), *search.find_around(range(len(self.path)))]
         unmapped = [*(key for key in found if not self._is_read_otherwise(key)), *self.in_levels]
         for key in unmapped:
             if key.role not in (Role.PASS, Role.VERDICT) or len(scales) != 1 or self.shape.combine == "share":
@@ -383,6 +386,8 @@ class _Reading:
         found = self._find(leaf, (scale,))
         ends = read_ends(found.value) if found else None
         if found and isinstance(ends, tuple):
+            described = read_levels(found.value)
+            self.labels = {level.score: level.text for level in described.levels} if described else {}
             return self._check_ends(*ends, found.place)
         if found and ends is None and not self._find(leaf, self.shape.levels):  # which would say it
             text = describe(found.value, self.document.written_at(found.place))
@@ -525,7 +530,8 @@ class _Reading:
         for level in spread:
             own = (index, "levels", len(entry["levels"]))
             unit = None if level.number is None else units.get(level.number, int(level.number))
-            name = level.name or (str(level.number) if level.number is not None and unit != level.number else "")
+            written = str(level.number) if level.number is not None and unit != level.number else ""
+            name = level.name or self.labels.get(level.number, "") or written
             told = {} if level.place == at else {"expected_outcome": level.text}
             entry["levels"].append({"level": unit, **({"name": name} if name else {}), **told})
             if self.shape.is_turned and unit is not None:

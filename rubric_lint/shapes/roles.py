@@ -42,6 +42,7 @@ class Role(StrEnum):
     DIRECTION = "direction"
     LEFT_OUT = "left out"
     CHANGE = "change of scores"
+    JUDGED_BY = "what decides instead of a judge"
     HARMLESS = "nothing of the score"
     OPEN = "not known"
     """What may bear on the score, though nothing says how."""
@@ -50,7 +51,7 @@ class Role(StrEnum):
 BEARING = frozenset(
     {
         *(Role.WEIGHT, Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT, Role.COMBINE, Role.DIRECTION),
-        *(Role.LEFT_OUT, Role.CHANGE, Role.LEVELS, Role.CRITERIA),
+        *(Role.LEFT_OUT, Role.CHANGE, Role.LEVELS, Role.CRITERIA, Role.JUDGED_BY),
     }
 )
 """What decides a score or a verdict, so that it stops the score wherever it is not read."""
@@ -59,6 +60,9 @@ FEW = 4
 """A label of a score has fewer words."""
 
 _FLAGS = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off", "none", "never"), False)}
+_LONGEST_FLAG = 7
+"""The characters of the longest of them, with a blank on both sides."""
+
 _RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
 """A score or a range of scores, in a text without its blanks."""
 
@@ -75,27 +79,43 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
     rules: Rules = ()
     if isinstance(flag, bool):
         rules = _read_flag(key, words, flag=flag, is_around=is_around)
-    elif value and (not is_around or _is_telling(key)):
+    elif value and (not is_around or _is_telling(key) or (isinstance(value, str) and _names_gate(value))):
         rules = _read_value(key, words, value, is_around=is_around)
     for role, holds in rules:
         if holds:
             return role
     if is_reversed(key, value, scales):
         return Role.DIRECTION
-    is_harmless = bool(words & SETS["harmless"]) and not words & (SETS["bearing"] | SETS["conditions"])
-    return Role.HARMLESS if is_harmless or _is_end(words, value, scales) else Role.OPEN
+    if words & SETS["harmless"] and not words & _NOT_HARMLESS:
+        return Role.HARMLESS
+    if scales and is_number(value) and _is_end(words, value, scales):
+        return Role.HARMLESS
+    return Role.OPEN
 
 
 def as_flag(value: Any) -> Any:
     """Return true or false for a word that says so, else the value."""
-    return _FLAGS.get(value.strip().lower(), value) if isinstance(value, str) else value
+    is_short = isinstance(value, str) and len(value) <= _LONGEST_FLAG
+    return _FLAGS.get(value.strip().lower(), value) if is_short else value
+
+
+def _names_gate(text: str) -> bool:
+    """Return whether a text is a word that says what a gate is: `hard_gate`, `veto`."""
+    return " " not in text and bool(split_words(text) & _STOPS)
+
+
+_NOT_HARMLESS = SETS["bearing"] | SETS["conditions"]
+"""Words of a key that bear on a score, whatever other word it has."""
+
+_STOPS = SETS["gate"] - SETS["severe"]
+"""Words of gates that are not those of something severe too."""
 
 
 def _is_end(words: frozenset[str], value: Any, scales: Collection[Ends]) -> bool:
     """Return whether a number only repeats an end of a scale: `max: 3`."""
     is_least = not words.isdisjoint(SETS["least"])
     is_end = is_least or not words.isdisjoint(HIGH_WORDS | SETS["best"])
-    return is_number(value) and is_end and any(value == (low if is_least else high) for low, high in scales)
+    return is_end and any(value == (low if is_least else high) for low, high in scales)
 
 
 _TELLING = frozenset[str]().union(
@@ -132,7 +152,7 @@ def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) 
 def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool) -> Rules:
     """Say what a key may be whose value is no flag: a number, a text, or several values."""
     is_inside, is_several, is_number = not is_around, isinstance(value, list | dict), is_amount(value)
-    is_text = not (is_several or is_number)
+    is_text = isinstance(value, str) and not is_number
     is_word = is_text and " " not in value.strip()
     said = split_words(value) if is_text else frozenset[str]()
     is_part = is_several or _says_part(value)
@@ -141,11 +161,12 @@ def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool)
     gates = SETS["gate"] | SETS["must"] | SETS["mark"]
     is_limit = is_inside and (_is_named(key, gates) or _is_least(words))
     is_gate_word = said & SETS["gate"] or (words & (SETS["gate"] | SETS["mark"]) and "type" not in words)
-    is_stop = _is_named(key, SETS["gate"] - SETS["severe"])
+    is_stop = _is_named(key, _STOPS)
     return (
         (Role.LEFT_OUT, is_inside and words & SETS["applies"]),
         (Role.LEVELS, is_inside and is_several and words & SETS["ladders"] and len(value) > 1),
         (Role.SCALE, not is_number and words & SETS["scales"] and read_ends(value) is not None),
+        (Role.HARMLESS, is_word and words & SETS["scales"] and said & SETS["scale_kinds"]),
         (Role.TOTAL, is_around and is_number and is_total(key)),
         (Role.WEIGHT, is_weight and is_number and (is_inside or is_default)),
         (Role.WEIGHT, is_weight and is_inside and is_word),
@@ -159,9 +180,11 @@ def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool)
         (Role.GATE, is_inside and is_word and is_gate_word),
         (Role.GATE, is_several and is_gate(key) and not words & SETS["of_outputs"]),
         (Role.GATE, is_around and not is_several and is_stop),
+        (Role.GATE, is_around and is_word and _names_gate(value)),
         (Role.PASS, has_marks and is_number),
-        (Role.VERDICT, has_marks or (is_around and _are_grades(words, value))),
+        (Role.VERDICT, has_marks or ((is_around or is_several) and _are_grades(words, value))),
         (Role.COMBINE, is_text and _is_other_way(words, said)),
+        (Role.JUDGED_BY, is_inside and is_word and words & SETS["of_judges"] and said & SETS["other_judges"]),
     )
 
 

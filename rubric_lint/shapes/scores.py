@@ -38,6 +38,12 @@ The first rank or tier is the best one as often as the lowest score.
 _IN_TEXT = re.compile(r"(?<![\w.,/-])(-?\d{1,3})\s*=\s*[^\W\d_]")
 """A score in a text that says what it means: `1 = Nothing is named`."""
 
+_SHORT = 200
+"""A text about a scale has no more characters."""
+
+_RANGE_IN_TEXT = re.compile(rf"(?<![\w.,/-])(\d{{1,3}})(?:\s*\([^()]*\))?\s*{DASH}\s*(\d{{1,3}})(?![\w/-]|[.,]\d)")
+"""A range in a text, whose ends may be explained in brackets."""
+
 _SCALES_OF_TWO = frozenset(
     {"binary", "boolean", "bool", "yes no", "yes or no", "pass fail", "pass or fail", "true false", "true or false"}
 )
@@ -93,7 +99,7 @@ def read_ends(value: Any) -> Ends | str | None:
             if " ".join(list_words(value)) in _SCALES_OF_TWO:
                 return YES_NO
             found = RANGE.fullmatch(value)
-            return (Fraction(found[1]), Fraction(found[2])) if found else None
+            return (Fraction(found[1]), Fraction(found[2])) if found else read_ends_in_text(value) or _find_range(value)
         case list() if len(value) > 1 and all(read_number(each) is not None for each in value):
             ends = [Fraction(str(each)) for each in value]
             return (ends[0], ends[1]) if len(ends) == 2 else (min(ends), max(ends))
@@ -105,6 +111,12 @@ def read_ends(value: Any) -> Ends | str | None:
             if len(scores) == len(value) > 1:
                 return min(scores), max(scores)
     return None
+
+
+def _find_range(text: str) -> Ends | None:
+    """Return the only range in a short text about a scale: "Score from 1 (poor) to 5 (excellent)"."""
+    found = _RANGE_IN_TEXT.findall(text) if len(text) <= _SHORT else []
+    return (Fraction(found[0][0]), Fraction(found[0][1])) if len(found) == 1 else None
 
 
 @lru_cache(maxsize=1 << 10)  # criteria are asked about one key after the other
@@ -159,6 +171,16 @@ def read_levels(value: Any) -> Levels | None:
     return None
 
 
+def is_row(value: Any) -> bool:
+    """Return whether a mapping has a text for each of three or more whole scores in a row."""
+    if not isinstance(value, dict) or not _LEAST_ROW <= len(value) <= _MOST_ROW:
+        return False
+    if not all(isinstance(key, str) and re.fullmatch(r"-?\d{1,2}", key) for key in value):
+        return False
+    scores = sorted(map(int, value))
+    return scores[-1] - scores[0] == len(scores) - 1 and all(isinstance(text, str) and text for text in value.values())
+
+
 def is_prose(value: Any) -> bool:
     """Return whether a value is a text of several words, in any script."""
     return isinstance(value, str) and (" " in value.strip() or not value.isascii())
@@ -185,6 +207,9 @@ def find_text(level: Mapping[str, Any]) -> str:
 
 _FEW_KEYS = 3
 """A level whose text is under an unknown key has no more keys."""
+
+_LEAST_ROW, _MOST_ROW = 3, 11
+"""The scores in a row that are a scale, whatever it is called."""
 
 _MOST = 1001
 """No more levels are read."""

@@ -359,7 +359,8 @@ def _list_unused(group: Group, own: set[str]) -> Iterator[Path]:
 
 def _is_harmless(key: str, values: Sequence[Any]) -> bool:
     """Return whether a field of criteria says nothing of their score: a note, a topic, a text of what is bad."""
-    if SETS["against"] & split_words(key) and all(map(holds_statement, values)):
+    words = split_words(key)
+    if SETS["against"] & words and not SETS["conditions"] & words and all(map(holds_statement, values)):
         return True
     return bool(values) and all(role_of(key, value) is Role.HARMLESS for value in values)
 

@@ -21,6 +21,7 @@ from rubric_lint.shapes.places import (
     find_text_groups,
     is_case,
     is_container,
+    is_for_judges,
     is_line,
     is_named,
     is_of_other_tool,
@@ -136,27 +137,24 @@ def _has_name(group: Group) -> bool:
 
 
 def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list[Group]:
-    """Return the texts that may be criteria: those that all cases expect, or else the most with a known name."""
-    is_for_judges = is_named(document, "judged") or is_named(document, "own")
-    if not (is_for_judges or is_asked):
+    """Return the texts that may be criteria: those that all cases expect, or have a known name, or else the most."""
+    is_judged = is_for_judges(document)
+    if not (is_judged or is_asked):
         return []
-    if is_for_judges and (expected := find_expected(document)):
+    if is_judged and (expected := find_expected(document)):
         return expected
     every = [group for group in find_text_groups(document) if not parsed.levels(document.value(group.path))]
     known = [group for group in every if group.is_strong]
-    if not is_for_judges:
-        return [group for group in known if len(group.items) > 1]
-    long = [group for group in every if len(group.items) > 2]
+    if known or not is_judged:
+        return known if any(len(group.items) > 1 for group in known) else []
     words = BesideWords
     beside = {*words.scale, *words.passes}
-    inside = [group for group in long if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
-    of_cases = [group for group in every if len(group.path) == 1] if is_named(document, "own") else []
-    are_all = len(of_cases) > 1 and len(of_cases) == len(document.data)
-    alike = known or (of_cases if are_all else []) or ([] if inside else find_main_texts(document, long))
-    best = max(alike or inside, key=lambda group: len(group.items), default=None)
-    if best is None or len(best.items) == 1:
-        return []
-    return [group for group in alike if group.path[:-1] == best.path[:-1]] or [best]
+    long = [group for group in every if len(group.items) > 2]
+    marked = [group for group in long if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
+    if marked:
+        return sorted(marked, key=lambda group: -len(group.items))[:1]
+    parts = [group for group in every if len(group.path) == 1] if is_named(document, "own") else []
+    return parts if 1 < len(parts) == len(document.data) else find_main_texts(document, long)
 
 
 def _find_whole(candidate: Candidate, others: Sequence[Candidate]) -> Path:
@@ -272,7 +270,8 @@ class _Builder:
 
     def _find_signs(self, group: Group, columns: Columns, beside: Beside) -> Iterator[Sign]:
         is_list = isinstance(group.document.data, list)
-        is_whole = not group.path and (is_list or self._is_map_of_criteria(group, columns))
+        are_alike = columns.has(Role.LEVELS) and len(group.items) == len(group.document.value(group.path))
+        is_whole = not group.path and (is_list or are_alike)
         is_file = is_whole and is_named(group.document, "own")
         are_parts = any(last_word(name) in Containers.strong for name in columns.names(Role.PARTS))
         if is_file or are_parts or _has_name(group):
@@ -291,12 +290,6 @@ class _Builder:
         marks = (Role.GATE, Role.NEGATIVE, Role.POSITIVE, Role.POLARITY, Role.PARTS, Role.SCALE)
         if is_answered(columns) or columns.has(*marks):
             yield Sign.MARKS
-
-    @staticmethod
-    def _is_map_of_criteria(group: Group, columns: Columns) -> bool:
-        """Return whether all values of a map are alike, with a text that is sure and a weight, or with levels."""
-        is_sure = columns.has(Role.WEIGHT, Role.LEVELS) and columns.has_text and not columns.guessed
-        return is_sure and len(group.items) == len(group.document.value(group.path))
 
     def _are_levels_described(self, columns: Columns) -> bool:
         described = 0

@@ -24,25 +24,6 @@ from rubric_lint.text.tree import parts_of
 Entry = tuple[Path, Mapping[str, Any]]
 
 
-def find_unmapped(
-    document: Document,
-    shape: Shape,
-    path: Path,
-    read: Collection[Path],
-    scales: Collection[Ends],
-    *,
-    is_described: bool,
-) -> Iterator[UnmappedKey]:
-    """Find what is not read of the criteria at a path and around them; `read` are the places around them that are.
-
-    `scales` are those on which criteria are scored. Unless somebody wrote a table, in which `is_described` what the
-    keys are, each number, flag and word under a key that says nothing harmless is in doubt.
-    """
-    search = UnmappedSearch(document, shape, path, read, scales, is_described=is_described)
-    yield from search.find_in_criteria()
-    yield from search.find_around(range(len(path)))
-
-
 def find_in_level(
     place: Path, level: Mapping[str, Any], read: Collection[str], score: Fraction | None
 ) -> Iterator[UnmappedKey]:
@@ -57,13 +38,6 @@ def find_in_level(
             yield UnmappedKey((*place, key), Role.OPEN, value)
 
 
-def find_beside_rubric(document: Document, path: Path, scales: Collection[Ends]) -> list[UnmappedKey]:
-    """Return what stands beside a rubric of our format, where nothing is read."""
-    found = UnmappedSearch(document, Shape("", pointer(path)), path, (), scales).find_around([len(path) - 1])
-    # What a mapping or a list says may be a part of the criteria, if aliases can repeat it there.
-    return [key for key in found if not document.may_borrow or (len(key.place) == len(path) and not key.is_several)]
-
-
 def find_around_in_suite(
     document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool = False
 ) -> Sequence[UnmappedKey]:
@@ -72,13 +46,6 @@ def find_around_in_suite(
     `known` are the keys that are read. What a test as a whole must do bears on no rubric, nor do its inputs; with
     `is_grader`, the holder judges by this rubric alone. What a mapping or a list says may be a part of the criteria.
     """
-    find = _find_in_holder if len(path) > 1 else _find_at_top
-    return find(document, path, scales, known, is_grader=is_grader)
-
-
-def _find_in_holder(
-    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool
-) -> Sequence[UnmappedKey]:
     at = len(path) - 1
     ids = None if path[-1] in _HOLDERS else frozenset[str]()  # other lists are of tests, which have ids too
     unmapped = []
@@ -92,8 +59,8 @@ def _find_in_holder(
     return unmapped
 
 
-_find_at_top = lru_cache(maxsize=2)(_find_in_holder)
-"""The rubrics of a suite are asked about one after the other, and share what it says at the top."""
+find_at_top_of_suite = lru_cache(maxsize=1)(find_around_in_suite)
+"""The same for the whole suite, whose rubrics share what it says at the top."""
 
 _HOLDERS = frozenset({*Containers.strong, "value"})
 """What holds criteria in a suite."""
@@ -111,7 +78,7 @@ def _is_of_rubric(key: UnmappedKey) -> bool:
 
 
 @lru_cache(maxsize=1 << 6)  # the rubrics of a file are asked about one after the other
-def _list_beside(document: Document, criteria: str, path: Path) -> list[tuple[str, Any]]:
+def _list_around(document: Document, criteria: str, path: Path) -> list[tuple[str, Any]]:
     """Return the fields of a mapping that hold no rubric of a table; `criteria` is its pointer to them."""
     holder = document.value(path)
     holding = _list_holding(document, criteria)
@@ -130,7 +97,9 @@ def _list_holding(document: Document, criteria: str) -> frozenset[Path]:
 class UnmappedSearch:
     """A search for what is not read of the criteria at a path; `read` are places around them that are read.
 
-    `ids` are those of the criteria, if they do not say them themselves.
+    `scales` are those on which criteria are scored, `ids` those of the criteria, if they do not say them themselves.
+    Unless somebody wrote a table, in which `is_described` what the keys are, each number, flag and word under a key
+    that says nothing harmless is in doubt.
     """
 
     def __init__(
@@ -148,19 +117,39 @@ class UnmappedSearch:
         self.is_described = is_described
         if ids is not None:
             self.ids = ids
-        ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
-        marks = (name for name, _ in (*shape.gate, *shape.negative, *shape.sums))
-        self.known = _first_steps((*shape.id, *shape.weight, *shape.levels, *shape.parts, *shape.unused))
-        """The fields of criteria in which there is nothing else to find."""
-        self.used = _first_steps((*shape.outcome, *marks, *(end for end in ends if isinstance(end, str))))
-        """The fields that are read, but may say more."""
-        self.gates = {name for name, values in shape.gate if values is None}
-        self.penalties = {name: values for name, values in shape.negative if name not in shape.unused}
-        self.stars = [star_pattern(name) for name in shape.levels if is_star(name)]
         self.unused = [name.split("/")[1:] for name in shape.unused if name.startswith("/")]
         """The steps of the places that are unused, each a key, an index or `*`."""
 
     # In criteria.
+
+    @cached_property
+    def known(self) -> set[str]:
+        """The fields of criteria in which there is nothing else to find."""
+        shape = self.shape
+        return _first_steps((*shape.id, *shape.weight, *shape.levels, *shape.parts, *shape.unused))
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The fields of criteria that are read, but may say more."""
+        shape = self.shape
+        ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
+        marks = (name for name, _ in (*shape.gate, *shape.negative, *shape.sums))
+        return _first_steps((*shape.outcome, *marks, *(end for end in ends if isinstance(end, str))))
+
+    @cached_property
+    def gates(self) -> set[str]:
+        """The fields of criteria that are gates, whatever their values."""
+        return {name for name, values in self.shape.gate if values is None}
+
+    @cached_property
+    def penalties(self) -> dict[str, Collection[Any] | None]:
+        """The fields of criteria that mark penalties, with the values that do."""
+        return {name: values for name, values in self.shape.negative if name not in self.shape.unused}
+
+    @cached_property
+    def stars(self) -> list[str]:
+        """The patterns of the fields that are the levels of a criterion."""
+        return [star_pattern(name) for name in self.shape.levels if is_star(name)]
 
     def find_in_criteria(self, entries: Sequence[Entry] | None = None) -> Iterator[UnmappedKey]:
         """Find the fields of criteria that are not read, each where it may decide first."""
@@ -193,12 +182,15 @@ class UnmappedSearch:
         for place, entry in entries:
             holders.setdefault(place[:-1], []).append(entry)
         weights = SETS["weights"] | {"score", "max"}
-        for held in holders.values() if self.shape.combine != "all" else ():
-            keys = dict.fromkeys(key for entry in held for key in entry)
-            if any(key in self.shape.weight or (key in self.known and split_words(key) & weights) for key in keys):
+        for rows in holders.values() if self.shape.combine != "all" else ():
+            columns: dict[str, list[Any]] = {}
+            for key, value in (pair for entry in rows for pair in entry.items()):
+                columns.setdefault(key, []).append(value)
+            if any(key in self.shape.weight or (key in self.known and split_words(key) & weights) for key in columns):
                 continue
-            unread = (key for key in keys if key not in self.known | self.used)
-            yield from (key for key in unread if _are_shares([entry[key] for entry in held if key in entry], held))
+            for key, values in columns.items():
+                if key not in self.known | self.used and _are_shares(values, len(rows)):
+                    yield key
 
     def _find_in_entry(self, place: Path, entry: Mapping[str, Any], shares: Collection[str]) -> Iterator[UnmappedKey]:
         """Find the fields of a criterion that are a number, true or false, a telling word, or a text about scores."""
@@ -222,6 +214,8 @@ class UnmappedSearch:
         role = role_of(key, value, self.scales)
         other_end = key.replace("min", "max")
         is_end = "min" in split_words(key) and other_end in entry and other_end not in self.known
+        if is_end and any(value in ends for ends in self.scales):  # it repeats the scale
+            return None
         if role is Role.GATE and self.shape.combine == "all":  # each criterion must be met
             return None
         is_second = role is Role.WEIGHT and key != "weight" and not entry.keys().isdisjoint(self.shape.weight)
@@ -241,9 +235,10 @@ class UnmappedSearch:
         words = split_words(key)
         if self.is_described or value in (None, "") or isinstance(value, list | dict):
             return False
-        if words & SETS["conditions"]:
+        if words & (SETS["conditions"] | SETS["verdicts"]):
             return True
-        ruled = SETS["ruled"] | SETS["ways"] | DIRECTIONS | (frozenset() if is_number(value) else SETS["wanted"])
+        ruled = SETS["ruled"] | SETS["ways"] | SETS["kinds"] | DIRECTIONS
+        ruled |= frozenset() if is_number(value) else SETS["wanted"]
         is_text = isinstance(value, str) and (len(value.split()) >= FEW or re.search(r"[/\\{}]", value))
         return not (is_text or words & ruled)
 
@@ -266,7 +261,7 @@ class UnmappedSearch:
             for key, text in value.items():
                 own, role = (*place, key), role_of(key, text, self.scales)
                 is_label = isinstance(text, str) and len(text.split()) < FEW and re.fullmatch(r"-?\d+", key)
-                if self._is_unused(own) or own in self.read:
+                if own in self.read or (self.unused and self._is_unused(own)):
                     continue
                 if role is Role.DIRECTION or (is_scale and role is Role.OPEN and self._may_be_best(key, text, value)):
                     yield UnmappedKey(own, role, text)
@@ -280,17 +275,14 @@ class UnmappedSearch:
 
     # Around criteria.
 
-    def find_around(self, depths: Iterable[int], *, in_settings: bool = True) -> Iterator[UnmappedKey]:
-        """Find what is said around the criteria, in the mappings at some depths above them.
-
-        With `in_settings`, also what the mappings and the texts there say.
-        """
+    def find_around(self, depths: Iterable[int]) -> Iterator[UnmappedKey]:
+        """Find what is said around the criteria, in the mappings at some depths above them."""
         for depth in depths:
             for key, value in self._list_fields(self.path[:depth]):
                 place = (*self.path[:depth], key)
-                if place == self.path[: depth + 1] or key in SETS["inputs"] or self._is_unused(place):
+                if place == self.path[: depth + 1] or key in SETS["inputs"] or (self.unused and self._is_unused(place)):
                     continue
-                for found in self._find_in_key(place, value, in_settings=in_settings):
+                for found in self._find_in_key(place, value):
                     if found.role is Role.DIRECTION and self.shape.is_turned:
                         continue  # the table says it too
                     is_usual = found.role is Role.WEIGHT and split_words(pointer(found.place)) & SETS["defaults"]
@@ -300,22 +292,22 @@ class UnmappedSearch:
     def _list_fields(self, path: Path) -> Iterable[tuple[str, Any]]:
         """Return the fields of what may be a mapping, without those that hold other rubrics of the table."""
         if "*" in self.shape.criteria:
-            return _list_beside(self.document, self.shape.criteria, path)
+            return _list_around(self.document, self.shape.criteria, path)
         holder = self.document.value(path)
         return holder.items() if isinstance(holder, dict) else ()
 
-    def _find_in_key(self, place: Path, value: Any, *, in_settings: bool) -> Iterator[UnmappedKey]:
-        """Find what a key around criteria, or in settings there, says about their scores."""
+    def _find_in_key(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
+        """Find what a key around criteria says about their scores, or what is in it does."""
         key = str(place[-1])
-        role = self._role_around(key, value, self.scales if in_settings else ())
-        if place in self.read or (in_settings and role is not Role.DIRECTION):
+        role = self._role_around(key, value, self.scales)
+        if (self.scales or isinstance(value, dict)) and (place in self.read or role is not Role.DIRECTION):
             yield from self._find_reversals(place, value)
         is_known = isinstance(value, dict) and any((*place, inner) in self.read for inner in value)
         if place in self.read:
             return
         if role in BEARING and not is_known:
             yield UnmappedKey(place, role, value)
-        elif isinstance(value, list | dict) and in_settings:
+        elif isinstance(value, list | dict):
             found = list(self._find_in_settings(place, value))
             whole = found[0].role if len(found) > 1 else None
             if not found and not is_known:
@@ -353,12 +345,12 @@ class UnmappedSearch:
         if not value or not isinstance(value, list | dict):
             return None
         words, weights = split_words(key), SETS["weights"]
-        is_named = bool(words & weights) and words <= weights | SETS["of_criteria"]  # not those of cases
+        is_named = bool(words & weights) and words <= weights | SETS["of_criteria"] | self._called  # not those of cases
         is_of_criteria = all(isinstance(name, str) and name in self.ids for name in value)
-        parts = list(value.values()) if isinstance(value, dict) else []
-        if parts and (is_of_criteria or is_named) and all(map(is_amount, parts)):
+        if (is_of_criteria or is_named) and all(map(is_amount, parts_of(value))):
             return Role.WEIGHT
-        if self._are_criteria(value) and not words & SETS["notes"]:
+        parts = list(value.values()) if isinstance(value, dict) else []
+        if self.shape.files and self._are_criteria(value) and not words & SETS["notes"]:
             return Role.CRITERIA
         if self._converts_scores(value):
             return Role.CHANGE
@@ -369,7 +361,7 @@ class UnmappedSearch:
 
     def _are_criteria(self, value: Any) -> bool:
         """Return whether what stands beside the criteria of a table has the fields of more: a text and another one."""
-        texts = {*self.shape.outcome, *self.shape.levels} if self.shape.files else set[str]()
+        texts = {*self.shape.outcome, *self.shape.levels}
         known = texts.union(self.shape.id, self.shape.weight)
         entries = [part for part in parts_of(value) if isinstance(part, dict)]
         return any(texts & entry.keys() and len(known & entry.keys()) > 1 for entry in entries)
@@ -385,6 +377,12 @@ class UnmappedSearch:
             return False
         scores = [read_score(key) for key in value]
         return any(all(score is not None and low <= score <= high for score in scores) for low, high in self.scales)
+
+    @cached_property
+    def _called(self) -> frozenset[str]:
+        """What the criteria are called: `assertions` and `assertion`."""
+        name = str(self.path[-1]) if self.path else ""
+        return split_words(name) | split_words(name.removesuffix("s"))
 
     @cached_property
     def ids(self) -> frozenset[str]:
@@ -449,9 +447,9 @@ _LAST = 10
 """Whole numbers that rise beyond it may be lines of a file."""
 
 
-def _are_shares(values: Sequence[Any], entries: Sequence[Any]) -> bool:
-    """Return whether the values of a field of some criteria may be weights: no order, no lines of a file, no ids."""
-    if len(values) < 2 or len(values) * 4 < len(entries) * 3 or not all(map(is_amount, values)):
+def _are_shares(values: Sequence[Any], count: int) -> bool:
+    """Return whether the values that most criteria have may be weights: no order, no lines of a file, no ids."""
+    if len(values) < 2 or len(values) * 4 < count * 3 or not all(map(is_amount, values)):
         return False
     numbers = [float(str(value).strip().rstrip("%")) for value in values]
     if len({*numbers}) == 1 or max(numbers) > _MOST:

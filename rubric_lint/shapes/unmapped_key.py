@@ -77,7 +77,7 @@ class UnmappedKey:
         """Say what to write into a table."""
         without = f"name {named} under `unused` if it does not count"
         is_word = self.value is False or (isinstance(self.value, str) and not is_amount(self.value))
-        if self.role in _ADVICE:
+        if self.role in _ADVICE and not (self.role is Role.OPEN and self.is_several):
             advice = _ADVICE[self.role].format(named=named, without=without)
         elif self.role is Role.VERDICT and not is_amount(self.value):
             advice = f"name {named} under `unused`, and if it says which score passes, write that one under `pass`"
@@ -121,6 +121,7 @@ _SUBJECTS = {
     Role.OPEN: ("bear on the score", "what bears on the score"),
     Role.LEVELS: ("have levels", "levels without scores"),
     Role.CRITERIA: ("hold criteria too", "criteria too"),
+    Role.JUDGED_BY: ("say that no judge decides about a criterion", "what decides instead of a judge"),
 }
 """What a key may be, or hold if it holds several values."""
 
@@ -137,6 +138,7 @@ _ADVICE = {
     Role.DIRECTION: 'write `better = "lower"` if the lowest score is the best of each criterion, or {without}',
     Role.LEFT_OUT: "{without}; if a criterion is left out, remove that criterion",
     Role.CHANGE: "{without}",
+    Role.JUDGED_BY: "{without}; if code or a person decides about a criterion, move it to a list of its own",
 }
 """What to write into a table where no setting takes the key."""
 

@@ -17,6 +17,7 @@ class Containers:
     """What holds criteria, the most telling first: `strong` words do, `common` ones hold anything.
 
     `sections` hold parts of one rubric. A longer key counts by its last word: `common_criteria`, `module_rubrics`.
+    `texts` hold what an answer is to have or not, in texts of which nothing says how they count.
     """
 
     strong: Final = _split("criteria dimensions axes rubrics rubric")
@@ -26,6 +27,14 @@ class Containers:
         """
     )
     sections: Final = _split("sections groups categories areas pillars")
+    texts: Final = _split(
+        """
+        must_have must_include must_mention must_cover must_not must_not_have must_not_include must_not_mention
+        should_have should_include should_mention should_not nice_to_have required_elements required_points
+        required_facts key_points key_facts expected_points red_flags pass_criteria fail_criteria judge_rules
+        scoring_rules grading_rules evaluation_rules
+        """
+    )
 
 
 class Fields:
@@ -210,23 +219,22 @@ _TEXTS = {
     "severe": "hard blocker blockers blocking fatal ko gated gating",
     # Scores that are raised or held down.
     "changes": "bonus bonuses cap caps capped ceiling",
-    # A key that holds for some answers only, or whose text says when an answer passes.
-    "conditions": """
-        if when unless only except otherwise depends dependent applies effect rule rules decision verdict logic policy
-    """,
+    # A key that holds for some answers only.
+    "conditions": "if when unless only except otherwise depends dependent applies effect",
+    # A key whose text says when an answer passes, however long it is.
+    "verdicts": "rule rules decision verdict logic policy",
     # A key that bears on scores, whatever else it says.
     "bearing": "ranking rating scale score scores scoring weight",
     # A key that says what something is, not how it counts; where, when, or how many.
     "harmless": """
         name names title titles label labels display type kind category categories domain topic topics area aspect
         scope role language lang locale format schema model models provider judge prompt template author authors
-        owner owners team group created updated by since source sources reference references file path link links
-        license tag tags status project benchmark dataset task metric definition details summary purpose tie help
-        hint hints remark remarks key code slug icon color colour emoji module section assignment course subject
-        audience behavior evaluator evidence explanations instructions mistake mistakes question questions reasoning
-        id ids line lines row column page index order position number version year month day date time timestamp
-        seed temperature count length chapter step phase increment precision decimals confidence
-        samples
+        owner owners team group created updated by since source sources reference references ref refs file path link
+        links license tag tags status project benchmark dataset task metric definition details summary purpose tie
+        help hint hints remark remarks key code slug icon color colour emoji module section assignment course
+        subject audience behavior evaluator evidence explanations instructions mistake mistakes question questions
+        reasoning id ids line lines row column page index order position number version year month day date time
+        timestamp seed temperature count length chapter step phase increment precision decimals confidence samples
     """,
     # A key whose value says by a rule of its own whether it bears on a score.
     "ruled": "scoring method weighted sign better best worst ideal optimal perfect reversed inverted",
@@ -235,7 +243,7 @@ _TEXTS = {
     # The lowest of something.
     "least": "least min mins minimum minimums required lowest",
     # What a lowest score is one of.
-    "of_scores": "score scores grade mark marks total overall points rating average",
+    "of_scores": "score scores grade mark marks total overall points rating average composite weighted combined",
     # How scores combine.
     "ways": "combine combination aggregate aggregation aggregator formula reduce reducer reduction pooling",
     # Ways that are a weighted mean.
@@ -249,10 +257,14 @@ _TEXTS = {
     "alike": "equal equally uniform same none",
     # A key about something else than a score.
     "notes": """
-        note notes rationale reason reasons comment comments description explanation guidance why example examples
-        label title source url link retry retries timeout latency cost costs budget token tokens ms seconds memory
-        similarity
+        tie ties note notes rationale reason reasons comment comments description explanation guidance why
+        example examples label title source url link retry retries timeout latency cost costs budget token
+        tokens ms seconds memory similarity
     """,
+    # What sort of scale one is, whose scores something else says.
+    "scale_kinds": "ordinal nominal likert numeric categorical continuous discrete integer interval",
+    # Answers with the score that they have.
+    "samples": "example examples sample samples exemplar exemplars demonstration demonstrations shots",
     # Levels, in a key.
     "ladders": "levels ladder",
     # Parts of a page: sections of a site or a newspaper are called rubrics too.
@@ -269,7 +281,7 @@ _TEXTS = {
     # The kind or the sign of a criterion.
     "kinds": "type kind polarity sign",
     # How much something counts.
-    "weights": "weight weights weighting weightage importance points pts multiplier",
+    "weights": "weight weights weighting weightage importance points pts multiplier worth",
     # What holds where nothing else is said.
     "defaults": "default defaults",
     # An answer is better without what the criterion describes.
@@ -341,6 +353,12 @@ _TEXTS = {
     "best": "best ideal optimal optimum perfect target",
     # The words beside it.
     "of_best": "worst score value level rating possible",
+    # What else than a judge decides about a criterion.
+    "other_judges": """
+        automated automatic deterministic code script program programmatic regex exact computed manual human
+    """,
+    # A key that says who or what decides.
+    "of_judges": "type kind mode method grader judge evaluator evaluation scorer scoring check measured by",
     # A field that says how a criterion is answered.
     "of_answers": """
         type kind mode format scale score scoring scored grading rating answer response judgment evaluation

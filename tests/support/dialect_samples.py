@@ -47,3 +47,6 @@ TEXTS = """\
           - {type: contains, value: pivot}
           - Says why
     """
+
+UNSCORED = frozenset({"ai-rubric"})
+"""The dialects whose systems combine scores in a way that no average does."""

@@ -235,7 +235,7 @@ def tessl(draw: Any) -> Case:
 def reward_lens(draw: Any) -> Case:
     """The weighted mean of how far each criterion is satisfied; one to avoid is satisfied by what is absent."""
     worth = draw(some(positive))
-    avoided = [draw(st.booleans()) for _ in worth]
+    avoided = [True, *(draw(st.booleans()) for _ in worth[1:])]
     words = ["avoid" if each else "include" for each in avoided]
     items = [
         {"id": f"c{at}", "text": f"Says part {at}", "weight": each, "polarity": word}

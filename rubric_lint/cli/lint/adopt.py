@@ -14,7 +14,8 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
-from rubric_lint.dialects.search.describable import can_describe, find_describable
+from rubric_lint.dialects.search.adoptable import find_describable
+from rubric_lint.dialects.search.describable import can_describe
 from rubric_lint.finding import Severity
 from rubric_lint.format.view import View
 from rubric_lint.lint.engine import examine_file

@@ -23,10 +23,10 @@ from rubric_lint.format.view import View, read_threshold
 from rubric_lint.messages import describe, shorten
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.shapes.direction import word_fall
-from rubric_lint.shapes.roles import Role, is_pass_mark, says_penalty
+from rubric_lint.shapes.roles import Role, is_pass_mark, role_of, says_penalty
 from rubric_lint.shapes.scores import Ends, is_amount, read_ends
 from rubric_lint.shapes.shape import Shape, split_words
-from rubric_lint.shapes.unmapped import Entry, UnmappedSearch, find_around_in_suite, find_beside_rubric
+from rubric_lint.shapes.unmapped import Entry, UnmappedSearch, find_around_in_suite, find_at_top_of_suite
 from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.shapes.vocabulary import SETS, Containers
 from rubric_lint.text.document import Document
@@ -37,11 +37,19 @@ _SCHEMA = "agentv/a6.json"
 """Suites of our format are those of AgentV up to version 4."""
 
 _SCALE = (Fraction(0), Fraction(10))
-_MOVE = "move them to `rubrics` or to a file of their own, or remove them if they do not count"
-_MOVE_AWAY = "move them to a file of their own, or remove them if they do not count"
+BESIDE_OTHERS = "holds criteria beside rubrics of another format, so it is not read;"
+"""What is said of criteria that are not read because others are."""
+
+MOVE_AWAY = "to a file of its own"
 _MARK_OF_SUITE = "write the mark as `threshold`, from 0 to 1, into `execution`, or remove it if it does not count"
 
-_READ_IN_SUITES = frozenset({"rubrics", "criteria"})
+_READ_IN_SUITES = frozenset(
+    """
+    rubrics criteria tests cases evalcases eval_cases assert assertions evaluators input inputs expected_output
+    execution metadata vars tags
+    """.split()  # noqa: SIM905 (it reads better)
+)
+"""What holds no other criteria in suites: it is read, or says what a test is about."""
 
 _SEVERAL_MARKS = (
     "the file has several marks, and the settings of rubric-lint hold one: write that as `pass` and `borderline` "
@@ -54,13 +62,16 @@ def find_around(document: Document, path: Path) -> Around:
     """Return what stands around a rubric of our format."""
     if len(path) > 1:
         return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
-    found = find_beside_rubric(document, path, _list_scales(document.value(path)))
+    search = UnmappedSearch(document, Shape("", pointer(path)), path, (), _list_scales(document.value(path)))
+    found = list(search.find_around([len(path) - 1]))
+    if document.may_borrow:  # then what a mapping or a list says may be a part of the criteria
+        found = [key for key in found if len(key.place) == len(path) and not key.is_several]
     mark = _word_marks(document) if found else ""
     doubts = [(doubt.place, doubt.word_without_table(mark)) for doubt in found]
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
         holder = document.value(path[:-1])
         values = {(*path[:-1], key): value for key, value in holder.items() if key != path[-1]}
-        doubts += word_others(values, _MOVE)
+        doubts += word_others(values)
     return Around(doubts=tuple(doubts))
 
 
@@ -133,11 +144,12 @@ def _find_in_holders(
         if above != grader:
             is_assertion = end > 2 and path[end - 3] in EVALUATORS
             known = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
-            found = find_around_in_suite(document, path[:end], scales, known)
+            find = find_around_in_suite if end > 1 else find_at_top_of_suite
+            found = find(document, path[:end], scales, known)
             yield from ((doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found)
         if not document.may_borrow:
-            others = {(*above, key): value for key, value in holder.items() if key not in _READ_IN_SUITES}
-            yield from word_others(others, _MOVE)
+            unread = holder.keys() - _READ_IN_SUITES
+            yield from word_others({(*above, key): holder[key] for key in holder if key in unread})
 
 
 def _read_gate(document: Document, gate: Path, schema: str) -> Decimal | None:
@@ -199,7 +211,7 @@ def _add_doubts(view: View, above: Collection[Path]) -> View:
             new.setdefault(doubt.place, doubt)
     inside = {(*place, key): value for place, entry in entries for key, value in entry.items()}
     others = {place: value for place, value in (inside | around).items() if place not in read and place not in above}
-    return replace(view, doubts=(*view.doubts, *_word_doubts(view, [*new.values()]), *word_others(others, _MOVE_AWAY)))
+    return replace(view, doubts=(*view.doubts, *_word_doubts(view, [*new.values()]), *word_others(others)))
 
 
 def _is_of_case(doubt: UnmappedKey) -> bool:
@@ -221,7 +233,7 @@ def _word_doubts(view: View, found: Sequence[UnmappedKey]) -> Iterator[tuple[Pat
         yield doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)
 
 
-def word_others(values: Mapping[Path, Any], advice: str) -> Iterator[tuple[Path, str]]:
+def word_others(values: Mapping[Path, Any]) -> Iterator[tuple[Path, str]]:
     """Yield those of some values that may hold criteria by their keys, with what to say of them."""
     for place, value in values.items():
         name = str(place[-1])
@@ -230,7 +242,7 @@ def word_others(values: Mapping[Path, Any], advice: str) -> Iterator[tuple[Path,
         from rubric_lint.shapes.understand import is_like_criteria  # noqa: PLC0415  (few files get here)
 
         if is_like_criteria(name, value):
-            yield place, f"`{shorten(name)}` may hold criteria too, and is not read; {advice}"
+            yield place, f"`{shorten(name)}` {BESIDE_OTHERS} move it {MOVE_AWAY}"
 
 
 def _find_in_group(
@@ -245,7 +257,8 @@ def _find_in_group(
         own = schema.find(place[len(view.path) :]) if place[: len(view.path)] == view.path else {}
         known |= own.get("properties", {}).keys()
         patterns.update(_list_patterns(own))
-    known |= {key for _, entry in group for key in entry if any(re.search(each, key) for each in patterns)}
+    if patterns:
+        known |= {key for _, entry in group for key in entry if any(re.search(each, key) for each in patterns)}
     yield from _find_kinds_and_scales(group, known, read)
     if not all(entry.keys() <= known for _, entry in group):
         shape = Shape(view.dialect.title, pointer(view.path), unused=tuple(known))
@@ -281,22 +294,26 @@ def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path
     answers, or what these are about, and only a mapping of settings in it says how to score.
     """
     yield from _find_weights_around(view, holders, read)
-    shape = Shape(view.dialect.title, pointer(view.path))
+    shape, scales = Shape(view.dialect.title, pointer(view.path)), _list_scales_of(view)
     for holder, path in holders.items():
         is_near = len(holder) >= len(view.path) - 1
-        search = UnmappedSearch(view.document, shape, path, read, _list_scales_of(view))
-        yield from search.find_around([len(holder)], in_settings=is_near)
+        search = UnmappedSearch(view.document, shape, path, read, scales)
+        found = search.find_around([len(holder)])
         if is_near:
+            yield from found
             yield from _find_unwanted(view, holder, read)
         else:
-            yield from (doubt for doubt in search.find_around([len(holder)]) if _is_in_settings(doubt, holder))
+            yield from (doubt for doubt in found if _bears_from_afar(doubt, holder))
 
 
-def _is_in_settings(doubt: UnmappedKey, holder: Path) -> bool:
-    """Return whether a doubt is about a setting in a mapping, and not about texts or how several judges are joined."""
-    words = split_words(str(doubt.place[len(holder)]))
-    is_inside = len(doubt.place) > len(holder) + 1 and not words.isdisjoint(SETS["settings"])
-    return is_inside and not doubt.quote and doubt.role is not Role.COMBINE
+def _bears_from_afar(doubt: UnmappedKey, holder: Path) -> bool:
+    """Return whether a doubt is about what a key says or about a setting, not about texts or how judges are joined."""
+    key = str(doubt.place[len(holder)])
+    if doubt.quote:
+        return False
+    if len(doubt.place) == len(holder) + 1:
+        return doubt.role is role_of(key, doubt.value, is_around=True)
+    return doubt.role is not Role.COMBINE and not split_words(key).isdisjoint(SETS["settings"])
 
 
 def _find_unwanted(view: View, holder: Path, read: Collection[Path]) -> Iterator[UnmappedKey]:
@@ -376,8 +393,8 @@ def _list_patterns(schema: Mapping[str, Any]) -> list[str]:
     return patterns
 
 
-def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> Iterator[Path]:
-    """Yield the places in a mapping around criteria that the dialect has there; `path` leads through it to them."""
+def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> list[Path]:
+    """Return the places in a mapping around criteria that the dialect has there; `path` leads through it to them."""
     names = set[str]()
     if holder == view.path:
         whole = schema.find(())
@@ -396,19 +413,26 @@ def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> I
     if len(path) > len(holder):
         step = str(path[len(holder)])
         names |= {step}.union(*(each.list_beside(step) for each in schemas))
-    return ((*holder, name) for name in names)
+    return [(*holder, name) for name in names]
 
 
 _ROLES = {"weight": Role.WEIGHT, "required_min_score": Role.GATE}
 """The roles of our fields that numbers may be."""
 
 
+@lru_cache(maxsize=1 << 6)
+def _list_rivals(schema: str) -> Mapping[str, str]:
+    """Return our fields by the names that a schema has for them, if it has several for one."""
+    fields = schema_of(schema).entry_fields
+    means = {name: field["x-reads-as"] for name, field in fields.items() if field.get("x-reads-as") in _ROLES}
+    return means if len({*means.values()}) < len(means) else {}
+
+
 def _find_second_fields(view: View, entries: Iterable[Entry]) -> Iterator[UnmappedKey]:
     """Find the numbers that another field of their criterion is read for: a `weight` beside a `score`."""
-    fields = schema_of(view.schema).entry_fields
-    means = {name: field["x-reads-as"] for name, field in fields.items() if field.get("x-reads-as") in _ROLES}
+    means = _list_rivals(view.schema)
     firsts: dict[str, UnmappedKey] = {}
-    for place, entry in entries:
+    for place, entry in entries if means else ():
         numbers = {name: entry[name] for name in means if is_amount(entry.get(name))}
         read = {means[name]: value for name, value in numbers.items() if (*place, name) in view.sources}
         for name, value in numbers.items():
@@ -418,20 +442,17 @@ def _find_second_fields(view: View, entries: Iterable[Entry]) -> Iterator[Unmapp
     yield from firsts.values()
 
 
-def _find_weights_around(view: View, holders: Mapping[Path, Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
-    """Find the weight of a section, one beside criteria of which some have none, which may be theirs, and several."""
+def _find_weights_around(view: View, holders: Iterable[Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
+    """Find the weight of a section, and one beside criteria of which some have none: it may be theirs."""
     have = [isinstance(each, dict) and "weight" in each for each in view.data]
-    for holder, path in holders.items():
+    for holder in holders:
+        place, value = (*holder, "weight"), view.document.value(holder).get("weight")
+        if value is None:
+            continue
         is_section = len(holder) > len(view.path)
         is_default = holder == view.path[:-1] and any(have) and not all(have)
-        own = {str(path[-1]), str(path[-1]).removesuffix("s"), *SETS["of_criteria"]}
-        for key, value in view.document.value(holder).items():
-            words = split_words(key)
-            is_one = key == "weight" and is_amount(value) and (is_section or is_default)
-            is_named = not words.isdisjoint(SETS["weights"]) and words <= SETS["weights"] | own
-            are_several = isinstance(value, list | dict) and bool(value) and all(map(is_amount, parts_of(value)))
-            if (*holder, key) not in read and (is_one or (is_named and are_several)):
-                yield UnmappedKey((*holder, key), Role.WEIGHT, value, is_around=True)
+        if place not in read and is_amount(value) and (is_section or is_default):
+            yield UnmappedKey(place, Role.WEIGHT, value, is_around=True)
 
 
 def _find_falls(view: View) -> Iterator[tuple[Path, str]]:

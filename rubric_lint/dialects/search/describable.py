@@ -4,20 +4,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rubric_lint.dialects.search.locate import locate
 from rubric_lint.format.criterion import ASKED
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import View
 from rubric_lint.shapes import describing
 from rubric_lint.shapes.beside import find_beside
-from rubric_lint.shapes.candidate import TITLE, Candidate
+from rubric_lint.shapes.candidate import Candidate
 from rubric_lint.shapes.columns import Columns, Parsed, read_columns
 from rubric_lint.shapes.places import Group
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.shape import YES_NO, Names
 from rubric_lint.shapes.table import Scale, TableWriter, generalize
-from rubric_lint.shapes.understand import Hints
-from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 
 _TEXT = "description"
@@ -31,36 +28,16 @@ _OF_TABLES = frozenset({*_FIELDS, ASKED})
 
 def can_describe(view: View) -> bool:
     """Return whether a table can describe a rubric of another system, and loses nothing that decides its score."""
-    return _describe(view, YES_NO) is not None or describing.can_describe(view)
+    return describe(view, YES_NO) is not None or describing.can_describe(view)
 
 
-def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candidate]:
-    """Return what a table can describe in documents of which the user says that they hold criteria."""
-    scale = hints.scale or YES_NO
-    found: list[Candidate] = []
-    others: list[Document] = []
-    alike: dict[tuple[str, int, Any], list[View]] = {}
-    for document in documents:
-        views = [location.view for location in locate(document) if location.view]
-        are_known = all(view.dialect.title != TITLE and _describe(view, scale) for view in views)
-        if views and are_known:
-            for view in views:
-                alike.setdefault((view.dialect.name, len(view.path), view.path[-1:]), []).append(view)
-        else:
-            others.append(document)
-    for views in alike.values():
-        together = _describe_all(views, scale)
-        found += [together] if together else filter(None, (_describe(view, scale) for view in views))
-    return [*found, *(describing.find_describable(others, hints) if others else ())]
-
-
-def _describe(view: View, scale: Scale) -> Candidate | None:
+def describe(view: View, scale: Scale) -> Candidate | None:
     """Return what describes a rubric alone as a table does; None if none reads it as its system does."""
     read = _read(view)
     return _write([view], [read], read.group.path, scale) if read else None
 
 
-def _describe_all(views: Sequence[View], scale: Scale) -> Candidate | None:
+def describe_all(views: Sequence[View], scale: Scale) -> Candidate | None:
     """Return what describes some rubrics of one form, and those that will be added; None if one table does not."""
     read = [each for each in map(_read, views) if each]
     paths = [each.group.path for each in read]

@@ -81,6 +81,30 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     return (Unread(reason, line, 1, is_known=False, signs=2, steps=(Step("run", "import"),)),)
 
 
+_ASKS = re.compile(
+    r"\b(?:scor(?:e|es|ing)|rat(?:e|ing)|grade|scale)\b[^.\n]{0,60}?\b\d{1,3}(?:\.\d)?[ \t]?"
+    "(?:-|\N{EN DASH}|to|and)"
+    r"[ \t]?\d{1,3}\b",
+    re.IGNORECASE,
+)
+
+
+def may_ask_for_scores(text: str) -> bool:
+    """Return whether a text asks for a score of a scale: `Score it from 1 to 5`."""
+    return _ASKS.search(text) is not None
+
+
+_ORDERS = re.compile(
+    r"^[^\w\n]*+(?:you are|judge|evaluate|assess|rate|score|grade|compare|decide|say whether)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def is_prompt(text: str) -> bool:
+    """Return whether a text tells a judge to give a score: several lines, of which one orders so."""
+    return "\n" in text.strip() and _ORDERS.search(text) is not None and may_ask_for_scores(text)
+
+
 _STEP = re.compile(
     r"(?:^|\\n)[ \t]*+(?:[-*•+][ \t]++)?[*\"'`(\[]{0,2}(?:score[ \t]*+)?\d{1,3}\b[^\w\n]", re.IGNORECASE | re.MULTILINE
 )

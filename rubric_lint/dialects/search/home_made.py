@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from rubric_lint.dialects.search.around import BESIDE_OTHERS, MOVE_AWAY
 from rubric_lint.finding import Step
 from rubric_lint.format.view import View
 from rubric_lint.messages import find_near as find_similar
@@ -119,8 +120,7 @@ def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:
         path = each.paths[0]
         is_other = len(path) == 1 and not any(place[:1] == path for place in taken)
         if is_other and each.columns.has_text and each.is_scored and not each.against:
-            reason = "holds criteria beside rubrics of another format, so it is not read;"
-            yield Near([path], f"`{shorten(str(path[0]))}` {reason}", (Step("move", "to a file of its own"),))
+            yield Near([path], f"`{shorten(str(path[0]))}` {BESIDE_OTHERS}", (Step("move", MOVE_AWAY),))
 
 
 _ADOPT = Step("run", "adopt")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import has_words_of_named
-from rubric_lint.dialects.search.documents import may_hold_scale
+from rubric_lint.dialects.search.documents import is_prompt, may_ask_for_scores, may_hold_scale
 from rubric_lint.dialects.search.locate import (
     Search,
     count_signs,
@@ -128,8 +128,6 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             noticed += [(path, part_of(path), reason, True) for path, reason in (*view.doubts, *view.unread)]
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     home = [] if found.is_claimed or document.kind.is_program else _find_home(document, taken)
-    noted = {path for path, *_ in noticed}
-    home = [near for near in home if noted.isdisjoint(near.places)]
     placed = {path for near in home for path in near.places}
     around = {path[:length] for near in home for path in near.places for length in range(len(path) + 1)}
     leftovers = _find_leftovers_to_tell(document, found, taken, told | around)
@@ -152,7 +150,8 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     noticed = list({(path, str(reason)): each for each in noticed for path, _, reason, _ in (each,)}.values())
     unread = [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
     unread = list(dict.fromkeys(unread))  # aliases repeat some
-    return unread or ([] if taken or lost or found.is_claimed else list(_find_prompts(document)))
+    is_said = bool(unread or taken or lost or found.is_claimed)
+    return unread if is_said else [*_find_prompts(document), *_find_texts_by_name(document)]
 
 
 def _find_of_others(document: Document, found: Search) -> list[Unread]:
@@ -181,19 +180,41 @@ def _find_empty(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
 
 
 def _find_prompts(document: Document) -> Iterator[Unread]:
-    """Find the strings with a scale of scores, in a file that is named for judges."""
-    if not (is_named_for_judges(document) and may_hold_scale(document.source.text)):
+    """Find the strings with a scale of scores, or which ask for a score, in a file that is named for judges."""
+    text = document.source.text
+    if not (is_named_for_judges(document) and (may_hold_scale(text) or may_ask_for_scores(text))):
         return
-    from rubric_lint.dialects.search.scales_in_text import find_scale  # noqa: PLC0415  (few files have prompts)
+    from rubric_lint.dialects.search.scales_in_text import find_scale  # noqa: PLC0415  (few have prompts)
 
     for name, text, start in _find_strings(document):
+        place = f"the text of `{shorten(name)}`" if name else "this text"
         if find_scale(f"Score:\n{text}"):  # an f-string may say so in another part
-            told = f"the text of `{shorten(name)}`" if name else "this text"
-            advice = _Advice(f"{told} has a scale of scores, which is not checked;", (Step("rewrite", _AS_LEVELS),))
-            line, column, _ = document.source.position(start)
-            yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
+            advice = _Advice(f"{place} has a scale of scores, which is not checked;", (Step("rewrite", _AS_LEVELS),))
+        elif is_prompt(text):
+            advice = _Advice(f"{place} is a prompt, in which no criteria are checked;", (Step("rewrite", _AS_FILE),))
+        else:
+            continue
+        line, column, _ = document.source.position(start)
+        yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
 
 
+def _find_texts_by_name(document: Document) -> Iterator[Unread]:
+    """Find the texts about an answer of which nothing says how they count, in a file that is named for judges."""
+    text = document.quick_text
+    if document.kind is Kind.JSON_LINES or not any(word in text for word in Containers.texts):
+        return
+    from rubric_lint.shapes.places import find_texts_by_name  # noqa: PLC0415  (few files have the words)
+
+    if found := find_texts_by_name(document):
+        names = join_words([f"`{name}`" for name in sorted(found)])
+        hold = "hold" if len(found) > 1 else "holds"
+        problem = f"{names} {hold} texts about an answer, and nothing says how each of them counts;"
+        steps = (Step("rewrite", "write them as a list `criteria`, each with a `description`"), Step("run", "adopt"))
+        first = min(found.values(), key=lambda path: document.span(path, Part.KEY).start)
+        yield _make_unread(document, first, Part.KEY, _Advice(problem, steps), is_known=False)
+
+
+_AS_FILE = "write them to a rubric file, as `rubric-lint init -` does"
 _AS_LEVELS = "write it as the `levels` of a criterion below `rubrics`"
 
 
@@ -271,7 +292,8 @@ _LOST = BY_NAME["lost-rubric"]
 def _is_another_tools(document: Document, path: Path) -> bool:
     """Return whether a value is a translation, or grades a course, whose criteria have both points and levels."""
     value = document.value(path)
-    if read_levels(value) is not None:
+    is_text_for_judges = isinstance(value, str) and "\n" in value and is_named_for_judges(document)
+    if is_text_for_judges or read_levels(value) is not None:
         return False
     if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
         texts = value if isinstance(value, dict) and len(value) != 1 else document.value(path[:-1])
@@ -402,10 +424,24 @@ def _find_lack(value: Any) -> tuple[str, str]:
     if read_levels(value) is not None:
         step = "write a list with one criterion that has an `id` and these as its `levels`"
         return "it describes scores, and not what gets them", step
+    if isinstance(value, list) and any(map(_is_split, value)) and not all(isinstance(item, dict) for item in value):
+        return "an item with `: ` in it is a mapping, and no text", "put the items that have `: ` in quotes"
+    if _holds_prompt(value):
+        return "it is a prompt, in which no criteria are checked", _AS_FILE
     step = "write a list of criteria, each with an `id` and a `description`"
     if _holds_prose(value):
         return "its form is none that criteria have", step
     return "nothing in it says in words what is judged", step
+
+
+def _is_split(item: Any) -> bool:
+    """Return whether an item is one text to its author, which YAML reads as a mapping because of a colon in it."""
+    return isinstance(item, dict) and len(item) == 1 and all(isinstance(text, str) for text in item.values())
+
+
+def _holds_prompt(value: Any) -> bool:
+    """Return whether a value is a prompt that asks for a score, or holds one at any depth."""
+    return (isinstance(value, str) and is_prompt(value)) or any(map(_holds_prompt, parts_of(value)))
 
 
 def _holds_prose(value: Any) -> bool:

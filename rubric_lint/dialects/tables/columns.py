@@ -21,7 +21,7 @@ from rubric_lint.dialects.tables.cells import (
 )
 from rubric_lint.messages import find_near, join_words, list_names, shorten
 from rubric_lint.shapes.columns import is_statement
-from rubric_lint.shapes.doubts import is_gate
+from rubric_lint.shapes.roles import is_gate
 from rubric_lint.shapes.scores import is_prose, split_score
 from rubric_lint.shapes.shape import split_words
 from rubric_lint.shapes.vocabulary import SETS, Fields, Headers, LevelWords
@@ -104,7 +104,7 @@ def read_columns(table: Table, choices: Choices) -> Columns:
     return reader.read()
 
 
-def _is_level_word(title: str) -> bool:
+def is_level_word(title: str) -> bool:
     """Return whether a header is a word for a level: `Good`, `Excellent (A)`."""
     return fold(title.partition("(")[0]) in LevelWords.words
 
@@ -269,8 +269,8 @@ class _ColumnReader:
         else:
             cell = self.header.cell(column)
             title = shorten(cell.text)
-            told = f"column `{title}` has one value for each criterion; if that is its weight, say so with"
-            message = f"{told} --map 'weight={title}', and if a row is a band, with --map 'score_range={title}'"
+            start = f"column `{title}` has one value for each criterion; if that is its weight, say so with"
+            message = f"{start} --map 'weight={title}', and if a row is a band, with --map 'score_range={title}'"
             self.faults.append(TableError(cell.place, message))
 
     def _find_word(self, column: int) -> str:
@@ -299,7 +299,7 @@ class _ColumnReader:
         for column in self.unknown:
             title, cells = self.header.cell(column).text, self._cells(column)
             texts = [cell for cell in cells if is_prose(cell.text) and re.search(r"[^\W\d_]", cell.text)]
-            is_other = re.search(r"\d", title) or _is_level_word(title) or split_words(title) & (_NO_TEXT | _BEARING)
+            is_other = re.search(r"\d", title) or is_level_word(title) or split_words(title) & (_NO_TEXT | _BEARING)
             if 2 * len(texts) > len(self.rows) and not is_other:
                 lengths[column] = sum(len(cell.text) for cell in cells)
         if lengths:
@@ -307,8 +307,8 @@ class _ColumnReader:
             self.unknown.remove(column)
             self.fields["expected_outcome"] = column
             cell = self.header.cell(column)
-            told = f"column `{shorten(cell.text)}` is read as the text of each criterion"
-            self.notes.append(Note(cell.place, told))
+            message = f"column `{shorten(cell.text)}` is read as the text of each criterion"
+            self.notes.append(Note(cell.place, message))
 
     def _read_ids(self) -> None:
         """Find the names that tell the criteria apart; next to weights or a scale, they may be under any header."""
@@ -333,7 +333,7 @@ class _ColumnReader:
         if "name" in self.fields and not self.has("level", "score_range"):
             self.unknown.append(self.fields.pop("name"))
         titles = [self.header.cell(column).text.strip() for column in self.unknown]
-        names = [title for title in titles if _is_level_word(title)]
+        names = [title for title in titles if is_level_word(title)]
         for column in sorted(self.unknown):
             cell = self.header.cell(column)
             name, cells = shorten(cell.text), self._cells(column)
@@ -349,8 +349,8 @@ class _ColumnReader:
             if fault:
                 self.faults.append(TableError(cell.place, fault))
             else:
-                told = f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'"
-                self.notes.append(Note(cell.place, told))
+                message = f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'"
+                self.notes.append(Note(cell.place, message))
 
     def _are_amounts(self, cells: Sequence[Cell]) -> bool:
         """Return whether most rows have a number; numbers that count the rows say nothing."""

@@ -140,6 +140,8 @@ class _Outline:
         plain: list[tuple[_Section, _ReadTable]] = []
         for section in self._sections:
             for table in section.tables:
+                if _OF_RESULTS.search(section.title) and not table.columns.has("id"):
+                    continue  # what the scores of all criteria mean
                 group = self._find_group(section, table, groups) if table.is_list else None
                 if group:
                     groups.remove(group)
@@ -175,7 +177,7 @@ class _Outline:
         shared = [group for group in groups if _is_shared(group)]
         others = [group for group in groups if group not in shared]
         common: _Group | None = None
-        is_unclear = any(table.has_points for _, table in plain)
+        is_unclear = any(table.has_points or not table.columns.has("id") for _, table in plain)
         is_alone = not (plain or others or made)
         is_of_all = len(shared) == 1 and bool(_OF_ALL.search(shared[0].criteria[0].section.text))
         if len(shared) == 1 and is_alone and not is_of_all:
@@ -209,10 +211,10 @@ class _Outline:
         if columns.faults and (not columns.fields or columns.has("id")):
             return columns.faults[0]
         heads = list_names([cell.text for cell in columns.header.cells.values()], most=5)
-        told = (
+        reason = (
             f"no criteria found: nothing says that the columns {heads} describe some; {expected}, or say what a column"
         )
-        return TableError(columns.header.cell(0).place, f"{told} holds with --map")
+        return TableError(columns.header.cell(0).place, f"{reason} holds with --map")
 
     # Sections
 
@@ -239,8 +241,8 @@ class _Outline:
             kept = [pair for pair in pairs if pair[0].scale] or pairs
             for section, _ in pairs:
                 if kept[0][0].scale and not section.scale:
-                    told = f"`{shorten(section.title)}` has no scale, and the criteria next to it have one"
-                    self._notes.append(Note(section.place, f"not read: {told}"))
+                    reason = f"`{shorten(section.title)}` has no scale, and the criteria next to it have one"
+                    self._notes.append(Note(section.place, f"not read: {reason}"))
             if len(kept) > 1 or kept[0][0].scale:
                 criteria = [self._make_criterion(section, named) for section, named in kept]
                 yield _Group((len(kept) > 1 and kept[0][1].parent) or kept[0][1], criteria)
@@ -315,15 +317,15 @@ class _Outline:
             criterion = group.criteria[0] if is_shared else found.get(fold(name.text))
             if criterion is None or criterion.scale is None:
                 if not is_total(name.text):
-                    told = f"this row, as no section describes `{shorten(name.text)}`"
-                    notes.append(Note(row.place, f"not read: {told}"))
+                    reason = f"this row, as no section describes `{shorten(name.text)}`"
+                    notes.append(Note(row.place, f"not read: {reason}"))
                 continue
             criterion.section.is_used = criterion.scale.is_used = True
             rows.append(Row({**row.cells, column: criterion.text}, row.place))
             parts.append((name.value, _as_table(name.text, criterion.scale)))
         if is_shared:
-            told = f"the scale under `{shorten(group.criteria[0].section.title)}` is read for each criterion"
-            notes.append(Note(place, f"{told} of `{shorten(made.name)}`"))
+            reason = f"the scale under `{shorten(group.criteria[0].section.title)}` is read for each criterion"
+            notes.append(Note(place, f"{reason} of `{shorten(made.name)}`"))
         columns = table.columns
         if not (columns.has_text or is_shared):
             columns = replace(columns, fields={**columns.fields, "what_is_judged": column})
@@ -336,12 +338,12 @@ class _Outline:
                 if not table.is_used:
                     head = table.found.header
                     heads = list_names([cell.text for cell in head.cells.values()], most=5)
-                    told = f"the table with the columns {heads}, under `{shorten(section.title)}`"
-                    yield Note(head.place, f"not read: {told}")
+                    reason = f"the table with the columns {heads}, under `{shorten(section.title)}`"
+                    yield Note(head.place, f"not read: {reason}")
         left = [each for each in self._sections if not each.is_used and each.depth and each.text.strip()]
         if left:
-            told = list_names([section.title for section in left], most=20)
-            yield Note(left[0].place, f"not read: the text under {told}")
+            reason = list_names([section.title for section in left], most=20)
+            yield Note(left[0].place, f"not read: the text under {reason}")
 
 
 def _read_columns(found: FoundTable, choices: Choices) -> Columns:

@@ -32,6 +32,7 @@ from rubric_lint.dialects.tables.columns import (
     Choices,
     find_step,
     fold,
+    is_level_word,
     is_own,
     is_points,
     is_unscored,
@@ -144,11 +145,15 @@ def read_scale(rows: Sequence[Row], columns: Columns, notes: list[Note]) -> list
         if cell.is_empty:
             raise TableError(cell.place, "this row does not say its score or level")
         step = find_step(cell.value)
+        if step is None and is_level_word(cell.value):
+            name = shorten(cell.value)
+            message = f"`{name}` names a level, and nothing says its score; write one before it, such as `3: {name}`"
+            raise TableError(cell.place, message)
         if step is None:
             number = read_number(cell) if is_level else None
             step = Step(read_range(cell) if number is None else Range(number, number))
-        name = columns.cell(row, "name")
-        called = name.value if name else step.name
+        own_name = columns.cell(row, "name")
+        called = own_name.value if own_name else step.name
         found.append(ScaleRow(step.range, cell.place, called, row.cell(columns.fields[text])))
     if not found:
         raise TableError(columns.header.place, "the table has no rows below its header")
@@ -206,8 +211,8 @@ class _Reader:
             if len(header) > 1 and words == header:
                 raise TableError(row.place, "this row repeats the header; import one table at a time")
             if len(words) > 1 and all(map(is_own, words)):
-                told = "this row looks like the header of another table; put that on a sheet or in a file of its own"
-                raise TableError(row.place, told)
+                message = "this row looks like the header of another table; put that on a sheet or in a file of its own"
+                raise TableError(row.place, message)
             if len(words) > 1 and is_total(words[0]) and self._has_no_text(row, cells[0]):
                 self.notes.append(Note(row.place, f"not read: the row `{shorten(words[0])}`"))
             elif words:
@@ -303,9 +308,9 @@ class _Reader:
             self.are_levels = True
             numbers = sorted({self._scale_up(row.range.lower) for row in scale})
             if len(numbers) > 1 and any(later - earlier > 1 for earlier, later in pairwise(numbers)):
-                told = f"read as the levels {join_words([*map(str, numbers)])}"
-                told += ": a judge picks one of them, and none between"
-                self.notes.append(Note(scale[0].place, told))
+                message = f"read as the levels {join_words([*map(str, numbers)])}"
+                message += ": a judge picks one of them, and none between"
+                self.notes.append(Note(scale[0].place, message))
         elif not is_own_scale:
             lowest = min(self._scale_up(each.lower) for each in ranges)
             highest = max(self._scale_up(each.upper) for each in ranges)
@@ -337,10 +342,10 @@ class _Reader:
         new = [(each.lower, each.upper) for each in ranges]
         if self.rescale:
             spread = self.rescale.spread((each, row.place) for each, row in zip(ranges, scale, strict=True))
-            told = "; ".join(self.rescale.word(each, scores) for each, scores in zip(ranges, spread, strict=True))
-            if told not in self.rescaled:
-                self.rescaled.add(told)
-                self.notes.append(Note(scale[0].place, f"--rescale {self.rescale.label}: {told}"))
+            change = "; ".join(self.rescale.word(each, scores) for each, scores in zip(ranges, spread, strict=True))
+            if change not in self.rescaled:
+                self.rescaled.add(change)
+                self.notes.append(Note(scale[0].place, f"--rescale {self.rescale.label}: {change}"))
             new = [(scores[0], scores[-1]) for scores in spread]
         pairs = list(zip(new, scale, strict=True))
         for bounds, row in sorted(pairs, key=lambda pair: pair[0]) if self.rescale else pairs:
@@ -363,14 +368,14 @@ class _Reader:
             found["id"] = _text(cell)
         # In a row for one band, the outcome is that of the band.
         outcomes = ("what_is_judged",) if self.columns.has_scale else ("what_is_judged", "expected_outcome")
-        told = [text for name in outcomes if (text := self._agreed(rows, name))]
-        if len(told) > 1:
+        texts = [text for name in outcomes if (text := self._agreed(rows, name))]
+        if len(texts) > 1:
             message = "`what is judged` and `expected_outcome` are one field where a row is a criterion; leave one out"
-            raise TableError(told[1].place, message)
-        if not told and cell and not has_scale and not self.columns.has_text:
-            told = [cell]
-        if told:
-            found["expected_outcome"] = _text(told[0])
+            raise TableError(texts[1].place, message)
+        if not texts and cell and not has_scale and not self.columns.has_text:
+            texts = [cell]
+        if texts:
+            found["expected_outcome"] = _text(texts[0])
         weight = self._agreed(rows, "weight")
         if cell and not self.columns.has("weight") and fold(self.columns.head("id").text) != "id":
             name, share = split_weight(cell.text)
@@ -406,8 +411,8 @@ class _Reader:
             gate = self._scale_up(gate)
         if self.rescale:
             new = self.rescale.convert_gate(gate, cell.place)
-            told = f"the minimum {gate} becomes {new} (worth {self.rescale.word_worth(new)})"
-            self.notes.append(Note(cell.place, f"--rescale {self.rescale.label}: {told}"))
+            change = f"the minimum {gate} becomes {new} (worth {self.rescale.word_worth(new)})"
+            self.notes.append(Note(cell.place, f"--rescale {self.rescale.label}: {change}"))
             gate = new
         return {name: Part(gate, cell.place)}
 
@@ -447,9 +452,9 @@ class _Reader:
             message = f"`{shorten(cells[0].value)}` is the scale of each criterion, and nothing says what earns a score"
             raise TableError(cells[0].place, f"{message}; write a column for each score")
         if is_points(title):
-            told = f"column `{shorten(title)}` is read as the weight"
-            told += "" if has_scale else ", and each criterion is met or not"
-            self.notes.append(Note(self.columns.head("weight").place, told))
+            message = f"column `{shorten(title)}` is read as the weight"
+            message += "" if has_scale else ", and each criterion is met or not"
+            self.notes.append(Note(self.columns.head("weight").place, message))
         if texts[0].endswith("%") and not self.columns.has_scale:
             total = sum((Decimal(read_number(Cell(text, cells[0].place))) for text in texts), Decimal(0)) * 100
             if abs(total - 100) > len(cells):

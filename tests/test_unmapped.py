@@ -1,5 +1,6 @@
 """What may decide a verdict in a home-made rubric is read, or told with the rubric not scored; never dropped."""
 
+import math
 from decimal import Decimal
 
 import pytest
@@ -8,7 +9,11 @@ from lint_command import call
 
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.project.settings import FileSettings
+from rubric_lint.shapes.roles import Role, role_of
 from rubric_lint.shapes.shape import Shape
+from rubric_lint.shapes.unmapped import UnmappedSearch
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 TWO = "criteria:\n- {id: a, weight: 2, text: Names it}\n- {id: b, weight: 1, text: Dates it"
 ITEMS = "criteria: [{id: a, weight: 5, text: Names the year}, {id: b, weight: 3, text: Names the day}]"
@@ -40,7 +45,7 @@ def test_a_pass_mark_is_read_by_the_words_of_its_key_and_its_value(mark):
 
 
 # By what is not read: the line and the words that name it, all of which keep the rubric from being scored.
-DOUBTS = {
+UNMAPPED = {
     f"scale: 0-10\npass_score: 6\npass_mark: 7\n{ITEMS}": [(3, "`pass_mark` may be a pass mark")],
     f"scale: 0-10\ncutoff: 6\npass_mark: 7\n{ITEMS}": [
         (2, "`cutoff` may be a pass mark"),
@@ -57,13 +62,24 @@ DOUBTS = {
     f"scale: yes-no\npenalties:\n- {{id: c, weight: 2, text: Is rude}}\n{ITEMS}": [
         (2, "`penalties` may hold penalties")
     ],
-    f"scale: yes-no\nbonus:\n- {{id: c, points: 2, text: Names a source}}\n{ITEMS}": [(2, "`bonus` may hold what changes scores")],
+    f"scale: yes-no\nbonus:\n- {{id: c, points: 2, text: Names a source}}\n{ITEMS}": [
+        (2, "`bonus` may hold what changes scores")
+    ],
     f"scale: 0-10\nshares: {{a: 7, b: 6}}\n{ITEMS}": [(2, "`shares` may hold weights")],
     f"scale: 0-10\naggregation: min\n{ITEMS}": [(2, "`aggregation: min` may be how scores combine")],
     f"scale: yes-no\n{TWO}, negate: true}}": [(4, "`negate` may be a penalty")],
     f"scale: 0-5\n{TWO}, penalty: 2}}": [(4, "`penalty` may be a penalty")],
     f"scale: 0-5\n{TWO}, floor_gate: 2}}": [(4, "`floor_gate` may be a gate")],
     f"scale: 0-5\n{TWO}, severity: veto}}": [(4, "`severity: veto` may be a gate")],
+    f"scale: 0-5\n{TWO}, na_when: It has no date}}": [(4, "`na_when: It has no date` may leave a criterion out")],
+    f"scale: 0-10\nverdict: {{approve: 9, revise: 7}}\n{ITEMS}": [(2, "`verdict` may hold pass marks or grades")],
+    f"scale: 0-10\ndefaults: {{weight: 3}}\n{TWO}}}\n- {{id: c, text: Says why}}": [
+        (2, "`weight` may say how much a criterion counts")
+    ],
+    f"scale: 0-10\nhandling: {{min: 1}}\nonly: [a]\nseverity: low\n{ITEMS}": [
+        (3, "`only` may hold what bears on the score"),
+        (4, "`severity: low` may bear on the score"),
+    ],
 }
 
 
@@ -163,10 +179,10 @@ def test_what_nobody_knows_beside_our_rubrics_stops_the_score(line, stops):
     assert (rubric.refusal and rubric.refusal[0]) == ((line.partition(":")[0],) if stops else None)
 
 
-@pytest.mark.parametrize("text", DOUBTS)
+@pytest.mark.parametrize("text", UNMAPPED)
 def test_what_may_decide_and_is_not_read_is_told_and_nothing_is_scored(text):
     rubric, result = examine(text)
-    assert [(each.line, each.reason.partition(", and is not read")[0]) for each in result.unread] == DOUBTS[text]
+    assert [(each.line, each.reason.partition(", and is not read")[0]) for each in result.unread] == UNMAPPED[text]
     assert rubric.view.refusal[1] == result.unread[0].reason
 
 
@@ -177,6 +193,57 @@ def test_a_table_says_that_a_field_and_a_place_do_not_count():
     ]
     assert [len(result.unread) for _, result in said] == [3, 0]
     assert [bool(rubric.view.refusal) for rubric, _ in said] == [True, False]
+
+
+ROLES = {
+    Role.WEIGHT: [("importance", 3), ("weight", "high"), ("pts", "40%")],
+    Role.NEGATIVE: [("penalty", 2), ("polarity", "avoid"), ("want", False), ("must_not", True), ("sign", "-")],
+    Role.GATE: [("veto", True), ("at_least", 3), ("severity", "veto"), ("threshold", 3)],
+    Role.LEFT_OUT: [("enabled", "no"), ("advisory", True), ("applicability", "some answers")],
+    Role.VERDICT: [("fail_below", 3)],
+    Role.CHANGE: [("bonus", 1)],
+    Role.LEVELS: [("quality_levels", {"seed": "None", "tree": "All"})],
+    Role.DIRECTION: [("direction", "down"), ("higher_is_better", False)],
+    Role.HARMLESS: [("owner", "ann"), ("gate_rationale", 3), ("version", 2)],
+    Role.OPEN: [
+        ("sought", 2),
+        ("when_type", "a"),
+        ("priority", "P0"),
+        ("score_type", "a"),
+        ("veto", None),
+        ("since_when", math.inf),
+    ],
+}
+ROLES_AROUND = {
+    Role.WEIGHT: [("weighted", False), ("weighting", "equal"), ("default_weight", 2)],
+    Role.NEGATIVE: [("deductions", 5), ("penalties", ["Lies"])],
+    Role.GATE: [("red_flags", "Lies"), ("gates", {"a": 4}), ("default_required", True)],
+    Role.PASS: [("pass_mark", 7), ("minimum_score", "70%")],
+    Role.VERDICT: [("borderline", 5), ("pass_mark", "half"), ("thresholds", [2.5, 4]), ("grades", {"A": 9, "B": 7})],
+    Role.COMBINE: [("aggregation", "min"), ("final_score", "min(a, b)")],
+    Role.CHANGE: [("cap", 80), ("bonus", "1 point for a source")],
+    Role.SCALE: [("rating_scale", "1-5"), ("scale", {"min": 1, "max": 5})],
+    Role.TOTAL: [("total_weight", 100)],
+    Role.HARMLESS: [("model", "x"), ("latency_threshold", 300)],
+    Role.OPEN: [("weight", 2), ("required_fields", ["score"]), ("aggregation", "mean"), ("hard", 3)],
+}
+
+
+@pytest.mark.parametrize(("roles", "is_around"), [(ROLES, False), (ROLES_AROUND, True)])
+def test_one_function_says_what_a_key_may_be_from_its_words_and_its_value(roles, is_around):
+    said = {role: [role_of(key, value, is_around=is_around) for key, value in pairs] for role, pairs in roles.items()}
+    assert said == {role: [role] * len(pairs) for role, pairs in roles.items()}
+
+
+NUMBERS = {(5, 30): True, (1, 2): False, (4, 9, 30): False, (1, 2, 5): True, (30, 9, 4): True, (7, 7): False}
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+def test_unread_numbers_of_criteria_are_weights_unless_they_rise_as_lines_or_an_order_do(numbers):
+    items = ", ".join(f"{{id: c{at}, at: {number}, text: Names it}}" for at, number in enumerate(numbers))
+    (document,), _ = read_documents(Source.from_bytes("a.yaml", f"criteria: [{items}]".encode()))
+    search = UnmappedSearch(document, Shape("", "/criteria"), ("criteria",))
+    assert (Role.WEIGHT in [found.role for found in search.find_in_criteria()]) == NUMBERS[numbers]
 
 
 def test_an_order_and_the_end_of_the_scale_bear_on_no_score():
