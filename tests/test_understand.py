@@ -114,6 +114,14 @@ REWRITTEN = {
     "marks by name and no texts",
     "scales by name and no texts",
     "lists of texts",
+    "reviewers who each look at several things",
+    "a list of maps of one key each",
+    "levels alone under words",
+    "levels under words of the criterion itself",
+    "names and a scale",
+    "names of a map of nothing",
+    "names with letters and a scale of words",
+    "names of what must hold, and when it is accepted",
 }
 """Files whose criteria say in no words what is judged: these have to be written first."""
 

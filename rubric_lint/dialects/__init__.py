@@ -238,7 +238,7 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
         return is_told or (_IN_TOML.search(data) is not None and any(mark in data for mark in _SCORED))
     if any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS):
         return True
-    return kind is not Kind.JSON_LINES and _could_be_home_made(data, name)
+    return _could_be_home_made(data, name, are_lines=kind is Kind.JSON_LINES)
 
 
 # A value behind the key, an entry that is one word or ends as a file does, or an include.
@@ -293,19 +293,25 @@ def _could_be_judged(data: bytes) -> bool:
     return (is_held and any(mark in data for mark in _SCORED)) or may_hold_scale(data.decode("utf-8", "replace"))
 
 
-def _could_be_home_made(data: bytes, name: str) -> bool:
-    """Return whether bytes have the words of home-made criteria, in a file named for them or under a word of theirs."""
-    is_own = _OWN_NAME.search(name) is not None
+def _could_be_home_made(data: bytes, name: str, *, are_lines: bool) -> bool:
+    """Return whether bytes have the words of home-made criteria, in a file named for them or under a word of theirs.
+
+    The lines of JSON Lines are cases, which may have criteria.
+    """
+    is_own = not are_lines and _OWN_NAME.search(name) is not None
     is_named = is_own or _NAMED.search(name) is not None
     if any(word in data for word in _CONTAINERS) and _CONTAINER.search(data):
-        return is_named or any(mark in data for mark in _SCORED) or b"description" in data
-    if b"weight" in data and _DEDUCTION.search(data):  # under any name
+        return is_named or (not are_lines and (any(mark in data for mark in _SCORED) or b"description" in data))
+    if not are_lines and b"weight" in data and _DEDUCTION.search(data):  # under any name
         return True
-    if not is_named or (not is_own and (len(data) > _MOST_BYTES or _SCHEMA.match(data))):
+    is_scored = any(mark in data for mark in _SCORED)
+    is_large = len(data) > _MOST_BYTES or _SCHEMA.match(data) is not None
+    if is_own and (is_scored or not is_large):  # its words may be those of any language
+        return True
+    if not is_named or is_large or are_lines:
         return False
-    if any(mark in data for mark in _SCORED) and (is_own or _COMMON_CONTAINER.search(data) is not None):
-        return True
-    if _EXPECTED.search(data) is not None or _TEXTS.search(data) is not None:
+    is_held = is_scored and _COMMON_CONTAINER.search(data) is not None
+    if is_held or _EXPECTED.search(data) is not None or _TEXTS.search(data) is not None:
         return True
     text = data.decode("utf-8", "replace")
     return may_hold_scale(text) or (any(word in data for word in _PROMPTS) and may_ask_for_scores(text))

@@ -96,8 +96,8 @@ def _find_foreign_fields(parsed: Parsed, group: Group) -> Iterator[str]:
             yield key
 
 
-_TEXTS = frozenset({"check"})
-"""Keys of programs or of what they look for, unless they hold texts."""
+_TEXTS = frozenset({"check", "met", "passed", "satisfied"})
+"""Keys of programs, of what they look for or of what was judged, unless they hold texts."""
 
 
 def _is_answer(value: Any) -> bool:

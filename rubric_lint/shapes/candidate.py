@@ -1,6 +1,7 @@
 """Criteria that a document may hold: what speaks for them, the table that describes them, and what is left open."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -10,13 +11,13 @@ from rubric_lint.format.view import View
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.shapes.beside import Beside
 from rubric_lint.shapes.columns import MARKS, Columns, is_answered, look
-from rubric_lint.shapes.places import Group, is_container, is_named
+from rubric_lint.shapes.places import Group, is_container, is_line, is_named
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import adds_up
-from rubric_lint.shapes.shape import Shape
+from rubric_lint.shapes.shape import Shape, split_words
 from rubric_lint.shapes.table import KEYS, LeftOver, find_left_over, generalize
-from rubric_lint.shapes.vocabulary import Foreign
+from rubric_lint.shapes.vocabulary import SETS, Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -116,6 +117,16 @@ class Candidate:
         return self.groups[0].are_texts
 
     @property
+    def are_names(self) -> bool:
+        """Whether each criterion is a name alone."""
+        return self.groups[0].are_names
+
+    @property
+    def are_pairs(self) -> bool:
+        """Whether each criterion is a mapping from its name to its levels, in a list."""
+        return self.groups[0].are_pairs
+
+    @property
     def are_amounts(self) -> bool:
         """Whether each criterion is a name with a number alone."""
         return all(isinstance(part, int | float) for part in parts_of(self.document.value(self.groups[0].path)))
@@ -149,12 +160,13 @@ class Candidate:
         """Whether the criteria are read and scored, told with the first open question, or left alone."""
         if self.is_rubric and self.views:
             return Decision.TELL if self.questions else Decision.READ
-        return Decision.TELL if self.is_near else Decision.SILENT
+        return Decision.TELL if self.is_near or self.is_likely else Decision.SILENT
 
     @cached_property
     def is_rubric(self) -> bool:
         """Whether three independent signs show that these are criteria of a judge, which something scores."""
-        if self.is_apart or self.against or self.are_texts or not (self.columns.has_text and self.is_scored):
+        is_other = self.is_apart or self.against or self.are_texts or is_line(self.document)  # the criteria of one case
+        if is_other or not (self.columns.has_text and self.is_scored):
             return False
         if self.adds_up or (self.columns.guessed and Sign.FILE not in self.signs):
             return False
@@ -167,8 +179,9 @@ class Candidate:
     @cached_property
     def is_near(self) -> bool:
         """Whether they may well be criteria of a judge, so that a note is worth the reader's time."""
-        if self.is_apart:
-            return False
+        is_none = self.is_apart or self._is_measured()
+        if is_none or self.are_names or self.are_pairs:
+            return not is_none and self.is_own and Sign.FILE in self.signs
         if self.against:
             is_plain = self.against in Foreign.plain and Sign.TEXTS in self.signs
             if not is_plain:
@@ -176,7 +189,7 @@ class Candidate:
         if self.are_texts:
             return self.is_own or self.is_declared or is_named(self.document, "judged")
         is_known = Sign.NAME in self.signs
-        is_stated = self.is_declared or Role.SCALE in self.columns.roles
+        is_stated = self.is_declared or Role.SCALE in self.columns.roles or bool(self.columns.ladder)
         if is_known and Sign.FILE in self.signs and self.count > 1 and is_stated:
             return True
         has_prose = self.columns.has_text or self.columns.has(Role.TEXTS)
@@ -189,7 +202,31 @@ class Candidate:
         says_enough = self.is_scored and Sign.TEXTS in self.signs
         is_placed = bool(self.groups[0].path) or self.is_declared or says_enough
         is_asked = len(self.groups[0].path) == 1 and self._are_questions()
-        return self.is_own and is_placed and (is_known or self._is_marked() or is_asked)
+        is_passed = self.columns.has(Role.TEXTS) and self.columns.has(Role.GATE)
+        return self.is_own and is_placed and (is_known or self._is_marked() or is_asked or is_passed)
+
+    @cached_property
+    def is_likely(self) -> bool:
+        """Whether a file that is named for a rubric is about items with a name of their own that say what is judged.
+
+        They are a good part of it, near the top, and hold no other mappings but levels, as those of data do.
+        """
+        is_other = self.is_apart or self.against or self._are_of_people() or self._are_pages()
+        if not is_named(self.document, "rubric") or self.count == 1 or is_other:
+            return False
+        path = self.groups[0].path
+        is_main = 4 * self.count >= len(self.document.mappings) and len(path) < 3 and all(map(_is_key, path))
+        is_titled = all(group.is_map for group in self.groups) or self.columns.has(Role.ID)
+        is_sure = not self.columns.guessed or self.is_declared or self.columns.has(Role.WEIGHT, Role.LEVELS)
+        is_said = (self.columns.are_statements and is_sure) or self.columns.has(Role.TEXTS) or self.columns.ladder
+        return is_main and is_titled and bool(is_said) and self.columns.are_flat
+
+    def _is_measured(self) -> bool:
+        """Return whether most items have no text, but the place of a program or of its data."""
+        if self.columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS):
+            return False
+        having = [any(_leads_to_code(key, entry[key]) for key in entry) for entry in self.columns.entries]
+        return 2 * sum(having) > len(having)
 
     def _is_marked(self) -> bool:
         """Return whether something says that the items are scored; many things may be required."""
@@ -221,9 +258,22 @@ class Candidate:
 
     def _are_questions(self) -> bool:
         """Return whether the texts ask what a judge is to answer."""
-        names = self.columns.names(Role.TEXT)
-        texts = [str(look(entry, name)) for entry in self.columns.entries for name in names if look(entry, name)]
+        texts = self._list_texts()
         return bool(texts) and all(text.rstrip().endswith("?") for text in texts)
+
+    def _are_of_people(self) -> bool:
+        """Return whether most texts are what people say of themselves in a survey."""
+        texts = self._list_texts()
+        return bool(texts) and 2 * sum(text.split()[:1] in (["I"], ["My"]) for text in texts) > len(texts)
+
+    def _are_pages(self) -> bool:
+        """Return whether most items have what a site shows of its sections."""
+        having = [not SETS["pages"].isdisjoint(entry) for entry in self.columns.entries]
+        return 2 * sum(having) > len(having)
+
+    def _list_texts(self) -> list[str]:
+        names = self.columns.names(Role.TEXT)
+        return [str(look(entry, name)) for entry in self.columns.entries for name in names if look(entry, name)]
 
     def _has_deductions(self) -> bool:
         """Return whether the weights are whole and some are below 0; coefficients have fractions."""
@@ -287,11 +337,30 @@ class Candidate:
             lists = join_words([f"`{shorten(name)}`" for name in self.columns.names(Role.TEXTS)])
             reason = f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
             yield Question(document, path, reason, self.columns.names(Role.TEXTS), "outcome")
+        if names := self.columns.ladder:
+            listed = join_words([f"`{shorten(name)}`" for name in names])
+            reason = f"{listed} may be levels, which are read only below one key of each criterion"
+            yield Question(document, path, reason, names, "levels")
         for sibling in self.siblings:
             name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
             reason = f"`{name}` may hold criteria too, and is not read; {_ADOPT}"
             own = max((group.path for group in self.groups), key=lambda path: len(_share(path, sibling)))
             yield Question(document, sibling, reason, (pointer(generalize(sibling, self.at, own)),))
+
+
+def choose_likely(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the most items that may be criteria of a file that is named for a rubric, whatever they are called."""
+    return sorted((each for each in candidates if each.is_likely), key=lambda each: -each.count)[:1]
+
+
+def _leads_to_code(key: str, value: Any) -> bool:
+    """Return whether a value names a program, or the folder of what it measures."""
+    is_program = isinstance(value, str) and re.search(r"\.(?:py|js|ts|sh|go|rb)(?::|\Z)", value) is not None
+    return is_program or (isinstance(value, str) and not SETS["programs"].isdisjoint(split_words(key)))
+
+
+def _is_key(step: str | int) -> bool:
+    return isinstance(step, str)
 
 
 def _share(path: Path, other: Path) -> Path:

@@ -6,6 +6,7 @@ The criteria of a list or a map are read as the rows of a table, whose columns a
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
 
@@ -22,8 +23,8 @@ from rubric_lint.shapes.scores import (
     read_percent,
     read_score,
 )
-from rubric_lint.shapes.shape import Names, is_star, split_words, star_pattern
-from rubric_lint.shapes.vocabulary import SETS, Containers, Fields
+from rubric_lint.shapes.shape import Names, is_star, list_words, split_words, star_pattern
+from rubric_lint.shapes.vocabulary import SETS, Containers, Fields, LevelWords
 from rubric_lint.text.tree import parts_of
 
 Entry = Mapping[str, Any]
@@ -99,6 +100,18 @@ class Columns:
         """Whether something of them is a number that may be a score or a weight."""
         return self.has(Role.WEIGHT, Role.LEVELS, Role.SCALE, Role.HIGHEST) or self._has_flags()
 
+    @property
+    def ladder(self) -> Names:
+        """The keys of most of them that are names of levels with a statement each: `full`, `partial`, `fail`."""
+        return () if self.has(Role.LEVELS) else find_ladder(self.entries)
+
+    @property
+    def are_flat(self) -> bool:
+        """Whether most of them hold no mappings but their levels and their parts."""
+        known = {*self.names(Role.LEVELS), *self.names(Role.PARTS)}
+        others = [[value for key, value in entry.items() if key not in known] for entry in self.entries]
+        return 2 * sum(any(map(_holds_mapping, values)) for values in others) <= len(others)
+
     def _has_flags(self) -> bool:
         """Return whether a gate is said to be one, in a flag: thresholds alone are those of computed metrics too."""
         names = self.names(Role.GATE)
@@ -125,6 +138,21 @@ def look(entry: Entry, name: str) -> Any:
 def is_statement(value: Any) -> bool:
     """Return whether a value is a text of three words, or as much in a script without spaces."""
     return isinstance(value, str) and (len(value.split()) > 2 or (not value.isascii() and len(value) > 4))
+
+
+def _holds_mapping(value: Any) -> bool:
+    return isinstance(value, dict) or any(isinstance(part, dict) for part in parts_of(value))
+
+
+def find_ladder(entries: Sequence[Entry]) -> Names:
+    """Return the keys of most entries that are words for how good an answer is, each with a statement.
+
+    Of two words, which may be a good and a bad example, only a verdict and its opposite are.
+    """
+    keys = {key: "_".join(list_words(key)) for key in dict.fromkeys(key for entry in entries for key in entry)}
+    names = [key for key, word in keys.items() if word in LevelWords.words and is_most(entries, (key,), is_statement)]
+    are_verdicts = any({low, high} == {keys[name] for name in names} for low, high in LevelWords.two.items())
+    return tuple(names) if len(names) > 2 or are_verdicts else ()
 
 
 def holds_statement(value: Any) -> bool:
@@ -177,9 +205,9 @@ class _ColumnReader:
         is_named = self.roles.keys() >= {Role.LEVELS, Role.TEXT} and NAMES.issuperset(self.names(Role.TEXT))
         if is_named and not self.is_map and Role.ID not in self.roles:
             self.roles[Role.ID] = self.roles.pop(Role.TEXT)  # the levels say what is judged
-        if not self.roles.keys() & {Role.TEXT, Role.TEXTS, Role.LEVELS, Role.WEIGHT, Role.SCALE}:
-            return None
-        return Columns(self.entries, self.roles, self.rivals, self.guessed)
+        columns = Columns(self.entries, self.roles, self.rivals, self.guessed)
+        is_like = columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS, Role.WEIGHT, Role.SCALE) or columns.ladder
+        return columns if is_like else None
 
     @property
     def taken(self) -> set[str]:
@@ -219,8 +247,12 @@ class _ColumnReader:
                 self.roles[Role.WEIGHT] = (limits[0],)
 
     def _are_shares(self, key: str) -> bool:
-        """Return whether all criteria have a percentage under a key, and those are parts of one whole."""
-        shares = [read_percent(entry.get(key)) for entry in self.outer]
+        """Return whether all criteria have a number or a percentage under a key, and those are parts of one whole."""
+        values = [entry.get(key) for entry in self.outer]
+        numbers = [Fraction(str(value)) for value in values if is_number(value) and value > 0]
+        if len(numbers) == len(values) > 2:  # two numbers add up to 100 by chance
+            return sum(numbers) in (1, _WHOLE)
+        shares = [read_percent(value) for value in values]
         return len(shares) > 1 and None not in shares and sum(share for share in shares if share) == 1
 
     def _read_levels(self) -> None:
@@ -342,9 +374,11 @@ class _ColumnReader:
         words = SETS
         apart = self.taken
         never = words["against"] | words["notes"] | words["apart"]
+        ladder = find_ladder(self.judged)
         lengths: dict[str, int] = {}
         for key in self.keys:
-            if key in apart or key in words["asks"] or split_words(key) & never or any(map(_is_numbered, [key])):
+            is_level = key in ladder or _is_numbered(key)
+            if key in apart or key in words["asks"] or split_words(key) & never or is_level:
                 continue
             texts = [entry[key] for entry in self.judged if is_prose(entry.get(key))]
             if 2 * len(texts) > len(self.judged):
@@ -375,7 +409,7 @@ class _ColumnReader:
         """Return whether each criterion has a short text of its own under a key."""
         values = [entry.get(key) for entry in self.judged]
         are_short = all(
-            isinstance(value, str) and 0 < len(value) <= _LONGEST_ID and "\n" not in value for value in values
+            isinstance(value, str) and 0 < len(value) <= LONGEST_ID and "\n" not in value for value in values
         )
         return are_short and len(values) > 1 and len({*values}) == len(values)
 
@@ -389,7 +423,8 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip()) and read_score(value.strip()) is None
 
 
-_LONGEST_ID = 40
+_WHOLE = 100
+LONGEST_ID = 40
 _MOST_KEYS = 100
 """Criteria have fewer keys in all."""
 

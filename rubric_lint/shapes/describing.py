@@ -9,7 +9,7 @@ from rubric_lint.format.criterion import USUAL_THRESHOLDS, Criterion
 from rubric_lint.format.rubric import build_rubric
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.format.view import View
-from rubric_lint.shapes.candidate import Candidate, Sign
+from rubric_lint.shapes.candidate import Candidate, Sign, choose_likely
 from rubric_lint.shapes.places import is_container
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.shape import YES_NO
@@ -30,7 +30,7 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
 def _choose(candidates: Sequence[Candidate]) -> list[Candidate]:
     found = [each for each in candidates if not (each.is_apart or _asks_only(each))]
     told = [each for each in found if each.columns.has_text]
-    sure = [each for each in told if each.is_rubric or each.is_near]
+    sure = [each for each in told if each.is_rubric or each.is_near] or choose_likely(told)
     marked = [
         each
         for each in told

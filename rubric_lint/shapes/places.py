@@ -8,13 +8,14 @@ from typing import Any
 
 from rubric_lint.format.criterion import is_number
 from rubric_lint.format.recognition import is_description
-from rubric_lint.shapes.columns import NAMES, Columns, Entry, Parsed, is_statement, read_columns
+from rubric_lint.shapes.columns import LONGEST_ID, NAMES, Columns, Entry, Parsed, is_statement, read_columns
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import is_prose
 from rubric_lint.shapes.shape import Names, list_words, split_words
 from rubric_lint.shapes.vocabulary import FILES, SETS, BesideWords, Containers, Fields, Foreign
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+from rubric_lint.text.source import Kind, kind_of
 from rubric_lint.text.tree import parts_of
 
 _MOST_MAPPINGS = 2_000
@@ -29,7 +30,8 @@ form of its own has 224.
 class Group:
     """A list or a map of a document that may hold criteria: its items by their step, and the roles of their keys.
 
-    With `are_texts`, each item is a text alone.
+    With `are_texts`, each item is a text alone; with `are_names`, a name that nothing explains; with `are_pairs`, a
+    mapping with one key, which no table can describe.
     """
 
     document: Document
@@ -37,6 +39,8 @@ class Group:
     items: Mapping[str | int, Entry]
     columns: Columns
     are_texts: bool = False
+    are_names: bool = False
+    are_pairs: bool = False
 
     @property
     def is_map(self) -> bool:
@@ -73,6 +77,22 @@ def is_of_other_tool(document: Document) -> bool:
     return is_description(top) or is_named(document, "translated") or not Foreign.never.isdisjoint(top)
 
 
+def is_line(document: Document) -> bool:
+    """Return whether a document is one line of a file."""
+    return kind_of(document.source.name) is Kind.JSON_LINES
+
+
+def is_case(document: Document) -> bool:
+    """Return whether a line of a file for judges is a case with criteria of its own, and not what was answered."""
+    top = document.data if isinstance(document.data, dict) else {}
+    is_asked = not (SETS["asks"] | SETS["tasks"]).isdisjoint(top) and SETS["answered_by"].isdisjoint(top)
+    return is_asked and is_named(document, "judged") and any(map(_is_strong, top))
+
+
+def _is_strong(key: str) -> bool:
+    return last_word(key) in Containers.strong
+
+
 @lru_cache(maxsize=1 << 12)  # the mappings of a file have the same keys
 def last_word(key: str) -> str:
     """Return the last word of a key: `criteria` for `common_criteria`."""
@@ -88,10 +108,14 @@ def is_container(key: str) -> bool:
 
 def may_hold_criteria(document: Document) -> bool:
     """Return whether a document has words of criteria; in a list, or a file of rubrics, under any key."""
+    if is_named(document, "own"):  # its words may be those of any language
+        return True
+    if is_line(document):
+        return is_case(document)
     text = document.quick_text
     is_judged = is_named(document, "judged")
     stems = (word.removesuffix("s") for word in (*Containers.strong, *Containers.common))
-    is_under = text[:1] in "[-" or "rubric" in document.source.name.lower() or any(stem in text for stem in stems)
+    is_under = text[:1] in "[-" or any(stem in text for stem in stems)
     if is_under and (is_judged or any(word in text for word in ("description", *SETS["scored"]))):
         return True
     return "expect" in text and is_judged
@@ -224,18 +248,41 @@ def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Grou
 
 
 def find_text_groups(document: Document) -> list[Group]:
-    """Find the lists and maps of texts, each of which may be a criterion: the longest, or those of all cases."""
+    """Find the lists and maps of texts, each of which may be a criterion, but none of the options of a question."""
     places: list[tuple[Path, Any]] = [((), document.data)] if isinstance(document.data, list | dict) else []
     for path, mapping in document.mappings:
         places += [((*path, key), value) for key, value in mapping.items() if isinstance(value, list | dict)]
     found = []
     for path, value in places:
         pairs = list(enumerate(value) if isinstance(value, list) else value.items())
-        last = last_word(str(path[-1])) if path else ""
-        is_known = last in Containers.strong
-        if len(pairs) >= (2 if is_known else 3) and all(is_prose(text) for _, text in pairs):
+        if pairs and all(is_prose(text) for _, text in pairs) and not _are_options(document, path):
             found.append(_as_texts(document, path, pairs))
     return found
+
+
+def find_main_texts(document: Document, groups: Sequence[Group]) -> list[Group]:
+    """Find the statements that are all that a file named for a rubric holds, but for words and numbers beside them."""
+    if not is_named(document, "rubric"):
+        return []
+    top = document.data
+    holding: list[Path] = (
+        [(key,) for key, value in top.items() if isinstance(value, list | dict)] if isinstance(top, dict) else []
+    )
+    return [group for group in groups if [group.path] == (holding or [()]) and _are_statements(group)]
+
+
+def _are_statements(group: Group) -> bool:
+    apart = SETS["asks"] | SETS["apart"]
+    is_note = bool(split_words(group.key) & (SETS["notes"] | apart))
+    is_note = is_note or not (apart | {*Fields.text}).isdisjoint(map(str, group.items))  # fields of one thing
+    return not is_note and all(is_statement(entry["description"]) for entry in group.columns.entries)
+
+
+def _are_options(document: Document, path: Path) -> bool:
+    """Return whether a mapping says of itself that it asks for one of some options, which then are no criteria."""
+    holder = document.value(path[:-1]) if path else None
+    kinds = [holder.get(key) for key in SETS["kinds"]] if isinstance(holder, dict) else []
+    return any(isinstance(kind, str) and split_words(kind) & SETS["choices"] for kind in kinds)
 
 
 def find_expected(document: Document) -> list[Group]:
@@ -285,6 +332,43 @@ def find_amounts(document: Document) -> list[Group]:
             items: dict[str | int, Entry] = {name: {"weight": value} for name, value in mapping.items()}
             found.append(Group(document, path, items, Columns([*items.values()], {Role.WEIGHT: ("weight",)})))
     return found
+
+
+def find_names(document: Document, parsed: Parsed) -> list[Group]:
+    """Find the lists of criteria that a table cannot describe: of names that nothing explains, or of one key each."""
+    known = {key for _, mapping in document.mappings for key, value in mapping.items() if is_statement(value)}
+    found = []
+    for path, mapping in document.mappings:
+        is_gated = any(isinstance(value, list) and split_words(key) & SETS["gate"] for key, value in mapping.items())
+        for key, value in mapping.items():
+            names = _list_names(value)
+            is_named = last_word(key) in Containers.strong or (is_gated and last_word(key) in Containers.common)
+            are_names = is_named and len(names) > 1 and all(names) and known.isdisjoint(names)
+            parts = value if isinstance(value, list) else []
+            pairs = [pair for part in parts if isinstance(part, dict) for pair in part.items()]
+            levels = [name for name, each in pairs if parsed.levels(each) is not None]
+            are_pairs = len(pairs) == len(levels) == len(names) > 1 and len({*levels}) == len(levels)
+            if are_names or are_pairs:
+                items: dict[str | int, Entry] = {at: {"id": name} for at, name in enumerate(levels or names)}
+                columns = Columns([*items.values()], {Role.ID: ("id",)})
+                found.append(Group(document, (*path, key), items, columns, are_names=are_names, are_pairs=are_pairs))
+    return found
+
+
+def _list_names(value: Any) -> list[str]:
+    """Return the names that are all of a list, or of a map of nothing; empty where it holds texts."""
+    if isinstance(value, dict):
+        return [] if any(value.values()) else list(value)
+    names = [_find_name(part) for part in value] if isinstance(value, list) else []
+    return [] if all(map(is_prose, names)) else names
+
+
+def _find_name(value: Any) -> str:
+    """Return the name that is all of a value: a short text, or a mapping with an id and a name; empty if it is more."""
+    if isinstance(value, dict):
+        texts = [text for key, text in value.items() if key in Fields.id]
+        return _find_name(texts[-1]) if texts and len(texts) == len(value) else ""
+    return value if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_ID else ""
 
 
 def cluster(groups: Sequence[Group]) -> list[list[Group]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rubric_lint.shapes.beside import Beside, find_beside
-from rubric_lint.shapes.candidate import Candidate, Decision, Sign
+from rubric_lint.shapes.candidate import Candidate, Decision, Sign, choose_likely
 from rubric_lint.shapes.columns import Columns, Parsed, is_answered, look, read_columns
 from rubric_lint.shapes.places import (
     Group,
@@ -16,9 +16,13 @@ from rubric_lint.shapes.places import (
     find_amounts,
     find_expected,
     find_groups,
+    find_main_texts,
+    find_names,
     find_text_groups,
+    is_case,
     is_container,
     is_for_judges,
+    is_line,
     is_named,
     is_of_other_tool,
     last_word,
@@ -30,7 +34,6 @@ from rubric_lint.shapes.table import Scale, TableWriter
 from rubric_lint.shapes.vocabulary import BesideWords, Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
-from rubric_lint.text.source import Kind, kind_of
 from rubric_lint.text.tree import parts_of
 
 _NAMES = frozenset({"criteria", "dimensions", "rubrics", "rubric"})
@@ -66,14 +69,16 @@ def understand_all(
     every: list[Group] = []
     chosen: list[Group] = []
     for document in documents:
-        if hints.asks or not (kind_of(document.source.name) is Kind.JSON_LINES or is_of_other_tool(document)):
+        is_left_out = is_of_other_tool(document) or (is_line(document) and not is_case(document))
+        if hints.asks or not is_left_out:
             groups = find_groups(document, parsed, is_asked=hints.asks)
             every += groups
             chosen += _choose_groups(document, parsed, groups, is_asked=hints.asks)
     builder = _Builder(parsed, hints)
     made = [candidate for alike in cluster(chosen) for candidate in builder.build(alike)]
     if not hints.asks:
-        made = [each for each in made if each.is_rubric or each.is_near]
+        near = [each for each in made if each.is_rubric or each.is_near]
+        made = near or builder.find_likely(every) or builder.find_names(documents)
         whole = [(each, _find_whole(each, made)) for each in made]
         parts = [part for _, part in whole if part]
         made = list(_add_siblings(parsed, [each for each, part in whole if not part], every, parts))
@@ -115,8 +120,15 @@ def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], 
         ]
         return marked or named or _choose_texts(document, parsed, is_asked=is_asked)
     marked = [group for group in marked if _has_name(group)] or marked
-    chosen = marked or named or _choose_texts(document, parsed, is_asked=is_asked)
-    return chosen or groups or find_amounts(document)[:1]
+    texts = [] if marked or named else _choose_texts(document, parsed, is_asked=is_asked)
+    chosen = marked or named or _find_around(groups, texts) or texts
+    return chosen or groups or find_amounts(document)[:1] or find_names(document, parsed)
+
+
+def _find_around(groups: Sequence[Group], texts: Sequence[Group]) -> list[Group]:
+    """Return the groups one of whose items holds texts with no name of criteria: they are those of the item."""
+    paths = [group.path for group in texts if not group.is_strong]
+    return [group for group in groups if any(group.path == path[: len(group.path)] for path in paths)]
 
 
 def _has_name(group: Group) -> bool:
@@ -132,13 +144,17 @@ def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list
     if is_judged and (expected := find_expected(document)):
         return expected
     every = [group for group in find_text_groups(document) if not parsed.levels(document.value(group.path))]
-    known = [group for group in every if group.path and last_word(group.key) in Containers.strong]
+    known = [group for group in every if group.is_strong]
     if known or not is_judged:
-        return known
+        return known if any(len(group.items) > 1 for group in known) else []
     words = BesideWords
     beside = {*words.scale, *words.passes}
-    marked = [group for group in every if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
-    return sorted(marked, key=lambda group: -len(group.items))[:1]
+    long = [group for group in every if len(group.items) > 2]
+    marked = [group for group in long if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
+    if marked:
+        return sorted(marked, key=lambda group: -len(group.items))[:1]
+    parts = [group for group in every if len(group.path) == 1] if is_named(document, "own") else []
+    return parts if 1 < len(parts) == len(document.data) else find_main_texts(document, long)
 
 
 def _find_whole(candidate: Candidate, others: Sequence[Candidate]) -> Path:
@@ -207,10 +223,22 @@ class _Builder:
             steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"
             for steps in zip(*(group.path for group in groups), strict=True)
         )
-        is_exact = groups[0].are_texts or self._leads_to(groups, at)
+        are_expected = groups[0].are_texts and len({group.key for group in groups}) == 1
+        is_exact = are_expected or self._leads_to(groups, at)
         if len(groups) > 1 and not is_exact:
             return [self._build([group], group.path) for group in groups]
         return [self._build(groups, at)]
+
+    def find_likely(self, groups: Sequence[Group]) -> list[Candidate]:
+        """Find the most items of a file that is named for a rubric; see `Candidate.is_likely`."""
+        own = [group for group in groups if is_named(group.document, "rubric")]
+        return choose_likely([each for alike in cluster(own) for each in self.build(alike)])
+
+    def find_names(self, documents: Sequence[Document]) -> list[Candidate]:
+        """Find the names of criteria, in files that are named for a rubric."""
+        own = [document for document in documents if is_named(document, "own") and is_named(document, "judged")]
+        groups = [group for document in own for group in find_names(document, self.parsed)]
+        return [each for group in groups for each in self.build([group]) if each.is_near]
 
     @staticmethod
     def _leads_to(groups: Sequence[Group], at: Path) -> bool:
@@ -241,7 +269,10 @@ class _Builder:
         return Candidate(groups, at, columns, besides, signs, writer.write(besides))
 
     def _find_signs(self, group: Group, columns: Columns, beside: Beside) -> Iterator[Sign]:
-        is_file = not group.path and isinstance(group.document.data, list) and is_named(group.document, "own")
+        is_list = isinstance(group.document.data, list)
+        are_alike = columns.has(Role.LEVELS) and len(group.items) == len(group.document.value(group.path))
+        is_whole = not group.path and (is_list or are_alike)
+        is_file = is_whole and is_named(group.document, "own")
         are_parts = any(last_word(name) in Containers.strong for name in columns.names(Role.PARTS))
         if is_file or are_parts or _has_name(group):
             yield Sign.NAME

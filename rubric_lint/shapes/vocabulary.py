@@ -43,7 +43,7 @@ class Fields:
     id: Final = _split("id key rubric_id criterion_id slug number name title dimension axis")
     text: Final = _split(
         """
-        description desc criterion question definition must text prompt requirement statement pass_if pass_when
+        description desc criterion criteria question definition must text prompt requirement statement pass_if pass_when
         expectation label good_anchor title name rubric_name name_en
         """
     )
@@ -171,15 +171,21 @@ FILES: Final[Mapping[str, str]] = {
     "judged": r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z",
     "described": r"(?:criteria|scoring|benchmark)[^/\\]*(?:[/\\][^/\\]*)?\Z",
     "own": r"(?:rubric|criteria|dimension)[^/\\]*\Z|(?:\A|[/\\])rubrics?[/\\][^/\\]*\Z",
+    "rubric": r"rubric[^/\\]*\Z|(?:\A|[/\\])rubrics?[/\\][^/\\]*\Z",
     "translated": r"(?:\A|[/\\])(?:locales?|i18n|l10n|lang|langs|translations?)[/\\]",
 }
 """Patterns of the names of files: of a file or folder that a judge reads, of one where it reads described levels, of a
-file that is a rubric, by its name or as one of a folder of rubrics, and of one that is a translation."""
+file that is a rubric, by its name or as one of a folder of rubrics (also by the word alone), and of one that is a
+translation."""
 
 _TEXTS = {
     # What a case expects, and what it asks.
     "expected": "expected expected_behavior expected_behaviors expectations",
     "asks": "input prompt question query user_input user_message",
+    # What it may ask as well, though criteria have such keys too.
+    "tasks": "task instruction instructions scenario goal goals objective user",
+    # What was answered, and how it was judged.
+    "answered_by": "answer completion output response result results score scores verdict",
     # What an answer is compared with, as the first word of a key of a case.
     "answers": "answer expected gold golden ground reference",
     # Words in the key of a text that is never what is judged.
@@ -261,6 +267,17 @@ _TEXTS = {
     "samples": "example examples sample samples exemplar exemplars demonstration demonstrations shots",
     # Levels, in a key.
     "ladders": "levels ladder",
+    # Parts of a page: sections of a site or a newspaper are called rubrics too.
+    "pages": "slug href url link icon image img parent color colour",
+    # What runs, and where that is on which it runs.
+    "programs": """
+        cmd command script module function callable executable entrypoint binary dir dirs directory folder tasks
+        dataset
+    """,
+    # The kind of a question whose answer is one of some options.
+    "choices": """
+        choice choices select enum option options classify classification categorical category label route routing
+    """,
     # The kind or the sign of a criterion.
     "kinds": "type kind polarity sign",
     # How much something counts.

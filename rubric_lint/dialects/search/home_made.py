@@ -15,6 +15,7 @@ from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
 from rubric_lint.shapes.candidate import Candidate, Sign
+from rubric_lint.shapes.places import is_line
 from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import read_levels
 from rubric_lint.shapes.shape import YES_NO
@@ -128,10 +129,14 @@ _ADOPT = Step("run", "adopt")
 def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
     """Return why criteria are not read, and the steps to have them read."""
     start = f"`{found.key}` holds" if found.key else "this file holds"
+    if names := found.columns.ladder:
+        listed = join_words([f"`{shorten(name)}`" for name in names])
+        reason = f"criteria with levels under keys of their own ({listed}), which no table can describe"
+        return f"{start} {reason};", (Step("rewrite", "put them below one key of each, such as `levels`"), _ADOPT)
     if not found.columns.has(Role.TEXT, Role.LEVELS):
         return _word_textless(found, start)
     if found.are_texts:
-        return f"{start} {found.count} texts; if a judge takes each for a criterion,", (_ADOPT,)
+        return f"{_start_texts(found, start)}; if a judge takes each for a criterion,", (_ADOPT,)
     if found.columns.guessed:
         told = f"criteria whose texts are under a key that is not read, `{shorten(found.columns.guessed)}`"
         return f"{start} {told}; if a judge reads them,", (_ADOPT,)
@@ -146,9 +151,28 @@ def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
     return f"{start} criteria with {join_words(fields)}, {_word_lack(found)}; if a judge reads them,", (_ADOPT,)
 
 
+def _start_texts(found: Candidate, start: str) -> str:
+    """Return where some texts are; of the lines of JSON Lines, the same of each."""
+    keys = list(dict.fromkeys(group.key for group in found.groups))
+    if len(keys) > 1:
+        others = f"`{shorten(keys[1])}`" if len(keys) == 2 else f"{len(keys) - 1} more"
+        return f"`{shorten(keys[0])}` and {others} hold {found.count} texts"
+    count = "" if is_line(found.document) else f"{found.count} "
+    return f"{start} {count}texts"
+
+
 def _word_textless(found: Candidate, start: str) -> tuple[str, tuple[Step, ...]]:
     """Return what to do about criteria that do not say in words what is judged."""
     lists = found.columns.names(Role.TEXTS)
+    if found.are_names:
+        step = "write each as a mapping with an `id` and a `description` that says what is judged"
+        return f"{start} names of criteria without texts;", (Step("rewrite", step), _ADOPT)
+    if found.are_pairs:
+        step = f"write `{found.key}` as one mapping from their names to their levels"
+        return f"{start} a list of criteria with one key each, which no table can describe;", (
+            Step("rewrite", step),
+            _ADOPT,
+        )
     if found.are_amounts:
         step = "write each as a mapping with a `weight` and a `description`"
         return f"{start} names with numbers, and no texts that say what is judged;", (Step("rewrite", step), _ADOPT)

@@ -42,7 +42,7 @@ from rubric_lint.shapes.scores import is_prose, read_levels
 from rubric_lint.shapes.vocabulary import Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, part_of
-from rubric_lint.text.source import DATA, Kind
+from rubric_lint.text.source import DATA, Kind, kind_of
 from rubric_lint.text.tree import parts_of
 
 if TYPE_CHECKING:
@@ -313,11 +313,17 @@ def _is_name(path: Path, value: Any) -> bool:
 
     A list of single words may be the sections of a newspaper: nothing shows that they judge anything.
     """
+    if parts_of(value) and all(isinstance(part, str) and _is_file(part) for part in parts_of(value)):
+        return True
     if isinstance(value, list) and value and not is_holder(path[:-1]):
         return all(isinstance(item, str) and item.replace("-", "_").isidentifier() for item in value)
     if isinstance(value, str):
         return path[-1] != FIELD and len(value.split()) == 1
     return isinstance(value, bool | int | float) and not is_holder(path[:-1])
+
+
+def _is_file(text: str) -> bool:
+    return kind_of(text) in DATA and is_reference(text)
 
 
 class _Advice(NamedTuple):
