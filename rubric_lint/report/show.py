@@ -159,7 +159,8 @@ class ShowText:
             until = " until the errors are fixed" if shown.errors else ""
             yield from self._look.wrap(f"{start} no example scores: `score` refuses this file{until}")
             if not shown.errors:
-                for reason in shown.unscorable[:_MOST_REASONS]:
+                others = [each for each in shown.unscorable if not each.endswith(tuple(reasons))]
+                for reason in others[:_MOST_REASONS]:
                     yield from self._look.wrap(visible(reason), "  ")
 
     def _count(self, errors: int, warnings: int) -> str:

@@ -119,6 +119,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     if of_others:
         return of_others
     noticed: list[tuple[Path, Part, str | _Advice, bool]] = []
+    unscaled = {""}
     for location in found.rubrics:
         if location.view is None:
             noticed += [(path, part_of(path), reason, True) for path, reason in location.around.doubts]
@@ -126,6 +127,9 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             noticed += _find_others(document, location.view)
             view = location.view
             noticed += [(path, part_of(path), reason, True) for path, reason in (*view.doubts, *view.unread)]
+            if view.dialect.name == "shape" and view.unscorable not in unscaled:  # said of the first of its rubrics
+                unscaled.add(view.unscorable)
+                noticed.append((view.path, part_of(view.path), view.unscorable, True))
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     home = [] if found.is_claimed or document.kind.is_program else _find_home(document, taken)
     noted = {path for path, *_ in noticed}
