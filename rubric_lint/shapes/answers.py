@@ -15,7 +15,7 @@ from typing import Any
 from rubric_lint.format.criterion import is_number
 from rubric_lint.format.view import View
 from rubric_lint.messages import join_words, list_names, shorten, visible
-from rubric_lint.shapes.candidate import Candidate, Question
+from rubric_lint.shapes.candidate import Candidate, Question, find_ends
 from rubric_lint.shapes.columns import look
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.roles import Role
@@ -245,7 +245,7 @@ class Draft:
     def _has_scale(self, text: str) -> bool:
         """Return whether the criteria are scored on a scale."""
         scale = read_scale(text)
-        found = {_find_ends(entry) for view in self.views for entry in view.data if isinstance(entry, dict)}
+        found = {find_ends(entry) for view in self.views for entry in view.data if isinstance(entry, dict)}
         return found == {tuple(scale)} if isinstance(scale, list) else found == {()}
 
     def _put_key(self, table: dict[str, Any], answer: Answer, *, is_more: bool) -> None:
@@ -298,12 +298,8 @@ class Draft:
             if view.unscorable:
                 found.append(Question(view.document, view.path, view.unscorable, view=view))
             found += [Question(view.document, place, reason, view=view) for place, reason in view.doubts]
-        known = self.used | {*_as_list(self.table.get("unused", ()))}
-        asked = [key for key in self.candidate.left_over.asked if key not in known] if self.candidate else []
-        if self.candidate and asked and self.views:
-            listed = join_words([f"`{visible(name)}`" for name in asked])
-            reason = f"{listed} of the criteria may bear on the score, and nothing says how"
-            found.append(Question(self.candidate.document, self.candidate.paths[0], reason, tuple(asked)))
+        if self.candidate:
+            found += self.candidate.ask_about_others(self.views, self.used | unused)
         firsts: dict[object, Question] = {}
         for question in found:
             firsts.setdefault(question.keys or (question.place, question.reason), question)
@@ -359,7 +355,7 @@ class Draft:
             return
         value = view.document.value(question.place)
         part = read_percent(value) or (Fraction(str(value)) if is_number(value) else None)
-        numbers = [number for entry in view.data if isinstance(entry, dict) for number in _find_ends(entry)]
+        numbers = [number for entry in view.data if isinstance(entry, dict) for number in find_ends(entry)]
         low, high = min(numbers, default=0), max(numbers, default=1)
         if part is None:
             return
@@ -458,12 +454,6 @@ class Draft:
         """Return what the key in the place of a question may be, None if nothing suggests it, with its value."""
         found = next((each for each in self._list_unmapped(view) if each.place == question.place), None)
         return (found.role, found.value) if found else (None, None)
-
-
-def _find_ends(entry: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the lowest and the highest level of a criterion, nothing if it has none."""
-    numbers = [level["level"] for level in entry.get("levels", ()) if level["level"] is not None]
-    return (min(numbers), max(numbers)) if numbers else ()
 
 
 def _find_around(document: Document, path: Path) -> Iterator[Path]:

@@ -226,7 +226,7 @@ class UnmappedSearch:
             return True
         ruled = SETS["ruled"] | SETS["ways"] | SETS["kinds"] | DIRECTIONS
         ruled |= frozenset() if is_number(value) else SETS["wanted"]
-        is_text = isinstance(value, str) and (len(value.split()) >= FEW or re.search(r"[/\\{}]", value))
+        is_text = isinstance(value, str) and (is_text_of_words(value) or re.search(r"[/\\{}]", value))
         return not (is_text or words & ruled)
 
     def _may_be_best(self, key: str, value: Any, holder: Mapping[str, Any]) -> bool:
@@ -404,6 +404,15 @@ def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[En
 def holds_mappings(value: Any) -> bool:
     """Return whether a list or a mapping holds mappings, as what holds criteria does."""
     return any(isinstance(part, dict) for part in parts_of(value))
+
+
+_LABEL = 30
+"""A label has no more characters."""
+
+
+def is_text_of_words(value: str) -> bool:
+    """Return whether a string is a text, and neither a word nor a label; not all languages have blanks."""
+    return len(value.split()) >= FEW or len(value) > _LABEL
 
 
 def _first_steps(names: Iterable[str]) -> set[str]:

@@ -51,7 +51,8 @@ def _read(candidate: Candidate) -> Iterator[View]:
     shape = candidate.shape
     for view in candidate.views:
         relaxed = _relax(view, _HOLD_FOR_ANSWERS if shape.scale == YES_NO else _HOLD)
-        open_questions = tuple((question.place, question.reason) for question in candidate.open)
+        asked = (*candidate.open, *candidate.ask_about_others(candidate.views))
+        open_questions = tuple((question.place, question.reason) for question in asked)
         told = replace(relaxed, doubts=(*relaxed.doubts, *open_questions)) if open_questions else relaxed
         yield _tell_others(told, candidate)
 

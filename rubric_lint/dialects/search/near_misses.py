@@ -119,7 +119,6 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     if of_others:
         return of_others
     noticed: list[tuple[Path, Part, str | _Advice, bool]] = []
-    unscaled = {""}
     for location in found.rubrics:
         if location.view is None:
             noticed += [(path, part_of(path), reason, True) for path, reason in location.around.doubts]
@@ -127,9 +126,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             noticed += _find_others(document, location.view)
             view = location.view
             noticed += [(path, part_of(path), reason, True) for path, reason in (*view.doubts, *view.unread)]
-            if view.dialect.name == "shape" and view.unscorable not in unscaled:  # said of the first of its rubrics
-                unscaled.add(view.unscorable)
-                noticed.append((view.path, part_of(view.path), view.unscorable, True))
+    noticed += _find_unscaled(found)
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     home = [] if found.is_claimed or document.kind.is_program else _find_home(document, taken)
     noted = {path for path, *_ in noticed}
@@ -158,6 +155,13 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     unread = list(dict.fromkeys(unread))  # aliases repeat some
     is_said = bool(unread or taken or lost or found.is_claimed)
     return unread if is_said else [*_find_prompts(document), *_find_texts_by_name(document)]
+
+
+def _find_unscaled(found: Search) -> Iterator[tuple[Path, Part, str, bool]]:
+    """Find the rubrics of teams of which nothing says the scale, the first for each reason."""
+    views = [location.view for location in found.rubrics if location.view and location.view.dialect.name == "shape"]
+    firsts = {view.unscorable: view.path for view in reversed(views) if view.unscorable}
+    yield from ((path, part_of(path), reason, True) for reason, path in firsts.items())
 
 
 def _find_of_others(document: Document, found: Search) -> list[Unread]:
