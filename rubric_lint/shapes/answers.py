@@ -19,7 +19,7 @@ from rubric_lint.shapes.candidate import Candidate, Question, find_ends
 from rubric_lint.shapes.columns import look
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.roles import Role
-from rubric_lint.shapes.scores import is_amount, read_percent
+from rubric_lint.shapes.scores import is_amount, read_percent, read_score
 from rubric_lint.shapes.shape import YES_NO, Shape, expand, is_star, star_pattern
 from rubric_lint.shapes.table import ANY_SCALE, KEYS, generalize
 from rubric_lint.shapes.unmapped import UnmappedSearch
@@ -272,7 +272,7 @@ class Draft:
                 known = join_words([f"`{visible(each)}`" for each in there])
                 raise AnswerError(f"no criterion has `{visible(key)}: {visible(word)}`; they have {known}")
             value = there[word]
-        if key.startswith("/"):
+        if key.startswith("/") and not (answer.role == "gate" and value is True):
             raise AnswerError(f"`{answer.text}` names a key around the criteria; `{answer.role}` is one of theirs")
         old = table.get(answer.role, {})
         marks = dict(old) if isinstance(old, dict) else dict.fromkeys([old] if isinstance(old, str) else old, True)
@@ -400,21 +400,42 @@ class Draft:
             if question not in self.put([lower]).questions:  # all criteria say so
                 ways.append(Way((lower, Answer("unused", key)), "the lowest score is the best"))
         elif is_around:
-            ways += self._list_pass_marks(key, view) if role in (Role.PASS, Role.VERDICT) else ()
+            is_several = not is_amount(value)
+            is_mark = role in (Role.PASS, Role.VERDICT)
+            is_open = role in (None, Role.OPEN, Role.GATE) and self.table.get("pass") != key
+            gates = [*self._list_shared_gates(key, view)] if is_open or (is_mark and is_several) else []
+            may_pass = is_mark or (gates and role is not Role.GATE and "pass" not in self.table)
+            marks = [*self._list_pass_marks(key, view)] if may_pass else []
+            ways += [*marks, *gates] if is_mark else [*gates, *marks]
         elif way := self._find_way(key, role, value):
             ways.append(way)
         if key not in {*_as_list(self.table.get("levels", ())), *_as_list(self.table.get("outcome", ()))}:
-            ways.insert(0 if is_around and "pass" in self.table else len(ways), _leave_out([key]))
+            is_second = is_around and "pass" in self.table and role in (Role.PASS, Role.VERDICT)
+            ways.insert(0 if is_second else len(ways), _leave_out([key]))
         yield from ways
+
+    def _list_numbers(self, key: str, view: View) -> Iterator[tuple[str, Any]]:
+        """Yield the places of numbers at a key around criteria or in it, as a table names them, with the numbers."""
+        for mark in [key, *(place for place in self.around if place.startswith(f"{key}/"))]:
+            values = [view.document.value(path) for path, _ in expand(view.document.data, mark)]
+            yield from ((mark, value) for value in values[:1] if is_amount(value))
 
     def _list_pass_marks(self, key: str, view: View) -> Iterator[Way]:
         """Yield the pass marks at a key around criteria or in it, each in the place of the one that the table has."""
         old = self.table.get("pass")
         others = (Answer("unused", old),) if isinstance(old, str) and old != key else ()
-        for mark in [key, *(place for place in self.around if place.startswith(f"{key}/"))]:
-            if any(is_amount(view.document.value(path)) for path, _ in expand(view.document.data, mark)):
-                effect = f"`{visible(mark.removeprefix('/'))}` is the lowest score that passes"
-                yield Way((Answer("pass", mark), *others), effect)
+        for mark, _ in self._list_numbers(key, view):
+            effect = f"`{visible(mark.removeprefix('/'))}` is the lowest score that passes"
+            yield Way((Answer("pass", mark), *others), effect)
+
+    def _list_shared_gates(self, key: str, view: View) -> Iterator[Way]:
+        """Yield the numbers at a key around criteria or in it that may be what each criterion must reach."""
+        scales = {find_ends(entry) for entry in view.data if isinstance(entry, dict)} - {()}
+        for mark, value in self._list_numbers(key, view):
+            number = read_score(str(value))
+            if scales and number is not None and all(low < number <= high for low, high in scales):
+                effect = f"each criterion must reach `{visible(mark.removeprefix('/'))}`, {value}"
+                yield Way((Answer("gate", mark),), effect)
 
     def _find_way(self, key: str, role: Role | None, value: Any) -> Way | None:
         """Return what a key of criteria is if it is what it seems."""

@@ -178,9 +178,18 @@ class _Reading:
         self.is_unsaid = False  # whether nothing says on which scale a criterion is scored
         self.is_unscaled = False  # whether the scale is written, but is none that can be scored
         scale = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
-        for name, written in [*(("scale", each) for each in scale), *(("levels", each) for each in shape.levels)]:
-            if isinstance(written, str) and written.startswith("/") and self._follow(written) is None:
-                self._report_lost(name, written)
+        named = {"scale": scale, "levels": shape.levels, "gate": [name for name, _ in shape.gate]}
+        for setting, written in ((setting, each) for setting, names in named.items() for each in names):
+            if isinstance(written, str) and written.startswith("/"):
+                self._check_pointer(setting, written)
+
+    def _check_pointer(self, setting: str, written: str) -> None:
+        """Report a pointer that leads nowhere, and one to the gate of each criterion that is not a number."""
+        found = self._follow(written)
+        if found is None:
+            self._report_lost(setting, written)
+        elif setting == "gate" and not is_amount(found.value):
+            self._report_kind(f"`{found.place[-1]}` is", found.place, "a number")
 
     def read(self, value: Any, dialect: Dialect) -> View:
         leaves = list(self._list_leaves(self.path, value))
@@ -676,11 +685,17 @@ class _Reading:
         return "is never met" if is_above != self.shape.is_turned else "is always met"
 
     def _find_gate(self, leaf: _Leaf) -> Written | None:
-        """Return what says that a criterion must be met; nothing does where one field is false, as `blocker: false`."""
-        flags = [name for name, values in self.shape.gate if values is None]
+        """Return what says that a criterion must be met: its own fields, or a number around the criteria.
+
+        Nothing of its own does where one field is false, as `blocker: false`.
+        """
+        shared = [mark for mark in self.shape.gate if mark[0].startswith("/")]
+        own = [mark for mark in self.shape.gate if mark not in shared]
+        flags = [name for name, values in own if values is None]
         said = [self._find(leaf, (name,)) for name in flags] if isinstance(leaf.value, dict) else []
         is_off = any(found is not None and found.value is False for found in said)
-        return None if is_off else self._find_mark(leaf, self.shape.gate)
+        marks = shared if is_off else [*own, *shared]
+        return self._find_mark(leaf, tuple(marks))
 
     def _find_mark(self, leaf: _Leaf, marks: Marks) -> Written | None:
         """Return the first field of an entry that marks it: one that is true, a number, or one of the values."""
