@@ -71,6 +71,23 @@ def prepare(name, examined):
     return [loaded.prepare() for loaded in load_examined(name, examined).values()]
 
 
+THRESHOLDS = """\
+version: 1{scale}
+criteria:
+- {{id: names, weight: 2, description: The summary names each person of the call{first}}}
+- {{id: length, weight: 1, threshold: 2, description: The length is that of the source within the threshold}}
+- {{id: tone, weight: 1, description: The summary blames nobody for the delay}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("scale", "first", "gate"), [("", "", None), ("", ", threshold: 3", "threshold"), ("\nscale: 1-5", "", "threshold")]
+)
+def test_a_number_of_few_criteria_is_no_gate_because_of_a_scale_that_only_the_user_says(scale, first, gate):
+    _, (found,) = look("evals/rubric.yaml", THRESHOLDS.format(scale=scale, first=first), scale=[1, 5])
+    assert found.as_table().get("gate") == gate
+
+
 def test_every_key_of_criteria_has_a_role():
     text = """\
     criteria:

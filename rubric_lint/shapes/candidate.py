@@ -30,7 +30,7 @@ class Sign(StrEnum):
     DECLARED = "what is said beside them"
     TEXTS = "their texts"
     LEVELS = "the texts of their levels"
-    MARKS = "gates, penalties, parts or a scale of their own"
+    MARKS = "their gates, penalties, parts or scales"
 
 
 ENOUGH = 3

@@ -1,7 +1,7 @@
 """Write the table that describes the criteria of a candidate: what `rubric-lint adopt` adds to the settings."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -80,7 +80,8 @@ class TableWriter:
         is_shared = Role.LEVELS in beside and not self.columns.has(Role.LEVELS)
         if scale := self._find_scale(beside):
             table["scale"] = scale
-        gates = self._find_gates(is_scaled=bool(scale) or is_shared or self.columns.has(Role.LEVELS))
+        is_stated = is_shared or self.columns.has(Role.LEVELS) or bool(replace(self, scale=None)._find_scale(beside))
+        gates = self._find_gates(is_scaled=bool(scale) or is_stated, is_stated=is_stated)
         few = () if is_shared else self._find_few_levels()
         names = {
             "id": self.columns.names(Role.ID),
@@ -124,12 +125,17 @@ class TableWriter:
                 found[what] = (general, group.document.value(place))
         return found
 
-    def _find_gates(self, *, is_scaled: bool) -> tuple[str, ...]:
-        """Return the keys of gates; where nothing says the scale, a gate of 3 says nothing."""
-        gates = self.columns.names(Role.GATE)
-        if is_scaled:
-            return gates
-        return tuple(name for name in gates if not any(is_number(entry.get(name)) for entry in self.entries))
+    def _find_gates(self, *, is_scaled: bool, is_stated: bool) -> tuple[str, ...]:
+        """Return the keys of gates; where nothing says the scale, a gate of 3 says nothing.
+
+        Where only the user says it, a number that few criteria have may be about something else.
+        """
+        gates = []
+        for name in self.columns.names(Role.GATE):
+            numbers = [entry[name] for entry in self.entries if is_number(entry.get(name))]
+            if not numbers or is_stated or (is_scaled and 2 * len(numbers) > len(self.entries)):
+                gates.append(name)
+        return tuple(gates)
 
     def _list_marks(self) -> dict[str, Any]:
         marks: dict[str, Any] = dict.fromkeys(self.columns.names(Role.NEGATIVE), True)
