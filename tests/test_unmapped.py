@@ -53,6 +53,15 @@ UNMAPPED = {
     ],
     f"scale: 0-10\npass: {{overall: 7}}\n{ITEMS}": [(2, "`overall` may be a pass mark")],
     f"scale: 0-10\npass_thresholds: {{a: 7, b: 6}}\n{ITEMS}": [(2, "`pass_thresholds` may hold pass marks")],
+    f"scale: 0-10\nlimits: {{pass_mark: 7, blocker_if_any_below: 3, blocker_if_rude_seen: true}}\n{ITEMS}": [
+        (2, "`limits` may hold gates")
+    ],
+    f"scale: 0-10\nrules: [{{name: length, condition: words > 1250, action: cap_points}}]\n{ITEMS}": [
+        (2, "`rules` may hold what changes scores")
+    ],
+    f"scale: 0-10\nsevere_failures: {{a: {{when: It names no year}}, b: {{when: It names no day}}}}\n{ITEMS}": [
+        (2, "`severe_failures` may hold what changes scores")
+    ],
     f"scale: 0-10\ngate: {{a: 6}}\n{ITEMS}": [(2, "`gate` may hold gates")],
     f"scale: 0-10\ncritical_dimensions: [a]\n{ITEMS}": [(2, "`critical_dimensions` may hold gates")],
     f"scale: yes-no\npenalties:\n- {{id: c, weight: 2, text: Is rude}}\n{ITEMS}": [

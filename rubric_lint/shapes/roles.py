@@ -132,7 +132,7 @@ def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) 
     return (
         (Role.NEGATIVE, words & SETS["penalty"] or (not is_around and is_bad(words))),
         (Role.LEFT_OUT, _is_named(key, SETS["left_out"]) or (not is_around and words & SETS["applies"])),
-        (Role.GATE, is_gate(key)),
+        (Role.GATE, is_gate(key) or (words & SETS["gate"] and words & SETS["conditions"])),
     )
 
 
@@ -167,6 +167,7 @@ def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool)
         (Role.GATE, is_inside and is_word and is_gate_word),
         (Role.GATE, is_several and is_gate(key) and not words & SETS["of_outputs"]),
         (Role.GATE, is_around and not is_several and is_stop),
+        (Role.GATE, is_around and is_number and words & SETS["gate"] and words & (SETS["conditions"] | SETS["mark"])),
         (Role.GATE, is_around and _names_gate(value)),
         (Role.PASS, has_marks and is_number),
         (Role.VERDICT, has_marks or (is_around and _are_grades(words, value))),

@@ -342,7 +342,8 @@ class UnmappedSearch:
             return Role.WEIGHT
         if self._are_criteria(value) and not words & SETS["notes"]:
             return Role.CRITERIA
-        if self._converts_scores(value):
+        are_rules = _are_rules(value) and not words & (SETS["notes"] | SETS["of_cases"])
+        if are_rules or self._converts_scores(value):
             return Role.CHANGE
         if not is_of_criteria or role_of(key, value, is_around=True) is Role.HARMLESS:
             return None
@@ -399,6 +400,15 @@ def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[En
             yield (*path, step), entry
             for name in parts:
                 yield from list_entries(entry.get(name), (*path, step, name), parts)
+
+
+def _are_rules(value: Any) -> bool:
+    """Return whether all parts of a value say in which case they hold: `{condition: ..., action: cap_points}`."""
+    parts = parts_of(value)
+    return bool(parts) and all(
+        isinstance(part, dict) and any(split_words(key) & SETS["rules"] and isinstance(part[key], str) for key in part)
+        for part in parts
+    )
 
 
 def holds_mappings(value: Any) -> bool:
