@@ -40,6 +40,11 @@ def test_a_pass_mark_is_read_by_the_words_of_its_key_and_its_value(mark):
     assert (rubric.view.threshold, rubric.view.refusal, result.unread) == (Decimal("0.7"), None, ())
 
 
+def test_a_pass_mark_of_a_sum_that_the_file_says_is_a_part_of_it():
+    rubric, _ = examine(f"scale: 0-10\nmax_total: 80\npass_mark: 60\n{ITEMS}")
+    assert (rubric.view.threshold, rubric.view.refusal) == (Decimal("0.75"), None)
+
+
 # By what is not read: the line and the words that name it, all of which keep the rubric from being scored.
 UNMAPPED = {
     f"scale: 0-10\npass_score: 6\npass_mark: 7\n{ITEMS}": [(3, "`pass_mark` may be a pass mark")],
@@ -357,7 +362,6 @@ def test_levels_of_few_criteria_and_a_scale_of_most_leave_the_rest_to_the_scale_
 
 
 SUM = """\
-max_score: 4
 pass_threshold: 3
 criteria:
 - {id: a, text: Names the year, scale: 0-2}

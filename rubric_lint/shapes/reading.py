@@ -893,10 +893,7 @@ class _Reading:
             return None, place
         low, high = ends
         if passes > 1 and not self.is_pass_part and self._is_of_whole(passes):
-            told = f"the scale ends at {_show(high)}, and all scores add up to {_show(self.whole)}"
-            reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {told}"
-            self._doubt(place, f"{reason}; {self._advise_whole(passes, ends, place)}")
-            return None, place
+            return self._read_part_of_whole(passes, ends, place), place
         scored = self._read_score(passes, low, high, place, is_part=self.is_pass_part)
         if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
             reason = f"nothing says whether 1, the threshold, is a score of 0 to {_show(high)} or all of it"
@@ -908,6 +905,20 @@ class _Reading:
             is_above = scored > high or (self.shape.is_turned and scored == high)
             self._report_threshold(place, scored, (low, high), f"threshold {self._word_effect(is_above)}")
         return None, place
+
+    def _read_part_of_whole(self, passes: Fraction, ends: Ends, place: Path | None) -> Decimal | None:
+        """Return what a threshold is of the sum of all scores, if the file says that sum; else say why it is unknown.
+
+        Of scores from 0 on, the sum is in proportion to the mean.
+        """
+        is_from_0 = not self.shape.is_turned and all(each is None or each[0] == 0 for each in self.ends)
+        is_sum = ends[1] < passes <= self.whole and not self.shape.combine
+        if is_from_0 and is_sum and self._find_totals() & {self.whole}:
+            return _decimal(passes / self.whole)
+        told = f"the scale ends at {_show(ends[1])}, and all scores add up to {_show(self.whole)}"
+        reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {told}"
+        self._doubt(place, f"{reason}; {self._advise_whole(passes, ends, place)}")
+        return None
 
     def _advise_whole(self, passes: Fraction, ends: Ends, place: Path | None) -> str:
         """Say what to write into a table for a threshold that is one of the sum of all scores, or in percent."""
@@ -982,6 +993,11 @@ class _Reading:
             for length in range(len(self.path))
             for is_said, totals in [_find_sums(self.document, self.path[:length])]
         )
+
+    def _find_totals(self) -> frozenset[int | float]:
+        """Return the numbers around the criteria that may be the sum of all scores."""
+        found = (_find_sums(self.document, self.path[:length])[1] for length in range(len(self.path)))
+        return frozenset[int | float]().union(*found)
 
     def _report_threshold(self, place: Path | None, found: Fraction, ends: Ends, effect: str) -> None:
         what, _, effect = effect.partition(" ")

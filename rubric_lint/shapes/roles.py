@@ -185,7 +185,8 @@ def is_pass_mark(key: str) -> bool:
     least = SETS["least"]
     is_least = bool(words & least) and words <= least | SETS["of_scores"] and bool(words & SETS["of_scores"])
     is_other = words & (SETS["less"] | SETS["penalty"] | SETS["gate"] | SETS["notes"] | SETS["amounts"])
-    return bool(words & SETS["mark"] or is_least) and not is_other
+    is_most = {"total"} < words and words & {"max", "maximum", "possible"}
+    return bool(words & SETS["mark"] or is_least) and not is_other and not is_most
 
 
 def _is_least(words: frozenset[str]) -> bool:
@@ -201,7 +202,8 @@ def is_of_model(key: str, settings: Collection[str]) -> bool:
 def is_total(key: str) -> bool:
     """Return whether a key around criteria says what their weights add up to: `total`, `total_score`, `weights_sum`."""
     words = split_words(key)
-    return bool(words & {"total", "sum"}) and words <= {"total", "sum", "weight", "weights", "max", *SETS["of_scores"]}
+    others = {"weight", "weights", "max", "maximum", "possible"}
+    return bool(words & {"total", "sum"}) and words <= {"total", "sum", *others, *SETS["of_scores"]}
 
 
 def is_way(key: str) -> bool:

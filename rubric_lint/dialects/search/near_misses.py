@@ -250,7 +250,7 @@ def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path],
     borrowed = {id(document.value(path)) for path in taken} if found.leftovers and document.may_borrow else set()
     for path in found.leftovers:
         value = document.value(path)
-        if path in told or path in read or _is_name(path, value):
+        if path in told or path in read or _is_name(path, value) or (taken and _is_metadata(value)):
             continue
         if not (path[-1] == FIELD and isinstance(value, list | dict) and id(value) in borrowed):
             yield path  # an alias or a merge key would bring it to where it is read
@@ -328,6 +328,16 @@ def _is_name(path: Path, value: Any) -> bool:
     if isinstance(value, str):
         return path[-1] != FIELD and len(value.split()) == 1
     return isinstance(value, bool | int | float) and not is_holder(path[:-1])
+
+
+def _is_metadata(value: Any) -> bool:
+    """Return whether a value only says which rubric others are the criteria of: its id, its version, its purpose."""
+    if not isinstance(value, dict) or _METADATA.isdisjoint(value) or any(key in value for key in Containers.strong):
+        return False
+    return not any(isinstance(each, list | dict) or (isinstance(each, str) and "\n" in each) for each in value.values())
+
+
+_METADATA = frozenset({"id", "name", "title", "version"})
 
 
 class _Advice(NamedTuple):
