@@ -51,7 +51,7 @@ _NOT_MET = Asked("yes or no", 0, is_negated=True)
 _EXACT = Context(prec=20, rounding=ROUND_FLOOR)
 
 _NO_SCALE = (
-    "neither its file nor its table says on which scale a criterion is scored; "
+    "no field of its file and no table says on which scale a criterion is scored; "
     "to say it, run `rubric-lint adopt FILE --scale yes-no`, or `--scale 1-5`"
 )
 
