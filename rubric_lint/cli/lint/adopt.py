@@ -268,6 +268,8 @@ class _Adoption:
         for way in ways:
             click.echo(visible(f"  if {way.effect}:"), err=True)
             click.echo(f"    {self._suggest(merge(answers, way.answers))}", err=True)
+        if all(answer.role == "unused" for way in ways for answer in way.answers):
+            click.echo("  otherwise, change the file: no table says how this counts", err=True)
         rest = len({(each.place, each.reason) for draft in drafts for each in draft.questions}) - 1
         if rest:
             complain(f"{counted(rest, 'more question')} may follow")
