@@ -240,6 +240,14 @@ OFFERED = {
             "unused=/limits",
         ],
     ),
+    "marks in settings": (
+        "scoring: {verdicts: {ship: 3.2, revise: 2}}",
+        [
+            *("pass=/scoring/verdicts/ship", "pass=/scoring/verdicts/revise"),
+            *("gate=/scoring/verdicts/ship", "gate=/scoring/verdicts/revise"),
+            "unused=/scoring/verdicts",
+        ],
+    ),
     "a list of gates": ("critical_failures: [It names a customer]", ["unused=/critical_failures"]),
 }
 

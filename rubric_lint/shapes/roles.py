@@ -181,6 +181,7 @@ def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool)
         (Role.GATE, is_several and is_gate(key) and not words & SETS["of_outputs"]),
         (Role.GATE, is_around and not is_several and is_stop),
         (Role.GATE, is_around and is_number and words & SETS["gate"] and words & (SETS["conditions"] | SETS["mark"])),
+        (Role.GATE, is_around and is_number and words & SETS["gate"] and words & {"below", "under", "any", "stop"}),
         (Role.GATE, is_around and is_word and _names_gate(value)),
         (Role.PASS, has_marks and is_number),
         (Role.VERDICT, has_marks or ((is_around or is_several) and _are_grades(words, value))),

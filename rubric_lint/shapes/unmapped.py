@@ -309,13 +309,18 @@ class UnmappedSearch:
             yield UnmappedKey(place, role, value)
         elif isinstance(value, list | dict):
             found = list(self._find_in_settings(place, value))
-            whole = found[0].role if len(found) > 1 else None
-            if not found and not is_known:
-                whole = self._read_items(key, value)
-            yield from found if whole is None else [UnmappedKey(place, whole, value)]
+            whole = None if found or is_known else self._read_items(key, value)
+            yield from self._join(found) if whole is None else [UnmappedKey(place, whole, value)]
         elif role is not Role.HARMLESS and len(place) == len(self.path) and self._may_count(key, value):
             is_of_whole = key == "weight" and self._have_weights  # among other rubrics
             yield from () if is_of_whole else [UnmappedKey(place, Role.OPEN, value)]
+
+    def _join(self, found: Sequence[UnmappedKey]) -> Iterator[UnmappedKey]:
+        """Yield what settings say, once for each role: at the key, or at the mapping of several."""
+        for role in dict.fromkeys(key.role for key in found):
+            same = [key for key in found if key.role is role]
+            place = _share([key.place for key in same])
+            yield same[0] if len(same) == 1 else UnmappedKey(place, role, self.document.value(place))
 
     def _role_around(self, key: str, value: Any, scales: Collection[Ends] = ()) -> Role:
         """Return what a key around criteria may be; where all of them must be met, one that says so changes nothing."""
@@ -338,6 +343,8 @@ class UnmappedSearch:
             role: Role | None = self._role_around(f"{place[-1]}_{key}", part)
             if role not in BEARING:
                 role = self._read_items(key, part)
+            if isinstance(part, dict) and any((*own, inner) in self.read for inner in part):
+                role = None  # some of it is read, and the rest is looked at
             yield from self._find_in_settings(own, part) if role is None else [UnmappedKey(own, role, part)]
 
     def _read_items(self, key: str, value: Any) -> Role | None:
@@ -348,7 +355,7 @@ class UnmappedSearch:
         is_named = bool(words & weights) and words <= weights | SETS["of_criteria"] | self._called  # not those of cases
         is_of_criteria = all(isinstance(name, str) and name in self.ids for name in value)
         if (is_of_criteria or is_named) and all(map(is_amount, parts_of(value))):
-            return Role.WEIGHT
+            return Role.GATE if words & SETS["least"] else Role.WEIGHT
         parts = list(value.values()) if isinstance(value, dict) else []
         if self.shape.files and self._are_criteria(value) and not words & SETS["notes"]:
             return Role.CRITERIA
@@ -439,6 +446,13 @@ _LABEL = 30
 def is_text_of_words(value: str) -> bool:
     """Return whether a string is a text, and neither a word nor a label; not all languages have blanks."""
     return len(value.split()) >= FEW or len(value) > _LABEL
+
+
+def _share(places: Sequence[Path]) -> Path:
+    """Return the steps with which all of some places begin."""
+    first = min(places, key=len)
+    length = next((at for at, step in enumerate(first) if any(each[at] != step for each in places)), len(first))
+    return first[:length]
 
 
 def _first_steps(names: Iterable[str]) -> set[str]:
