@@ -1,13 +1,12 @@
 """What a near miss advises, done step by step, ends in a rubric that is read or in a true finding."""
 
 import json
-import re
-import shlex
 from functools import reduce
 from operator import getitem
 from pathlib import Path
 
 import pytest
+from adopting import adopt_as_advised
 from lint_command import call
 from ruamel.yaml import YAML
 
@@ -49,12 +48,12 @@ def follow(name, unread):
     for step in unread["steps"]:
         do, what = step["do"], step["what"]
         if do == "run":
-            out = [] if what == "adopt" else ["-o", "new.rubric.yaml"]
-            _, errors, code = call(what, name, *out)
-            while code == 1 and (answered := re.search(r"^    rubric-lint (adopt .*)$", errors, re.MULTILINE)):
-                _, errors, code = call(*shlex.split(answered[1]))
+            if what == "adopt":
+                errors, code = adopt_as_advised(name)
+            else:
+                _, errors, code = call(what, name, "-o", "new.rubric.yaml")
+                name = "new.rubric.yaml"
             assert code == 0, errors
-            name = out[-1] if out else name
         elif do == "move":
             data = {key: value for key, value in read(name).data.items() if key not in ("rubrics", "tests", "evals")}
             name = str(Path(name).parent / "moved.yaml")

@@ -1,6 +1,7 @@
 """`rubric-lint adopt` describes the format of files in the settings, so that all commands read them."""
 
 import json
+import re
 import shlex
 import tomllib
 from pathlib import Path
@@ -221,6 +222,36 @@ def test_an_answer_is_a_setting_of_the_table(fields, roles, expected):
     assert table == own | expected
 
 
+AROUND = """\
+{}
+scale: 1-5
+criteria:
+- {{id: a, weight: 5, text: Names the year of it}}
+- {{id: b, weight: 3, text: Names the day of it}}
+"""
+OFFERED = {
+    "a number on the scale": ("floor: 3", ["gate=/floor", "pass=/floor", "unused=/floor"]),
+    "a number beyond the scale": ("floor: 30", ["unused=/floor"]),
+    "two marks": (
+        "limits: {pass: 4, conditional_pass: 3}",
+        [
+            *("pass=/limits/pass", "pass=/limits/conditional_pass"),
+            *("gate=/limits/pass", "gate=/limits/conditional_pass"),
+            "unused=/limits",
+        ],
+    ),
+    "a list of gates": ("critical_failures: [It names a customer]", ["unused=/critical_failures"]),
+}
+
+
+@pytest.mark.parametrize(("around", "expected"), OFFERED.values(), ids=OFFERED)
+def test_what_may_count_around_criteria_is_offered_as_what_it_may_be(around, expected):
+    write(a_yaml=AROUND.format(around))
+    _, errors, _ = call("adopt", "a.yaml")
+    assert re.findall(r"^    rubric-lint adopt a.yaml --map (.*)$", errors, re.MULTILINE) == expected
+    assert ("otherwise, change the file" in errors) == (len(expected) == 1)
+
+
 MARKED = TONE.replace("overall_pass_threshold: 3", "pass mark: 70%")
 WRONG = {
     "a role that is none": ["--map", "wieght=weight"],
@@ -228,7 +259,7 @@ WRONG = {
     "a key that no criterion has": ["--map", "weight=wieght"],
     "a word that no criterion has": ["--map", "negative=owner_team=sales"],
     "a word without a number": ["--map", "weights=high"],
-    "a key around criteria": ["--map", "gate=/version"],
+    "a key around criteria": ["--map", "negative=/version"],
     "a key of criteria as the pass mark": ["--map", "pass=weight"],
     "another scale": ["--scale", "0-10"],
     "a scale of decimals": ["--scale", "0-1"],

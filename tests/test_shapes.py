@@ -65,6 +65,41 @@ dimensions:
 FIVE = [(1, "0"), (2, "1/4"), (3, "1/2"), (4, "3/4"), (5, "1")]
 
 
+FLOORS = """\
+floor: {}
+dimensions:
+  facts: {{description: Are the facts right, min: 4, must: false}}
+  tone: {{description: Is it kind, must: false}}
+  length: {{description: Is it short, must: true, min: 2}}
+  title: {{description: Has it a title}}
+"""
+FLOOR = 'criteria = "/dimensions"\noutcome = "description"\nscale = [1, 5]\n'
+
+
+@pytest.mark.parametrize(("gate", "expected"), [('"/floor"', [3, 3, 3, 3]), ('["min", "/floor"]', [4, 3, 2, 3])])
+def test_a_number_around_criteria_is_the_gate_of_those_without_their_own(gate, expected):
+    ((_, criteria),) = mean(FLOORS.format(3), f'{FLOOR}gate = {gate}\nunused = ["min", "must"]\n').values()
+    assert [gate for _, _, gate, _ in criteria] == expected
+
+
+def test_a_gate_around_criteria_holds_where_a_criterion_says_that_it_has_none():
+    text = FLOORS.format(3).replace("must: true, ", "")
+    ((_, criteria),) = mean(text, f'{FLOOR}gate = ["must", "/floor"]\nunused = "min"\n').values()
+    assert [gate for _, _, gate, _ in criteria] == [3, 3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("floor", "gate", "expected"),
+    [
+        ("9", "/floor", ["bounds.threshold"]),
+        ("high", "/floor", ["schema.unexpected"]),
+        ("3", "/ceiling", ["schema.no-setting"]),
+    ],
+)
+def test_a_gate_around_criteria_that_says_no_score_is_an_error(floor, gate, expected):
+    assert {code for _, code, *_ in found(FLOORS.format(floor), f'{FLOOR}gate = "{gate}"\n')} == {*expected}
+
+
 @pytest.mark.parametrize(
     "scale", ["[1, 5]", "1-5", "1 to 5", "{min: 1, max: 5}", "[1, 2, 3, 4, 5]", "{1: bad, 5: fine}"]
 )

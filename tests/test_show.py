@@ -1,6 +1,7 @@
 """What `show_source` says of a file: its rubrics as they are read, example scores, near misses."""
 
 import json
+import re
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -123,7 +124,24 @@ def test_a_threshold_without_an_end_is_drawn_as_a_fraction(tmp_path):
     path = tmp_path / "evals.rubric-scores.yaml"
     items = "{id: a, weight: 1, text: Names it}, {id: b, weight: 1, text: Dates it}"
     path.write_text(f"scale: 0-3\npass_threshold: 2\ncriteria: [{items}]\n", "utf-8")
-    assert "levels (home-made rubrics); pass >= 2/3\n" in draw(path)
+    assert "levels (home-made rubrics); pass >= 2/3; 3 is read as the best\n" in draw(path)
+
+
+BARE = "criteria: [{{id: a, weight: 1, text: Names it{}}}, {{id: b, weight: 1, text: Dates it{}}}]\n"
+BEST = {
+    "scale: 0-3\n" + BARE.format("", ""): ["3 is read as the best"],
+    BARE.format(", scale: 0-3", ", scale: 1-5"): ["the highest score is read as the best"],
+    "scale: {0: None, 1: Half, 2: All}\n" + BARE.format("", ""): [],
+    "scale: yes-no\n" + BARE.format("", ""): [],
+    BARE.format(", levels: {0: It names nothing, 1: It names it}", ", scale: 0-3"): [],
+}
+
+
+@pytest.mark.parametrize("text", BEST)
+def test_the_score_that_is_read_as_the_best_is_said_where_only_numbers_say_it(tmp_path, text):
+    path = tmp_path / "evals.rubric-scores.yaml"
+    path.write_text(f"version: 1\npass_threshold: 2\n{text}", "utf-8")
+    assert re.findall(r"; ([^;]+ is read as the best)", " ".join(draw(path).split())) == BEST[text]
 
 
 @pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.name)

@@ -56,7 +56,9 @@ def test_check_show_and_score_say_the_same_of_a_file(name, text):
     shown = show(name, text.encode())
     assert {rubric.path for _, rubric in examined.rubrics} == {*read}
     assert {each.reason for each in shown.unread} == {each.reason for each in examined.result.unread}
-    assert (len(shown.rubrics), bool(shown.unread or shown.unscorable)) == (len(read), decision is Decision.TELL)
+    assert (len(shown.rubrics), bool(shown.unread)) == (len(read), decision is Decision.TELL)
+    refusals = [each.partition(" cannot be scored: ")[2] for each in shown.unscorable]
+    assert {*filter(None, refusals)} <= {each.reason for each in shown.unread}
     assert all(each.examples for each in shown.rubrics) == (decision is not Decision.TELL or not read)
     if read and decision is Decision.TELL:
         with pytest.raises(RubricError):
@@ -67,6 +69,23 @@ def test_check_show_and_score_say_the_same_of_a_file(name, text):
 
 def prepare(name, examined):
     return [loaded.prepare() for loaded in load_examined(name, examined).values()]
+
+
+THRESHOLDS = """\
+version: 1{scale}
+criteria:
+- {{id: names, weight: 2, description: The summary names each person of the call{first}}}
+- {{id: length, weight: 1, threshold: 2, description: The length is that of the source within the threshold}}
+- {{id: tone, weight: 1, description: The summary blames nobody for the delay}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("scale", "first", "gate"), [("", "", None), ("", ", threshold: 3", "threshold"), ("\nscale: 1-5", "", "threshold")]
+)
+def test_a_number_of_few_criteria_is_no_gate_because_of_a_scale_that_only_the_user_says(scale, first, gate):
+    _, (found,) = look("evals/rubric.yaml", THRESHOLDS.format(scale=scale, first=first), scale=[1, 5])
+    assert found.as_table().get("gate") == gate
 
 
 def test_every_key_of_criteria_has_a_role():

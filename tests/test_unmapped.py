@@ -44,6 +44,11 @@ def test_a_pass_mark_is_read_by_the_words_of_its_key_and_its_value(mark):
     assert (rubric.view.threshold, rubric.view.refusal, result.unread) == (Decimal("0.7"), None, ())
 
 
+def test_a_pass_mark_of_a_sum_that_the_file_says_is_a_part_of_it():
+    rubric, _ = examine(f"scale: 0-10\nmax_total: 80\npass_mark: 60\n{ITEMS}")
+    assert (rubric.view.threshold, rubric.view.refusal) == (Decimal("0.75"), None)
+
+
 # By what is not read: the line and the words that name it, all of which keep the rubric from being scored.
 UNMAPPED = {
     f"scale: 0-10\npass_score: 6\npass_mark: 7\n{ITEMS}": [(3, "`pass_mark` may be a pass mark")],
@@ -57,6 +62,15 @@ UNMAPPED = {
     ],
     f"scale: 0-10\npass: {{overall: 7}}\n{ITEMS}": [(2, "`overall` may be a pass mark")],
     f"scale: 0-10\npass_thresholds: {{a: 7, b: 6}}\n{ITEMS}": [(2, "`pass_thresholds` may hold pass marks")],
+    f"scale: 0-10\nlimits: {{pass_mark: 7, blocker_if_any_below: 3, blocker_if_rude_seen: true}}\n{ITEMS}": [
+        (2, "`limits` may hold gates")
+    ],
+    f"scale: 0-10\nrules: [{{name: length, condition: words > 1250, action: cap_points}}]\n{ITEMS}": [
+        (2, "`rules` may hold what changes scores")
+    ],
+    f"scale: 0-10\nsevere_failures: {{a: {{when: It names no year}}, b: {{when: It names no day}}}}\n{ITEMS}": [
+        (2, "`severe_failures` may hold what changes scores")
+    ],
     f"scale: 0-10\ngate: {{a: 6}}\n{ITEMS}": [(2, "`gate` may hold gates")],
     f"scale: 0-10\ncritical_dimensions: [a]\n{ITEMS}": [(2, "`critical_dimensions` may hold gates")],
     f"scale: yes-no\npenalties:\n- {{id: c, weight: 2, text: Is rude}}\n{ITEMS}": [
@@ -358,7 +372,6 @@ def test_levels_of_few_criteria_and_a_scale_of_most_leave_the_rest_to_the_scale_
 
 
 SUM = """\
-max_score: 4
 pass_threshold: 3
 criteria:
 - {id: a, text: Names the year, scale: 0-2}

@@ -71,7 +71,7 @@ class ShowText:
         borderline = f", borderline >= {borderline_at}" if borderline_at < pass_at else ""
         is_long = len(str(pass_at)) > _MOST_DIGITS
         told = Fraction(pass_at).limit_denominator(1000) if is_long else pass_at  # 2 of 3 has no end as a decimal
-        yield from self._wrap("  ", f"{shape} ({rubric.format}); pass >= {told}{borderline}")
+        yield from self._wrap("  ", f"{shape} ({rubric.format}); pass >= {told}{borderline}{_word_best(rubric)}")
         if faults := self._count(rubric.errors, rubric.warnings):
             yield f"  {faults}"
         if rubric.task:
@@ -159,7 +159,8 @@ class ShowText:
             until = " until the errors are fixed" if shown.errors else ""
             yield from self._look.wrap(f"{start} no example scores: `score` refuses this file{until}")
             if not shown.errors:
-                for reason in shown.unscorable[:_MOST_REASONS]:
+                others = [each for each in shown.unscorable if not each.endswith(tuple(reasons))]
+                for reason in others[:_MOST_REASONS]:
                     yield from self._look.wrap(visible(reason), "  ")
 
     def _count(self, errors: int, warnings: int) -> str:
@@ -187,6 +188,17 @@ def word_summary(summary: Summary) -> str:
     # The report lists what is not read, and findings belong to rubric-lint.
     notes = summary._replace(ignored=0, unread=0, near_misses=0).word_notes()
     return (found if summary.files else word_nothing_read("read", summary.again, has_notes=bool(notes))) + notes
+
+
+def _word_best(rubric: ShownRubric) -> str:
+    """Say which score is read as the best, where only numbers say it."""
+    criteria = rubric.criteria
+    levels = [level for each in criteria for level in each.levels]
+    is_bare = bool(levels) and not any(level.name or level.outcome for level in levels)
+    if rubric.dialect != "shape" or not is_bare or any(each.is_turned for each in criteria):
+        return ""
+    highest = {max(level.level or 0 for level in each.levels) for each in criteria if each.levels}
+    return f"; {highest.pop() if len(highest) == 1 else 'the highest score'} is read as the best"
 
 
 _MOST_DIGITS = 18

@@ -15,11 +15,11 @@ from typing import Any
 from rubric_lint.format.criterion import is_number
 from rubric_lint.format.view import View
 from rubric_lint.messages import join_words, list_names, shorten, visible
-from rubric_lint.shapes.candidate import Candidate, Question
+from rubric_lint.shapes.candidate import Candidate, Question, find_ends
 from rubric_lint.shapes.columns import look
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.roles import Role
-from rubric_lint.shapes.scores import is_amount, read_percent
+from rubric_lint.shapes.scores import is_amount, read_percent, read_score
 from rubric_lint.shapes.shape import YES_NO, Shape, expand, is_star, star_pattern
 from rubric_lint.shapes.table import ANY_SCALE, KEYS, generalize
 from rubric_lint.shapes.unmapped import UnmappedSearch
@@ -245,7 +245,7 @@ class Draft:
     def _has_scale(self, text: str) -> bool:
         """Return whether the criteria are scored on a scale."""
         scale = read_scale(text)
-        found = {_find_ends(entry) for view in self.views for entry in view.data if isinstance(entry, dict)}
+        found = {find_ends(entry) for view in self.views for entry in view.data if isinstance(entry, dict)}
         return found == {tuple(scale)} if isinstance(scale, list) else found == {()}
 
     def _put_key(self, table: dict[str, Any], answer: Answer, *, is_more: bool) -> None:
@@ -272,7 +272,7 @@ class Draft:
                 known = join_words([f"`{visible(each)}`" for each in there])
                 raise AnswerError(f"no criterion has `{visible(key)}: {visible(word)}`; they have {known}")
             value = there[word]
-        if key.startswith("/"):
+        if key.startswith("/") and not (answer.role == "gate" and value is True):
             raise AnswerError(f"`{answer.text}` names a key around the criteria; `{answer.role}` is one of theirs")
         old = table.get(answer.role, {})
         marks = dict(old) if isinstance(old, dict) else dict.fromkeys([old] if isinstance(old, str) else old, True)
@@ -298,12 +298,8 @@ class Draft:
             if view.unscorable:
                 found.append(Question(view.document, view.path, view.unscorable, view=view))
             found += [Question(view.document, place, reason, view=view) for place, reason in view.doubts]
-        known = self.used | {*_as_list(self.table.get("unused", ()))}
-        asked = [key for key in self.candidate.left_over.asked if key not in known] if self.candidate else []
-        if self.candidate and asked and self.views:
-            listed = join_words([f"`{visible(name)}`" for name in asked])
-            reason = f"{listed} of the criteria may bear on the score, and nothing says how"
-            found.append(Question(self.candidate.document, self.candidate.paths[0], reason, tuple(asked)))
+        if self.candidate:
+            found += self.candidate.ask_about_others(self.views, self.used | unused)
         firsts: dict[object, Question] = {}
         for question in found:
             firsts.setdefault(question.keys or (question.place, question.reason), question)
@@ -359,7 +355,7 @@ class Draft:
             return
         value = view.document.value(question.place)
         part = read_percent(value) or (Fraction(str(value)) if is_number(value) else None)
-        numbers = [number for entry in view.data if isinstance(entry, dict) for number in _find_ends(entry)]
+        numbers = [number for entry in view.data if isinstance(entry, dict) for number in find_ends(entry)]
         low, high = min(numbers, default=0), max(numbers, default=1)
         if part is None:
             return
@@ -404,21 +400,42 @@ class Draft:
             if question not in self.put([lower]).questions:  # all criteria say so
                 ways.append(Way((lower, Answer("unused", key)), "the lowest score is the best"))
         elif is_around:
-            ways += self._list_pass_marks(key, view) if role in (Role.PASS, Role.VERDICT) else ()
+            is_several = not is_amount(value)
+            is_mark = role in (Role.PASS, Role.VERDICT)
+            is_open = role in (None, Role.OPEN, Role.GATE) and self.table.get("pass") != key
+            gates = [*self._list_shared_gates(key, view)] if is_open or (is_mark and is_several) else []
+            may_pass = is_mark or (gates and role is not Role.GATE and "pass" not in self.table)
+            marks = [*self._list_pass_marks(key, view)] if may_pass else []
+            ways += [*marks, *gates] if is_mark else [*gates, *marks]
         elif way := self._find_way(key, role, value):
             ways.append(way)
         if key not in {*_as_list(self.table.get("levels", ())), *_as_list(self.table.get("outcome", ()))}:
-            ways.insert(0 if is_around and "pass" in self.table else len(ways), _leave_out([key]))
+            is_second = is_around and "pass" in self.table and role in (Role.PASS, Role.VERDICT)
+            ways.insert(0 if is_second else len(ways), _leave_out([key]))
         yield from ways
+
+    def _list_numbers(self, key: str, view: View) -> Iterator[tuple[str, Any]]:
+        """Yield the places of numbers at a key around criteria or in it, as a table names them, with the numbers."""
+        for mark in [key, *(place for place in self.around if place.startswith(f"{key}/"))]:
+            values = [view.document.value(path) for path, _ in expand(view.document.data, mark)]
+            yield from ((mark, value) for value in values[:1] if is_amount(value))
 
     def _list_pass_marks(self, key: str, view: View) -> Iterator[Way]:
         """Yield the pass marks at a key around criteria or in it, each in the place of the one that the table has."""
         old = self.table.get("pass")
         others = (Answer("unused", old),) if isinstance(old, str) and old != key else ()
-        for mark in [key, *(place for place in self.around if place.startswith(f"{key}/"))]:
-            if any(is_amount(view.document.value(path)) for path, _ in expand(view.document.data, mark)):
-                effect = f"`{visible(mark.removeprefix('/'))}` is the lowest score that passes"
-                yield Way((Answer("pass", mark), *others), effect)
+        for mark, _ in self._list_numbers(key, view):
+            effect = f"`{visible(mark.removeprefix('/'))}` is the lowest score that passes"
+            yield Way((Answer("pass", mark), *others), effect)
+
+    def _list_shared_gates(self, key: str, view: View) -> Iterator[Way]:
+        """Yield the numbers at a key around criteria or in it that may be what each criterion must reach."""
+        scales = {find_ends(entry) for entry in view.data if isinstance(entry, dict)} - {()}
+        for mark, value in self._list_numbers(key, view):
+            number = read_score(str(value))
+            if scales and number is not None and all(low < number <= high for low, high in scales):
+                effect = f"each criterion must reach `{visible(mark.removeprefix('/'))}`, {value}"
+                yield Way((Answer("gate", mark),), effect)
 
     def _find_way(self, key: str, role: Role | None, value: Any) -> Way | None:
         """Return what a key of criteria is if it is what it seems."""
@@ -458,12 +475,6 @@ class Draft:
         """Return what the key in the place of a question may be, None if nothing suggests it, with its value."""
         found = next((each for each in self._list_unmapped(view) if each.place == question.place), None)
         return (found.role, found.value) if found else (None, None)
-
-
-def _find_ends(entry: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the lowest and the highest level of a criterion, nothing if it has none."""
-    numbers = [level["level"] for level in entry.get("levels", ()) if level["level"] is not None]
-    return (min(numbers), max(numbers)) if numbers else ()
 
 
 def _find_around(document: Document, path: Path) -> Iterator[Path]:

@@ -1,7 +1,7 @@
 """Criteria that a document may hold: what speaks for them, the table that describes them, and what is left open."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -31,7 +31,7 @@ class Sign(StrEnum):
     DECLARED = "what is said beside them"
     TEXTS = "their texts"
     LEVELS = "the texts of their levels"
-    MARKS = "gates, penalties, parts or a scale of their own"
+    MARKS = "their gates, penalties, parts or scales"
 
 
 ENOUGH = 3
@@ -321,11 +321,21 @@ class Candidate:
     @cached_property
     def questions(self) -> list[Question]:
         """What the file leaves open, the first of which is the reason not to score it."""
-        found = list(self.open)
+        found = [*self.open, *self.ask_about_others(self.views)]
         for view in self.views:
             found += [Question(view.document, place, reason) for place, reason in view.doubts]
             found += [Question(view.document, view.path, view.unscorable)] if view.unscorable else []
         return list(dict.fromkeys(found))
+
+    def ask_about_others(self, views: Sequence[View], known: Collection[str] = ()) -> Iterator[Question]:
+        """Ask about what may bear on the score and is neither one of the keys `known` nor a doubt of the rubrics."""
+        in_doubt = {step for view in views for place, _ in view.doubts for step in place[len(view.path) + 1 :]}
+        names = [name for name in self.left_over.asked if views and name not in in_doubt and name not in known]
+        if names:
+            document, place = next(pair for pair in self.left_over.inside if pair[1][-1] == names[0])
+            listed = join_words([f"`{shorten(name)}`" for name in names])
+            reason = f"{listed} of the criteria may bear on the score, and nothing says how; {_ADOPT}"
+            yield Question(document, place, reason, tuple(names))
 
     def _list_open(self) -> Iterator[Question]:
         document, path = self.document, self.groups[0].path
@@ -361,6 +371,12 @@ def _leads_to_code(key: str, value: Any) -> bool:
 
 def _is_key(step: str | int) -> bool:
     return isinstance(step, str)
+
+
+def find_ends(entry: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the lowest and the highest level of a criterion that is read, nothing if it has none."""
+    numbers = [level["level"] for level in entry.get("levels", ()) if level["level"] is not None]
+    return (min(numbers), max(numbers)) if numbers else ()
 
 
 def _share(path: Path, other: Path) -> Path:

@@ -51,7 +51,7 @@ _NOT_MET = Asked("yes or no", 0, is_negated=True)
 _EXACT = Context(prec=20, rounding=ROUND_FLOOR)
 
 _NO_SCALE = (
-    "neither its file nor its table says on which scale a criterion is scored; "
+    "no field of its file and no table says on which scale a criterion is scored; "
     "to say it, run `rubric-lint adopt FILE --scale yes-no`, or `--scale 1-5`"
 )
 
@@ -178,9 +178,18 @@ class _Reading:
         self.is_unsaid = False  # whether nothing says on which scale a criterion is scored
         self.is_unscaled = False  # whether the scale is written, but is none that can be scored
         scale = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
-        for name, written in [*(("scale", each) for each in scale), *(("levels", each) for each in shape.levels)]:
-            if isinstance(written, str) and written.startswith("/") and self._follow(written) is None:
-                self._report_lost(name, written)
+        named = {"scale": scale, "levels": shape.levels, "gate": [name for name, _ in shape.gate]}
+        for setting, written in ((setting, each) for setting, names in named.items() for each in names):
+            if isinstance(written, str) and written.startswith("/"):
+                self._check_pointer(setting, written)
+
+    def _check_pointer(self, setting: str, written: str) -> None:
+        """Report a pointer that leads nowhere, and one to the gate of each criterion that is not a number."""
+        found = self._follow(written)
+        if found is None:
+            self._report_lost(setting, written)
+        elif setting == "gate" and not is_amount(found.value):
+            self._report_kind(f"`{found.place[-1]}` is", found.place, "a number")
 
     def read(self, value: Any, dialect: Dialect) -> View:
         leaves = list(self._list_leaves(self.path, value))
@@ -676,11 +685,17 @@ class _Reading:
         return "is never met" if is_above != self.shape.is_turned else "is always met"
 
     def _find_gate(self, leaf: _Leaf) -> Written | None:
-        """Return what says that a criterion must be met; nothing does where one field is false, as `blocker: false`."""
-        flags = [name for name, values in self.shape.gate if values is None]
+        """Return what says that a criterion must be met: its own fields, or a number around the criteria.
+
+        Nothing of its own does where one field is false, as `blocker: false`.
+        """
+        shared = [mark for mark in self.shape.gate if mark[0].startswith("/")]
+        own = [mark for mark in self.shape.gate if mark not in shared]
+        flags = [name for name, values in own if values is None]
         said = [self._find(leaf, (name,)) for name in flags] if isinstance(leaf.value, dict) else []
         is_off = any(found is not None and found.value is False for found in said)
-        return None if is_off else self._find_mark(leaf, self.shape.gate)
+        marks = shared if is_off else [*own, *shared]
+        return self._find_mark(leaf, tuple(marks))
 
     def _find_mark(self, leaf: _Leaf, marks: Marks) -> Written | None:
         """Return the first field of an entry that marks it: one that is true, a number, or one of the values."""
@@ -878,10 +893,7 @@ class _Reading:
             return None, place
         low, high = ends
         if passes > 1 and not self.is_pass_part and self._is_of_whole(passes):
-            told = f"the scale ends at {_show(high)}, and all scores add up to {_show(self.whole)}"
-            reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {told}"
-            self._doubt(place, f"{reason}; {self._advise_whole(passes, ends, place)}")
-            return None, place
+            return self._read_part_of_whole(passes, ends, place), place
         scored = self._read_score(passes, low, high, place, is_part=self.is_pass_part)
         if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
             reason = f"nothing says whether 1, the threshold, is a score of 0 to {_show(high)} or all of it"
@@ -893,6 +905,20 @@ class _Reading:
             is_above = scored > high or (self.shape.is_turned and scored == high)
             self._report_threshold(place, scored, (low, high), f"threshold {self._word_effect(is_above)}")
         return None, place
+
+    def _read_part_of_whole(self, passes: Fraction, ends: Ends, place: Path | None) -> Decimal | None:
+        """Return what a threshold is of the sum of all scores, if the file says that sum; else say why it is unknown.
+
+        Of scores from 0 on, the sum is in proportion to the mean.
+        """
+        is_from_0 = not self.shape.is_turned and all(each is None or each[0] == 0 for each in self.ends)
+        is_sum = ends[1] < passes <= self.whole and not self.shape.combine
+        if is_from_0 and is_sum and self._find_totals() & {self.whole}:
+            return _decimal(passes / self.whole)
+        told = f"the scale ends at {_show(ends[1])}, and all scores add up to {_show(self.whole)}"
+        reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {told}"
+        self._doubt(place, f"{reason}; {self._advise_whole(passes, ends, place)}")
+        return None
 
     def _advise_whole(self, passes: Fraction, ends: Ends, place: Path | None) -> str:
         """Say what to write into a table for a threshold that is one of the sum of all scores, or in percent."""
@@ -967,6 +993,11 @@ class _Reading:
             for length in range(len(self.path))
             for is_said, totals in [_find_sums(self.document, self.path[:length])]
         )
+
+    def _find_totals(self) -> frozenset[int | float]:
+        """Return the numbers around the criteria that may be the sum of all scores."""
+        found = (_find_sums(self.document, self.path[:length])[1] for length in range(len(self.path)))
+        return frozenset[int | float]().union(*found)
 
     def _report_threshold(self, place: Path | None, found: Fraction, ends: Ends, effect: str) -> None:
         what, _, effect = effect.partition(" ")

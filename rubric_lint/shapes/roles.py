@@ -145,7 +145,7 @@ def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) 
     return (
         (Role.NEGATIVE, words & SETS["penalty"] or (not is_around and is_bad(words))),
         (Role.LEFT_OUT, _is_named(key, SETS["left_out"]) or (not is_around and words & SETS["applies"])),
-        (Role.GATE, is_gate(key)),
+        (Role.GATE, is_gate(key) or (words & SETS["gate"] and words & SETS["conditions"])),
     )
 
 
@@ -180,6 +180,7 @@ def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool)
         (Role.GATE, is_inside and is_word and is_gate_word),
         (Role.GATE, is_several and is_gate(key) and not words & SETS["of_outputs"]),
         (Role.GATE, is_around and not is_several and is_stop),
+        (Role.GATE, is_around and is_number and words & SETS["gate"] and words & (SETS["conditions"] | SETS["mark"])),
         (Role.GATE, is_around and is_word and _names_gate(value)),
         (Role.PASS, has_marks and is_number),
         (Role.VERDICT, has_marks or ((is_around or is_several) and _are_grades(words, value))),
@@ -197,7 +198,8 @@ def is_pass_mark(key: str) -> bool:
     least = SETS["least"]
     is_least = bool(words & least) and words <= least | SETS["of_scores"] and bool(words & SETS["of_scores"])
     is_other = words & (SETS["less"] | SETS["penalty"] | SETS["gate"] | SETS["notes"] | SETS["amounts"])
-    return bool(words & SETS["mark"] or is_least) and not is_other
+    is_most = {"total"} < words and words & {"max", "maximum", "possible"}
+    return bool(words & SETS["mark"] or is_least) and not is_other and not is_most
 
 
 def _is_least(words: frozenset[str]) -> bool:
@@ -213,7 +215,8 @@ def is_of_model(key: str, settings: Collection[str]) -> bool:
 def is_total(key: str) -> bool:
     """Return whether a key around criteria says what their weights add up to: `total`, `total_score`, `weights_sum`."""
     words = split_words(key)
-    return bool(words & {"total", "sum"}) and words <= {"total", "sum", "weight", "weights", "max", *SETS["of_scores"]}
+    others = {"weight", "weights", "max", "maximum", "possible"}
+    return bool(words & {"total", "sum"}) and words <= {"total", "sum", *others, *SETS["of_scores"]}
 
 
 def is_way(key: str) -> bool:

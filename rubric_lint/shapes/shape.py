@@ -217,12 +217,12 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, f"says how to read `{need}`, which is missing"
     yield from _find_shared(table)
     stars = table["criteria"].count("*")
-    for key in ("rubric", "task", "scale", "pass", "total"):
+    for key in ("rubric", "task", "scale", "gate", "pass", "total"):
         parts = table.get(key) if isinstance(table.get(key), list) else [table.get(key)]
         for part in parts or ():
             if isinstance(part, str) and part.startswith("/") and part.count("*") > stars:
                 yield key, f'"{part}" has more `*` than `criteria`, which has {stars}'
-            elif isinstance(part, str) and key != "scale" and not part.startswith("/"):
+            elif isinstance(part, str) and key not in ("scale", "gate") and not part.startswith("/"):
                 yield key, f'"{part}" is not a pointer from the top of the file, such as "/{part}"'
 
 

@@ -1,7 +1,7 @@
 """Write the table that describes the criteria of a candidate: what `rubric-lint adopt` adds to the settings."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,9 +21,9 @@ from rubric_lint.shapes.columns import (
 )
 from rubric_lint.shapes.places import Group
 from rubric_lint.shapes.roles import Role, role_of, says_penalty
-from rubric_lint.shapes.scores import find_text, fold, is_prose, read_ends, read_percent
-from rubric_lint.shapes.shape import YES_NO, Shape, split_words
-from rubric_lint.shapes.unmapped import UnmappedSearch, list_entries
+from rubric_lint.shapes.scores import Ends, find_text, fold, is_prose, read_ends, read_ends_in_text, read_percent
+from rubric_lint.shapes.shape import YES_NO, Shape, expand, split_words
+from rubric_lint.shapes.unmapped import UnmappedSearch, is_text_of_words, list_entries
 from rubric_lint.shapes.vocabulary import SETS, Fields, LevelWords
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer, split_pointer
@@ -80,7 +80,8 @@ class TableWriter:
         is_shared = Role.LEVELS in beside and not self.columns.has(Role.LEVELS)
         if scale := self._find_scale(beside):
             table["scale"] = scale
-        gates = self._find_gates(is_scaled=bool(scale) or is_shared or self.columns.has(Role.LEVELS))
+        is_stated = is_shared or self.columns.has(Role.LEVELS) or bool(replace(self, scale=None)._find_scale(beside))
+        gates = self._find_gates(is_scaled=bool(scale) or is_stated, is_stated=is_stated)
         few = () if is_shared else self._find_few_levels()
         names = {
             "id": self.columns.names(Role.ID),
@@ -124,12 +125,17 @@ class TableWriter:
                 found[what] = (general, group.document.value(place))
         return found
 
-    def _find_gates(self, *, is_scaled: bool) -> tuple[str, ...]:
-        """Return the keys of gates; where nothing says the scale, a gate of 3 says nothing."""
-        gates = self.columns.names(Role.GATE)
-        if is_scaled:
-            return gates
-        return tuple(name for name in gates if not any(is_number(entry.get(name)) for entry in self.entries))
+    def _find_gates(self, *, is_scaled: bool, is_stated: bool) -> tuple[str, ...]:
+        """Return the keys of gates; where nothing says the scale, a gate of 3 says nothing.
+
+        Where only the user says it, a number that few criteria have may be about something else.
+        """
+        gates = []
+        for name in self.columns.names(Role.GATE):
+            numbers = [entry[name] for entry in self.entries if is_number(entry.get(name))]
+            if not numbers or is_stated or (is_scaled and 2 * len(numbers) > len(self.entries)):
+                gates.append(name)
+        return tuple(gates)
 
     def _list_marks(self) -> dict[str, Any]:
         marks: dict[str, Any] = dict.fromkeys(self.columns.names(Role.NEGATIVE), True)
@@ -322,7 +328,7 @@ def find_left_over(
                 is_known = (group.document, (*above, key)) in holding or key in group.items
                 if not is_known and (*general, key) not in prefixes:
                     around[group.document, (*general, key)] = None
-    in_doubt = _find_names_in_doubt(Shape.from_table({"name": "", **table}), groups)
+    in_doubt = _find_names_in_doubt(Shape.from_table({"name": "", **table}), groups, _list_scales(groups, table))
     left = dict.fromkeys(str(place[-1]) for _, place in inside if place[-1] not in in_doubt)
     harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in columns.entries if key in entry])]
     return LeftOver(list(inside), list(around), harmless, [key for key in left if key not in harmless])
@@ -358,18 +364,41 @@ def _list_unused(group: Group, own: set[str]) -> Iterator[Path]:
 
 
 def _is_harmless(key: str, values: Sequence[Any]) -> bool:
-    """Return whether a field of criteria says nothing of their score: a note, a topic, a text of what is bad."""
+    """Return whether a field of criteria says nothing of their score: a note, a topic, a text of what is bad.
+
+    Numbers, flags and words are among the doubts of the reading if they may say something.
+    """
     words = split_words(key)
+    if not any(map(_says_more, values)):
+        return True
     if SETS["against"] & words and not SETS["conditions"] & words and all(map(holds_statement, values)):
         return True
     return bool(values) and all(role_of(key, value) is Role.HARMLESS for value in values)
 
 
-def _find_names_in_doubt(shape: Shape, groups: Sequence[Group]) -> set[str]:
+def _says_more(value: Any) -> bool:
+    """Return whether a value is a list, a mapping, or a text of some words that is not a scale of scores."""
+    if isinstance(value, str):
+        return is_text_of_words(value) and read_ends_in_text(value) is None
+    return isinstance(value, list | dict) and bool(value)
+
+
+def _list_scales(groups: Sequence[Group], table: Table) -> list[Ends]:
+    """Return the scale that stands around criteria, or that the table has."""
+    scale = table.get("scale", "")
+    if isinstance(scale, list) and all(map(is_number, scale)):
+        return [(Fraction(scale[0]), Fraction(scale[1]))]
+    data = groups[0].document.data
+    places = [path for path, _ in expand(data, scale)] if isinstance(scale, str) and scale.startswith("/") else []
+    found = [read_ends(groups[0].document.value(path)) for path in places]
+    return [ends for ends in found if isinstance(ends, tuple)]
+
+
+def _find_names_in_doubt(shape: Shape, groups: Sequence[Group], scales: Sequence[Ends]) -> set[str]:
     """Return the keys of criteria that may decide their score, which no table says not to count."""
     found: set[str] = set()
     for group in groups:
-        search = UnmappedSearch(group.document, shape, group.path, scales=ANY_SCALE)
+        search = UnmappedSearch(group.document, shape, group.path, scales=[*ANY_SCALE, *scales], is_described=False)
         entries = list(list_entries(group.items, group.path, group.columns.names(Role.PARTS)))
         found |= {str(key.place[len(group.path) + 1]) for key in search.find_in_criteria(entries)}
     return found

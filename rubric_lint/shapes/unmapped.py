@@ -239,7 +239,7 @@ class UnmappedSearch:
             return True
         ruled = SETS["ruled"] | SETS["ways"] | SETS["kinds"] | DIRECTIONS
         ruled |= frozenset() if is_number(value) else SETS["wanted"]
-        is_text = isinstance(value, str) and (len(value.split()) >= FEW or re.search(r"[/\\{}]", value))
+        is_text = isinstance(value, str) and (is_text_of_words(value) or re.search(r"[/\\{}]", value))
         return not (is_text or words & ruled)
 
     def _may_be_best(self, key: str, value: Any, holder: Mapping[str, Any]) -> bool:
@@ -352,7 +352,8 @@ class UnmappedSearch:
         parts = list(value.values()) if isinstance(value, dict) else []
         if self.shape.files and self._are_criteria(value) and not words & SETS["notes"]:
             return Role.CRITERIA
-        if self._converts_scores(value):
+        are_rules = _are_rules(value) and not words & (SETS["notes"] | SETS["of_cases"])
+        if are_rules or self._converts_scores(value):
             return Role.CHANGE
         if not is_of_criteria or role_of(key, value, is_around=True) is Role.HARMLESS:
             return None
@@ -417,9 +418,27 @@ def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[En
                 yield from list_entries(entry.get(name), (*path, step, name), parts)
 
 
+def _are_rules(value: Any) -> bool:
+    """Return whether all parts of a value say in which case they hold: `{condition: ..., action: cap_points}`."""
+    parts = parts_of(value)
+    return bool(parts) and all(
+        isinstance(part, dict) and any(split_words(key) & SETS["rules"] and isinstance(part[key], str) for key in part)
+        for part in parts
+    )
+
+
 def holds_mappings(value: Any) -> bool:
     """Return whether a list or a mapping holds mappings, as what holds criteria does."""
     return any(isinstance(part, dict) for part in parts_of(value))
+
+
+_LABEL = 30
+"""A label has no more characters."""
+
+
+def is_text_of_words(value: str) -> bool:
+    """Return whether a string is a text, and neither a word nor a label; not all languages have blanks."""
+    return len(value.split()) >= FEW or len(value) > _LABEL
 
 
 def _first_steps(names: Iterable[str]) -> set[str]:

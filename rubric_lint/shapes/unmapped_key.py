@@ -7,8 +7,10 @@ from typing import Any
 
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, read_number
 from rubric_lint.messages import shorten
+from rubric_lint.shapes.direction import HIGH_WORDS
 from rubric_lint.shapes.roles import Role, is_pass_mark
 from rubric_lint.shapes.scores import is_amount
+from rubric_lint.shapes.shape import split_words
 from rubric_lint.text.path import Path, pointer
 
 
@@ -73,17 +75,29 @@ class UnmappedKey:
         said = f": {shorten(self.value)}" if isinstance(self.value, str) else ""
         return f"`{self.name}` may hold {several}" if self.is_several else f"`{self.name}{said}` may {one}"
 
+    @property
+    def _marks(self) -> list[str]:
+        """The keys of its numbers, each of which may be a mark."""
+        return [key for key, value in self.value.items() if is_amount(value)] if isinstance(self.value, dict) else []
+
     def _advise(self, named: str) -> str:
         """Say what to write into a table."""
         without = f"name {named} under `unused` if it does not count"
+        is_number = self.is_around and is_amount(self.value)
         is_word = self.value is False or (isinstance(self.value, str) and not is_amount(self.value))
-        if self.role in _ADVICE and not (self.role is Role.OPEN and self.is_several):
+        if is_number and self.role in (Role.GATE, Role.OPEN) and not split_words(self.name) & HIGH_WORDS:
+            whole = "" if self.role is Role.GATE else "under `pass` if the score of all must, "
+            advice = f"name {named} under `gate` if each criterion must reach it, {whole}or {without}"
+        elif self.role in _ADVICE and not (self.role is Role.OPEN and self.is_several):
             advice = _ADVICE[self.role].format(named=named, without=without)
         elif self.role is Role.VERDICT and not is_amount(self.value):
             advice = f"name {named} under `unused`, and if it says which score passes, write that one under `pass`"
         elif self.role is Role.VERDICT:
             setting = "pass" if self.is_around else "gate"
             advice = f"name {named} under `{setting}` if it is the lowest score that passes, or {without}"
+        elif self.is_several and self.is_around and self.role is Role.PASS and self._marks:
+            first = pointer((*self.place, self._marks[0]))
+            advice = f"name its number that an answer must reach under `pass`, such as `{first}`, or {without}"
         elif self.is_several:
             advice = f"write it into the criteria, or {without}"
         elif self.is_around and self.role is not Role.PASS:  # no setting for a whole rubric takes it

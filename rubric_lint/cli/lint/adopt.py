@@ -268,6 +268,8 @@ class _Adoption:
         for way in ways:
             click.echo(visible(f"  if {way.effect}:"), err=True)
             click.echo(f"    {self._suggest(merge(answers, way.answers))}", err=True)
+        if all(answer.role == "unused" for way in ways for answer in way.answers):
+            click.echo("  otherwise, change the file: no table says how this counts", err=True)
         rest = len({(each.place, each.reason) for draft in drafts for each in draft.questions}) - 1
         if rest:
             complain(f"{counted(rest, 'more question')} may follow")
@@ -458,13 +460,6 @@ def _word_left(given: _Given, drafts: Iterable[Draft]) -> Iterator[str]:
                 yield f"{given.input.label}: {where}: {listed}"
 
 
-def _ask(names: Sequence[str]) -> str:
-    """Say what to do about fields of criteria that may bear on the score."""
-    listed = join_words([f"`{visible(name)}`" for name in names])
-    advice = suggest("adopt", "FILE", map=[f"unused={name}" for name in names])
-    return f"{listed} of the criteria may bear on the score, and nothing says how; if not, run `{advice}`"
-
-
 def _find_lacks(given: _Given) -> Iterator[str]:
     shapes = given.settings.shapes
     if not shapes:
@@ -480,9 +475,6 @@ def _find_lacks(given: _Given) -> Iterator[str]:
     yield from (reason for name, reason in told)
     used |= {name for name, _ in told}
     found = find_describable(given.documents, Hints(asks=True))
-    known = used.union(*(shape.unused for shape in shapes))
-    asked = dict.fromkeys(name for each in found for name in each.left_over.asked if name not in known)
-    yield from [_ask(list(asked))] if asked else []
     yield from _find_unread(found, read, used)
 
 

@@ -12,7 +12,7 @@ from rubric_lint.dialects.search.around import BESIDE_OTHERS, MOVE_AWAY
 from rubric_lint.finding import Step
 from rubric_lint.format.view import View
 from rubric_lint.messages import find_near as find_similar
-from rubric_lint.messages import join_words, shorten
+from rubric_lint.messages import join_words, list_names, shorten
 from rubric_lint.rules import RULES
 from rubric_lint.shapes.candidate import Candidate, Sign
 from rubric_lint.shapes.places import is_line
@@ -53,7 +53,8 @@ def _read(candidate: Candidate) -> Iterator[View]:
     shape = candidate.shape
     for view in candidate.views:
         relaxed = _relax(view, _HOLD_FOR_ANSWERS if shape.scale == YES_NO else _HOLD)
-        open_questions = tuple((question.place, question.reason) for question in candidate.open)
+        asked = (*candidate.open, *candidate.ask_about_others(candidate.views))
+        open_questions = tuple((question.place, question.reason) for question in asked)
         told = replace(relaxed, doubts=(*relaxed.doubts, *open_questions)) if open_questions else relaxed
         yield _tell_others(told, candidate)
 
@@ -133,7 +134,9 @@ def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
         listed = join_words([f"`{shorten(name)}`" for name in names])
         reason = f"criteria with levels under keys of their own ({listed}), which no table can describe"
         return f"{start} {reason};", (Step("rewrite", "put them below one key of each, such as `levels`"), _ADOPT)
-    if not found.columns.has(Role.TEXT, Role.LEVELS):
+    levels = found.written.get("levels", ())
+    own_levels = [name for name in ([levels] if isinstance(levels, str) else levels) if not name.startswith("/")]
+    if not (found.columns.has_text or own_levels):
         return _word_textless(found, start)
     if found.are_texts:
         return f"{_start_texts(found, start)}; if a judge takes each for a criterion,", (_ADOPT,)
@@ -147,7 +150,9 @@ def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
         Role.WEIGHT_WORDS: "words as weights",
         Role.GATE: "gates",
     }
-    fields = [f"{words[role]} (`{shorten(names[0])}`)" for role, names in found.columns.roles.items() if role in words]
+    keys = {role: names[0] for role, names in found.columns.roles.items() if role in words}
+    keys |= {Role.LEVELS: own_levels[0]} if own_levels else {}
+    fields = [f"{words[role]} (`{shorten(name)}`)" for role, name in keys.items()]
     return f"{start} criteria with {join_words(fields)}, {_word_lack(found)}; if a judge reads them,", (_ADOPT,)
 
 
@@ -191,11 +196,26 @@ def _word_lack(found: Candidate) -> str:
     elif found.adds_up:
         lack = "but the points in some lists repeat, so they are not levels"
     elif not found.is_scored:
-        lack = "but no weights, levels or gates"
+        lack = _word_unscored(found)
     elif found.count == 1:
         lack = "but only one"
-    elif found.is_declared and Sign.TEXTS not in found.signs:
+    elif found.is_declared and found.columns.has(Role.TEXT) and Sign.TEXTS not in found.signs:
         lack = "but most of their texts have one or two words, as the names of prices and sections have"
     else:
-        lack = "but nothing else shows that a judge reads them"
+        signs = join_words([sign for sign in Sign if sign in found.signs])
+        verb = "shows" if found.signs in ({Sign.NAME}, {Sign.FILE}, {Sign.DECLARED}) else "show"
+        lack = (
+            f"but only {signs} {verb} that a judge reads them" if signs else "but nothing shows that a judge reads them"
+        )
     return lack
+
+
+def _word_unscored(found: Candidate) -> str:
+    """Return what there is instead of what scores criteria."""
+    if found.columns.has(Role.WEIGHT_WORDS):
+        return "and nothing says how much these words count"
+    keys = [shorten(name) for name, role in found.roles.items() if role is Role.OPEN]
+    if not keys:
+        return "but no weights, levels or gates"
+    are = "is a weight, a level or a gate" if len(keys) == 1 else "are weights, levels or gates"
+    return f"and nothing says whether {list_names(keys)} {are}"

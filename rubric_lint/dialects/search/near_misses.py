@@ -126,6 +126,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             noticed += _find_others(document, location.view)
             view = location.view
             noticed += [(path, part_of(path), reason, True) for path, reason in (*view.doubts, *view.unread)]
+    noticed += _find_unscaled(found)
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     home = [] if found.is_claimed or document.kind.is_program else _find_home(document, taken)
     placed = {path for near in home for path in near.places}
@@ -152,6 +153,13 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     unread = list(dict.fromkeys(unread))  # aliases repeat some
     is_said = bool(unread or taken or lost or found.is_claimed)
     return unread if is_said else [*_find_prompts(document), *_find_texts_by_name(document)]
+
+
+def _find_unscaled(found: Search) -> Iterator[tuple[Path, Part, str, bool]]:
+    """Find the rubrics of teams of which nothing says the scale, the first for each reason."""
+    views = [location.view for location in found.rubrics if location.view and location.view.dialect.name == "shape"]
+    firsts = {view.unscorable: view.path for view in reversed(views) if view.unscorable}
+    yield from ((path, part_of(path), reason, True) for reason, path in firsts.items())
 
 
 def _find_of_others(document: Document, found: Search) -> list[Unread]:
@@ -240,7 +248,7 @@ def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path],
     borrowed = {id(document.value(path)) for path in taken} if found.leftovers and document.may_borrow else set()
     for path in found.leftovers:
         value = document.value(path)
-        if path in told or path in read or _is_name(path, value):
+        if path in told or path in read or _is_name(path, value) or (taken and _is_metadata(value)):
             continue
         if not (path[-1] == FIELD and isinstance(value, list | dict) and id(value) in borrowed):
             yield path  # an alias or a merge key would bring it to where it is read
@@ -324,6 +332,16 @@ def _is_name(path: Path, value: Any) -> bool:
 
 def _is_file(text: str) -> bool:
     return kind_of(text) in DATA and is_reference(text)
+
+
+def _is_metadata(value: Any) -> bool:
+    """Return whether a value only says which rubric others are the criteria of: its id, its version, its purpose."""
+    if not isinstance(value, dict) or _METADATA.isdisjoint(value) or any(key in value for key in Containers.strong):
+        return False
+    return not any(isinstance(each, list | dict) or (isinstance(each, str) and "\n" in each) for each in value.values())
+
+
+_METADATA = frozenset({"id", "name", "title", "version"})
 
 
 class _Advice(NamedTuple):

@@ -75,7 +75,9 @@ for _field, _listed in WORDS.items():
 _SCORED = frozenset(WORDS["score_range"])
 _HIGHEST = frozenset({"max", "maximum", "max_points", "max_score"})
 _TEXTS = ("expected_outcome", "what_is_judged")
-_BEARING = frozenset().union(*(SETS[name] for name in ("weights", "penalty", "gate", "changes", "must", "bearing")))
+_BEARING = frozenset().union(
+    *(SETS[name] for name in ("weights", "penalty", "gate", "changes", "must", "bearing", "conditions"))
+)
 """Words of columns that bear on the score."""
 _NO_TEXT = frozenset().union(*(SETS[name] for name in ("against", "notes", "apart")))
 """Words of columns that never say what is judged."""
