@@ -321,8 +321,8 @@ def _is_name(path: Path, value: Any) -> bool:
 
     A list of single words may be the sections of a newspaper: nothing shows that they judge anything.
     """
-    if parts_of(value) and all(isinstance(part, str) and _is_file(part) for part in parts_of(value)):
-        return True
+    if isinstance(value, dict) and value:  # of rubrics that are files of their own
+        return all(isinstance(part, str) and _is_file(part) for part in value.values())
     if isinstance(value, list) and value and not is_holder(path[:-1]):
         return all(isinstance(item, str) and item.replace("-", "_").isidentifier() for item in value)
     if isinstance(value, str):
