@@ -278,7 +278,7 @@ def read_notes(form, *results):
                 yield place.split(":")[0], int(place.split(":")[1]), message
 
 
-BY_REASON = [("c.yaml", 2), ("a.yaml", 2), ("a.yaml", 3)]
+BY_REASON = [("c.yaml", 2), ("a.yaml", 2), ("c.yaml", 3)]
 BY_FILE = [("a.yaml", 2), ("a.yaml", 3), ("c.yaml", 2), ("c.yaml", 3)]
 
 
