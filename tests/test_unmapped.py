@@ -67,9 +67,8 @@ UNMAPPED = {
     ],
     f"scoring: {{scale: 0-10, thresholds: {{go: 7, no_go: 4}}}}\n{ITEMS}": [(1, "`thresholds` may hold pass marks")],
     f"scoring: {{scale: 0-10, hard_stop_below: 2}}\n{ITEMS}": [(1, "`hard_stop_below` may be a gate")],
-    f"scale: 0-10\naccepted: {{overall_min: 7, dimension_mins: {{a: 6, b: 5}}}}\npass_mark: 6\n{ITEMS}": [
-        (2, "`dimension_mins` may hold gates"),
-        (2, "`overall_min` may be a pass mark"),
+    f"scale: 0-10\naccepted: {{overall_min: 7, dimension_mins: {{a: 6, b: 5}}}}\n{ITEMS}": [
+        (2, "`dimension_mins` may hold gates")
     ],
     f"scale: 0-10\nrules: [{{name: length, condition: words > 1250, action: cap_points}}]\n{ITEMS}": [
         (2, "`rules` may hold what changes scores")

@@ -58,7 +58,7 @@ def generalize(place: Path, at: Path, path: Path) -> Path:
 class TableWriter:
     """Writes the table of groups of one form; `at` is their path with a `*` for each step that differs.
 
-    `scale` is what the user says where no document does.
+    `scale` is what the user says where no document does, or with `is_of_system` the system that the files are of.
     """
 
     parsed: Parsed
@@ -66,6 +66,7 @@ class TableWriter:
     columns: Columns
     at: Path
     scale: Scale | None
+    is_of_system: bool = False
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -80,7 +81,12 @@ class TableWriter:
         is_shared = Role.LEVELS in beside and not self.columns.has(Role.LEVELS)
         if scale := self._find_scale(beside):
             table["scale"] = scale
-        is_stated = is_shared or self.columns.has(Role.LEVELS) or bool(replace(self, scale=None)._find_scale(beside))
+        is_stated = (
+            is_shared
+            or self.is_of_system
+            or self.columns.has(Role.LEVELS)
+            or bool(replace(self, scale=None)._find_scale(beside))
+        )
         gates = self._find_gates(is_scaled=bool(scale) or is_stated, is_stated=is_stated)
         few = () if is_shared else self._find_few_levels()
         names = {

@@ -64,7 +64,7 @@ def _write(views: Sequence[View], read: Sequence[_Read], at: Path, scale: Scale)
     columns = _read_columns([entry for group in groups for entry in group.items.values()], read)
     parsed = Parsed()
     besides = [find_beside(parsed, group) for group in groups]
-    table = TableWriter(parsed, groups, columns, at, scale).write(besides)
+    table = TableWriter(parsed, groups, columns, at, scale, is_of_system=True).write(besides)
     if not columns.has(Role.SCALE):
         table["scale"] = scale
     known = sorted({name for each in read for name in each.known})
