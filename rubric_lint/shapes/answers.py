@@ -111,11 +111,15 @@ def read_number(value: str) -> int | Decimal | None:
 
 @dataclass(frozen=True)
 class Draft:
-    """A table of criteria in some documents, with what was understood of them, if it was inferred."""
+    """A table of criteria in some documents, with what was understood of them, if it was inferred.
+
+    `others` are the places of the criteria that other tables read, and those that lead to them.
+    """
 
     documents: tuple[Document, ...]
     table: Mapping[str, Any]
     candidate: Candidate | None = None
+    others: frozenset[tuple[Document, Path]] = frozenset()
 
     @property
     def shape(self) -> Shape:
@@ -297,7 +301,8 @@ class Draft:
         for view in self.views:
             if view.unscorable:
                 found.append(Question(view.document, view.path, view.unscorable, view=view))
-            found += [Question(view.document, place, reason, view=view) for place, reason in view.doubts]
+            own = [(place, reason) for place, reason in view.doubts if (view.document, place) not in self.others]
+            found += [Question(view.document, place, reason, view=view) for place, reason in own]
         if self.candidate:
             found += self.candidate.ask_about_others(self.views, self.used | unused)
         firsts: dict[object, Question] = {}

@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path as File
 from typing import Any, NamedTuple
@@ -117,6 +118,11 @@ def describe_format(given: Given) -> int:
     return _Adoption(given, new, places.pop(), finder, is_again=is_again).run(answers)
 
 
+def _find_above(places: Iterable[tuple[Document, Path]]) -> frozenset[tuple[Document, Path]]:
+    """Return some places and those that lead to them, without the top."""
+    return frozenset((document, path[:end]) for document, path in places for end in range(1, len(path) + 1))
+
+
 class _Adoption:
     """Drafts the tables of files, asks what they leave open, and writes the tables when nothing is."""
 
@@ -181,7 +187,12 @@ class _Adoption:
                     faults.append(fault)
             if faults and len(faults) == len(drafts):
                 raise faults[0]
-        return [draft.put(fitting[number]) for number, draft in enumerate(drafts)]
+        answered = [draft.put(fitting[number]) for number, draft in enumerate(drafts)]
+        read = [frozenset((view.document, view.path) for view in draft.views) for draft in answered]
+        return [
+            replace(draft, others=_find_above(place for other in read if other is not own for place in other))
+            for draft, own in zip(answered, read, strict=True)
+        ]
 
     def _name_old(self, table: Mapping[str, Any]) -> Draft:
         shape = Shape.from_table(table)
