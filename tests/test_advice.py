@@ -150,7 +150,7 @@ SHAPES = {
     "ours beside criteria": ("a.yaml", f"{OURS}{HOME_MADE}", 1, ["move"]),
     "ours beside criteria in a folder of judges": ("evals/a.yaml", f"version: 1\n{OURS}{HOME_MADE}", 1, ["move"]),
     "assertions beside criteria": ("promptfooconfig.yaml", f"prompts: [x]\n{CASES}{HOME_MADE}", 1, ["move"]),
-    "ours and criteria in two documents": ("evals/a.yaml", f"{OURS}---\nversion: 1\n{HOME_MADE}", 2, []),
+    "ours and criteria in two documents": ("evals/a.yaml", f"{OURS}---\nscale: 1-5\n{HOME_MADE}", 2, []),
     "axes and criteria": ("evals/a.yaml", f"version: 1\n{AXES}{HOME_MADE}", 2, []),
     "ours beside a filter": ("a.yaml", f"{OURS}criteria: [{{field: due, operator: less, value: 3}}]\n", 1, []),
     "ours beside names of criteria": ("a.yaml", f"{OURS}criteria: [accuracy, tone]\n", 1, []),
