@@ -263,6 +263,14 @@ def test_headers_of_real_documents_are_read_or_refused(said):
     said(told)
 
 
+def test_labels_of_scores_are_names_where_another_column_has_their_texts():
+    table = "|Score|Label|Meaning|\n|-|-|-|\n|1|Sound|Each claim is true|\n|0|Poor|No claim is true|\n"
+    _, written, _ = import_file("r.md", f"## Facts\n\nIs it true?\n\n{table}")
+    (criterion,) = YAML(typ="safe").load(written)
+    levels = [(level["level"], level["name"], level["expected_outcome"]) for level in criterion["levels"]]
+    assert levels == [(1, "Sound", "Each claim is true"), (0, "Poor", "No claim is true")]
+
+
 @pytest.mark.parametrize(("more", "ids"), TABLES["what follows a table"])
 def test_a_table_ends_where_that_of_github_ends(more, ids):
     code, written, _ = import_file("r.md", TABLE + more)

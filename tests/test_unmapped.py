@@ -150,6 +150,15 @@ def is_scored(text):
     return rubric.view.refusal is None
 
 
+def test_what_stands_beside_criteria_that_are_met_or_not_stops_the_score():
+    assert not is_scored(f"scale: yes-no\nstretch: 3\n{ITEMS}")
+    assert is_scored(f"scale: yes-no\n{ITEMS}")
+
+
+def test_a_criterion_of_its_own_beside_the_others_stops_the_score():
+    assert not is_scored(f"last: {{id: c, text: Names the hour}}\n{FACTS}")
+
+
 def inside(field):
     return FACTS.replace("id: b", f"id: b, {field}")
 
@@ -225,6 +234,7 @@ ROLES = {
     Role.DIRECTION: [("direction", "down"), ("higher_is_better", False)],
     Role.HARMLESS: [("owner", "ann"), ("gate_rationale", 3), ("version", 2)],
     Role.OPEN: [
+        ("requires_proof", True),
         ("sought", 2),
         ("when_type", "a"),
         ("priority", "P0"),

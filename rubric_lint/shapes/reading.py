@@ -975,7 +975,8 @@ class _Reading:
             return False
         is_most = bool(split_words(key.name) & {"max", "maximum", "highest", "possible", "total"})
         is_whole = is_most and key.value in (self.whole, self.points)
-        return is_whole or read_ends(key.value) in self.ends
+        ends = read_ends(key.value)
+        return is_whole or (ends is not None and ends in self.ends)
 
     def _is_of_whole(self, number: Fraction) -> bool:
         """Return whether a threshold may be one of the sum of all scores, or a percentage, and not of their mean."""

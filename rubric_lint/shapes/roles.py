@@ -141,6 +141,7 @@ def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) 
             (Role.WEIGHT, is_around and words & (SETS["weights"] | {"weighted"})),
             (Role.NEGATIVE, not is_around and words & SETS["wanted"]),
             (Role.LEFT_OUT, words & SETS["counted"] or (not is_around and words & SETS["applies"])),
+            (Role.HARMLESS, is_around and is_gate(key)),
         )
     return (
         (Role.NEGATIVE, words & SETS["penalty"] or (not is_around and is_bad(words))),
@@ -228,9 +229,15 @@ def is_way(key: str) -> bool:
 def is_gate(key: str) -> bool:
     """Return whether a flag of a criterion says that it must be met: `hard_fail`, `is_gate`, `must_pass`."""
     words = split_words(key)
-    is_must = _is_named(key, SETS["gate"] | SETS["must"])
+    asks = words & {"require", "requires"}  # for something else: `require_sources`
+    known = SETS["gate"] if asks and words - asks - _OF_MUST else SETS["gate"] | SETS["must"]
+    is_must = _is_named(key, known)
     is_must = is_must or bool(words & {"pass", "fail"} and words & {"hard", "must", "auto", "instant"})
     return is_must and not is_bad(words)
+
+
+_OF_MUST = frozenset({"is", "be", "to", "have", "pass", "passed", "meet", "met", "hard", "absolute"})
+"""Words beside those of what must be met."""
 
 
 def is_bad(words: frozenset[str]) -> bool:

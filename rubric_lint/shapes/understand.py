@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from rubric_lint.shapes.beside import Beside, find_beside
@@ -31,7 +32,7 @@ from rubric_lint.shapes.roles import Role
 from rubric_lint.shapes.scores import is_prose, read_levels
 from rubric_lint.shapes.shape import expand, list_words
 from rubric_lint.shapes.table import Scale, TableWriter
-from rubric_lint.shapes.vocabulary import BesideWords, Containers
+from rubric_lint.shapes.vocabulary import SETS, BesideWords, Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.tree import parts_of
@@ -136,6 +137,14 @@ def _has_name(group: Group) -> bool:
     return any(isinstance(step, str) and last_word(step) in Containers.strong for step in group.path)
 
 
+def _is_in_level(path: Path) -> bool:
+    """Return whether a path leads into an item of a list of levels or grades, whose texts it holds."""
+    levels = SETS["ladders"] | SETS["grades"]
+    return any(
+        isinstance(step, int) and isinstance(name, str) and last_word(name) in levels for name, step in pairwise(path)
+    )
+
+
 def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list[Group]:
     """Return the texts that may be criteria: those that all cases expect, or have a known name, or else the most."""
     is_judged = is_for_judges(document)
@@ -143,7 +152,11 @@ def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list
         return []
     if is_judged and (expected := find_expected(document)):
         return expected
-    every = [group for group in find_text_groups(document) if not parsed.levels(document.value(group.path))]
+    every = [
+        group
+        for group in find_text_groups(document)
+        if not (parsed.levels(document.value(group.path)) or _is_in_level(group.path))
+    ]
     known = [group for group in every if group.is_strong]
     if known or not is_judged:
         return known if any(len(group.items) > 1 for group in known) else []

@@ -357,7 +357,9 @@ class UnmappedSearch:
         if (is_of_criteria or is_named) and all(map(is_amount, parts_of(value))):
             return Role.GATE if words & SETS["least"] else Role.WEIGHT
         parts = list(value.values()) if isinstance(value, dict) else []
-        if self.shape.files and self._are_criteria(value) and not words & SETS["notes"]:
+        if not words & SETS["notes"] and (
+            self._is_criterion(value) or (self.shape.files and self._are_criteria(value))
+        ):
             return Role.CRITERIA
         are_rules = _are_rules(value) and not words & (SETS["notes"] | SETS["of_cases"])
         if are_rules or self._converts_scores(value):
@@ -366,6 +368,11 @@ class UnmappedSearch:
             return None
         is_some = any(map(_is_setting, parts)) if parts else len({*value}) < len(self.ids)
         return Role.OPEN if is_some else None
+
+    def _is_criterion(self, value: Any) -> bool:
+        """Return whether a mapping beside the criteria of a table is one more: it has their ids and their texts."""
+        names = self.shape.id, self.shape.outcome
+        return isinstance(value, dict) and all(any(name in value for name in each) for each in names)
 
     def _are_criteria(self, value: Any) -> bool:
         """Return whether what stands beside the criteria of a table has the fields of more: a text and another one."""

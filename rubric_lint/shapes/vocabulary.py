@@ -268,7 +268,7 @@ _TEXTS = {
     # What sort of scale one is, whose scores something else says.
     "scale_kinds": "ordinal nominal likert numeric categorical continuous discrete integer interval",
     # Answers with the score that they have.
-    "samples": "example examples sample samples exemplar exemplars demonstration demonstrations shots",
+    "samples": "feedback example examples sample samples exemplar exemplars demonstration demonstrations shots",
     # Levels, in a key.
     "ladders": "levels ladder",
     # Parts of a page: sections of a site or a newspaper are called rubrics too.

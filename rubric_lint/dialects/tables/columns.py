@@ -150,6 +150,7 @@ class _ColumnReader:
         self._read_words()
         self._read_marks()
         self._read_scores()
+        self._tell_labels()
         self._read_texts()
         self._note_unknown()
         unknown = tuple(self.header.cell(column).text.strip() for column in self.unknown)
@@ -240,6 +241,18 @@ class _ColumnReader:
             column = self.fields.get(field)
             if column is not None and self.has("level") and fold(self.header.cell(column).text) == "name":
                 self._move(field, "name")
+
+    def _tell_labels(self) -> None:
+        """Take the labels of scores for names where another column has their texts: `Score | Label | Meaning`."""
+        labels = self.fields.get("expected_outcome")
+        if labels is None or "name" in self.fields or not self.has("level", "score_range"):
+            return
+        is_label = fold(self.header.cell(labels).text) in LevelWords.named
+        texts = [each for each in self.unknown if "expected_outcome" in _find_meanings(self.header.cell(each).value)]
+        if is_label and texts:
+            self._move("expected_outcome", "name")
+            self.fields["expected_outcome"] = texts[0]
+            self.unknown.remove(texts[0])
 
     def has(self, *fields: str) -> bool:
         """Return whether a column holds one of some fields."""
