@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from rubric_lint.format.criterion import is_number
+from rubric_lint.format.criterion import read_number as finite_number
 from rubric_lint.format.view import View
 from rubric_lint.messages import join_words, list_names, shorten, visible
 from rubric_lint.shapes.candidate import Candidate, Question, find_ends
@@ -359,7 +359,7 @@ class Draft:
         if self.table.get("pass") != place:
             return
         value = view.document.value(question.place)
-        part = read_percent(value) or (Fraction(str(value)) if is_number(value) else None)
+        part = read_percent(value) or (None if finite_number(value) is None else Fraction(str(value)))
         numbers = [number for entry in view.data if isinstance(entry, dict) for number in find_ends(entry)]
         low, high = min(numbers, default=0), max(numbers, default=1)
         if part is None:

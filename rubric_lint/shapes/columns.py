@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
 
-from rubric_lint.format.criterion import is_number
+from rubric_lint.format.criterion import is_number, read_number
 from rubric_lint.shapes.roles import Role, role_of, says_penalty
 from rubric_lint.shapes.scores import (
     Levels,
@@ -249,7 +249,8 @@ class _ColumnReader:
     def _are_shares(self, key: str) -> bool:
         """Return whether all criteria have a number or a percentage under a key, and those are parts of one whole."""
         values = [entry.get(key) for entry in self.outer]
-        numbers = [Fraction(str(value)) for value in values if is_number(value) and value > 0]
+        finite = [number for number in map(read_number, values) if number is not None]
+        numbers = [Fraction(str(number)) for number in finite if number > 0]
         if len(numbers) == len(values) > 2:  # two numbers add up to 100 by chance
             return sum(numbers) in (1, _WHOLE)
         shares = [read_percent(value) for value in values]
