@@ -192,7 +192,8 @@ def _check_levels(name: str, criterion: Criterion) -> None:
     if None in numbers or len(set(numbers)) < max(2, len(numbers)):
         raise ExportError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
     if any(level.outcome is None for level in criterion.levels or ()):
-        raise ExportError(name, criterion.path, f"a level of `{criterion.id}` does not say what earns it")
+        reason = f"a level of `{criterion.id}` does not say what earns it; write a text for each level"
+        raise ExportError(name, criterion.path, reason)
     worst, best = (criterion.fields or {}).get(SPAN, (LOWEST, HIGHEST))
     if worst > best:
         message = f"lower levels of `{criterion.id}` are better; elsewhere higher ones are"
