@@ -93,6 +93,11 @@ _OTHERS = re.compile(r" \(and [0-9]+ more errors?\)\Z")
 """Matches the number of further errors in one output."""
 
 
+def quote_names(names: Iterable[str], conjunction: str = "and") -> str:
+    """List all names, those that are long cut: "`a`, `b` and `c`"."""
+    return join_words([f"`{shorten(name)}`" for name in names], conjunction)
+
+
 def list_names(names: Collection[str], most: int = 5) -> str:
     """List the first names and the number of others: "`a`, `b` and 3 more"."""
     shown = [f"`{name}`" for name in islice(names, most)]

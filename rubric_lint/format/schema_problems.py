@@ -12,7 +12,7 @@ from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.repairs import number_levels, quote, word_rivals, write_placeholder
 from rubric_lint.format.schema import RubricSchema, SchemaFault, schema_for
 from rubric_lint.format.schema_files import CURRENT
-from rubric_lint.messages import describe, expected_of, join_words, shorten
+from rubric_lint.messages import describe, expected_of, join_words, quote_names, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -115,7 +115,7 @@ def _word_range_keys(bands: Any, place: Path) -> Problem | None:
 def _word_names(levels: Any, place: Path) -> Problem | None:
     """Describe `levels: [none, some, all]`: names without numbers, of which only the author knows the order."""
     if isinstance(levels, dict) and levels and all(read_key(name) is None for name in levels):
-        names = join_words([f"`{shorten(name)}`" for name in levels])
+        names = quote_names(levels)
         return Problem("named-keys", (*place, next(iter(levels))), Part.KEY, {"names": names})
     if not isinstance(levels, list) or len(levels) < 2 or not all(isinstance(name, str) for name in levels):
         return None

@@ -473,8 +473,7 @@ class Draft:
 
     def _list_unmapped(self, view: View) -> list[UnmappedKey]:
         """Return what the table does not read of a rubric and may decide its score, on any scale."""
-        search = UnmappedSearch(view.document, self.shape, view.path, (), ANY_SCALE)
-        return [*search.find_in_criteria(), *search.find_around(range(len(view.path)))]
+        return list(UnmappedSearch(view.document, self.shape, view.path, (), ANY_SCALE).find_all())
 
     def _find_role(self, question: Question, view: View) -> tuple[Role | None, Any]:
         """Return what the key in the place of a question may be, None if nothing suggests it, with its value."""

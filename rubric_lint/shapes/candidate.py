@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from rubric_lint.format.view import View
-from rubric_lint.messages import join_words, shorten
+from rubric_lint.messages import quote_names, shorten
 from rubric_lint.shapes.beside import Beside
 from rubric_lint.shapes.columns import MARKS, Columns, is_answered, look
 from rubric_lint.shapes.places import Group, is_container, is_line, is_named
@@ -215,7 +215,8 @@ class Candidate:
         if not is_named(self.document, "rubric") or self.count == 1 or is_other:
             return False
         path = self.groups[0].path
-        is_main = 4 * self.count >= len(self.document.mappings) and len(path) < 3 and all(map(_is_key, path))
+        is_near_top = len(path) < 3 and all(isinstance(step, str) for step in path)
+        is_main = is_near_top and 4 * self.count >= len(self.document.mappings)
         is_titled = all(group.is_map for group in self.groups) or self.columns.has(Role.ID)
         is_sure = not self.columns.guessed or self.is_declared or self.columns.has(Role.WEIGHT, Role.LEVELS)
         is_said = (self.columns.are_statements and is_sure) or self.columns.has(Role.TEXTS) or self.columns.ladder
@@ -333,22 +334,22 @@ class Candidate:
         names = [name for name in self.left_over.asked if views and name not in in_doubt and name not in known]
         if names:
             document, place = next(pair for pair in self.left_over.inside if pair[1][-1] == names[0])
-            listed = join_words([f"`{shorten(name)}`" for name in names])
+            listed = quote_names(names)
             reason = f"{listed} of the criteria may bear on the score, and nothing says how; {_ADOPT}"
             yield Question(document, place, reason, tuple(names))
 
     def _list_open(self) -> Iterator[Question]:
         document, path = self.document, self.groups[0].path
         for names in self.columns.rivals.values():
-            listed = join_words([f"`{shorten(name)}`" for name in names], "or")
+            listed = quote_names(names, "or")
             reason = f"nothing says which of {listed} is the weight of a criterion; {_ADOPT}"
             yield Question(document, path, reason, names, "weight")
         if self.columns.has(Role.TEXTS):
-            lists = join_words([f"`{shorten(name)}`" for name in self.columns.names(Role.TEXTS)])
+            lists = quote_names(self.columns.names(Role.TEXTS))
             reason = f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
             yield Question(document, path, reason, self.columns.names(Role.TEXTS), "outcome")
         if names := self.columns.ladder:
-            listed = join_words([f"`{shorten(name)}`" for name in names])
+            listed = quote_names(names)
             reason = f"{listed} may be levels, which are read only below one key of each criterion"
             yield Question(document, path, reason, names, "levels")
         for sibling in self.siblings:
@@ -367,10 +368,6 @@ def _leads_to_code(key: str, value: Any) -> bool:
     """Return whether a value names a program, or the folder of what it measures."""
     is_program = isinstance(value, str) and re.search(r"\.(?:py|js|ts|sh|go|rb)(?::|\Z)", value) is not None
     return is_program or (isinstance(value, str) and not SETS["programs"].isdisjoint(split_words(key)))
-
-
-def _is_key(step: str | int) -> bool:
-    return isinstance(step, str)
 
 
 def find_ends(entry: Mapping[str, Any]) -> tuple[int, ...]:

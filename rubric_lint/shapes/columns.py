@@ -17,6 +17,7 @@ from rubric_lint.shapes.scores import (
     adds_up,
     is_amount,
     is_prose,
+    is_statement,
     read_ends,
     read_ends_in_text,
     read_levels,
@@ -133,11 +134,6 @@ def look(entry: Entry, name: str) -> Any:
     for step in name.split("."):
         value = value.get(step) if isinstance(value, dict) else None
     return value
-
-
-def is_statement(value: Any) -> bool:
-    """Return whether a value is a text of three words, or as much in a script without spaces."""
-    return isinstance(value, str) and (len(value.split()) > 2 or (not value.isascii() and len(value) > 4))
 
 
 def _holds_mapping(value: Any) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 
 from rubric_lint.format.criterion import is_number
 from rubric_lint.format.recognition import is_description
-from rubric_lint.shapes.columns import LONGEST_ID, NAMES, Columns, Entry, Parsed, is_statement, read_columns
+from rubric_lint.shapes.columns import LONGEST_ID, NAMES, Columns, Entry, Parsed, read_columns
 from rubric_lint.shapes.roles import Role
-from rubric_lint.shapes.scores import is_prose
+from rubric_lint.shapes.scores import is_prose, is_statement
 from rubric_lint.shapes.shape import Names, list_words, split_words
 from rubric_lint.shapes.vocabulary import FILES, SETS, BesideWords, Containers, Fields, Foreign
 from rubric_lint.text.document import Document

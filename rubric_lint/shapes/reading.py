@@ -222,8 +222,8 @@ class _Reading:
         scales = {ends for ends in self.ends if ends}
         read = self.places | view.sources
         search = UnmappedSearch(self.document, self.shape, self.path, read, scales, is_described=False)
-        found = [*search.find_in_criteria(), *search.find_around(range(len(self.path)))]
-        unmapped = [*(key for key in found if not self._is_read_otherwise(key)), *self.in_levels]
+        found = [key for key in search.find_all() if not self._is_read_otherwise(key)]
+        unmapped = [*found, *self.in_levels]
         for key in unmapped:
             if key.role not in (Role.PASS, Role.VERDICT) or len(scales) != 1 or self.shape.combine == "share":
                 continue

@@ -186,6 +186,11 @@ def is_prose(value: Any) -> bool:
     return isinstance(value, str) and (" " in value.strip() or not value.isascii())
 
 
+def is_statement(value: Any) -> bool:
+    """Return whether a value is a text of three words, or as much in a script without spaces."""
+    return isinstance(value, str) and (len(value.split()) > 2 or (not value.isascii() and len(value) > 4))
+
+
 def adds_up(value: Any) -> bool:
     """Return whether a list has points that repeat, so that it describes no levels, but what adds up."""
     return (

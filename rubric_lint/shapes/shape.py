@@ -115,11 +115,6 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 """What makes the field of a shape of the setting of the same name, where that is not the same."""
 
 
-def as_words(text: str) -> frozenset[str]:
-    """Return the words of a vocabulary that is written as a text."""
-    return frozenset(text.split())
-
-
 @lru_cache(maxsize=1 << 12)  # criteria repeat their keys
 def split_words(key: str) -> frozenset[str]:
     """Return the words of a key: `passMark`, `pass_mark`, `hard-fail`."""

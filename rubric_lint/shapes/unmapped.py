@@ -120,6 +120,11 @@ class UnmappedSearch:
         self.unused = [name.split("/")[1:] for name in shape.unused if name.startswith("/")]
         """The steps of the places that are unused, each a key, an index or `*`."""
 
+    def find_all(self) -> Iterator[UnmappedKey]:
+        """Find what is not read of the criteria and of all that stands around them."""
+        yield from self.find_in_criteria()
+        yield from self.find_around(range(len(self.path)))
+
     # In criteria.
 
     @cached_property

@@ -24,7 +24,7 @@ from rubric_lint.messages import describe, shorten
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.shapes.direction import word_fall
 from rubric_lint.shapes.roles import Role, is_pass_mark, role_of, says_penalty
-from rubric_lint.shapes.scores import Ends, is_amount, read_ends
+from rubric_lint.shapes.scores import Ends, is_amount, is_statement, read_ends
 from rubric_lint.shapes.shape import Shape, split_words
 from rubric_lint.shapes.unmapped import Entry, UnmappedSearch, find_around_in_suite, find_at_top_of_suite
 from rubric_lint.shapes.unmapped_key import UnmappedKey
@@ -320,7 +320,7 @@ def _find_unwanted(view: View, holder: Path, read: Collection[Path]) -> Iterator
     """Find the lists of what an answer must not do: `must_not: [Invents a source]`; single words are for code."""
     for key, value in view.document.value(holder).items():
         place = (*holder, key)
-        if place not in read and _is_unwanted(key) and isinstance(value, list) and any(map(_is_statement, value)):
+        if place not in read and _is_unwanted(key) and isinstance(value, list) and any(map(is_statement, value)):
             yield UnmappedKey(place, Role.NEGATIVE, value, is_around=True)
 
 
@@ -328,10 +328,6 @@ def _is_unwanted(text: str) -> bool:
     """Return whether a word says that an answer is better without something: `must_not`, `forbidden`."""
     words = split_words(text)
     return not words.isdisjoint(SETS["avoided"]) or words.issuperset(("must", "not"))
-
-
-def _is_statement(value: Any) -> bool:
-    return isinstance(value, str) and len(value.split()) > 2
 
 
 def _list_entries(view: View) -> list[Entry]:

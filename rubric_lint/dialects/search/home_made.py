@@ -3,7 +3,7 @@
 They are read where their structure and other signs agree, and only what is wrong in any format is found in them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from rubric_lint.dialects.search.around import BESIDE_OTHERS, MOVE_AWAY
 from rubric_lint.finding import Step
 from rubric_lint.format.view import View
 from rubric_lint.messages import find_near as find_similar
-from rubric_lint.messages import join_words, list_names, shorten
+from rubric_lint.messages import join_words, list_names, quote_names, shorten
 from rubric_lint.rules import RULES
 from rubric_lint.shapes.candidate import Candidate, Sign
 from rubric_lint.shapes.places import is_line
@@ -49,14 +49,15 @@ def read_home(document: Document) -> list[View]:
 
 
 def _read(candidate: Candidate) -> Iterator[View]:
-    """Yield the rubrics of a candidate, with what it leaves open."""
-    shape = candidate.shape
+    """Yield the rubrics of a candidate, with what it leaves open, and with the levels that are not read."""
+    rules = _HOLD_FOR_ANSWERS if candidate.shape.scale == YES_NO else _HOLD
+    questions = (*candidate.open, *candidate.ask_about_others(candidate.views))
+    doubts = tuple((question.place, question.reason) for question in questions)
+    levels = [place for document, place in candidate.left_over.inside if read_levels(document.value(place)) is not None]
     for view in candidate.views:
-        relaxed = _relax(view, _HOLD_FOR_ANSWERS if shape.scale == YES_NO else _HOLD)
-        asked = (*candidate.open, *candidate.ask_about_others(candidate.views))
-        open_questions = tuple((question.place, question.reason) for question in asked)
-        told = replace(relaxed, doubts=(*relaxed.doubts, *open_questions)) if open_questions else relaxed
-        yield _tell_others(told, candidate)
+        relaxed = _relax(view, rules)
+        own = [place for place in levels if place[: len(view.path)] == view.path]
+        yield replace(relaxed, doubts=(*relaxed.doubts, *doubts), unread=(*relaxed.unread, *_word_levels(own)))
 
 
 def _relax(view: View, rules: frozenset[str]) -> View:
@@ -79,14 +80,10 @@ def _relax(view: View, rules: frozenset[str]) -> View:
     return replace(view, dialect=dialect, problems=tuple(problems))
 
 
-def _tell_others(view: View, candidate: Candidate) -> View:
-    """Return a rubric that tells of the levels of its criteria that are not read."""
-    inside = [place for _, place in candidate.left_over.inside if place[: len(view.path)] == view.path]
-    places = [place for place in inside if read_levels(view.document.value(place)) is not None]
-    if not places:
-        return view
-    names = join_words([f"`{shorten(str(place[-1]))}`" for place in places])
-    return replace(view, unread=(*view.unread, (places[0], f"fields of its criteria are not read: {names}")))
+def _word_levels(places: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """Say once that levels of criteria are not read."""
+    if places:
+        yield places[0], f"fields of its criteria are not read: {quote_names(str(place[-1]) for place in places)}"
 
 
 class Near(NamedTuple):
@@ -131,7 +128,7 @@ def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
     """Return why criteria are not read, and the steps to have them read."""
     start = f"`{found.key}` holds" if found.key else "this file holds"
     if names := found.columns.ladder:
-        listed = join_words([f"`{shorten(name)}`" for name in names])
+        listed = quote_names(names)
         reason = f"criteria with levels under keys of their own ({listed}), which no table can describe"
         return f"{start} {reason};", (Step("rewrite", "put them below one key of each, such as `levels`"), _ADOPT)
     levels = found.written.get("levels", ())
@@ -182,7 +179,7 @@ def _word_textless(found: Candidate, start: str) -> tuple[str, tuple[Step, ...]]
         step = "write each as a mapping with a `weight` and a `description`"
         return f"{start} names with numbers, and no texts that say what is judged;", (Step("rewrite", step), _ADOPT)
     if lists:
-        listed = join_words([f"`{shorten(name)}`" for name in lists])
+        listed = quote_names(lists)
         problem = f"{start} criteria whose texts are lists ({listed}), and nothing says how each of them counts;"
     else:
         problem = f"{start} criteria that do not say in words what is judged;"

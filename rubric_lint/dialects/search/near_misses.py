@@ -36,7 +36,7 @@ from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.schema import schema_for, schema_of
 from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.format.view import OF_COURSES, View, is_named_for_judges
-from rubric_lint.messages import describe, find_near, join_words, shorten
+from rubric_lint.messages import describe, find_near, join_words, quote_names, shorten
 from rubric_lint.rules import BY_NAME
 from rubric_lint.shapes.scores import is_prose, read_levels
 from rubric_lint.shapes.vocabulary import Containers
@@ -278,7 +278,7 @@ def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, s
             if name not in known and name not in told and not re.search(patterns, name) and not find_near(name, known):
                 firsts.setdefault(name, (*place, name))
     if firsts:
-        names = join_words([f"`{shorten(name)}`" for name in firsts])
+        names = quote_names(firsts)
         reason = f"fields that {view.dialect.title} does not have are not read: {names}"
         yield next(iter(firsts.values())), Part.KEY, reason, True
 

@@ -19,10 +19,9 @@ from rubric_lint.dialects.tables.cells import (
     is_date,
     to_number,
 )
-from rubric_lint.messages import find_near, join_words, list_names, shorten
-from rubric_lint.shapes.columns import is_statement
+from rubric_lint.messages import find_near, list_names, quote_names, shorten
 from rubric_lint.shapes.roles import is_gate
-from rubric_lint.shapes.scores import is_prose, split_score
+from rubric_lint.shapes.scores import is_prose, is_statement, split_score
 from rubric_lint.shapes.shape import split_words
 from rubric_lint.shapes.vocabulary import SETS, Fields, Headers, LevelWords
 
@@ -356,7 +355,7 @@ class _ColumnReader:
             if near := find_near(cell.text, FIELDS):
                 fault = f"unknown column `{name}`; did you mean `{near[0]}`?"
             elif (self.steps or len(names) > 1) and cell.text.strip() in names:
-                shown = join_words([f"`{shorten(each)}`" for each in names])
+                shown = quote_names(names)
                 fault = f"{shown} may name levels, and nothing says their scores; say them with --map 'level 3={name}'"
             elif split_words(cell.text) & _BEARING or self._are_amounts(cells):
                 fault = f"column `{name}` may bear on the score, and its header does not say how"

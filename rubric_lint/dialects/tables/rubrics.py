@@ -41,8 +41,7 @@ from rubric_lint.dialects.tables.columns import (
 from rubric_lint.format.criterion import HIGHEST, LOWEST
 from rubric_lint.messages import join_words, list_names, shorten
 from rubric_lint.rules.weight import RULE as WEIGHT
-from rubric_lint.shapes.columns import is_statement
-from rubric_lint.shapes.scores import find_other_kind
+from rubric_lint.shapes.scores import find_other_kind, is_statement
 
 Scalar = str | int | Decimal | tuple[int | Decimal, ...]
 
