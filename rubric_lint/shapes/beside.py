@@ -44,8 +44,7 @@ class Beside:
     @property
     def are_cases(self) -> bool:
         """Whether the items are cases: what is asked, and what is expected."""
-        words = SETS
-        return self.foreign_field == "input" or self.foreign_field.partition("_")[0] in words["answers"]
+        return self.foreign_field == "input" or self.foreign_field.partition("_")[0] in SETS["answers"]
 
     @property
     def is_declared(self) -> bool:
@@ -78,9 +77,8 @@ def find_beside(parsed: Parsed, group: Group) -> Beside:
 
 def _find_foreign(mapping: Entry) -> list[str]:
     """Return the keys of a mapping that stand beside what people or programs judge, the surest first."""
-    words = Foreign
-    found = [key for key in mapping if key in words.beside]
-    return found + [key for key in mapping if split_words(key) & words.words]
+    found = [key for key in mapping if key in Foreign.beside]
+    return found + [key for key in mapping if split_words(key) & Foreign.words]
 
 
 def _find_foreign_fields(parsed: Parsed, group: Group) -> Iterator[str]:

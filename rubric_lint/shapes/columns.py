@@ -69,6 +69,10 @@ class Parsed:
             self._levels[id(value)] = read_levels(value)
         return self._levels[id(value)]
 
+    def declares_scale(self, value: Any) -> bool:
+        """Return whether a value declares a scale; one that describes its scores is levels."""
+        return read_ends(value) is not None and self.levels(value) is None
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -177,10 +181,9 @@ def read_columns(parsed: Parsed, outer: Sequence[Entry], *, is_map: bool, parts:
 
 class _ColumnReader:
     def __init__(self, parsed: Parsed, outer: Sequence[Entry], *, is_map: bool, parts: Names) -> None:
-        known = Fields
         self.parsed, self.outer, self.is_map = parsed, outer, is_map
         parts = parts or choose(
-            outer, _find_held(outer, known.parts), lambda each: isinstance(each, list | dict) and len(each) > 1
+            outer, _find_held(outer, Fields.parts), lambda each: isinstance(each, list | dict) and len(each) > 1
         )
         self.entries = with_parts(outer, parts)
         self.judged = [entry for entry in self.entries if entry.keys().isdisjoint(parts)]
@@ -292,11 +295,6 @@ class _ColumnReader:
 
     def _read_scales(self) -> None:
         known = Fields.scale
-
-        def is_scale(value: Any) -> bool:
-            """Return whether a value declares a scale; one that describes its scores is levels."""
-            return read_ends(value) is not None and self.parsed.levels(value) is None
-
         inner = [name for name in self.names(Role.LEVELS) if "." in name]
         if inner:
             holder = inner[0].partition(".")[0]
@@ -305,7 +303,7 @@ class _ColumnReader:
             if found:
                 self.roles[Role.SCALE] = (found[0],)
         like = [key for key in self.keys if split_words(key) & SETS["scales"]]
-        if not inner and not self._take(Role.SCALE, [*known, *like], is_scale):
+        if not inner and not self._take(Role.SCALE, [*known, *like], self.parsed.declares_scale):
             self._take(Role.HIGHEST, known, lambda value: type(value) is int and value > 1)
 
     def names(self, role: Role) -> Names:
@@ -313,9 +311,8 @@ class _ColumnReader:
         return self.roles.get(role, ())
 
     def _read_marks(self) -> None:
-        known = Fields
         taken = self.taken
-        self._take(Role.GATE, known.gate, lambda value: is_amount(value) or isinstance(value, bool))
+        self._take(Role.GATE, Fields.gate, lambda value: is_amount(value) or isinstance(value, bool))
         flags = [
             key
             for key in self.keys
@@ -325,12 +322,12 @@ class _ColumnReader:
         ]
         gates = dict.fromkeys((*self.names(Role.GATE), *flags))
         if gates:  # `blocker: false` turns off the threshold beside it
-            off = [name for name in known.gate if any(entry.get(name) is False for entry in self.entries)]
+            off = [name for name in Fields.gate if any(entry.get(name) is False for entry in self.entries)]
             self.roles[Role.GATE] = tuple(dict.fromkeys((*gates, *off)))
         is_flag = partial(lambda kind, value: type(value) is kind, bool)
         like = [key for key in self.keys if split_words(key) & SETS["penalty_flags"]]
-        self._take(Role.NEGATIVE, [*known.negative, *like], is_flag)
-        self._take(Role.POSITIVE, known.positive, is_flag)
+        self._take(Role.NEGATIVE, [*Fields.negative, *like], is_flag)
+        self._take(Role.POSITIVE, Fields.positive, is_flag)
         if signs := [key for key in self.keys if any(says_penalty(key, entry.get(key)) for entry in self.entries)]:
             self.roles[Role.POLARITY] = tuple(signs)
         self._read_points_off()
@@ -362,20 +359,18 @@ class _ColumnReader:
 
     def _is_asked(self, name: str) -> bool:
         """Return whether a key holds what a case asks, whose answer another key describes."""
-        words = SETS
-        expected = [key for key in self.keys if key.partition("_")[0] in words["answers"]]
-        return name in words["asks"] and any(is_most(self.entries, (key,), is_prose) for key in expected)
+        expected = [key for key in self.keys if key.partition("_")[0] in SETS["answers"]]
+        return name in SETS["asks"] and any(is_most(self.entries, (key,), is_prose) for key in expected)
 
     def _guess_text(self) -> str:
         """Return the key of the longest texts of most criteria, whatever it is called; empty if they have none."""
-        words = SETS
-        apart = self.taken
-        never = words["against"] | words["notes"] | words["apart"]
+        taken = self.taken
+        never = SETS["against"] | SETS["notes"] | SETS["apart"]
         ladder = find_ladder(self.judged)
         lengths: dict[str, int] = {}
         for key in self.keys:
             is_level = key in ladder or _is_numbered(key)
-            if key in apart or key in words["asks"] or split_words(key) & never or is_level:
+            if key in taken or key in SETS["asks"] or split_words(key) & never or is_level:
                 continue
             texts = [entry[key] for entry in self.judged if is_prose(entry.get(key))]
             if 2 * len(texts) > len(self.judged):

@@ -16,7 +16,7 @@ from rubric_lint.shapes.vocabulary import FILES, SETS, BesideWords, Containers, 
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Kind, kind_of
-from rubric_lint.text.tree import parts_of
+from rubric_lint.text.tree import items_of, parts_of
 
 _MOST_MAPPINGS = 2_000
 """A document with more of them is data, unless its name is that of a rubric.
@@ -55,7 +55,12 @@ class Group:
     @property
     def is_strong(self) -> bool:
         """Whether its key is one of the words for criteria alone."""
-        return last_word(self.key) in Containers.strong
+        return is_strong(self.key)
+
+    @property
+    def is_under_criteria(self) -> bool:
+        """Whether a key on the way to it is one of the words for criteria alone."""
+        return is_under_criteria(self.path)
 
     @property
     def is_marked(self) -> bool:
@@ -86,11 +91,7 @@ def is_case(document: Document) -> bool:
     """Return whether a line of a file for judges is a case with criteria of its own, and not what was answered."""
     top = document.data if isinstance(document.data, dict) else {}
     is_asked = not (SETS["asks"] | SETS["tasks"]).isdisjoint(top) and SETS["answered_by"].isdisjoint(top)
-    return is_asked and is_named(document, "judged") and any(map(_is_strong, top))
-
-
-def _is_strong(key: str) -> bool:
-    return last_word(key) in Containers.strong
+    return is_asked and is_named(document, "judged") and any(map(is_strong, top))
 
 
 @lru_cache(maxsize=1 << 12)  # the mappings of a file have the same keys
@@ -100,10 +101,19 @@ def last_word(key: str) -> str:
     return words[-1] if words else ""
 
 
+def is_strong(key: str) -> bool:
+    """Return whether a key is one of the words for criteria alone, or ends with one."""
+    return last_word(key) in Containers.strong
+
+
+def is_under_criteria(path: Path) -> bool:
+    """Return whether a key on a path is one of the words for criteria alone."""
+    return any(isinstance(step, str) and is_strong(step) for step in path)
+
+
 def is_container(key: str) -> bool:
     """Return whether a key is one of the words for containers, or ends with one."""
-    words = Containers
-    return last_word(key) in words.strong or last_word(key) in words.common
+    return last_word(key) in (*Containers.strong, *Containers.common)
 
 
 def may_hold_criteria(document: Document) -> bool:
@@ -145,7 +155,7 @@ def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Pat
     if isinstance(document.data, list) or (is_anywhere and isinstance(document.data, dict)):
         yield (), document.data
     for path, mapping in document.mappings:
-        is_inside = is_anywhere or any(isinstance(step, str) and last_word(step) in Containers.strong for step in path)
+        is_inside = is_anywhere or is_under_criteria(path)
         for key, value in mapping.items():
             is_apart = key in _OF_CRITERIA or key in Foreign.entry or _changes_scores(key)
             is_held = isinstance(value, list | dict) and bool(value) and not is_apart
@@ -160,17 +170,14 @@ _OF_CRITERIA = frozenset({*Fields.parts, *Fields.levels}) - {*Containers.strong,
 @lru_cache(maxsize=1 << 12)  # as above
 def _changes_scores(key: str) -> bool:
     """Return whether a key holds what adds to the score of criteria, or what fails them: penalties, a bonus, gates."""
-    words = SETS
-    return bool(split_words(key) & (words["penalty"] | words["changes"] | words["gate"]))
+    return bool(split_words(key) & (SETS["penalty"] | SETS["changes"] | SETS["gate"]))
 
 
 def _read_items(document: Document, parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, Entry]:
     """Return the mappings of a list or a map by their steps; none of levels, or of what mostly holds something else."""
-    pairs: Iterable[tuple[str | int, Any]]
-    pairs = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
-    items = {step: item for step, item in pairs if isinstance(item, dict)}
-    is_strong = bool(path) and last_word(str(path[-1])) in Containers.strong
-    least = 1 if isinstance(value, list) or is_strong else 2
+    items = {step: item for step, item in items_of(value) if isinstance(item, dict)}
+    is_named_so = bool(path) and is_strong(str(path[-1]))
+    least = 1 if isinstance(value, list) or is_named_so else 2
     if len(items) < max(least, len(value) / 2):
         return {}
     if parsed.levels(value) is not None:
@@ -196,7 +203,7 @@ def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
     is_section = is_inside and len(path) > 2 and path[-3] in Containers.sections
     if not isinstance(value, list) or last in Fields.levels or is_inside != is_section:
         return {}
-    is_known = last in Containers.strong or last in Containers.common
+    is_known = is_container(last)
     is_worth = is_known and all(
         isinstance(each, dict) and {"name", "description"} <= each.keys() and is_number(each.get("points"))
         for each in value
@@ -254,7 +261,7 @@ def find_text_groups(document: Document) -> list[Group]:
         places += [((*path, key), value) for key, value in mapping.items() if isinstance(value, list | dict)]
     found = []
     for path, value in places:
-        pairs = list(enumerate(value) if isinstance(value, list) else value.items())
+        pairs = list(items_of(value))
         if pairs and all(is_prose(text) for _, text in pairs) and not _are_options(document, path):
             found.append(_as_texts(document, path, pairs))
     return found
@@ -324,11 +331,13 @@ def is_for_judges(document: Document) -> bool:
 
 def find_amounts(document: Document) -> list[Group]:
     """Find the maps from names to numbers under a word of containers: names with weights, and no texts."""
-    words = Containers
     found = []
     for path, mapping in document.mappings:
-        is_under = any(isinstance(step, str) and last_word(step) in words.strong for step in path)
-        if is_under and len(mapping) > 1 and all(is_number(value) and value > 0 for value in mapping.values()):
+        if (
+            is_under_criteria(path)
+            and len(mapping) > 1
+            and all(is_number(value) and value > 0 for value in mapping.values())
+        ):
             items: dict[str | int, Entry] = {name: {"weight": value} for name, value in mapping.items()}
             found.append(Group(document, path, items, Columns([*items.values()], {Role.WEIGHT: ("weight",)})))
     return found
@@ -342,7 +351,7 @@ def find_names(document: Document, parsed: Parsed) -> list[Group]:
         is_gated = any(isinstance(value, list) and split_words(key) & SETS["gate"] for key, value in mapping.items())
         for key, value in mapping.items():
             names = _list_names(value)
-            is_named = last_word(key) in Containers.strong or (is_gated and last_word(key) in Containers.common)
+            is_named = is_strong(key) or (is_gated and last_word(key) in Containers.common)
             are_names = is_named and len(names) > 1 and all(names) and known.isdisjoint(names)
             parts = value if isinstance(value, list) else []
             pairs = [pair for part in parts if isinstance(part, dict) for pair in part.items()]

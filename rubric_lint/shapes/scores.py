@@ -261,9 +261,8 @@ def _read_scored(value: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Le
 
 def _read_named(value: Sequence[Mapping[str, Any]]) -> Levels | None:
     """Read levels that are mappings with a name in the place of a score."""
-    words = LevelWords
-    named = [next((each[name] for name in words.named if isinstance(each.get(name), str)), "") for each in value]
-    told = [next((each[name] for name in words.text if is_prose(each.get(name))), "") for each in value]
+    named = [next((each[name] for name in LevelWords.named if isinstance(each.get(name), str)), "") for each in value]
+    told = [next((each[name] for name in LevelWords.text if is_prose(each.get(name))), "") for each in value]
     if not all(named) or not all(told) or not _are_ladder(named):
         return None
     return Levels(tuple(Level(None, name, text) for name, text in zip(named, told, strict=True)))

@@ -162,12 +162,7 @@ class TableWriter:
     def _find_scale(self, beside: Mapping[Role, tuple[Path, Any]]) -> Any:
         """Return what says the scale: a key of the criteria, a place in the file, their texts, or the user."""
         columns = self.columns
-        known = Fields.scale
-
-        def is_scale(value: Any) -> bool:
-            return read_ends(value) is not None and self.parsed.levels(value) is None
-
-        own = columns.names(Role.SCALE) or choose(self.entries, known, is_scale)
+        own = columns.names(Role.SCALE) or choose(self.entries, Fields.scale, self.parsed.declares_scale)
         if own and Role.SCALE in beside and not all(look(entry, own[0]) is not None for entry in self.entries):
             return [own[0], pointer(beside[Role.SCALE][0])]
         if columns.has(Role.SCALE):

@@ -26,6 +26,7 @@ from rubric_lint.shapes.places import (
     is_line,
     is_named,
     is_of_other_tool,
+    is_strong,
     last_word,
 )
 from rubric_lint.shapes.roles import Role
@@ -117,10 +118,10 @@ def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], 
         marked = [
             group
             for group in marked
-            if not group.path or group.columns.has(Role.LEVELS) or _has_name(group) or is_container(group.key)
+            if not group.path or group.columns.has(Role.LEVELS) or group.is_under_criteria or is_container(group.key)
         ]
         return marked or named or _choose_texts(document, parsed, is_asked=is_asked)
-    marked = [group for group in marked if _has_name(group)] or marked
+    marked = [group for group in marked if group.is_under_criteria] or marked
     texts = [] if marked or named else _choose_texts(document, parsed, is_asked=is_asked)
     chosen = marked or named or _find_around(groups, texts) or texts
     return chosen or groups or find_amounts(document)[:1] or find_names(document, parsed)
@@ -130,11 +131,6 @@ def _find_around(groups: Sequence[Group], texts: Sequence[Group]) -> list[Group]
     """Return the groups one of whose items holds texts with no name of criteria: they are those of the item."""
     paths = [group.path for group in texts if not group.is_strong]
     return [group for group in groups if any(group.path == path[: len(group.path)] for path in paths)]
-
-
-def _has_name(group: Group) -> bool:
-    """Return whether a key on the way to a group is one of the words for criteria."""
-    return any(isinstance(step, str) and last_word(step) in Containers.strong for step in group.path)
 
 
 def _is_in_level(path: Path) -> bool:
@@ -160,8 +156,7 @@ def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list
     known = [group for group in every if group.is_strong]
     if known or not is_judged:
         return known if any(len(group.items) > 1 for group in known) else []
-    words = BesideWords
-    beside = {*words.scale, *words.passes}
+    beside = {*BesideWords.scale, *BesideWords.passes}
     long = [group for group in every if len(group.items) > 2]
     marked = [group for group in long if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
     if marked:
@@ -215,7 +210,7 @@ def find_siblings(
 
 def is_like_criteria(key: str, value: Any) -> bool:
     """Return whether a value holds criteria by its key and by what is in it, and no levels."""
-    return last_word(key) in Containers.strong and read_levels(value) is None and _holds_criteria(value)
+    return is_strong(key) and read_levels(value) is None and _holds_criteria(value)
 
 
 def _holds_criteria(value: Any) -> bool:
@@ -286,8 +281,8 @@ class _Builder:
         are_alike = columns.has(Role.LEVELS) and len(group.items) == len(group.document.value(group.path))
         is_whole = not group.path and (is_list or are_alike)
         is_file = is_whole and is_named(group.document, "own")
-        are_parts = any(last_word(name) in Containers.strong for name in columns.names(Role.PARTS))
-        if is_file or are_parts or _has_name(group):
+        are_parts = any(map(is_strong, columns.names(Role.PARTS)))
+        if is_file or are_parts or group.is_under_criteria:
             yield Sign.NAME
         last = group.path[-1] if group.path else 0
         is_common = isinstance(last, int) or last_word(last) in Containers.common

@@ -19,7 +19,7 @@ from rubric_lint.shapes.unmapped_key import UnmappedKey
 from rubric_lint.shapes.vocabulary import SETS, Containers
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
-from rubric_lint.text.tree import parts_of
+from rubric_lint.text.tree import items_of, parts_of
 
 Entry = tuple[Path, Mapping[str, Any]]
 
@@ -429,8 +429,7 @@ class UnmappedSearch:
 
 def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[Entry]:
     """Yield the criteria of a list or a map, each followed by its parts."""
-    pairs = holder.items() if isinstance(holder, dict) else enumerate(holder if isinstance(holder, list) else ())
-    for step, entry in pairs:
+    for step, entry in items_of(holder):
         if isinstance(entry, dict):
             yield (*path, step), entry
             for name in parts:

@@ -347,6 +347,13 @@ def parts_of(value: Any) -> Collection[Any]:
     return value if isinstance(value, list) else ()
 
 
+def items_of(value: Any) -> Iterable[tuple[str | int, Any]]:
+    """Return the parts of a mapping or a list, each with its key or its index; of any other value, none."""
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value if isinstance(value, list) else ())
+
+
 def walk_mappings(
     root: Any, without: Container[tuple[str | int, ...]] = (), *, is_backward: bool = False
 ) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
