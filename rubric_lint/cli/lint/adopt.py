@@ -141,13 +141,8 @@ class _Adoption:
         drafts = self.draft(())
         if not drafts:
             return self._stop()
-        before = self.find_faults(drafts)
-        try:
-            drafts = self.draft(answers)
-        except AnswerError as fault:
-            raise click.UsageError(str(fault)) from None
-        if new := self._find_new_faults(before, drafts):
-            raise click.UsageError(new)
+        if answers:
+            drafts = self._answer(drafts, answers)
         while asked := next(((draft, draft.questions[0]) for draft in drafts if draft.questions), None):
             ways = self._try_ways(drafts, answers, *asked)
             if not _is_terminal() or STDIN in self.given.files:
@@ -162,6 +157,17 @@ class _Adoption:
             if wrong := next((wrong for _, wrong in find_contradictions(draft.table)), ""):
                 return self._refuse(draft, wrong)
         return self._write(drafts)
+
+    def _answer(self, drafts: Sequence[Draft], answers: tuple[Answer, ...]) -> list[Draft]:
+        """Return the tables with the answers of the user; raise UsageError if one fits no file or makes it faulty."""
+        before = self.find_faults(drafts)
+        try:
+            answered = self.draft(answers)
+        except AnswerError as fault:
+            raise click.UsageError(str(fault)) from None
+        if new := self._find_new_faults(before, answered):
+            raise click.UsageError(new)
+        return answered
 
     def _stop(self) -> int:
         complain("nothing was written")
