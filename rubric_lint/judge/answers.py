@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import find_near, list_names, point_to_known
-from rubric_lint.outputs.decoding import OutputError, decode
+from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
 from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.scoring.grading import ScoringRubric
@@ -204,9 +204,9 @@ def check_answers(
     """
     faults: list[str] = []
     seen: dict[str, tuple[int, JudgedCase]] = {}
-    for number, entry in read_entries(chunks):
+    for number, content in read_entries(chunks):
         try:
-            answer = _read_answer(entry, rubrics, fields, taken)
+            answer = _read_answer(content, rubrics, fields, taken)
         except OutputError as fault:
             where = f"{fault.path}: " if fault.path else ""
             faults.append(f"line {number}: {where}{fault.message}")
@@ -228,24 +228,14 @@ def read_answers(
     chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric], fields: Fields = _FIELDS
 ) -> Iterator[Answer]:
     """Yield the answers, one by one, from bytes that `check_answers` accepted."""
-    for _, entry in read_entries(chunks):
-        yield _read_answer(entry, rubrics, fields, frozenset())
+    for _, content in read_entries(chunks):
+        yield _read_answer(content, rubrics, fields, frozenset())
 
 
 def _read_answer(
-    entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric], fields: Fields, taken: frozenset[str]
+    content: Content, rubrics: Mapping[str, ScoringRubric], fields: Fields, taken: frozenset[str]
 ) -> Answer:
-    if isinstance(entry, OutputError):
-        raise entry
-    try:
-        text = entry.decode().strip()
-    except UnicodeDecodeError as fault:
-        raise OutputError(f"is not UTF-8 at byte {fault.start + 1}") from None
-    given, end = decode(text)
-    if end < len(text):
-        raise OutputError(f"unexpected text after the JSON value, at column {end + 1}; expected one answer per line")
-    if not isinstance(given, dict):
-        raise OutputError(f'is not an object; expected {{"{fields.id}": ..., "{fields.answer}": ...}}')
+    given = decode_entry(content, f'such as {{"{fields.id}": ..., "{fields.answer}": ...}}')
     record = fields.rename(given)
     key = record.get("id")
     if not isinstance(key, str | int) or isinstance(key, bool):

@@ -1,15 +1,13 @@
 """Give the fields of records the names that scoring reads, as `--map FIELD=COLUMN` says."""
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from json.encoder import encode_basestring_ascii as quote
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.messages import find_near, list_names
-from rubric_lint.outputs.blocks import Block, Entry, InputError, join_entries
-from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.text.path import split_pointer
+from rubric_lint.outputs.decoding import OutputError, decode, decode_entry
+from rubric_lint.outputs.entries import Entry, InputError
+from rubric_lint.text.path import pointer, split_pointer
 
 RESERVED = frozenset({
     *("rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"),
@@ -34,10 +32,6 @@ FIELDS = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
 
 _OPTIONAL = frozenset({*SHOWN, "judge", "rubric_hash"})
 _OF_LABELS = frozenset({"id", "rubric", "rater", "chosen"})
-_DECODER = json.JSONDecoder()
-_BLANK = " \t\r\n"
-_Object = dict[str, str]
-
 
 CRITERION = "criteria."
 """What the name of a column may begin with to say that it is a criterion, as in our own tables of results."""
@@ -48,6 +42,10 @@ def fold_column(name: str) -> str:
     name = name.strip()
     bare = name.rpartition("[")[0].rstrip() if name.endswith("]") else ""
     return (bare or name).removeprefix(CRITERION).casefold()
+
+
+MISSING = object()
+"""Stands for what a record does not have."""
 
 
 class MappingError(ValueError):
@@ -117,7 +115,7 @@ class Wanted(NamedTuple):
         return frozenset(name for name in names if fold_column(name) in self.judgements)
 
 
-def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted) -> tuple[list[str], _Object]:
+def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted) -> tuple[list[str], dict[str, str]]:
     """Return the names that the columns of a table have as fields, and what is left to map in each row.
 
     Raises:
@@ -182,41 +180,57 @@ def _list(header: Collection[str]) -> str:
     return f"there {'is' if len(header) == 1 else 'are'} {list_names(header)}" if header else "there is none"
 
 
-def map_blocks(blocks: Iterable[Block], mapping: Mapping[str, str], *, is_shared: bool = False) -> Iterator[Block]:
-    """Yield records with the names of a mapping, which may be empty; of a shared one, those that they have."""
-    if not mapping:
-        yield from blocks
-        return
-    for block in blocks:
-        yield from join_entries(_rename(line, text, mapping, is_shared=is_shared) for line, text in block.split())
+def map_entries(entries: Iterable[Entry], mapping: Mapping[str, str], *, is_shared: bool = False) -> Iterator[Entry]:
+    """Yield records with the names of a mapping; of a shared one, those that they have."""
+    for line, content in entries:
+        try:
+            record = decode_entry(content)
+        except OutputError as fault:
+            fault.path = _rename_place(fault.path, mapping)
+            fault.record = _rename_known(fault.record, mapping)
+            yield line, fault
+            continue
+        try:
+            yield line, _rename(record, _narrow(mapping, record) if is_shared else mapping)
+        except OutputError as fault:
+            fault.record = _rename_known(record, mapping)
+            yield line, fault
 
 
-def _rename(line: int, text: bytes | OutputError, mapping: Mapping[str, str], *, is_shared: bool) -> Entry:
-    if isinstance(text, OutputError):
-        return line, text
-    try:
-        record = _split_object(text.decode().strip(_BLANK))
-    except ValueError:  # the scorer says what is wrong with it
-        return line, text
-    if is_shared:
-        mapping = {
-            field: column
-            for field, column in mapping.items()
-            if column in record or _look_up(record, column) is not None
-        }
-    try:
-        renamed = _rename_fields(record, mapping)
-    except OutputError as fault:
-        return line, fault
-    return line, ("{" + ", ".join([f"{quote(name)}: {value}" for name, value in renamed.items()]) + "}").encode()
-
-
-def _rename_fields(record: _Object, mapping: Mapping[str, str]) -> _Object:
-    """Return the record with the names of a mapping; a field that was renamed loses its old name."""
-    found: _Object = {}
+def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
+    """Return a JSON Pointer into a record with the name of the field that its first steps lead to, if any."""
     for field, column in mapping.items():
-        value = record.get(column) if column in record else _look_up(record, column)
-        if value is not None:
+        place = pointer(tuple(_find_steps(column) or [column]))
+        if f"{path}/".startswith(f"{place}/"):
+            return pointer((field,)) + path.removeprefix(place)
+    return path
+
+
+def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the fields of an invalid record under the names of a mapping, as far as it has them."""
+    known = _narrow(mapping, record)
+    others = {name: value for name, value in record.items() if name not in mapping or name in known.values()}
+    try:
+        return _rename(others, known)
+    except OutputError:
+        return {}
+
+
+def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the part of a mapping for which a record has a value."""
+    return {field: column for field, column in mapping.items() if _look_up(record, column) is not MISSING}
+
+
+def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
+    """Return the record with the names of a mapping; a field that was renamed loses its old name.
+
+    Raises:
+        OutputError: if it lacks a field that is needed, or has one of a name that the mapping gives to another.
+    """
+    found: dict[str, Any] = {}
+    for field, column in mapping.items():
+        value = _look_up(record, column)
+        if value is not MISSING:
             found[field] = value
         elif field not in _OPTIONAL:
             near = find_near(column, record)
@@ -240,60 +254,29 @@ def _find_steps(column: str) -> list[str] | None:
     return column.split(".") if "." in column else None
 
 
-def _look_up(record: _Object, column: str) -> str | None:
-    """Return the JSON at a place inside a record, or None; a string with JSON in it, as in a cell, is entered too."""
-    steps = _find_steps(column) or []
-    value = record.get(steps[0]) if steps else None
-    for step in steps[1:]:
-        if value is None:
-            return None
-        if value.startswith('"'):
-            value = json.loads(value).strip(_BLANK)
-        try:
-            if value.startswith("["):
-                items = json.loads(value)
-                value = json.dumps(items[int(step)]) if step.isdigit() and int(step) < len(items) else None
-            else:
-                value = _split_object(value).get(step)
-        except ValueError:
-            return None
+def _look_up(record: Mapping[str, Any], column: str) -> Any:
+    """Return the value of a field or at a place inside one; a string with JSON, as in a cell, is entered."""
+    if column in record:
+        return record[column]
+    steps = _find_steps(column)
+    value: Any = record if steps else MISSING
+    for step in steps or ():
+        if isinstance(value, str):
+            value = _decode(value)
+        if isinstance(value, Mapping):
+            value = value.get(step, MISSING)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return MISSING
     return value
 
 
-def _split_object(text: str) -> _Object:
-    """Return the fields of a JSON object as written; raise ValueError if it is none, or has a key twice."""
-    found: _Object = {}
-    at = _skip(text, 1)
-    if not text.startswith("{"):
-        raise ValueError
-    if text.startswith("}", at):
-        return found
-    while True:
-        key, end = _decode(text, at)
-        at = _skip(text, end)
-        if not isinstance(key, str) or key in found or not text.startswith(":", at):
-            raise ValueError
-        start = _skip(text, at + 1)
-        _, end = _decode(text, start)
-        found[key] = text[start:end]
-        at = _skip(text, end)
-        if text.startswith("}", at):
-            if _skip(text, at + 1) < len(text):
-                raise ValueError
-            return found
-        if not text.startswith(",", at):
-            raise ValueError
-        at = _skip(text, at + 1)
-
-
-def _decode(text: str, at: int) -> tuple[object, int]:
+def _decode(text: str) -> Any:
+    """Return the JSON of a text; None if it is none."""
+    body = text.strip()
     try:
-        return _DECODER.raw_decode(text, at)
-    except RecursionError:
-        raise ValueError from None
-
-
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _BLANK:
-        at += 1
-    return at
+        value, end = decode(body)
+    except OutputError:
+        return None
+    return value if end == len(body) else None

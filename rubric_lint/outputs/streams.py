@@ -6,20 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
-from rubric_lint.outputs.blocks import (
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.entries import (
     BLANK,
     CHUNK,
     LIMIT,
-    Block,
     Entry,
     InputError,
     SkippedSheet,
-    convert_blocks,
+    convert_entries,
     read_first,
     read_json,
 )
-from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.mapping import Wanted, map_blocks
+from rubric_lint.outputs.mapping import Wanted, map_entries
 from rubric_lint.outputs.text_tables import find_dialect, read_table
 from rubric_lint.suggest import word_need
 
@@ -200,24 +199,15 @@ PLAIN = Asked()
 
 
 def read_entries(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry]:
-    """Yield the entries of a stream: JSON, JSON Lines, a table, or results of a batch."""
-    for block in read_blocks(chunks, asked):
-        yield from block.split()
-
-
-def read_blocks(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Block]:
-    """Yield the same entries in blocks: of JSON Lines, all that each chunk completes.
-
-    What `read_stream` raises an error for is one entry with an error.
-    """
+    """Yield the entries of a stream as `read_stream`; what that raises an error for is one entry with an error."""
     try:
         yield from read_stream(chunks, asked)
     except InputError as fault:
-        yield Block(1, OutputError(str(fault)))
+        yield 1, OutputError(str(fault))
 
 
-def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Block]:
-    """Yield the same blocks.
+def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry]:
+    """Yield the entries of a stream: JSON, JSON Lines, a table, or results of a batch.
 
     A stream of another kind is one entry, an error that names it. If a packed stream is cut off, so is the last entry.
 
@@ -233,7 +223,7 @@ def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Block
             content = Unpacked(chain([head], source), kind)
             yield from read_stream(content, asked._replace(file=None))
             if content.fault:
-                yield Block(content.lines + 1, content.fault)
+                yield content.lines + 1, content.fault
             return
     if head.startswith(PARQUET):
         from rubric_lint.outputs.parquet import read_parquet  # noqa: PLC0415  (loads pyarrow)
@@ -257,26 +247,28 @@ def _refuse_results(called: str, asked: Asked) -> None:
         )
 
 
-def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[Block]:
+def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[Entry]:
     while head.lstrip(BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
         head += more
     if kind := name_other(head):
-        yield Block(1, OutputError(f"this is {kind}; {EXPECTED}"))
+        yield 1, OutputError(f"this is {kind}; {EXPECTED}")
         return
     chunks = chain([head], source)
     if dialect := find_dialect(head, asked.mapping.values(), asked.name, asked.wanted.judgements):
         _refuse_results(dialect.called, asked)
         yield from read_table(chunks, dialect, asked.mapping, asked.wanted)
         return
-    blocks = read_json(head, chunks)
+    entries = read_json(head, chunks)
     if b'"custom_id"' in head:
         from rubric_lint.outputs.reply import convert_result, is_batch_result  # noqa: PLC0415  (few are)
 
         if is_batch_result(read_first(head)):
-            blocks = convert_blocks(blocks, convert_result)
+            entries = convert_entries(entries, convert_result)
     if b'"execution_status"' in head:
         from rubric_lint.outputs.agentv_runs import convert_test, is_agentv_run  # noqa: PLC0415  (few are)
 
         if is_agentv_run(read_first(head)):
-            blocks = convert_blocks(blocks, convert_test)
-    yield from map_blocks(blocks, asked.mapping, is_shared=asked.wanted.is_shared)
+            entries = convert_entries(entries, convert_test)
+    if asked.mapping:
+        entries = map_entries(entries, asked.mapping, is_shared=asked.wanted.is_shared)
+    yield from entries

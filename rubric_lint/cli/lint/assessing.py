@@ -44,8 +44,8 @@ from rubric_lint.judge.answers import AnswersError, Fields, check_answers
 from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
-from rubric_lint.outputs.blocks import CHUNK
-from rubric_lint.outputs.decoding import OutputError, decode_entry
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.entries import CHUNK
 from rubric_lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.project.settings import SettingsFinder, shorten
@@ -229,11 +229,11 @@ class _AmongAnswers(RecordCache):
         for name, every in file.lines.items():
             kept = lines.setdefault(name, [])
             for line in every:
-                given = decode_entry(line.text).get("id") if line.text else None
-                if line.agentv or given is None or name_key(make_id_key(given)) in self._ids:
+                given = line.record.get("id")
+                if "agentv" in line.record or given is None or name_key(make_id_key(given)) in self._ids:
                     kept.append(line)
                 else:
-                    others.append((name, f"{file.path}:{line.number} ({name_key(make_id_key(given))})"))
+                    others.append((name, f"{file.path}:{line.line} ({name_key(make_id_key(given))})"))
         for name, place in others:
             self.left_out.setdefault(name, LeftOut("ANSWERS has no answer with the id of the result")).add(place)
         return replace(file, lines=lines)
@@ -271,7 +271,7 @@ def _decode_records(name: str, fields: Fields) -> Iterator[dict[str, Any]]:
 def _decode(file: RecordFile, fields: Fields) -> Iterator[dict[str, Any]]:
     for line in chain.from_iterable(file.lines.values()):
         with suppress(OutputError):
-            yield fields.rename(decode_entry(line.text))
+            yield fields.rename(line.record)
 
 
 def refuse_other_texts(answers: str, fields: Fields, results: Sequence[str]) -> None:
@@ -458,8 +458,8 @@ def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str
         return (str(beside),)
     file = read_records(answers)
     # `checks` without `output` cannot be read, and the page says so, as `score` does.
-    fields = (b'"output', b'"checks"')
-    has_outputs = any(field in lines[0].text for lines in file.lines.values() for field in fields) or any(
+    fields = {"output", "outputs", "checks"}
+    has_outputs = any(not fields.isdisjoint(lines[0].record) for lines in file.lines.values()) or any(
         is_judged(record, rubric) for record in _decode(file, given.fields) for rubric in rubrics
     )
     return (answers,) if has_outputs else ()

@@ -27,7 +27,7 @@ from rubric_lint.cli.options import STDIN, Given, load_given, require_rubric
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, open_report, wants_color
 from rubric_lint.cli.test.test import find_tests
 from rubric_lint.finding import Finding, Result
-from rubric_lint.outputs.blocks import CHUNK
+from rubric_lint.outputs.entries import CHUNK
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.project.files import File, find
 from rubric_lint.project.opening import open_stream

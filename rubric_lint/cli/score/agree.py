@@ -107,7 +107,7 @@ def read_chunks(name: str) -> Iterator[bytes]:
         OSError: if it cannot be read.
         ValueError: if stdin is closed.
     """
-    from rubric_lint.outputs.blocks import CHUNK  # noqa: PLC0415
+    from rubric_lint.outputs.entries import CHUNK  # noqa: PLC0415
 
     if name == STDIN and sys.stdin is None:
         raise ValueError("stdin is closed")

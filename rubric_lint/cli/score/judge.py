@@ -16,7 +16,7 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import JUDGING, STDIN, Given, command, repeat_command, require_file_name
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import load
-from rubric_lint.messages import Causes, UserError, join_words, list_names
+from rubric_lint.messages import UserError, join_words, list_names
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import Progress, complain
@@ -241,20 +241,18 @@ def _prepare(
 
 def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], given: Given) -> None:
     """Print what the results score, and the commands that ask again for invalid ones and show more."""
-    from rubric_lint.report.scores import count_errors  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
 
     name = str(output)
     progress = Progress(sys.stderr, "scoring", "answers")
-    causes = Causes()
-    scoring = Scoring(rubrics, lambda each: count_errors(each, causes), progress)
+    scoring = Scoring(rubrics, lambda _: None, progress)
     with open_stream(name) as results:
         scoring.run(name, results)
     progress.clear()
     if scoring.totals.outputs:
         click.echo(f"{visible(name)}: {scoring.totals}", err=True)
-        if causes.counts:
-            click.echo(visible(f"invalid: {causes.word()}"), err=True)
+        if scoring.totals.invalid:
+            click.echo(visible(f"invalid: {scoring.causes.word()}"), err=True)
             click.echo(f"To ask again: {_suggest_again(given, name)}", err=True)
         command = suggest("score", given.rubric, name, format="table", **given.settings)
         click.echo(f"Next: {command}", err=True)

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,12 +14,12 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, open_page, repeat_command, require_file_name
 from rubric_lint.cli.output import make_style
-from rubric_lint.messages import Causes, UserError, to_data
-from rubric_lint.outputs.blocks import InputError
+from rubric_lint.messages import UserError, to_data
+from rubric_lint.outputs.entries import InputError
 from rubric_lint.outputs.verdict import Reading
 from rubric_lint.project.opening import open_stream
 from rubric_lint.project.writing import PartFile, WriteError, naming
-from rubric_lint.report.scores import FORMS, Lines, check_name, count_errors, open_results
+from rubric_lint.report.scores import FORMS, Lines, check_name, open_results
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
@@ -94,7 +93,7 @@ def score_files(
     ):
         code = _score_streams(scoring, outputs, progress)
         decided = [*limits.decide(scoring.totals, other)] if limits else []
-        parts = to_data({"comparison": other, "limits": decided})
+        parts = to_data({"comparison": other, "limits": decided, "invalid": scoring.causes})
         more = {name: part for name, part in parts.items() if part}
         writer.end(scoring.totals, more)
         if other and (form == "table" or not given.quiet):
@@ -105,7 +104,7 @@ def score_files(
         for warning in (*scoring.warnings(), *theirs):
             complain(warning)
         if code is not Exit.INTERRUPTED and form != "table" and not given.quiet:
-            causes = [f"invalid: {writer.causes.word()}"] if writer.causes.counts else []
+            causes = [f"invalid: {scoring.causes.word()}"] if scoring.totals.invalid else []
             for line in (*causes, *scoring.totals.reading.word(), str(scoring.totals)):
                 complain(line)
         if page and file and extras:
@@ -215,8 +214,6 @@ class ResultOutput:
         """Open the file; raise click.UsageError when it cannot be written, or is one of the files `read`."""
         if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
-        self.causes = Causes()
-        self._count = partial(count_errors, causes=self.causes)
         try:
             self._file = PartFile(name)
         except WriteError as fault:
@@ -226,7 +223,6 @@ class ResultOutput:
 
     def add(self, results: list[str]) -> None:
         """Write some results, each a line of JSON."""
-        self._count(results)
         with naming(self._file.name):
             self._writer.add(results)
 
@@ -362,7 +358,8 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
         raise UserError(str(fault)) from None
     totals, judged_otherwise = score_files(given.outputs, given.mapping, score, Path(given.output))
     form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
-    FORMS[form](write_all, make_style()).end(totals, {})
+    more: dict[str, Any] = {"invalid": []} if totals.invalid else {}
+    FORMS[form](write_all, make_style()).end(totals, more)
     if judged_otherwise:
         complain(warn_of_other_rubric(judged_otherwise))
     if form != "table" and not given.quiet:
