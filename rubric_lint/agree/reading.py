@@ -273,8 +273,12 @@ class Reader:
         any_version: bool = False,
         label_scales: Scales = MappingProxyType({}),
         among: Collection[Key] = (),
+        columns: Collection[str] = (),
     ) -> None:
-        """Read for these rubrics; if answers are known by their ids `among`, a label of none of them is left out."""
+        """Read for these rubrics; if answers are known by their ids `among`, a label of none of them is left out.
+
+        `columns` are those to which a mapping gives a meaning; they do not group answers.
+        """
         self._among = frozenset(map(name_key, among))
         self.invalid: list[Invalid] = []
         self.passed_over = ReadingTotals()
@@ -282,7 +286,9 @@ class Reader:
         self._about: dict[str, dict[Key, About]] = {name: {} for name in rubrics}
         self._failed: dict[str, dict[Source, dict[Key, Outputs]]] = {}
         known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
-        self._known = frozenset(known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning"})
+        self._known = frozenset(
+            known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning", *columns}
+        )
         self._rubrics = rubrics
         self._scorer = Scorer(rubrics, reading)
         self._any_version = any_version

@@ -31,6 +31,7 @@ FIELDS = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
 """The fields of a record that have a meaning."""
 
 _OPTIONAL = frozenset({*SHOWN, "judge", "rubric_hash"})
+_JUDGED = frozenset({"verdict", "label", "score"})
 _OF_LABELS = frozenset({"id", "rubric", "rater", "chosen"})
 
 CRITERION = "criteria."
@@ -52,6 +53,18 @@ class MappingError(ValueError):
     """A mapping that cannot be used, and why."""
 
 
+JUDGE, HUMAN = "judge", "human"
+"""What a field may begin with, before a dot, to be that of one side alone: of results, or of labels."""
+
+_SIDES = (JUDGE, HUMAN)
+
+
+def _split_side(field: str) -> tuple[str, str]:
+    """Return the side that a field is of, empty for both, and the name of the field."""
+    side, mark, name = field.partition(".")
+    return (side, name) if mark and side in _SIDES else ("", field)
+
+
 def read_mapping(options: Collection[str]) -> dict[str, str]:
     """Return for each field the column that it has in the files, from texts `FIELD=COLUMN`.
 
@@ -61,16 +74,32 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for option in options:
         field, mark, column = option.partition("=")
-        if not mark or not field or not column:
+        side, name = _split_side(field)
+        if not mark or not name or not column:
             raise MappingError(f"{option!r} is not FIELD=COLUMN, such as output=response")
         if field in found:
             raise MappingError(f"the field `{field}` has two columns, `{found[field]}` and `{column}`")
-        if field in COVERING:
+        if not side and name in COVERING:
             raise MappingError(f"the field `{field}` would overwrite that of the result; choose another name")
-        if field not in FIELDS and (near := find_near(field, FIELDS)):
+        if name not in (*FIELDS, *COVERING) and (near := find_near(name, FIELDS)):
             raise MappingError(f"unknown field `{field}`; did you mean `{near[0]}`?")
         found[field] = column
     return found
+
+
+def of_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
+    """Return the part of a mapping that is of results or of labels, or is of both."""
+    found = {field: column for field, column in mapping.items() if not _split_side(field)[0]}
+    for field, column in mapping.items():
+        of, name = _split_side(field)
+        if of == side:
+            found[name] = column
+    return found
+
+
+def has_side(mapping: Collection[str], side: str) -> bool:
+    """Return whether a mapping has a field of results, or of labels, alone."""
+    return any(_split_side(field)[0] == side for field in mapping)
 
 
 def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
@@ -82,7 +111,8 @@ def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
     known = dict.fromkeys((*FIELDS, *sorted(_OF_LABELS - {*FIELDS}), *criteria))
     folded = {fold_column(each) for each in known}
     for field in mapping:
-        if fold_column(field) not in folded:
+        side, name = _split_side(field)
+        if fold_column(name) not in folded and not (side and name in _JUDGED):
             raise MappingError(f"unknown field `{field}`; the fields are {list_names(known, len(known))}")
 
 
@@ -200,7 +230,7 @@ def map_entries(entries: Iterable[Entry], mapping: Mapping[str, str], *, is_shar
 def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
     """Return a JSON Pointer into a record with the name of the field that its first steps lead to, if any."""
     for field, column in mapping.items():
-        place = pointer(tuple(_find_steps(column) or [column]))
+        place = pointer_of(column)
         if f"{path}/".startswith(f"{place}/"):
             return pointer((field,)) + path.removeprefix(place)
     return path
@@ -233,9 +263,7 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
         if value is not MISSING:
             found[field] = value
         elif field not in _OPTIONAL:
-            near = find_near(column, record)
-            known = f"did you mean `{near[0]}`?" if near else f"found: {', '.join([*record][:6])}"
-            raise OutputError(f"no `{column}` in this record (--map {field}={column}); {known}")
+            raise OutputError(word_missing(field, column, record))
     moved = {column for column in mapping.values() if column in record}
     kept = {name: value for name, value in record.items() if name not in moved}
     for name in mapping:
@@ -245,6 +273,18 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
                 f"with --map NAME={name}"
             )
     return {**found, **kept}
+
+
+def pointer_of(column: str) -> str:
+    """Return the JSON Pointer to a column, or to a place inside one."""
+    return pointer(tuple(_find_steps(column) or [column]))
+
+
+def word_missing(field: str, column: str, record: Mapping[str, Any]) -> str:
+    """Return the message for a record without the column of a field."""
+    near = find_near(column, record)
+    known = f"did you mean `{near[0]}`?" if near else f"found: {', '.join([*record][:6])}"
+    return f"no `{column}` in this record (--map {field}={column}); {known}"
 
 
 def _find_steps(column: str) -> list[str] | None:

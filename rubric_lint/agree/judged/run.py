@@ -26,7 +26,7 @@ from rubric_lint.lint.engine import Found, examine
 from rubric_lint.outputs.agentv_runs import find_graded
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.entries import CHUNK, SkippedSheet
-from rubric_lint.outputs.mapping import Wanted
+from rubric_lint.outputs.mapping import HUMAN, JUDGE, Wanted, of_side
 from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.opening import open_stream, stat_path
@@ -79,14 +79,18 @@ class RecordFile:
         return stem_of(self.path)
 
 
-def read_records(path: str, earlier: bytes | None = None) -> RecordFile:
+def read_records(
+    path: str, earlier: bytes | None = None, mapping: Mapping[str, str] = MappingProxyType({})
+) -> RecordFile:
     """Read a file of results or labels; `earlier` is what an earlier version of it had.
+
+    `mapping` has the columns of fields.
 
     Raises:
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
-    asked = Asked(name=path, wanted=Wanted(keeps_empty=True), skipped=found.skipped)
+    asked = Asked(mapping, path, wanted=Wanted(keeps_empty=True), skipped=found.skipped)
     with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
         for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), asked)):
             try:
@@ -120,7 +124,7 @@ class Basis(NamedTuple):
     """How records are read: the scales of labels, the outputs of a run of a judge, and what is known of the answers.
 
     Verdicts at or below the `line` make an answer bad. People who agree on less than the `target` disagree.
-    `look` is how often these data were seen.
+    `look` is how often these data were seen. `mapping` has the columns of fields, by the side that they are of.
     """
 
     label_scales: Scales = MappingProxyType({})
@@ -129,6 +133,7 @@ class Basis(NamedTuple):
     line: Verdict = Verdict.FAIL
     target: Fraction = TARGET
     look: int = 1
+    mapping: Mapping[str, str] = MappingProxyType({})
 
 
 class RecordCache:
@@ -136,24 +141,26 @@ class RecordCache:
 
     def __init__(self, basis: Basis | None = None) -> None:
         self._basis = basis or Basis()
-        self._kept: dict[str, tuple[tuple[int, ...], RecordFile]] = {}
+        self._kept: dict[tuple[str, str], tuple[tuple[int, ...], RecordFile]] = {}
         self._reviews: dict[object, tuple[Sources, Review]] = {}
 
     def load(self, paths: Paths) -> Sources:
         """Load files of results and labels; a file that cannot be read, or has no record, is listed with the reason."""
         unreadable = list[tuple[str, str]]()
         kinds: tuple[list[RecordFile], ...] = ([], [])
-        for files, names in zip(kinds, paths, strict=True):
+        for side, files, names in zip((JUDGE, HUMAN), kinds, paths, strict=True):
             for path in dict.fromkeys(names):
                 try:
                     status = stat_path(path)
                     stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-                    if path not in self._kept or self._kept[path][0] != stamp:
-                        self._kept[path] = stamp, read_records(path)
+                    mapping = of_side(self._basis.mapping, side)
+                    key = path, side if mapping else ""
+                    if key not in self._kept or self._kept[key][0] != stamp:
+                        self._kept[key] = stamp, read_records(path, mapping=mapping)
                 except OSError as fault:
                     unreadable.append((path, fault.strerror or str(fault)))
                     continue
-                _, file = self._kept[path]
+                _, file = self._kept[key]
                 if file.lines:
                     files.append(file)
                 else:
@@ -219,7 +226,9 @@ class Review(NamedTuple):
 def _review(
     rubric: ScoringRubric, sources: Sources, among: dict[str, frozenset[str]], basis: Basis, *, takes_unnamed: bool
 ) -> Review:
-    reader = Reader({rubric.name: rubric}, label_scales=basis.label_scales, among=basis.about)
+    reader = Reader(
+        {rubric.name: rubric}, label_scales=basis.label_scales, among=basis.about, columns=basis.mapping.values()
+    )
     joined = set[tuple[str, int]]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):

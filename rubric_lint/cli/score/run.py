@@ -16,6 +16,8 @@ from rubric_lint.cli.options import STDIN, Given, open_page, repeat_command, req
 from rubric_lint.cli.output import make_style
 from rubric_lint.messages import UserError, to_data
 from rubric_lint.outputs.entries import InputError
+from rubric_lint.outputs.mapping import JUDGE, of_side
+from rubric_lint.outputs.streams import Asked
 from rubric_lint.outputs.verdict import Reading
 from rubric_lint.project.opening import open_stream
 from rubric_lint.project.writing import PartFile, WriteError, naming
@@ -79,7 +81,7 @@ def score_files(
         page or (extras and extras.matcher),
         several=len(outputs) > 1,
         reading=Reading.of(given.extract, given.extra_fields),
-        mapping=given.mapping,
+        mapping=of_side(given.mapping, JUDGE),
         is_shared=extras is not None and extras.told.agreement is not None,
         merges=merges,
     )
@@ -278,7 +280,7 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
 
         texts = Texts() if given.report else None
         other = OtherRun(rubrics, Reading.of(given.extract, given.extra_fields), texts.add if texts else lambda _: None)
-        if not other.read(read_chunks(compare)):
+        if not other.read(read_chunks(compare), Asked(of_side(given.mapping, JUDGE), compare)):
             if texts:
                 texts.close()
             complain(f"--compare: {label(compare)}: no outputs found")
@@ -356,7 +358,7 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
         raise UserError(f"--engine ray {word_need('ray')}") from None
     except RubricError as fault:
         raise UserError(str(fault)) from None
-    totals, judged_otherwise = score_files(given.outputs, given.mapping, score, Path(given.output))
+    totals, judged_otherwise = score_files(given.outputs, of_side(given.mapping, JUDGE), score, Path(given.output))
     form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
     more: dict[str, Any] = {"invalid": []} if totals.invalid else {}
     FORMS[form](write_all, make_style()).end(totals, more)
