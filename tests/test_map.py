@@ -126,3 +126,16 @@ def test_what_is_not_there_is_named(command, options, said):
     code, out, err = run("rubric-lint", *command, *options)
     assert code in {1, 2}
     said(out + err)
+
+
+def test_results_without_texts_get_those_of_their_answers():
+    write_jsonl([{"id": f"a{number}", "answer": "The disk was full. " * number} for number in range(1, 5)])
+    results = [
+        {"id": f"a{number}", "output": {"checks": [{"id": "cause", "satisfied": True}]}} for number in range(1, 5)
+    ]
+    Path("results.jsonl").write_text("".join(json.dumps(each) + "\n" for each in results), "utf-8")
+    Path("labels.csv").write_text("id,cause\na1,no\na2,yes\na3,yes\na4,no\n", "utf-8")
+    options = ["--results", "results.jsonl", "--labels", "labels.csv"]
+    _, out, _ = run("rubric-lint", "assess", "r.rubric.yaml", "rows.jsonl", *options)
+    assert "none of them a text" not in " ".join(out.split())
+    assert "is known: each counts by itself" not in " ".join(out.split())

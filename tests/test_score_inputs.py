@@ -175,6 +175,15 @@ def test_a_parquet_file_that_is_cut_off_is_one_invalid_output(said):
     said(message)
 
 
+def test_a_cell_may_hold_json_over_several_lines():
+    outputs = json.dumps([{"score": 7}, {"score": 9}, {"score": 9}], indent=1)
+    stream = io.StringIO()
+    csv.writer(stream).writerows([["id", "outputs"], ["a", outputs]])
+    Path("a.csv").write_text(stream.getvalue(), "utf-8")
+    ((result,), _, code) = call("a.csv")
+    assert (result["score"], result["verdicts"], code) == (0.9, {"pass": 2, "borderline": 1, "fail": 0}, 0)
+
+
 def test_a_row_that_is_too_long_costs_that_row_only(said):
     data = b'id,output\na,"' + (b"x" * 999 + b"\n") * (LIMIT // 1000 + 2) + b'"\nb,"{""score"": 7}"\n'
     chunks = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]

@@ -83,6 +83,8 @@ LABELS = {
     "NaN": ("checks", "id,rubric-1,sums,label\na1,NaN,nan,no\n", {"ann": {"a1": (NONE, "fail")}}),
     "a label of 1.0": ("checks", "id,label\na1,1.0\n", {"ann": {"a1": (NONE, "pass")}}),
     "a score of the whole": ("whole", "id,score\na1,7\n", {"ann": {"a1": ((7,), "borderline")}}),
+    "a score and its verdict": ("whole", "id,score,verdict\na1,9,pass\n", {"ann": {"a1": ((9,), "pass")}}),
+    "a low score and its verdict": ("whole", "id,score,verdict\na1,1,fail\n", {"ann": {"a1": ((1,), "fail")}}),
     "a score of one criterion": ("levels", "id,score\na1,3\n", {"ann": {"a1": ((3,), "pass")}}),
     "a flat object": ("scores", '{"id": "a1", "rater": "ann", "accuracy": 9, "length": 7}', GOOD),
 }  # fmt: skip

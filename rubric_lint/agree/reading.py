@@ -26,11 +26,10 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, list_names, point_to_known
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.entries import Entry, SkippedSheet
-from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, RESERVED, SHEET, Wanted, fold_column
+from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, SHEET, Wanted, fold_column
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import OF_TABLE, Flat, is_judged, list_fields, read_flat
-from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import (
     AnswerValue,
     Grade,
@@ -42,7 +41,7 @@ from rubric_lint.scoring.grading import (
     combine_samples,
 )
 from rubric_lint.scoring.output import JUDGEMENTS, RecordResult, read_judged_by
-from rubric_lint.scoring.scorer import Scorer, find_rubric, read_model, refuse_failed
+from rubric_lint.scoring.scorer import Scorer, find_rubric, read_model
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
 
@@ -109,29 +108,6 @@ def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
         candidates = [*([PANEL] if len(panels) == 1 else []), title, *numbered]
         names[source] = next(name for name in candidates if name not in names.values())
     return names
-
-
-def as_record(entry: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> dict[str, Any] | None:
-    """Return the record whose result an entry is, or None if it is not a result.
-
-    Raises:
-        OutputError: if it is the result of an invalid output, or of several samples, which it does not keep.
-    """
-    if HELD.isdisjoint(entry):
-        refuse_failed(entry)
-    criteria = entry.get("criteria")
-    if not (isinstance(criteria, list) and {"shape", "score", "verdict"} <= entry.keys()):
-        return None
-    if "verdicts" in entry:
-        raise OutputError("a result of several samples, which it does not keep; name the file that `judge` wrote")
-    shape = find_rubric(entry, rubrics).shape
-    name = form_of(shape).field
-    given = [each if isinstance(each, dict) else {} for each in criteria]
-    output: dict[str, Any] = {"checks": [{"id": each.get("id"), name: each.get("raw")} for each in given]}
-    if shape is Shape.HOLISTIC:
-        output = {name: given[0].get("raw") if given else None}
-    kept = {key: value for key, value in entry.items() if key not in RESERVED or key in {"rubric", "rubric_hash"}}
-    return {**kept, "output": output}
 
 
 _MOST_PLACES = 5
@@ -349,7 +325,8 @@ class Reader:
                 try:
                     record = decode_entry(content)
                 except OutputError as fault:
-                    record = self._scorer.score(fault).record
+                    known = self._scorer.score(fault).record
+                    record = {name: "" if name in HELD else value for name, value in known.items()}  # none counts
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:
@@ -371,8 +348,6 @@ class Reader:
             self._take_label(record, *label, file, line)
             return
         result = self._scorer.score_record(record)
-        if result.error and (scored := as_record(record, self._rubrics)):
-            result = self._scorer.score_record(scored)
         if result.error:
             raise result.error
         result.line, result.file = line, file

@@ -137,6 +137,13 @@ class CriterionPair:
         self.missed_now += times * (not now.gate_met)
 
 
+class _OtherScorer(Scorer):
+    """Scores outputs of another run; its results are compared as they were written, by whichever rubric."""
+
+    def _score_again(self, value: dict[str, Any]) -> RecordResult:
+        raise OutputError("a result", record=value)
+
+
 class OtherRun:
     """The answers of another run: its outputs, scored by our rubrics, or results of `rubric-score` as they are.
 
@@ -161,7 +168,7 @@ class OtherRun:
         self.worse, self.better = Flips(), Flips()
         self._ours = rubrics
         self._keep_text = keep_text
-        self._scorer = Scorer(rubrics, reading)
+        self._scorer = _OtherScorer(rubrics, reading)
         self._found: dict[tuple[str, Key], int] = {}  # the numbers of records
         self._results = array("q")  # the number of the result of each record, or `_INVALID`
         self._joined = bytearray()  # 1 for each record that this run has too

@@ -108,6 +108,7 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     if not layout.used:
         return None
     columns = layout.columns
+    _refuse_compact(value, columns, rubric)
     answers: list[AnswerValue | None] = []
     for name, criterion, seen in zip(columns.criteria, rubric.criteria, layout.seen, strict=True):
         cell = None if name is None else value[name]
@@ -122,6 +123,32 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
         earning = [each.answer for each in rubric.criteria[0].grades if rubric.weigh([each])[1] is verdict]
         answers = [earning[0] if len(earning) == 1 else None]
     return Flat(layout, tuple(answers), verdict)
+
+
+def _refuse_compact(value: Mapping[str, Any], columns: Columns, rubric: ScoringRubric) -> None:
+    """Refuse a score beside a verdict that may be a compact result, where 1 is the best score and not nearly the worst.
+
+    Raises:
+        OutputError: unless the score is a whole number above 1, or the verdict follows from it.
+    """
+    (score, *others), criterion = columns.criteria, rubric.criteria[0]
+    if (
+        others
+        or not score
+        or not columns.verdict
+        or fold_column(score) != _SCORE
+        or fold_column(criterion.id) == _SCORE
+    ):
+        return
+    text = read_cell(value[score])
+    whole = _WHOLE.fullmatch(text)
+    if not text or (whole and int(whole[1]) > 1):
+        return
+    grade = criterion.grade(int(whole[1])) if whole else None
+    if grade is None or rubric.weigh([grade])[1] is not _read_verdict(value, columns.verdict):
+        raise OutputError(
+            f"`{score}` beside `{columns.verdict}` may be a result, 0 to 1; rename it to `{criterion.id}`"
+        )
 
 
 @lru_cache(maxsize=1000)
@@ -254,9 +281,6 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     verdict = verdicts[0] if verdicts else None
     if criteria == [None] and rubric.shape is not Shape.CHECKLIST:
         criteria = [find(_SCORE, find_exactly(_SCORE, f"{CRITERION}{_SCORE}"))]
-        if criteria[0] and verdict:  # as in compact results, where 1 is the best score
-            name = rubric.criteria[0].id
-            raise _SharedError(f"`{criteria[0]}` beside `{verdict}` may be a result, 0 to 1; rename it to `{name}`")
     return Columns(tuple(criteria), verdict)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known
 from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
-from rubric_lint.outputs.mapping import COVERING, HELD, SHOWN, fold_column
+from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
 from rubric_lint.outputs.reply import explain, shorten
 from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
 from rubric_lint.scoring.flat import (
@@ -263,6 +263,8 @@ class Scorer:
         """
         if not HELD.isdisjoint(value):
             return self._score_held(value)
+        if isinstance(value.get("criteria"), list) and {"score", "verdict"} <= value.keys():
+            return self._score_again(value)
         is_record = not value.keys().isdisjoint({"id", "rubric"})
         if (is_record and "checks" not in value) or not any(key in value for key in JUDGEMENTS):
             reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
@@ -271,10 +273,9 @@ class Scorer:
         refuse_failed(value)
         if is_record:
             names = ", ".join([*map(str, value)][:6])
-            advice = 'expected {"id": ..., "output": {...}}'
-            if isinstance(value.get("criteria"), list):
-                advice = "this is a result, which is scored already; score the file that it comes from"
-            raise OutputError(f"the record has no field `output` (found: {names}); {advice}")
+            raise OutputError(
+                f'the record has no field `output` (found: {names}); expected {{"id": ..., "output": {{...}}}}'
+            )
         if not any(key in value for key in JUDGEMENTS):
             near = [key for key in value if isinstance(key, str) and find_near(key, (*HELD, *JUDGEMENTS))]
             hint = f"; is it `{near[0]}`?" if near else ""
@@ -282,6 +283,35 @@ class Scorer:
                 f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
             )
         return find_rubric({}, self._readers).read_object(value, self._reading)
+
+    def _score_again(self, value: dict[str, Any]) -> RecordResult:
+        """Score the answers of a result that `score` wrote, as its rubric may have changed."""
+        refuse_failed(value)
+        if "verdicts" in value:
+            raise OutputError("a result of several samples, which it does not keep; name the file that `judge` wrote")
+        reader = find_rubric(value, self._readers)
+        form = form_of(reader.rubric.shape)
+        given = [each if isinstance(each, Mapping) else {} for each in value["criteria"]]
+        raw: list[Any] = [each.get("raw") for each in given]
+        if "shape" not in value and form.field == "satisfied":  # Parquet has 1 and 0
+            raw = [bool(each) if each in (0, 1) else each for each in raw]
+        output: dict[str, Any] = {form.field: raw[0] if raw else None}
+        if form.holds_checks:
+            output = {
+                "checks": [{"id": each.get("id"), form.field: answer} for each, answer in zip(given, raw, strict=True)]
+            }
+        kept = {name: item for name, item in value.items() if name not in RESERVED or name in {"rubric", "rubric_hash"}}
+        if "shape" not in value:
+            kept = {name: item for name, item in kept.items() if name not in OF_TABLE}
+        found = self._score_held({**kept, "output": output})
+        known = found.known
+        if known and read_judged_by(value) == known.rubric.hash and value["score"] != known.score:
+            raise OutputError(
+                f"`score` is {value['score']}, but the criteria come to {known.score!r}: the result was changed after "
+                "it was written",
+                "/score",
+            )
+        return found
 
     def _refuse_unread(self, fault: OutputError) -> RecordResult:
         """Return the result of an entry that could not be read; a place within its output starts there."""

@@ -209,12 +209,13 @@ class Linted:
 class _AmongAnswers(RecordCache):
     """Reads only the results of answers with certain ids; `left_out` has the others, by the rubric that they name.
 
+    A result without the question or the text of its answer gets that of the answer.
     All results of runs of AgentV count, whose ids are of another kind.
     """
 
     def __init__(self, basis: Basis) -> None:
         super().__init__(basis)
-        self._ids = set(map(name_key, basis.about))
+        self._answers = {name_key(key): about for key, about in basis.about.items()}
         self.left_out: dict[str | None, LeftOut] = {}
 
     def load(self, paths: tuple[tuple[str, ...], tuple[str, ...]]) -> Sources:
@@ -230,7 +231,7 @@ class _AmongAnswers(RecordCache):
             names = ", ".join(file.path for file in results)
             raise UserError(
                 f"{names}: no result has the id of an answer: results are {join_words(others[:3])}, answers "
-                f"{list_names(sorted(self._ids), 3)}; name the results of these answers with --results"
+                f"{list_names(sorted(self._answers), 3)}; name the results of these answers with --results"
             )
         return found._replace(results=results)
 
@@ -241,8 +242,12 @@ class _AmongAnswers(RecordCache):
             kept = lines.setdefault(name, [])
             for line in every:
                 given = line.record.get("id")
-                if "agentv" in line.record or given is None or name_key(make_id_key(given)) in self._ids:
+                if "agentv" in line.record or given is None:
                     kept.append(line)
+                elif about := self._answers.get(name_key(make_id_key(given))):
+                    texts = {"question": about.question, "answer": about.answer}
+                    known = {field: text for field, text in texts.items() if text and field not in line.record}
+                    kept.append(line._replace(record={**known, **line.record}))
                 else:
                     others.append((name, f"{file.path}:{line.line} ({name_key(make_id_key(given))})"))
         for name, place in others:
