@@ -139,3 +139,64 @@ def test_results_without_texts_get_those_of_their_answers():
     _, out, _ = run("rubric-lint", "assess", "r.rubric.yaml", "rows.jsonl", *options)
     assert "none of them a text" not in " ".join(out.split())
     assert "is known: each counts by itself" not in " ".join(out.split())
+
+
+TWO = """\
+rubrics:
+  - {id: cause, score_ranges: [{score_range: [0, 10], expected_outcome: Names the cause}]}
+  - {id: tone, score_ranges: [{score_range: [0, 10], expected_outcome: Is polite}]}
+"""
+
+
+def rate(*values):
+    """Ratings of the two criteria."""
+    return [{"aspect": name, "stars": value} for name, value in zip(("cause", "tone"), values, strict=False)]
+
+
+LISTED = [
+    {"case": "a", "ratings": rate(9, 7)},
+    {"case": "b", "ratings": rate(1)},
+    {"case": "c", "ratings": [*rate(1, 2), {"aspect": "cause", "stars": 3}]},
+    {"case": "d", "ratings": [{"aspect": "cause"}]},
+    {"case": "e", "ratings": 3},
+    {"case": "f"},
+]
+
+
+@pytest.mark.parametrize("write", KINDS)
+def test_criteria_may_be_a_list(write, said):
+    Path("r.rubric.yaml").write_text(TWO, "utf-8")
+    options = ["--map", "id=case", "--map", "criteria=ratings[aspect:stars]", "--format", "jsonl"]
+    rows = [{"ratings": "", **row} for row in LISTED] if write is write_csv else LISTED
+    code, out, _ = run("rubric-lint", "score", "r.rubric.yaml", write(rows), *options)
+    first, *others = map(json.loads, out.splitlines())
+    assert (code, first["id"], first["score"]) == (1, "a", 0.8)
+    assert [each["id"] for each in others] == ["b", "c", "d", "e", "f"]
+    said([each["error"]["message"] for each in others])
+
+
+def test_records_may_be_a_list_in_an_object(said):
+    Path("r.rubric.yaml").write_text(TWO, "utf-8")
+    Path("ours.json").write_text(json.dumps({"run": 1, "all": {"results": [*LISTED[:2], 7]}}, indent=1), "utf-8")
+    options = ["--map", "id=case", "--map", "criteria=ratings[aspect:stars]", "--format", "jsonl"]
+    code, out, _ = run("rubric-lint", "score", "r.rubric.yaml", "ours.json", "--map", "records=all.results", *options)
+    first, *others = map(json.loads, out.splitlines())
+    assert (code, first["id"], first["score"]) == (1, "a", 0.8)
+    said([each["error"] for each in others])
+    for wrong in ("records=all", "records=al.results", "criteria=ratings"):
+        said("\n".join(run("rubric-lint", "score", "r.rubric.yaml", "ours.json", "--map", wrong)[1:]))
+
+
+def test_answers_may_be_a_list_in_an_object():
+    Path("ours.json").write_text(json.dumps({"items": ROWS}, indent=1), "utf-8")
+    options = ["--answers", "ours.json", "--map", "records=items", *ANSWER]
+    code, out, err = run("rubric-lint", "prompt", "r.rubric.yaml", *options)
+    assert (code, [json.loads(line)["id"] for line in out.splitlines()]) == (0, ["a", "b"]), err
+
+
+def test_our_json_report_is_a_list_in_an_object():
+    write_jsonl(ROWS)
+    _, out, _ = run("rubric-lint", "score", "r.rubric.yaml", "rows.jsonl", *OUTPUT, "--format", "json")
+    Path("report.json").write_text(out, "utf-8")
+    code, out, _ = run("rubric-lint", "score", "r.rubric.yaml", "report.json", "--map", "records=results")
+    assert (code, [json.loads(line)["verdict"] for line in out.splitlines()]) == (1, ["pass", "fail"])

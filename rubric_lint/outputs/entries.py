@@ -72,16 +72,16 @@ BLANK = b" \t\r\n"
 _OPEN_ENDS = (b"{", b"[", b",")
 
 
-def read_json(head: bytes, chunks: Iterable[bytes]) -> Iterator[Entry]:
+def read_json(head: bytes, chunks: Iterable[bytes], *, is_wrapped: bool = False) -> Iterator[Entry]:
     """Yield the entries of JSON or JSON Lines, of which `head` is the beginning, and `chunks` the whole text.
 
-    The text alone decides which of these it is. If JSON over several lines is broken, the rest is not read; a broken
+    The text alone decides which of these it is; an object that wraps records may have one on its second line. If JSON over several lines is broken, the rest is not read; a broken
     line of JSON Lines affects only that line.
     """
     first, _, second = head.lstrip(BLANK).partition(b"\n")
     if first.startswith(b"["):
         return _read_list(chunks)
-    goes_on = first.rstrip(BLANK).endswith(_OPEN_ENDS) and not second.startswith(b"{")
+    goes_on = first.rstrip(BLANK).endswith(_OPEN_ENDS) and (is_wrapped or not second.startswith(b"{"))
     return _read_values(chunks) if goes_on else _read_lines(chunks)
 
 

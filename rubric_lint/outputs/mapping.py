@@ -1,5 +1,6 @@
-"""Give the fields of records the names that scoring reads, as `--map FIELD=COLUMN` says."""
+"""Give the fields of records the names that scoring reads, as `--map FIELD=PATH` says."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -53,6 +54,12 @@ class MappingError(ValueError):
     """A mapping that cannot be used, and why."""
 
 
+RECORDS, CRITERIA = "records", "criteria"
+"""The fields of a mapping that stand for lists: of records inside an entry, and of criteria inside a record."""
+
+_PAIRS = re.compile(r"(?P<place>.+)\[(?P<name>[^\[\]:]+):(?P<value>[^\[\]:]+)\]")
+"""Matches where a list has criteria, and the fields of its items with the name of one and its value."""
+
 JUDGE, HUMAN = "judge", "human"
 """What a field may begin with, before a dot, to be that of one side alone: of results, or of labels."""
 
@@ -66,7 +73,7 @@ def _split_side(field: str) -> tuple[str, str]:
 
 
 def read_mapping(options: Collection[str]) -> dict[str, str]:
-    """Return for each field the column that it has in the files, from texts `FIELD=COLUMN`.
+    """Return for each field the column that it has in the files, from texts `FIELD=PATH`.
 
     Raises:
         MappingError: when one is not of this form, or contradicts another.
@@ -76,12 +83,14 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
         field, mark, column = option.partition("=")
         side, name = _split_side(field)
         if not mark or not name or not column:
-            raise MappingError(f"{option!r} is not FIELD=COLUMN, such as output=response")
+            raise MappingError(f"{option!r} is not FIELD=PATH, such as output=response")
+        if name == CRITERIA and not _PAIRS.fullmatch(column):
+            raise MappingError(f"{option!r} is not {CRITERIA}=LIST[NAME:VALUE], such as criteria=ratings[aspect:stars]")
         if field in found:
             raise MappingError(f"the field `{field}` has two columns, `{found[field]}` and `{column}`")
-        if not side and name in COVERING:
+        if not side and name in COVERING - {CRITERIA}:
             raise MappingError(f"the field `{field}` would overwrite that of the result; choose another name")
-        if name not in (*FIELDS, *COVERING) and (near := find_near(name, FIELDS)):
+        if name not in (*FIELDS, *COVERING, RECORDS) and (near := find_near(name, FIELDS)):
             raise MappingError(f"unknown field `{field}`; did you mean `{near[0]}`?")
         found[field] = column
     return found
@@ -112,7 +121,7 @@ def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
     folded = {fold_column(each) for each in known}
     for field in mapping:
         side, name = _split_side(field)
-        if fold_column(name) not in folded and not (side and name in _JUDGED):
+        if fold_column(name) not in {*folded, RECORDS, CRITERIA} and not (side and name in _JUDGED):
             raise MappingError(f"unknown field `{field}`; the fields are {list_names(known, len(known))}")
 
 
@@ -154,11 +163,11 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     if twice := [name for name, times in Counter(header).items() if name and times > 1]:
         raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
     if wanted.is_shared:
-        mapping = {field: column for field, column in mapping.items() if (_find_steps(column) or [column])[0] in header}
+        mapping = {field: column for field, column in mapping.items() if _find_first(column) in header}
     places = {column: field for field, column in mapping.items() if column in header}
     nested = {field: column for field, column in mapping.items() if column not in header}
     for field, column in nested.items():
-        if (steps := _find_steps(column)) is None or steps[0] not in header:
+        if column == _find_first(column) or _find_first(column) not in header:
             known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
             raise InputError(f"no column `{column}` (--map {field}={column}); {known}")
     for name in header:
@@ -170,7 +179,7 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     names = [places.get(name, name) for name in header]
     if HELD.isdisjoint({*names, *nested}):
         names = _restore_case(names, wanted)
-    if not wanted.is_met_by({*names, *nested}):
+    if CRITERIA not in nested and not wanted.is_met_by({*names, *nested}):
         raise InputError(_word_lack(names, header, wanted))
     if HELD.isdisjoint({*names, *nested}):
         _refuse_misspelt(names, wanted.judgements)
@@ -212,6 +221,9 @@ def _list(header: Collection[str]) -> str:
 
 def map_entries(entries: Iterable[Entry], mapping: Mapping[str, str], *, is_shared: bool = False) -> Iterator[Entry]:
     """Yield records with the names of a mapping; of a shared one, those that they have."""
+    mapping = dict(mapping)
+    if RECORDS in mapping:
+        entries = _list_records(entries, mapping.pop(RECORDS), is_shared=is_shared)
     for line, content in entries:
         try:
             record = decode_entry(content)
@@ -227,6 +239,29 @@ def map_entries(entries: Iterable[Entry], mapping: Mapping[str, str], *, is_shar
             yield line, fault
 
 
+def _list_records(entries: Iterable[Entry], column: str, *, is_shared: bool) -> Iterator[Entry]:
+    """Yield the items of the list of records in each entry; of several files, another one may have it."""
+    for line, content in entries:
+        try:
+            record = decode_entry(content)
+        except OutputError as fault:
+            yield line, fault
+            continue
+        found = _look_up(record, column)
+        if isinstance(found, list):
+            for number, item in enumerate(found):
+                wrong = OutputError(
+                    "expected an object, a record", pointer((*split_pointer(pointer_of(column)), number))
+                )
+                yield line, item if isinstance(item, dict) else wrong
+        elif is_shared and found is MISSING:
+            yield line, content
+        elif found is MISSING:
+            yield line, OutputError(word_missing(RECORDS, column, record))
+        else:
+            yield line, OutputError(f"`{column}` must be a list of records (--map {RECORDS}={column})")
+
+
 def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
     """Return a JSON Pointer into a record with the name of the field that its first steps lead to, if any."""
     for field, column in mapping.items():
@@ -238,7 +273,7 @@ def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
 
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the fields of an invalid record under the names of a mapping, as far as it has them."""
-    known = _narrow(mapping, record)
+    known = _narrow({field: column for field, column in mapping.items() if field != CRITERIA}, record)
     others = {name: value for name, value in record.items() if name not in mapping or name in known.values()}
     try:
         return _rename(others, known)
@@ -248,7 +283,11 @@ def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapp
 
 def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, str]:
     """Return the part of a mapping for which a record has a value."""
-    return {field: column for field, column in mapping.items() if _look_up(record, column) is not MISSING}
+    return {
+        field: column
+        for field, column in mapping.items()
+        if _look_up(record, _PAIRS.sub(r"\g<place>", column) if field == CRITERIA else column) is not MISSING
+    }
 
 
 def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
@@ -259,12 +298,16 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
     """
     found: dict[str, Any] = {}
     for field, column in mapping.items():
-        value = _look_up(record, column)
-        if value is not MISSING:
+        value = _look_up(record, _PAIRS.sub(r"\g<place>", column) if field == CRITERIA else column)
+        if value is not MISSING and field == CRITERIA:
+            found.update(_read_criteria(value, column))
+        elif value is not MISSING:
             found[field] = value
         elif field not in _OPTIONAL:
             raise OutputError(word_missing(field, column, record))
     moved = {column for column in mapping.values() if column in record}
+    if CRITERIA in mapping:
+        moved.add(_find_first(mapping[CRITERIA]))
     kept = {name: value for name, value in record.items() if name not in moved}
     for name in mapping:
         if name in kept:
@@ -275,9 +318,38 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
     return {**found, **kept}
 
 
+def _find_first(column: str) -> str:
+    """Return the field that a column or a place inside one begins with."""
+    place = _PAIRS.sub(r"\g<place>", column)
+    return (_find_steps(place) or [place])[0]
+
+
 def pointer_of(column: str) -> str:
     """Return the JSON Pointer to a column, or to a place inside one."""
     return pointer(tuple(_find_steps(column) or [column]))
+
+
+def _read_criteria(value: Any, column: str) -> dict[str, Any]:
+    """Return the values in a list of criteria, each under the name of the column that a criterion has.
+
+    Raises:
+        OutputError: unless each item has a name, which no other one has, and a value.
+    """
+    pairs = _PAIRS.fullmatch(column)
+    items = _decode(value) if isinstance(value, str) else value
+    if pairs is None or not isinstance(items, list):
+        raise OutputError(f"expected a list of criteria (--map {CRITERIA}={column})", pointer_of(_find_first(column)))
+    found: dict[str, Any] = {}
+    for number, item in enumerate(items):
+        given = item if isinstance(item, dict) else {}
+        name, answer = given.get(pairs["name"]), given.get(pairs["value"])
+        place = pointer((*split_pointer(pointer_of(pairs["place"])), number))
+        if not isinstance(name, str) or pairs["value"] not in given:
+            raise OutputError(f"expected an object with `{pairs['name']}` and `{pairs['value']}`", place)
+        if f"{CRITERION}{name}" in found:
+            raise OutputError(f"a second item for `{name}`; expected one", place)
+        found[f"{CRITERION}{name}"] = answer
+    return found
 
 
 def word_missing(field: str, column: str, record: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from rubric_lint.outputs.entries import (
     read_first,
     read_json,
 )
-from rubric_lint.outputs.mapping import Wanted, map_entries
+from rubric_lint.outputs.mapping import RECORDS, Wanted, map_entries
 from rubric_lint.outputs.text_tables import find_dialect, read_table
 from rubric_lint.suggest import word_need
 
@@ -250,7 +250,8 @@ def _refuse_results(called: str, asked: Asked) -> None:
 def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[Entry]:
     while head.lstrip(BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
         head += more
-    if kind := name_other(head):
+    kind = name_other(head)
+    if kind and not (RECORDS in asked.mapping and head.startswith(b"{")):
         yield 1, OutputError(f"this is {kind}; {EXPECTED}")
         return
     chunks = chain([head], source)
@@ -258,7 +259,7 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[E
         _refuse_results(dialect.called, asked)
         yield from read_table(chunks, dialect, asked.mapping, asked.wanted)
         return
-    entries = read_json(head, chunks)
+    entries = read_json(head, chunks, is_wrapped=RECORDS in asked.mapping)
     if b'"custom_id"' in head:
         from rubric_lint.outputs.reply import convert_result, is_batch_result  # noqa: PLC0415  (few are)
 
