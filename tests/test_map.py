@@ -200,3 +200,16 @@ def test_our_json_report_is_a_list_in_an_object():
     Path("report.json").write_text(out, "utf-8")
     code, out, _ = run("rubric-lint", "score", "r.rubric.yaml", "report.json", "--map", "records=results")
     assert (code, [json.loads(line)["verdict"] for line in out.splitlines()]) == (1, ["pass", "fail"])
+
+
+@pytest.mark.parametrize("write", KINDS)
+def test_outputs_of_a_comparison_are_found(write):
+    Path("new.rubric.yaml").write_text(RUBRIC + "  - {id: tone, expected_outcome: Is polite}\n", "utf-8")
+    files = ["diff", "r.rubric.yaml", "new.rubric.yaml", "--outputs", write(ROWS)]
+    code, out, err = run("rubric-lint", *files, *OUTPUT, "--format", "json")
+    assert code == 1, err
+    (passed, failed) = json.loads(out)["outputs"]["verdicts"]
+    assert [(each["old"], each["new"], each["outputs"]) for each in (passed, failed)] == [
+        ("fail", "invalid", 1),
+        ("pass", "invalid", 1),
+    ]

@@ -75,8 +75,8 @@ _OPEN_ENDS = (b"{", b"[", b",")
 def read_json(head: bytes, chunks: Iterable[bytes], *, is_wrapped: bool = False) -> Iterator[Entry]:
     """Yield the entries of JSON or JSON Lines, of which `head` is the beginning, and `chunks` the whole text.
 
-    The text alone decides which of these it is; an object that wraps records may have one on its second line. If JSON over several lines is broken, the rest is not read; a broken
-    line of JSON Lines affects only that line.
+    The text alone decides which of these it is; an object that wraps records may have one on its second line. If JSON
+    over several lines is broken, the rest is not read; a broken line of JSON Lines affects only that line.
     """
     first, _, second = head.lstrip(BLANK).partition(b"\n")
     if first.startswith(b"["):
