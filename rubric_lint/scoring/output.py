@@ -192,13 +192,14 @@ class RecordResult:
         record = self.record
         if self.known is None or self.median:
             return render(self.to_json())
-        head = ""
-        if "id" in record:
-            name = record["id"]
-            head = f'"id": {quote(name) if type(name) is str else render(name)}, '
-        rest = self.rest if len(record) > 1 else None
+        if "id" not in record:
+            rest = self.rest
+            return f"{{{self.known.text}, {render(rest)[1:-1]}}}" if rest else f"{{{self.known.text}}}"
+        name = record["id"]
+        head = quote(name) if type(name) is str else render(name)
+        rest = self.rest if len(record) > 1 else {}
         tail = f", {render(rest)[1:-1]}" if rest else ""
-        return f"{{{head}{self.known.text}{tail}}}"
+        return f'{{"id": {head}, {self.known.text}{tail}}}'
 
 
 def read_judged_by(record: Mapping[str, Any]) -> str | None:

@@ -220,7 +220,7 @@ class Scoring:
                 self._compared += compare_there(record, known.score, known.gates_missed)
         for notes in result.notes:
             self.totals.reading.note(notes)
-        if len(record) > 1 and result.has_other_meaning:
+        if ("judge" in record or "rubric_hash" in record) and result.has_other_meaning:
             self._judged.setdefault(self._files[-1], Others(result.line)).times += 1
         if self._observer is not None:
             self._observer.add(result, content)
