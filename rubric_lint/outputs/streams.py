@@ -1,6 +1,7 @@
 """Read the entries of a stream of any kind, which its first bytes tell, in bounded memory."""
 
 import codecs
+import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -83,74 +84,53 @@ def name_other(head: bytes) -> str | None:
     return "binary data" if is_binary and b"\n{" not in head else None
 
 
-_EITHER = 31
-"""The option of zlib for data with a gzip header."""
-
 _PIECE = 1 << 12
-"""The bytes of zstd to unpack at once: this much is lost before the place where a file is cut off."""
+"""The bytes to unpack at once: this much is lost before the place where a file is cut off."""
 
 
 class Unpacked:
     """The content of a packed file in chunks; after the last one, `fault` says what is missing, if anything.
 
     `lines` counts the line ends so far.
+
+    Raises:
+        InputError: if it is zstd, and pyarrow is not installed.
     """
 
     def __init__(self, chunks: Iterable[bytes], kind: bytes) -> None:
         self.fault: OutputError | None = None
         self.lines = 0
-        self._content = self._unzip(iter(chunks)) if kind == GZIP else self._unpack_zstd(iter(chunks))
+        self._name = "gzip" if kind == GZIP else "zstd"
+        file: Any = _File(iter(chunks))
+        # `read` would lose what it has when it meets the fault.
+        self._read = gzip.GzipFile(fileobj=file).read1 if kind == GZIP else _open_zstd(file).read
 
     def __iter__(self) -> Iterator[bytes]:
-        for content in self._content:
-            self.lines += content.count(b"\n")
-            yield content
-
-    def _unzip(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the content of all members of a gzip file."""
-        unpacker: Any = None
-        for chunk in chunks:
-            data = chunk
-            while data:
-                if unpacker is None:
-                    if not (data := data.lstrip(b"\0")):  # padding between members
-                        break
-                    unpacker = zlib.decompressobj(_EITHER)
-                try:
-                    content = unpacker.decompress(data, CHUNK)
-                except zlib.error as fault:
-                    self.fault = OutputError(f"the gzip file is damaged ({fault}); nothing after this is read")
-                    return
-                if content:
-                    yield content
-                data, unpacker = (unpacker.unused_data, None) if unpacker.eof else (unpacker.unconsumed_tail, unpacker)
-        while unpacker and (content := unpacker.decompress(b"", CHUNK)):
-            yield content
-        if unpacker and not unpacker.eof:
-            self.fault = OutputError("the gzip file is cut off here; the rest is missing")
-
-    def _unpack_zstd(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the content of all frames of a zstd file; raise InputError without pyarrow."""
-        try:
-            import pyarrow as pa  # noqa: PLC0415  (its codec; the standard library has one only from Python 3.14 on)
-        except ImportError:
-            raise InputError(f"zstd {word_need('arrow')}") from None
-        stream = pa.input_stream(pa.PythonFile(_File(chunks), mode="r"), compression="zstd", buffer_size=None)
         pieces: list[bytes] = []
         while self.fault is None:
+            piece = b""
             try:
-                piece = stream.read(_PIECE)
-            except OSError as fault:
-                piece = b""
-                cut = "Truncated" in str(fault)
-                told = "cut off here; the rest is missing" if cut else "damaged; nothing after this is read"
-                self.fault = OutputError(f"the zstd file is {told}")
+                piece = self._read(_PIECE)
+            except (OSError, EOFError, zlib.error) as fault:
+                is_cut = isinstance(fault, EOFError) or "Truncated" in str(fault)
+                end = "cut off here; the rest is missing" if is_cut else "damaged; nothing after this is read"
+                self.fault = OutputError(f"the {self._name} file is {end}")
             pieces.append(piece)
             if not piece or len(pieces) == CHUNK // _PIECE:
-                yield b"".join(pieces)
+                content = b"".join(pieces)
+                self.lines += content.count(b"\n")
+                yield content
                 pieces = []
             if not piece:
                 return
+
+
+def _open_zstd(file: "_File") -> Any:
+    try:
+        import pyarrow as pa  # noqa: PLC0415  (its codec; the standard library has one only from Python 3.14 on)
+    except ImportError:
+        raise InputError(f"zstd {word_need('arrow')}") from None
+    return pa.input_stream(pa.PythonFile(file, mode="r"), compression="zstd", buffer_size=None)
 
 
 class _File:
