@@ -142,7 +142,7 @@ BROKEN = {
     "text after a quote": (b'id,output\na,"{"score": 7}"\nb,"{""score"": 7}"\n', 2, "after the closing quote", 1),
     "latin-1": ('id,output\nä,"{""score"": 7}"\nb,"{""score"": 7}"\n'.encode("latin-1"), 2, "byte e4 is not UTF-8", 1),
     "gzip cut off": (gzip.compress(b'{"score": 7}\n{"score": 8}\n')[:-4], 3, "cut off here", 2),
-    "gzip with text behind it": (gzip.compress(b'{"score": 7}\n') + b"more", 2, "damaged; nothing after this is read", 1),
+    "gzip with text behind it": (gzip.compress(b'{"score": 7}\n') + b"more", 2, "damaged; nothing after", 1),
     "a line cut off": (b'{"score": 7}\n{"sco', 2, "not JSON at column 2", 1),
 }
 

@@ -57,7 +57,7 @@ class MappingError(ValueError):
 RECORDS, CRITERIA = "records", "criteria"
 """The fields of a mapping that stand for lists: of records inside an entry, and of criteria inside a record."""
 
-_PAIRS = re.compile(r"(?P<place>.+)\[(?P<name>[^\[\]:]+):(?P<value>[^\[\]:]+)\]")
+_PAIRS = re.compile(r"\A(?P<place>[^\[\]]+)\[(?P<name>[^\[\]:]+):(?P<value>[^\[\]:]+)\]\Z")
 """Matches where a list has criteria, and the fields of its items with the name of one and its value."""
 
 JUDGE, HUMAN = "judge", "human"
@@ -286,7 +286,7 @@ def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, 
     return {
         field: column
         for field, column in mapping.items()
-        if _look_up(record, _PAIRS.sub(r"\g<place>", column) if field == CRITERIA else column) is not MISSING
+        if _look_up(record, _find_place(field, column)) is not MISSING
     }
 
 
@@ -298,7 +298,7 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
     """
     found: dict[str, Any] = {}
     for field, column in mapping.items():
-        value = _look_up(record, _PAIRS.sub(r"\g<place>", column) if field == CRITERIA else column)
+        value = _look_up(record, _find_place(field, column))
         if value is not MISSING and field == CRITERIA:
             found.update(_read_criteria(value, column))
         elif value is not MISSING:
@@ -316,6 +316,13 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
                 f"with --map NAME={name}"
             )
     return {**found, **kept}
+
+
+def _find_place(field: str, column: str) -> str:
+    """Return the column of a field, which for criteria is that of their list."""
+    if field == CRITERIA:
+        return _PAIRS.sub(r"\g<place>", column)
+    return column
 
 
 def _find_first(column: str) -> str:
