@@ -53,15 +53,17 @@ STYLE = {
 def read(*tests):
     """The records of a run."""
     text = "".join(json.dumps({"score": 0.9, "target": "t", "execution_status": "ok", **test}) + "\n" for test in tests)
-    return [json.loads(entry) for _, entry in read_entries([text.encode()])]
+    return [entry for _, entry in read_entries([text.encode()])]
 
 
 def tell(suite, *records):
     """The rubric, the score and the verdict of each record, or why it has none."""
     rubrics = load_rubrics("a.eval.yaml", suite)
-    outcomes = [Scorer(rubrics).tell(json.dumps(each).encode(), 1) for each in records]
+    outcomes = [Scorer(rubrics).score(json.dumps(each).encode(), 1) for each in records]
     return [
-        each.error.message if each.error else (each.name, round(float(each.result.score), 3), str(each.result.verdict))
+        each.error.message
+        if each.error
+        else (each.rubric, round(float(each.result.score), 3), str(each.result.verdict))
         for each in outcomes
     ]
 
@@ -194,5 +196,6 @@ def test_what_agentv_takes_otherwise_is_told_and_on_the_page(tmp_path, said):
 def test_lines_of_other_kinds_stay_as_they_are():
     first = json.dumps({"test_id": "leak", "execution_status": "ok", "scores": [FACTS]})
     lines = [first, '{"checks": []}', "[1]", '{"test_id": 3, "execution_status": "ok"}']
-    entries = [entry for _, entry in read_entries(["\n".join(lines).encode()])]
-    assert [json.loads(entry) for entry in entries[1:]] == [json.loads(line) for line in lines[1:]]
+    _, checks, listed, test = [entry for _, entry in read_entries(["\n".join(lines).encode()])]
+    assert (checks, test) == (lines[1].encode(), lines[3].encode())
+    assert str(listed) == "expected an object, a judge output or a record that holds one"

@@ -320,7 +320,7 @@ def test_a_refusal_and_an_empty_output_are_invalid_outputs(tmp_path, said):
         _, told, results = judge(server, tmp_path, answer(1), answer(2), max_attempts=2, concurrency=1)
     said(told)
     assert [result["output"] for result in results] == ["", ""]
-    scored = [Scorer(RUBRICS).tell(json.dumps(result).encode(), 1).error for result in results]
+    scored = [Scorer(RUBRICS).score(json.dumps(result).encode(), 1).error for result in results]
     said([str(fault) for fault in scored])
     assert [len(asked.body["messages"]) for asked in server.asked if asked.before] == [3, 3]
 

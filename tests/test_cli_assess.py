@@ -329,7 +329,7 @@ def test_what_an_invalid_record_counts_as_is_said(invalid, labels, counts, said)
         [line for line in read_sentences(page).split(". ") if "nvalid" in line or "left out" in line or "wrong" in line]
     )
     reader = Reader(load_rubrics(FILES[0], played.RUBRIC))
-    reader.read_texts("j", enumerate(json.dumps(each).encode() for each in [*records, *invalid]))
+    reader.read_records("j", enumerate(json.dumps(each).encode() for each in [*records, *invalid]))
     reader.gather()
     assert [each.outputs for each in reader.invalid] == counts
 

@@ -225,7 +225,7 @@ def test_a_list_in_json_and_results_of_rubric_score_are_read_too(run):
     from rubric_lint.scoring.scorer import Scorer  # noqa: PLC0415
 
     rubrics = load_rubrics("a.rubric.yaml", RUBRIC)
-    scored = [Scorer(rubrics).tell(json.dumps(record).encode(), 1).to_json() for record in constant()]
+    scored = [Scorer(rubrics).score(json.dumps(record).encode(), 1).to_json() for record in constant()]
     for data in (json.dumps(constant()), lines(scored)):
         assert run("a.rubric.yaml", "--judged", "j.jsonl", files={"j.jsonl": data})[1][0] == FLAT
 

@@ -13,7 +13,7 @@ import pytest
 from accuracy_depth import RUBRIC, output
 from lint_command import environment, on_terminal
 
-from rubric_lint.outputs.blocks import LIMIT
+from rubric_lint.outputs.entries import LIMIT
 from rubric_lint.scoring.loading import load_rubrics
 
 

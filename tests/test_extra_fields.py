@@ -78,14 +78,14 @@ def read_by_every_path(name, text, reading):
         if output is value:
             lines["bare"] = output
         for kind, line in lines.items():
-            outcome = Scorer(only, reading).tell(json.dumps(line).encode(), 1)
+            outcome = Scorer(only, reading).score(json.dumps(line).encode(), 1)
             path = outcome.error.path.removeprefix("/outputs/0") if outcome.error else ""
             found[f"{what} in {kind}"] = path or tuple(each.grade.answer for each in outcome.result.criteria)
         for kind, items in (("item", [output]), ("line", json.dumps(lines["record"]).encode())):
             (row,) = score_batch(only, items, **options)
             found[f"{what} as {kind}"] = row.error.path if row.error else tuple(c.grade.answer for c in row.criteria)
         reader = Reader(only, reading)
-        reader.read_texts("f", [(1, json.dumps(lines["record"]).encode())])
+        reader.read_records("f", [(1, json.dumps(lines["record"]).encode())])
         found[f"agree {what}"] = reader.invalid[0].path if reader.invalid else found[f"parse {what}"]
     assert len(set(found.values())) == 1, found
     return next(iter(found.values()))
@@ -289,7 +289,7 @@ def test_a_judge_that_adds_a_field_is_asked_again_and_told_why(tmp_path, said):
     with Journal(tmp_path / "results.jsonl") as journal:
         asked = asyncio.run(run(journal))
     said(asked[1:])
-    outcome = Scorer(rubrics).tell((tmp_path / "results.jsonl").read_bytes(), 1)
+    outcome = Scorer(rubrics).score((tmp_path / "results.jsonl").read_bytes(), 1)
     assert float(outcome.result.score) == 0.2
 
 
@@ -306,18 +306,18 @@ def test_a_record_that_says_why_it_has_no_output_keeps_its_reason(record, reason
     value = {"id": "a", **record}
     only = {"holistic": RUBRICS["holistic"]}
     text = json.dumps(value).encode()
-    outcome = Scorer(only).tell(text, 1)
+    outcome = Scorer(only).score(text, 1)
     reader = Reader(only)
-    reader.read_texts("f", [(1, text)])
+    reader.read_records("f", [(1, text)])
     (row,), (line,) = score_batch(only, [value]), score_batch(only, text)
     found = [outcome.error.message, reader.invalid[0].message, row.error.message, line.error.message]
-    assert (outcome.head, found) == ({"id": "a"}, [f"a result without a score: {reason}"] * 4)
+    assert (outcome.id, found) == ("a", [f"a result without a score: {reason}"] * 4)
 
 
 @pytest.mark.parametrize("error", [None, ""])
 def test_an_error_that_is_empty_says_nothing_about_an_output(error):
     record = {"id": "a", "output": {"score": 7}, "error": error}
-    assert Scorer({"r": RUBRICS["holistic"]}).tell(json.dumps(record).encode(), 1).result.score == Fraction(7, 10)
+    assert Scorer({"r": RUBRICS["holistic"]}).score(json.dumps(record).encode(), 1).result.score == Fraction(7, 10)
     assert score_batch(RUBRICS["holistic"], [record]).points == [7]
 
 
@@ -337,11 +337,11 @@ def test_a_number_in_another_column_is_named_or_refused(value):
     text = json.dumps(record).encode()
     entry = Scorer(only).score(text)
     reader = Reader(only)
-    reader.read_texts("f", [(1, text)])
+    reader.read_records("f", [(1, text)])
     totals = [score_batch(only, given).totals.reading for given in ([record], text)]
     assert [note.unread_fields for note in entry.notes] == [("accepted",)]
     assert [found.unread_fields for found in (reader.passed_over, *totals)] == [{"accepted": 1}] * 3
-    refused = Scorer(only, Reading(Extract.LAST, ExtraFields.REFUSE)).tell(text, 1)
+    refused = Scorer(only, Reading(Extract.LAST, ExtraFields.REFUSE)).score(text, 1)
     assert refused.error.path == "/accepted"
     (row,) = score_batch(only, [record], extra_fields="refuse")
     assert row.error.path == "/accepted"

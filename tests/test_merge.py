@@ -278,3 +278,26 @@ def test_a_folder_of_an_engine_is_merged_only_when_it_is_complete(said):
     out, err, code = call("merge", "out")
     assert (out, code) == ("", 2)
     said(err)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".csv", ".parquet"])
+def test_our_own_results_are_scored_again(ending):
+    records = [each for each in RECORDS if "output" in each]
+    write("one.jsonl", records)
+    call("one.jsonl", "-o", f"results{ending}")
+    first, again = (
+        [json.loads(line) for line in call(name, "--format", "jsonl")[0].splitlines()]
+        for name in ("one.jsonl", f"results{ending}")
+    )
+    kept = ("id", "score", "verdict", "criteria")
+    assert [[each.get(name) for name in kept] for each in again] == [
+        [each.get(name) for name in kept] for each in first
+    ]
+    assert [("error" in each) for each in again] == [("error" in each) for each in first]
+
+
+def test_a_result_that_was_changed_is_refused(said):
+    call("in.jsonl", "-o", "results.jsonl")
+    first = json.loads(Path("results.jsonl").read_text("utf-8").splitlines()[0])
+    write("changed.jsonl", [{**first, "score": 0.123}, {**first, "verdicts": {"pass": 3}}])
+    said(call("changed.jsonl", "--format", "jsonl"))

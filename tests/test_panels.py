@@ -156,7 +156,7 @@ def test_the_result_of_a_panel_is_the_median_of_all_its_outputs(panel):
     outputs = [output for samples in panel for output in samples]
     members = [{"model": f"m{place}", "outputs": len(samples)} for place, samples in enumerate(panel)]
     record = {"id": "a", "outputs": [*map(as_output, outputs)], "judge": {"panel": members}}
-    result = Scorer(RUBRICS).tell(json.dumps(record).encode(), 1).to_json()
+    result = Scorer(RUBRICS).score(json.dumps(record).encode(), 1).to_json()
     assert read_result(result) == combine(outputs)
     assert result["independent_votes_at_most"] == len(panel)
     assert [(each["model"], each["verdicts"]) for each in result["panel"]] == [
@@ -482,7 +482,7 @@ def test_a_record_without_the_votes_of_its_panel_is_invalid(panel, outputs, path
         **({"output": given[0]} if path == "/output" else {"outputs": given}),
         "judge": {"panel": panel},
     }
-    error = Scorer(RUBRICS).tell(json.dumps(record).encode(), 1).to_json()["error"]
+    error = Scorer(RUBRICS).score(json.dumps(record).encode(), 1).to_json()["error"]
     assert error["path"] == path
     said(error["message"])
 
@@ -522,7 +522,7 @@ def test_a_run_of_one_model_at_two_endpoints_says_one_independent_vote(folder, s
 @pytest.mark.parametrize("panel", ["three people", [], [{"model": "a"}], [{"model": "a", "outputs": True}], {"a": 1}])
 def test_another_field_named_panel_is_left_alone(panel):
     record = {"id": "x", "outputs": [as_output(LOW)] * 2, "judge": {"panel": panel}}
-    result = Scorer(RUBRICS).tell(json.dumps(record).encode(), 1).to_json()
+    result = Scorer(RUBRICS).score(json.dumps(record).encode(), 1).to_json()
     assert (result["verdict"], "independent_votes_at_most" in result, result["judge"]) == (
         "borderline", False, {"panel": panel}
     )  # fmt: skip

@@ -99,8 +99,8 @@ def judge(tmp_path, cases, reply, extract=Extract.WHOLE):
         asked = asyncio.run(run(journal))
     scores = {}
     for line in (tmp_path / "results.jsonl").read_bytes().splitlines():
-        outcome = Scorer(RUBRICS).tell(line, 1)
-        scores[outcome.head["id"]] = outcome.result and float(outcome.result.score)
+        outcome = Scorer(RUBRICS).score(line, 1)
+        scores[outcome.id] = outcome.result and float(outcome.result.score)
     assert scores.keys() == cases.keys()
     return scores, asked
 

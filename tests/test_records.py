@@ -4,8 +4,8 @@ import json
 import pytest
 from cases import read_cases
 
-from rubric_lint.outputs.blocks import CHUNK, LIMIT
 from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.entries import CHUNK, LIMIT
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.outputs.verdict import Extract, Reading
 from rubric_lint.scoring.loading import load_rubrics
@@ -136,12 +136,11 @@ def test_a_long_list_is_read_piece_by_piece():
 
 
 def results(entry, rubrics=SEVERAL):
-    """The line of results of an entry; the command writes the same one without an outcome."""
+    """The line of results of an entry; its JSON is the same whether the result was looked up or computed."""
     text = entry if isinstance(entry, bytes) else json.dumps(entry).encode()
-    outcome = Scorer(rubrics).tell(text, 3)
-    if outcome.result:
-        assert Scorer(rubrics).score(text).render() == outcome.render()
-    return outcome.render()
+    result = Scorer(rubrics).score(text, 3)
+    assert json.loads(result.render()) == result.to_json()
+    return result.render()
 
 
 RESULT = f'"rubric": "one", {SEVEN}'
@@ -178,9 +177,8 @@ def test_an_entry_that_is_refused_says_where_and_why_and_carries_the_rest(said):
 def test_a_record_may_say_by_which_meaning_it_was_judged(place, is_same):
     told = {"rubric_hash": ONE["one"].hash if is_same else "0" * 16}
     entry = json.dumps({"output": {"score": 7}, **(told if place == "record" else {"judge": told})}).encode()
-    outcome = Scorer(ONE).tell(entry, 1)
+    outcome = Scorer(ONE).score(entry, 1)
     assert (outcome.has_other_meaning, outcome.to_json()["rubric_hash"]) == (not is_same, ONE["one"].hash)
-    assert Scorer(ONE).score(entry).has_other_meaning is not is_same
 
 
 SAYING = TABLES["SAYING"]
@@ -201,7 +199,7 @@ def test_a_conversation_that_may_have_ended_the_thoughts_is_told_where_the_whole
     said = [{"role": "assistant", "content": 'So.</think>\n{"score": 10}'}]
     entry = {"answer": said, "output": '<think>It says:\nSo.</think>\n{"score": 10}'}
     for extract in Extract:
-        outcome = Scorer(ONE, Reading(extract)).tell(json.dumps(entry).encode(), 1)
+        outcome = Scorer(ONE, Reading(extract)).score(json.dumps(entry).encode(), 1)
         assert "word for word" in outcome.error.message
 
 
@@ -255,6 +253,22 @@ def test_what_is_nearly_in_order_has_the_result_of_the_schema_or_none(entry):
 def test_answers_are_counted_once():
     scorer = Scorer(SEVERAL)
     for answer in (7, 7, 3):
-        scorer.score(json.dumps({"rubric": "one", "output": {"score": answer}}).encode()).judged.known.count += 1
+        scorer.score(json.dumps({"rubric": "one", "output": {"score": answer}}).encode()).known.count += 1
     counts = [[(known.rubric.name, known.answers, known.count) for known in scorer.reset_counts()] for _ in range(2)]
     assert counts == [[("one", (7,), 2), ("one", (3,), 1)], []]
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        (b'{"id": "a", "output": {"score": 7}, "n": NaN}', "a"),
+        (b'{"id": 3, "output": {"score": 7, "score": 7}}', 3),
+        (b'{"id": "a", "output": {"score": 7}, "id": "b"}', None),
+        (b'{"id": "a", "outputs": [{"score": 7}, NaN]}', "a"),
+        (b'{"id": "a", "grade": NaN}', "a"),
+    ],
+)
+def test_a_record_that_cannot_be_read_keeps_its_id(entry, name):
+    result = Scorer(ONE).score(entry, 2)
+    assert (result.id, result.error is None) == (name, False)
+    assert result.to_json().get("id") == name

@@ -258,7 +258,7 @@ def test_the_texts_of_a_page_have_a_limit_and_it_is_said(tmp_path, said):
     page, totals, scorer = HtmlReport(RUBRICS, most_text=1200), Totals(RUBRICS.values()), Scorer(RUBRICS)
     for number, score in enumerate((9, 1, 9, 9)):
         text = json.dumps(tower(f"a{number}", score, 9, "x" * 300)).encode()
-        page.add(scorer.tell(text, number), text)
+        page.add(scorer.score(text, number), text)
     said(part(write(tmp_path, page, totals), "answers").partition(" To filter")[0])
     assert [each["record"] is None for each in read(tmp_path / "page.html")["rows"]] == [False, False, True, True]
 
@@ -614,13 +614,13 @@ def make_page(folder, scores, most=10, before=None, **extras):
     `before` has the records of another run.
     """
     texts = Texts() if before else None
-    other = OtherRun(RUBRICS, keep_texts=texts.add) if texts else None
+    other = OtherRun(RUBRICS, keep_text=texts.add) if texts else None
     if other:
         other.read([lines(*before).encode()])
     page, totals, scorer = HtmlReport(RUBRICS, other, texts, most=most), Totals(RUBRICS.values()), Scorer(RUBRICS)
     for line, score in enumerate(scores, 1):
         text = json.dumps(tower(f"a{line}", score, 9)).encode()
-        outcome = scorer.tell(text, line)
+        outcome = scorer.score(text, line)
         page.add(outcome, text)
         if outcome.result:
             totals.take(outcome.result)
@@ -655,8 +655,8 @@ def test_a_page_has_all_of_few_answers_and_of_many_those_of_most_interest(scores
     answers = PageAnswers([*RUBRICS.values()], most=10)
     for line, score in enumerate(scores):
         text = json.dumps(tower(f"a{line}", score, 9)).encode()
-        outcome = Scorer(RUBRICS).tell(text, line)
-        answers.add(f"a{line}", "r", outcome.result, line=line, file=None, text=text)
+        outcome = Scorer(RUBRICS).score(text, line)
+        answers.add(f"a{line}", "r", outcome.result, line=line, file=None, content=text)
     answers.finish()
     data = json.loads("".join(answers.write({})).removeprefix(START).removesuffix("</script>\n"))
     lines = [each["line"] for each in data["answers"]]
@@ -677,7 +677,7 @@ def test_every_answer_has_the_same_chance_to_be_in_the_random_sample():
     answers = PageAnswers([*RUBRICS.values()], most=500)
     known = reader_of(RUBRICS["r"]).find((9, 9))
     for line in range(5000):
-        answers.add(None, "r", known, line=line, file=None, text=b"{}")
+        answers.add(None, "r", known, line=line, file=None, content=b"{}")
     answers.finish()
     data = json.loads("".join(answers.write({})).removeprefix(START).removesuffix("</script>\n"))
     sampled = [each["line"] for each in data["answers"] if each.get("sampled")]

@@ -46,7 +46,7 @@ def test_samples_that_each_miss_another_gate_fail():
     result = score_samples(GATED["r"], outputs)
     assert (result.verdict, result.score, result.stable) == (Verdict.FAIL, Fraction(2, 3), True)
     entry = json.dumps({"id": "x", "outputs": outputs}).encode()
-    found = Scorer(GATED).tell(entry, 1).to_json()
+    found = Scorer(GATED).score(entry, 1).to_json()
     assert [found[name] for name in ("id", "verdict", "verdicts", "stable")] == [
         "x",
         "fail",
@@ -82,7 +82,7 @@ def test_one_sample_is_the_result():
 @pytest.mark.parametrize(("record", "path"), TABLES["samples that cannot be scored are told"])
 def test_samples_that_cannot_be_scored_are_told(record, path, said):
     entry = json.dumps({"id": "x", **record}).encode()
-    outcome = Scorer(WHOLE).tell(entry, 3)
+    outcome = Scorer(WHOLE).score(entry, 3)
     found = outcome.to_json()
     said(found["error"].pop("message"))
     assert found == {"id": "x", "rubric": "r", "error": {"line": 3, "path": path}}

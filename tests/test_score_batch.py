@@ -74,7 +74,7 @@ def rows_in_short(batch):
 
 
 def one_by_one(rubrics, lines):
-    return [in_short(Scorer(rubrics).tell(line, number).to_json()) for number, line in enumerate(lines, start=1)]
+    return [in_short(Scorer(rubrics).score(line, number).to_json()) for number, line in enumerate(lines, start=1)]
 
 
 def test_a_batch_has_the_columns_of_the_results():
@@ -109,7 +109,7 @@ def test_bytes_and_a_binary_file_are_json_lines_or_json(form, cut):
         def read1(self, _size=-1):
             return super().read1(cut)
 
-    results = [in_short(Scorer(RUBRICS).tell(line, 1).to_json()) for line in LINES.splitlines()]
+    results = [in_short(Scorer(RUBRICS).score(line, 1).to_json()) for line in LINES.splitlines()]
     for batch in (score_batch(RUBRICS, given), score_batch(RUBRICS, Dripping(given))):
         rows = [*rows_in_short(batch)]
         assert rows[:10] == results
@@ -303,7 +303,7 @@ def test_totals_are_those_of_the_command():
     lines = LINES.splitlines()
     totals = Totals(RUBRICS.values())
     for line in lines:
-        outcome = Scorer(RUBRICS).tell(line, 1)
+        outcome = Scorer(RUBRICS).score(line, 1)
         if outcome.result:
             totals.take(outcome.result)
         else:

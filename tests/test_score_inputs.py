@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubric_lint.outputs.blocks import CHUNK, LIMIT
-from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.decoding import OutputError, decode_entry
+from rubric_lint.outputs.entries import CHUNK, LIMIT
 from rubric_lint.outputs.streams import Asked, read_entries
 
 RUBRIC = """\
@@ -100,7 +100,7 @@ ROWS = st.lists(
 def read(data, name=""):
     """The entries as data, whatever their lines."""
     chunks = (data[start : start + CHUNK] for start in range(0, len(data), CHUNK))
-    return [json.loads(text) for _, text in read_entries(chunks, Asked(name=name))]
+    return [decode_entry(content) for _, content in read_entries(chunks, Asked(name=name))]
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ BROKEN = {
     "text after a quote": (b'id,output\na,"{"score": 7}"\nb,"{""score"": 7}"\n', 2, "after the closing quote", 1),
     "latin-1": ('id,output\nä,"{""score"": 7}"\nb,"{""score"": 7}"\n'.encode("latin-1"), 2, "byte e4 is not UTF-8", 1),
     "gzip cut off": (gzip.compress(b'{"score": 7}\n{"score": 8}\n')[:-4], 3, "cut off here", 2),
-    "gzip with text behind it": (gzip.compress(b'{"score": 7}\n') + b"more", 2, "incorrect header check", 1),
+    "gzip with text behind it": (gzip.compress(b'{"score": 7}\n') + b"more", 2, "damaged; nothing after", 1),
     "a line cut off": (b'{"score": 7}\n{"sco', 2, "not JSON at column 2", 1),
 }
 
@@ -175,13 +175,19 @@ def test_a_parquet_file_that_is_cut_off_is_one_invalid_output(said):
     said(message)
 
 
+def test_a_cell_may_hold_json_over_several_lines():
+    outputs = json.dumps([{"score": 7}, {"score": 9}, {"score": 9}], indent=1)
+    stream = io.StringIO()
+    csv.writer(stream).writerows([["id", "outputs"], ["a", outputs]])
+    Path("a.csv").write_text(stream.getvalue(), "utf-8")
+    ((result,), _, code) = call("a.csv")
+    assert (result["score"], result["verdicts"], code) == (0.9, {"pass": 2, "borderline": 1, "fail": 0}, 0)
+
+
 def test_a_row_that_is_too_long_costs_that_row_only(said):
     data = b'id,output\na,"' + (b"x" * 999 + b"\n") * (LIMIT // 1000 + 2) + b'"\nb,"{""score"": 7}"\n'
     chunks = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
-    entries = [
-        (line, str(text) if isinstance(text, OutputError) else json.loads(text)) for line, text in read_entries(chunks)
-    ]
-    said(entries)
+    said([(line, str(held) if isinstance(held, OutputError) else held) for line, held in read_entries(chunks)])
 
 
 @pytest.mark.parametrize(
@@ -350,7 +356,7 @@ def test_bytes_that_are_not_text_cost_only_the_rows_that_need_them_as_text(said)
     assert found == call("strings.parquet")
     assert [(each.get("id"), each.get("score"), each.get("hash")) for each in found[0]] == [
         ("a", 0.7, '\0\\xff"'),
-        (None, None, None),
+        ("b", None, None),
         ("c\\xfe", 0.3, "2"),
     ]
     said(errors(found[0]))

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_outputs import FENCES, cases, load, spell
 
-from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.decoding import IS_INSTALLED
 from rubric_lint.scoring import OutputError, score
-from rubric_lint.scoring.scorer import Run, Scorer
+from rubric_lint.scoring.scorer import Scorer
 
 TABLES = read_cases(__file__)
 
@@ -70,7 +69,6 @@ def test_an_entry_that_msgspec_reads_gets_what_the_strict_reader_gives_it(case, 
     _, entries, output = case
     rubrics = {"r": load(entries)}
     fast, strict = Scorer(rubrics), Scorer(rubrics)
-    seen = []
     for _ in range(20):  # one after the other, so that what was remembered has its part in it
         for check in output.get("checks", [output]):
             check.pop("reasoning", None)
@@ -86,46 +84,35 @@ def test_an_entry_that_msgspec_reads_gets_what_the_strict_reader_gives_it(case, 
             text = record.replace("null", held, 1)
         entry = (random.choice([" {}", "{} {{}}", "\ufeff{}"]) if random.random() < rate else "{}\r").format(text)
         expected = tell_strictly(strict, entry.encode())
-        outcome = fast.tell(entry.encode(), 1)
+        outcome = fast.score(entry.encode(), 1)
         assert outcome.render() == expected.render()
         assert (outcome.result, outcome.has_other_meaning) == (expected.result, expected.has_other_meaning)
         if outcome.result:
             assert fast.score(entry.encode()).render() == expected.render()
-        if found := match_form(fast, entry):
-            [(name, known)] = found
-            assert (name, known.answers) == ("a", tuple(each.grade.answer for each in expected.result.criteria))
-            assert json.loads(f"{{{known.text}}}") == expected.result.to_json()
-        seen.append((entry, found))
-    together = match_form(fast, "\n".join(entry for entry, _ in seen))
-    assert together == [each for _, found in seen for each in found]
+        if found := match_record(fast, entry):
+            assert found.record == {"id": "a"}
+            assert found.known.answers == tuple(each.grade.answer for each in expected.result.criteria)
+            assert json.loads(f"{{{found.known.text}}}") == expected.result.to_json()
 
 
-def match_form(scorer, lines):
-    """The id and the result of each line in the expected form."""
-    found = scorer.scan(Block(1, lines.encode(), has_lines=True))
-    return [seen for entries in found if isinstance(entries, Run) for seen in entries.found]
-
-
-FINE = '{"id": "a", "output": {"score": 7}}'
+def match_record(scorer, line):
+    """The result of a line in the expected form; None of another."""
+    return scorer.only.match_record(line.encode(), 1, None)
 
 
 @pytest.mark.parametrize("line", TABLES["a line that takes a"])
-def test_a_line_that_takes_a_second_look_keeps_the_others_quick(line):
+def test_a_line_that_takes_a_second_look_is_not_of_the_expected_form(line):
     rubrics = {"r": load([{"score_range": [0, 10], "expected_outcome": "Shows the result"}])}
-    found = [*Scorer(rubrics).scan(Block(5, f"{FINE}\n{line}\n{FINE}".encode(), has_lines=True))]
-    assert [entries.text for entries in found if not isinstance(entries, Run) and entries.line == 6] == (
-        [line.encode()] if line.strip() else []
-    )
-    assert [entries.line for entries in found if isinstance(entries, Run)] == [5, 7] * IS_INSTALLED
+    assert match_record(Scorer(rubrics), line) is None
 
 
 @pytest.mark.parametrize("lines", TABLES["lines of the very form"])
 @pytest.mark.skipif(not IS_INSTALLED, reason="msgspec is not installed")
 def test_lines_of_the_very_form_are_read_at_once(lines):
     rubrics = {"r": load([{"score_range": [0, 10], "expected_outcome": "Shows the result"}])}
-    found = match_form(Scorer(rubrics), "\n".join(lines))
-    assert [name for name, _ in found] == [json.loads(line)["id"] for line in lines]
-    assert {known.answers for _, known in found} == {(7,)}
+    for line in lines:
+        found = match_record(Scorer(rubrics), line)
+        assert (found.id, found.known.answers) == (json.loads(line)["id"], (7,))
 
 
 def tell_strictly(scorer, entry):
@@ -133,7 +120,7 @@ def tell_strictly(scorer, entry):
     with pytest.MonkeyPatch.context() as patch:
         for module in ("outputs.decoding", "scoring.output"):
             patch.setattr(f"rubric_lint.{module}.IS_INSTALLED", False)
-        return scorer.tell(entry, 1)
+        return scorer.score(entry, 1)
 
 
 FAULTS = ("missing", "repeated", "unknown", "another type", "out of all bands", "half")
@@ -150,8 +137,8 @@ def test_an_output_with_a_fault_never_gets_a_score(case, fault, place):
     with pytest.raises(OutputError):
         score(rubric, output)
     text = json.dumps({"id": "a", "output": output})
-    assert match_form(Scorer({"r": rubric}), text) == []
-    assert Scorer({"r": rubric}).tell(text.encode(), 1).result is None
+    assert match_record(Scorer({"r": rubric}), text) is None
+    assert Scorer({"r": rubric}).score(text.encode(), 1).result is None
 
 
 def spoil(checks, place, fault):

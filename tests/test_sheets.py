@@ -83,6 +83,8 @@ LABELS = {
     "NaN": ("checks", "id,rubric-1,sums,label\na1,NaN,nan,no\n", {"ann": {"a1": (NONE, "fail")}}),
     "a label of 1.0": ("checks", "id,label\na1,1.0\n", {"ann": {"a1": (NONE, "pass")}}),
     "a score of the whole": ("whole", "id,score\na1,7\n", {"ann": {"a1": ((7,), "borderline")}}),
+    "a score and its verdict": ("whole", "id,score,verdict\na1,9,pass\n", {"ann": {"a1": ((9,), "pass")}}),
+    "a low score and its verdict": ("whole", "id,score,verdict\na1,1,fail\n", {"ann": {"a1": ((1,), "fail")}}),
     "a score of one criterion": ("levels", "id,score\na1,3\n", {"ann": {"a1": ((3,), "pass")}}),
     "a flat object": ("scores", '{"id": "a1", "rater": "ann", "accuracy": 9, "length": 7}', GOOD),
 }  # fmt: skip
@@ -156,7 +158,7 @@ def test_a_faulty_cell_is_no_empty_one_before_the_criteria_are_known(tmp_path):
     path.write_bytes(sheet(rows, edit=lambda cells: [cells.merge_cells(each) for each in ("B2:B3", "C2:C3")]))
     lines = [each for lines in read_records(str(path)).lines.values() for each in lines]
     reader = Reader(load("scores"))
-    reader.read_texts(str(path), [(each.number, each.text) for each in lines], labels=True)
+    reader.read_records(str(path), [(each.line, each.record) for each in lines], labels=True)
     assert [(each.line, 'column `accuracy`: "B2:B3 is merged' in each.message) for each in reader.invalid] == [
         (2, True),
         (3, True),
@@ -271,7 +273,7 @@ def test_an_id_in_a_cell_joins_a_number_if_no_result_has_the_text():
 
 @pytest.mark.parametrize(("entry", "answers"), TABLES["flat objects are outputs"])
 def test_flat_objects_are_outputs(entry, answers):
-    outcome = Scorer(load("scores")).tell(json.dumps(entry).encode(), 1)
+    outcome = Scorer(load("scores")).score(json.dumps(entry).encode(), 1)
     told = outcome.to_json()
     assert ([each["raw"] for each in told["criteria"]], told["verdict"]) == (answers, "pass")
     carried = {"id", "difficulty_level", "total", "status"}
@@ -285,23 +287,23 @@ ROUNDED |= dict.fromkeys(("0.86", "0.849", "0.8500001", "1", "84", "8.4", "inf",
 
 @pytest.mark.parametrize("score", ROUNDED)
 def test_a_score_beside_criteria_may_be_rounded_to_its_digits(score):
-    outcome = Scorer(load("scores")).tell(
+    outcome = Scorer(load("scores")).score(
         json.dumps({"id": "a", "accuracy": 9, "length": 8, "score": score}).encode(), 1
     )
     assert ("error" not in outcome.to_json()) == ROUNDED[score]
 
 
 def test_the_case_of_a_column_does_not_matter_in_a_table_without_ids():
-    outcome = Scorer(load("whole")).tell(b'{"Score": "9"}', 1)
+    outcome = Scorer(load("whole")).score(b'{"Score": "9"}', 1)
     assert outcome.to_json()["score"] == 0.9
 
 
 def test_a_column_of_a_criterion_named_verdict_in_another_rubric_is_no_verdict():
     first = load_rubrics("r.yaml", b"rubrics: [{id: a, expected_outcome: Has one}, {id: b, expected_outcome: Has two}]")
     row = {"id": 1, "a": "yes", "b": "no", "verdict": "fail", "criteria.verdict": "yes"}
-    assert Scorer(first).tell(json.dumps(row).encode(), 1).to_json()["score"] == 0.5
+    assert Scorer(first).score(json.dumps(row).encode(), 1).to_json()["score"] == 0.5
     del row["verdict"]
-    assert Scorer(first).tell(json.dumps(row).encode(), 1).to_json()["score"] == 0.5
+    assert Scorer(first).score(json.dumps(row).encode(), 1).to_json()["score"] == 0.5
 
 
 SUITE = b"""\
@@ -323,7 +325,7 @@ tests:
 def test_blank_columns_of_another_rubric_are_nothing(cells, score):
     columns = ("rubric", "verdict", "criteria.accuracy", "criteria.tone", "criteria.Accuracy", "criteria.verdict")
     row = {"id": "a", **dict.fromkeys(columns, ""), **cells}
-    outcome = Scorer(load_rubrics("suite.yaml", SUITE)).tell(json.dumps(row).encode(), 1)
+    outcome = Scorer(load_rubrics("suite.yaml", SUITE)).score(json.dumps(row).encode(), 1)
     assert outcome.to_json().get("score") == score
 
 
@@ -331,26 +333,26 @@ def test_a_criterion_named_score_has_a_field_in_a_flat_object():
     rubrics = load_rubrics(
         "r.yaml", b"rubrics: [{id: Score, expected_outcome: Has one}, {id: b, expected_outcome: Has two}]"
     )
-    outcome = Scorer(rubrics).tell(b'{"id": 1, "output": {"Score": true, "b": false}}', 1)
+    outcome = Scorer(rubrics).score(b'{"id": 1, "output": {"Score": true, "b": false}}', 1)
     assert outcome.to_json()["score"] == 0.5
 
 
 @pytest.mark.parametrize(("rubric", "entry", "path"), TABLES["what contradicts"])
 def test_what_contradicts_a_flat_judgement_makes_it_invalid(rubric, entry, path):
-    outcome = Scorer(load(rubric)).tell(json.dumps(entry).encode(), 1)
+    outcome = Scorer(load(rubric)).score(json.dumps(entry).encode(), 1)
     assert (outcome.result, outcome.error and outcome.error.path) == (None, path)
 
 
 @pytest.mark.parametrize("passed", [True, "yes", "", None, "unsure"])
 def test_a_field_that_says_the_same_as_the_verdict_or_nothing_contradicts_nothing(passed):
     entry = json.dumps({"id": "a", "accuracy": 9, "length": 7, "passed": passed}).encode()
-    assert Scorer(load("scores")).tell(entry, 1).to_json()["verdict"] == "pass"
+    assert Scorer(load("scores")).score(entry, 1).to_json()["verdict"] == "pass"
 
 
 def test_extra_fields_that_are_accepted_contradict_nothing():
     entry = json.dumps({"id": "a", "accuracy": 9, "length": 7, "passed": False}).encode()
     reading = Reading(extra_fields=ExtraFields.ACCEPT)
-    assert Scorer(load("scores"), reading).tell(entry, 1).to_json()["verdict"] == "pass"
+    assert Scorer(load("scores"), reading).score(entry, 1).to_json()["verdict"] == "pass"
 
 
 def test_a_flat_object_scores_in_python_as_in_a_file():
@@ -373,7 +375,7 @@ NEGATED = [
 def test_one_column_with_the_verdict_is_the_verdict_of_a_negated_check_too(column):
     rubrics = load_rubrics("swe.json", json.dumps(NEGATED).encode())
     told = [
-        Scorer(rubrics).tell(json.dumps({"id": "a", column: word}).encode(), 1).to_json() for word in ("pass", "fail")
+        Scorer(rubrics).score(json.dumps({"id": "a", column: word}).encode(), 1).to_json() for word in ("pass", "fail")
     ]
     assert [(each["criteria"][0]["raw"], each["verdict"]) for each in told] == [(False, "pass"), (True, "fail")]
     labels = read(rubrics, f"id,{column}\na,pass\nb,fail\nc,borderline\n")
@@ -383,7 +385,7 @@ def test_one_column_with_the_verdict_is_the_verdict_of_a_negated_check_too(colum
 
 @pytest.mark.parametrize(("entry", "part"), TABLES["a judgement that is not"])
 def test_a_judgement_that_is_not_whole_is_no_output(entry, part):
-    error = Scorer(load("scores")).tell(json.dumps(entry).encode(), 1).error
+    error = Scorer(load("scores")).score(json.dumps(entry).encode(), 1).error
     assert part in str(error)
 
 

@@ -3,13 +3,14 @@
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from fractions import Fraction
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import SCORES, Criterion, Scale, Shape
 from rubric_lint.format.rubric import fold_id
 from rubric_lint.messages import Causes
-from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.entries import Entry
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import Loaded
 from rubric_lint.scoring.meaning import (
@@ -22,7 +23,8 @@ from rubric_lint.scoring.meaning import (
     says,
     words,
 )
-from rubric_lint.scoring.scorer import Outcome, Scorer
+from rubric_lint.scoring.output import RecordResult
+from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.text.path import Path
 
 Value = Mapping[str, Any]
@@ -360,34 +362,33 @@ INVALID = "invalid"
 
 
 class Effect(NamedTuple):
-    """The outcomes of one judge output in both versions."""
+    """The results of one judge output in both versions."""
 
-    old: Outcome
-    new: Outcome
+    old: RecordResult
+    new: RecordResult
 
     @property
     def verdicts(self) -> tuple[str, str]:
         """The old and the new verdict."""
-        old, new = (str(each.result.verdict) if each.result else INVALID for each in self)
+        old, new = (str(each.known.verdict) if each.known else INVALID for each in self)
         return old, new
 
     @property
     def name(self) -> str:
         """The id of the output, or its line."""
-        identity = self.new.head.get("id")
-        return f"line {self.new.line}" if identity is None else str(identity)
+        return f"line {self.new.line}" if self.new.id is None else str(self.new.id)
 
     @property
     def is_changed(self) -> bool:
         """True if the verdict or the score differs."""
-        was, now = (each.result and (each.result.verdict, each.result.score) for each in self)
+        was, now = (each.known and (each.known.verdict, Fraction(each.known.points, each.known.full)) for each in self)
         return was != now
 
     def to_json(self) -> dict[str, Any]:
         """Return the effect as in the JSON report."""
         return {
             "line": self.new.line,
-            "id": self.new.head.get("id"),
+            "id": self.new.id,
             "old": _as_record(self.old),
             "new": _as_record(self.new),
         }
@@ -423,7 +424,7 @@ class Effects:
         return {"outputs": self.outputs, "verdicts": verdicts, "changed": self.changed, "invalid": invalid}
 
 
-def score_both(entries: Iterable[tuple[int, bytes | OutputError]], pairs: list[RubricPair]) -> Iterator[Effect]:
+def score_both(entries: Iterable[Entry], pairs: list[RubricPair]) -> Iterator[Effect]:
     """Score each entry of a file of judge outputs with both versions.
 
     A file's only rubric may be named after the file, so outputs can refer to it by its old name in both versions.
@@ -432,12 +433,12 @@ def score_both(entries: Iterable[tuple[int, bytes | OutputError]], pairs: list[R
     was: Rubrics = {only or pair.old.name: pair.old for pair in pairs if pair.old}
     now: Rubrics = {only or pair.new.name: pair.new for pair in pairs if pair.new}
     old, new = Scorer(was), Scorer(now)
-    for line, text in entries:
-        yield Effect(old.tell(text, line), new.tell(text, line))
+    for line, content in entries:
+        yield Effect(old.score(content, line), new.score(content, line))
 
 
-def _as_record(outcome: Outcome) -> dict[str, Any]:
-    if outcome.result:
-        return {"verdict": str(outcome.result.verdict), "score": float(outcome.result.score)}
-    fault = outcome.error
+def _as_record(found: RecordResult) -> dict[str, Any]:
+    if found.known:
+        return {"verdict": str(found.known.verdict), "score": found.known.score}
+    fault = found.error
     return {"verdict": INVALID, "score": None, "error": fault and {"path": fault.path, "message": fault.message}}

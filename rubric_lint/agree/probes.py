@@ -24,7 +24,7 @@ from rubric_lint.finding import Severity
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import join_words
-from rubric_lint.outputs.blocks import CHUNK
+from rubric_lint.outputs.entries import CHUNK
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.project.opening import open_stream
 from rubric_lint.scoring.grading import Scored, ScoringRubric
@@ -326,10 +326,11 @@ def read_scored(name: str, rubrics: Mapping[str, ScoringRubric]) -> dict[tuple[s
     """Return the results of a file by the rubric and the id, without invalid ones and those of other versions."""
     scorer, found = Scorer(rubrics), {}
     with open_stream(name) as stream:
-        for line, text in read_entries(iter(lambda: stream.read(CHUNK), b"")):
-            outcome = scorer.tell(text, line)
-            if outcome.result and not outcome.has_other_meaning:
-                found[outcome.result.rubric.name, make_id_key(outcome.head.get("id"))] = outcome.result
+        for line, content in read_entries(iter(lambda: stream.read(CHUNK), b"")):
+            found_one = scorer.score(content, line)
+            result = found_one.result
+            if result and not found_one.has_other_meaning:
+                found[result.rubric.name, make_id_key(found_one.id)] = result
     return found
 
 

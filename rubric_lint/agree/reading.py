@@ -24,14 +24,12 @@ from rubric_lint.agree.ratings import (
 from rubric_lint.agree.units import About, describe
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, list_names, point_to_known
-from rubric_lint.outputs.blocks import Entry as Text
-from rubric_lint.outputs.blocks import SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry
-from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, RESERVED, SHEET, Wanted, fold_column
+from rubric_lint.outputs.entries import Entry, SkippedSheet
+from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, SHEET, Wanted, fold_column
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import OF_TABLE, Flat, is_judged, list_fields, read_flat
-from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import (
     AnswerValue,
     Grade,
@@ -42,8 +40,8 @@ from rubric_lint.scoring.grading import (
     Verdict,
     combine_samples,
 )
-from rubric_lint.scoring.output import JUDGEMENTS
-from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_model, refuse_failed
+from rubric_lint.scoring.output import JUDGEMENTS, RecordResult, read_judged_by
+from rubric_lint.scoring.scorer import Scorer, find_rubric, read_model
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
 
@@ -79,14 +77,6 @@ def read_rater(record: Mapping[str, Any]) -> str | None:
     return (str(rater).strip() or None) if type(rater) in {str, int} else None
 
 
-def _read_as_far_as_possible(text: bytes | OutputError) -> dict[str, Any]:
-    """Return the fields of an invalid record; none if it cannot be read."""
-    try:
-        return decode_entry(text)
-    except OutputError:
-        return {}
-
-
 def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
     """Name each source: by its `rater`, else by its model, or by its file if it names none or another has the same.
 
@@ -118,29 +108,6 @@ def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
         candidates = [*([PANEL] if len(panels) == 1 else []), title, *numbered]
         names[source] = next(name for name in candidates if name not in names.values())
     return names
-
-
-def as_record(entry: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> dict[str, Any] | None:
-    """Return the record whose result an entry is, or None if it is not a result.
-
-    Raises:
-        OutputError: if it is the result of an invalid output, or of several samples, which it does not keep.
-    """
-    if HELD.isdisjoint(entry):
-        refuse_failed(entry)
-    criteria = entry.get("criteria")
-    if not (isinstance(criteria, list) and {"shape", "score", "verdict"} <= entry.keys()):
-        return None
-    if "verdicts" in entry:
-        raise OutputError("a result of several samples, which it does not keep; name the file that `judge` wrote")
-    shape = find_rubric(entry, rubrics).shape
-    name = form_of(shape).field
-    given = [each if isinstance(each, dict) else {} for each in criteria]
-    output: dict[str, Any] = {"checks": [{"id": each.get("id"), name: each.get("raw")} for each in given]}
-    if shape is Shape.HOLISTIC:
-        output = {name: given[0].get("raw") if given else None}
-    kept = {key: value for key, value in entry.items() if key not in RESERVED or key in {"rubric", "rubric_hash"}}
-    return {**kept, "output": output}
 
 
 _MOST_PLACES = 5
@@ -282,8 +249,12 @@ class Reader:
         any_version: bool = False,
         label_scales: Scales = MappingProxyType({}),
         among: Collection[Key] = (),
+        columns: Collection[str] = (),
     ) -> None:
-        """Read for these rubrics; if answers are known by their ids `among`, a label of none of them is left out."""
+        """Read for these rubrics; if answers are known by their ids `among`, a label of none of them is left out.
+
+        `columns` are those to which a mapping gives a meaning; they do not group answers.
+        """
         self._among = frozenset(map(name_key, among))
         self.invalid: list[Invalid] = []
         self.passed_over = ReadingTotals()
@@ -291,7 +262,9 @@ class Reader:
         self._about: dict[str, dict[Key, About]] = {name: {} for name in rubrics}
         self._failed: dict[str, dict[Source, dict[Key, Outputs]]] = {}
         known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
-        self._known = frozenset(known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning"})
+        self._known = frozenset(
+            known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning", *columns}
+        )
         self._rubrics = rubrics
         self._scorer = Scorer(rubrics, reading)
         self._any_version = any_version
@@ -332,7 +305,7 @@ class Reader:
         """Read a file of results or labels as asked; return its number of records."""
         wanted = Wanted(judgements=list_fields(self._rubrics.values()), is_shared=True)
         asked = asked._replace(name=asked.name or file, wanted=wanted, skipped=[])
-        count = self.read_texts(file, read_entries(chunks, asked), labels=labels)
+        count = self.read_records(file, read_entries(chunks, asked), labels=labels)
         self.leave_out_sheets(file, asked.skipped or ())
         return count
 
@@ -342,32 +315,43 @@ class Reader:
             left_out = self._left_out.setdefault(UNKNOWN_SHEET, LeftOut(UNKNOWN_SHEET, noun="sheet"))
             left_out.add(f"{file}, sheet `{sheet.name}` with {sheet.rows:,} row{'' if sheet.rows == 1 else 's'}")
 
-    def read_texts(self, file: str, texts: Iterable[Text], *, labels: bool = False) -> int:
-        """Read some records of a file; return their number."""
+    def read_records(self, file: str, entries: Iterable[Entry], *, labels: bool = False) -> int:
+        """Read some entries of a file; return their number."""
         count = 0
-        for line, text in texts:
+        for line, content in entries:
             count += 1
-            rubric = self._name_rubric(_read_as_far_as_possible(text)) if labels else ""
-            self._labels[rubric] += labels
+            record: Mapping[str, Any] = {}
             try:
-                value = decode_entry(text)
-                if labels and (label := self._read_label(value)):
-                    self._take_label(value, *label, file, line)
-                    continue
                 try:
-                    entry = self._scorer.score_value(value)
-                except OutputError:
-                    if (record := as_record(value, self._rubrics)) is None:
-                        raise
-                    entry = self._scorer.score_value(record)
-                self._take(entry, file, line, labels=labels)
+                    record = decode_entry(content)
+                except OutputError as fault:
+                    known = self._scorer.score(fault).record
+                    record = {name: "" if name in HELD else value for name, value in known.items()}  # none counts
+                    raise
+                self._read(record, file, line, labels=labels)
             except OutputError as fault:
-                outcome = self._scorer.explain(text, fault, line)
-                error, name = outcome.error or fault, outcome.head.get("id")
-                invalid = Invalid(file, line, name, error.path, error.message, is_label=labels)
-                self._refused[rubric] += labels
-                self.invalid.append(invalid if labels else self._take_failed(invalid, _read_as_far_as_possible(text)))
+                invalid = Invalid(file, line, record.get("id"), fault.path, fault.message, is_label=labels)
+                if labels:
+                    self._refused[self._name_rubric(record)] += 1
+                self.invalid.append(invalid if labels else self._take_failed(invalid, record))
+            if labels:
+                self._labels[self._name_rubric(record)] += 1
         return count
+
+    def _read(self, record: dict[str, Any], file: str, line: int, *, labels: bool) -> None:
+        """Keep what a record says.
+
+        Raises:
+            OutputError: if it is not valid.
+        """
+        if labels and (label := self._read_label(record)):
+            self._take_label(record, *label, file, line)
+            return
+        result = self._scorer.score_record(record)
+        if result.error:
+            raise result.error
+        result.line, result.file = line, file
+        self._take(result, labels=labels)
 
     def _name_rubric(self, record: Mapping[str, Any]) -> str:
         """Return the rubric that a record names, or the only one; of an unknown one nothing."""
@@ -376,7 +360,7 @@ class Reader:
         except OutputError:
             return ""
 
-    def _take_failed(self, invalid: Invalid, value: dict[str, Any]) -> Invalid:
+    def _take_failed(self, invalid: Invalid, value: Mapping[str, Any]) -> Invalid:
         """Keep that an answer has invalid outputs, and what the others come to; return how many of them count.
 
         What the record says of the answer is true all the same.
@@ -419,10 +403,7 @@ class Reader:
             if number == len(given) and "fault" in about:  # the run ended with the output that it found invalid
                 yield None
                 continue
-            try:
-                yield self._scorer.score_value({**head, "output": output}).result
-            except OutputError:
-                yield None
+            yield self._scorer.score_record({**head, "output": output}).result
 
     def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, Flat] | None:
         """Return a label that has a field for each criterion or for the verdict, and may lack some; else None.
@@ -455,7 +436,7 @@ class Reader:
         texts = {"question": value.get("question"), "answer": value.get("answer") or None}
         self._describe(texts, rubric, make_id_key(name))
         # If not, it is a result that we wrote: without a rater it is of the judge.
-        is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.columns.used)
+        is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.layout.used)
         found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
         other = read_judged_by(value) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):
@@ -463,36 +444,39 @@ class Reader:
         elif self._take_person(found, value.get("chosen"), is_of_other=other) and verdict is None:
             self._leave_out(NO_VERDICT, found.place, "label")
 
-    def _take(self, entry: Entry, file: str, line: int, *, labels: bool) -> None:
-        value = entry.value if entry.is_record else {}
-        for notes in entry.notes:
+    def _take(self, result: RecordResult, *, labels: bool) -> None:
+        """Keep a valid judge output, or a label in that form."""
+        record, known, file, line = result.record, result.known, result.file or "", result.line
+        if known is None:
+            return
+        for notes in result.notes:
             self.passed_over.note(notes)
-        if value.get("id") in _NO_ID:
+        if record.get("id") in _NO_ID:
             if labels:
-                self._refuse(entry.rubric, NO_ID, f"{file}:{line}")
+                self._refuse(known.rubric, NO_ID, f"{file}:{line}")
             else:
                 self._leave_out(NO_ID, f"{file}:{line}")
             return
-        if entry.judged is None:
-            judgement = _judge_samples(entry.result)
+        if result.median:
+            judgement = _judge_samples(result.median)
         else:
-            reasons, known = entry.judged.output.reasons, entry.judged.known
+            reasons = result.output.reasons
             judgement = Judgement((known.answers, known.verdict), reasons if any(reasons) else None)
-        judgement = judgement._replace(**_describe_text(value))
-        source, key = find_source(value, file), make_id_key(value["id"])
-        self._describe(value, entry.rubric, key)
+        judgement = judgement._replace(**_describe_text(record))
+        source, key = find_source(record, file), make_id_key(record["id"])
+        self._describe(record, known.rubric, key)
         if labels and self._label_scales:
-            answers = self._rescale(judgement.given[0], entry.rubric, source, file)
+            answers = self._rescale(judgement.given[0], known.rubric, source, file)
             output = JudgeOutput(tuple(each for each in answers if each is not None), (None,) * len(answers))
-            judgement = Judgement((answers, entry.rubric.grade(output).verdict), judgement.reasons)
-        version = read_judged_by(value)
-        found = _Found(source, entry.rubric, key, file, line, judgement, version=version).with_texts(value)
+            judgement = Judgement((answers, known.rubric.grade(output).verdict), judgement.reasons)
+        version = read_judged_by(record)
+        found = _Found(source, known.rubric, key, file, line, judgement, version=version).with_texts(record)
         if labels:
-            self._take_person(found, value.get("chosen"), is_of_other=entry.has_other_meaning)
-        elif entry.has_other_meaning and not self._any_version:
+            self._take_person(found, record.get("chosen"), is_of_other=result.has_other_meaning)
+        elif result.has_other_meaning and not self._any_version:
             self._leave_out(OTHER_MEANING, found.place)
         else:
-            self._results += _split(found, entry) or [found]
+            self._results += _split(found, result) or [found]
 
     def _describe(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
         """Keep what a record says of its answer."""
@@ -836,13 +820,13 @@ def bare_text(text: object) -> str | None:
     return "".join(filter(str.isalnum, text)) or None if isinstance(text, str) else None
 
 
-def _split(found: _Found, entry: Entry) -> list[_Found]:
+def _split(found: _Found, result: RecordResult) -> list[_Found]:
     """Return the judgements of each model of a panel, and that of the panel; empty if one rater judged."""
-    result = entry.samples
-    if result is None or not result.models or read_rater(entry.value) is not None:
+    median = result.median
+    if median is None or not median.models or read_rater(result.record) is not None:
         return []
     given: dict[str, list[Scored]] = {}
-    for model, sample in zip(result.models, result.samples, strict=True):
+    for model, sample in zip(median.models, median.samples, strict=True):
         given.setdefault(model, []).append(sample)
     members = []
     for model, samples in given.items():

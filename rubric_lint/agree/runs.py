@@ -12,15 +12,15 @@ from rubric_lint.agree.intervals import Sides
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import NO_ID, LeftOut
 from rubric_lint.agree.scales import VERDICTS
-from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
+from rubric_lint.outputs.decoding import Content, OutputError
 from rubric_lint.outputs.mapping import Wanted
-from rubric_lint.outputs.streams import PLAIN, Asked, read_blocks
+from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.scoring.output import Known, know_median
+from rubric_lint.scoring.output import Known, RecordResult
 from rubric_lint.scoring.results import OtherCriterion, OtherGrade, OtherKind, OtherRubrics, is_result, read_result
-from rubric_lint.scoring.scorer import Outcome, Run, Scorer
+from rubric_lint.scoring.scorer import Scorer
 
 _INVALID = -1
 """Takes the place of the number of a result: the output is invalid."""
@@ -137,10 +137,17 @@ class CriterionPair:
         self.missed_now += times * (not now.gate_met)
 
 
+class _OtherScorer(Scorer):
+    """Scores outputs of another run; its results are compared as they were written, by whichever rubric."""
+
+    def _score_again(self, value: dict[str, Any]) -> RecordResult:
+        raise OutputError("a result", record=value)
+
+
 class OtherRun:
     """The answers of another run: its outputs, scored by our rubrics, or results of `rubric-score` as they are.
 
-    Of records with one id the first counts. `keep_texts` gets the text of each record, in order. `verdicts` counts
+    Of records with one id the first counts. `keep_text` gets what each entry holds, in order. `verdicts` counts
     (other verdict or None, this verdict or None) of the answers of both runs. `left_out` has the records that cannot be
     joined, by run and reason.
     """
@@ -149,7 +156,7 @@ class OtherRun:
         self,
         rubrics: Mapping[str, ScoringRubric],
         reading: Reading = DEFAULT_READING,
-        keep_texts: Callable[[Sequence[bytes]], object] = lambda _: None,
+        keep_text: Callable[[Content], object] = lambda _: None,
     ) -> None:
         self.known = OtherRubrics()
         self.records = self.invalid = self.only_here = 0
@@ -160,8 +167,8 @@ class OtherRun:
         self.criteria: dict[tuple[str, str], CriterionPair] = {}
         self.worse, self.better = Flips(), Flips()
         self._ours = rubrics
-        self._keep_texts = keep_texts
-        self._scorer = Scorer(rubrics, reading)
+        self._keep_text = keep_text
+        self._scorer = _OtherScorer(rubrics, reading)
         self._found: dict[tuple[str, Key], int] = {}  # the numbers of records
         self._results = array("q")  # the number of the result of each record, or `_INVALID`
         self._joined = bytearray()  # 1 for each record that this run has too
@@ -173,44 +180,33 @@ class OtherRun:
     def read(self, chunks: Iterable[bytes], asked: Asked = PLAIN) -> int:
         """Read its file as asked, and return the number of records."""
         wanted = Wanted(judgements=list_fields(self._ours.values()), is_shared=True)
-        for block in read_blocks(chunks, asked._replace(wanted=wanted)):
+        for line, content in read_entries(chunks, asked._replace(wanted=wanted)):
             self._scorer.forget()
-            for entries in self._scorer.scan(block):
-                if isinstance(entries, Run):
-                    self._keep_texts(entries.lines)
-                    for line, (name, known) in enumerate(entries.found, entries.line):
-                        self._keep(known.rubric.name, name, self.known.number_known(known), line)
-                else:
-                    self._keep_texts([entries.text if isinstance(entries.text, bytes) else b""])
-                    self._read_entry(entries.text, entries.line)
+            self._keep_text(content)
+            found = self._scorer.score(content, line)
+            if found.known:
+                self._keep(found.known.rubric.name, found.id, self.known.number_known(found.known), line)
+            else:
+                self._read_result(found)
         return self.records
 
-    def _read_entry(self, text: bytes | OutputError, line: int) -> None:
-        try:
-            entry = self._scorer.score(text)
-            name = entry.value.get("id") if entry.is_record else None
-            known = entry.judged.known if entry.judged else know_median(entry.result)
-            self._keep(entry.rubric.name, name, self.known.number_known(known), line)
-        except OutputError as fault:
-            self._read_result(text, line, fault)
-
-    def _read_result(self, text: bytes | OutputError, line: int, fault: OutputError) -> None:
-        """Read a line that is not a valid output: a result, or an invalid one of either."""
-        rubric, name = "", None
-        try:
-            entry = read_entry(text)
-            refuse_flaws(entry)
-            name = entry.get("id")
-            named = entry.get("rubric")
-            rubric = named if isinstance(named, str) else next(iter(self._ours)) if len(self._ours) == 1 else ""
-            if not is_result(entry):
-                raise fault
-            self._keep(rubric, name, self.known.number_result(read_result(entry)), line)
-        except OutputError as found:
+    def _read_result(self, found: RecordResult) -> None:
+        """Read a record that is not a valid output: a result, or an invalid one of either."""
+        record, fault = found.record, found.error
+        named = record.get("rubric")
+        only = next(iter(self._ours)) if len(self._ours) == 1 and record else ""
+        rubric = named if isinstance(named, str) else only
+        number = _INVALID
+        if is_result(record):
+            try:
+                number = self.known.number_result(read_result(record))
+            except OutputError as wrong:
+                fault = wrong
+        if number == _INVALID and fault:
             self.invalid += 1
             if len(self.faults) < _MOST_FAULTS:
-                self.faults.append((line, found.message))
-            self._keep(rubric, name, _INVALID, line)
+                self.faults.append((found.line, fault.message))
+        self._keep(rubric, found.id, number, found.line)
 
     def _leave_out(self, run: str, reason: str, name: Any, place: str) -> None:
         record = place if name is None else f"{name_key(make_id_key(name))} ({place})"
@@ -424,31 +420,9 @@ class Matcher:
     def __init__(self, other: OtherRun) -> None:
         self._other = other
 
-    def add(self, outcome: Outcome, _text: bytes) -> None:
-        """Join an outcome."""
-        self._other.match(outcome.name, outcome.head.get("id"), outcome.result, outcome.line, outcome.file)
-
-    def list(
-        self,
-        found: Sequence[tuple[Any, Known]],
-        line: int,
-        file: str | None,
-        _texts: Sequence[bytes],
-        _about: Any = None,
-    ) -> None:
-        """Join results."""
-        for place, (name, known) in enumerate(found, line):
-            self._other.match(known.rubric.name, name, known, place, file)
-
-    def wants(self, _known: Known) -> bool:
-        """Want no full outcome."""
-        return False
-
-    def keep(self, outcome: Outcome) -> None:
-        """Keep nothing."""
-
-    def count(self, known: Known) -> None:
-        """Count nothing."""
+    def add(self, result: RecordResult, _content: Content) -> None:
+        """Join a result."""
+        self._other.match(result.rubric, result.id, result.median or result.known, result.line, result.file)
 
 
 def read_float(given: Known | Scored) -> float:

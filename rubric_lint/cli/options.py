@@ -195,10 +195,12 @@ Input
     ignore-column COLUMN* name=ignored  Leave out a column. Can be repeated.
     labels FILE*  Human labels for the same answers. Can be repeated.
     labels:done FILE* name=labels  Existing labels; those answers are skipped. Can be repeated.
-    map FIELD=COLUMN* name=mapping reads=score.options:read_mapping  Read FIELD from this column or field, such as
-        output=response. Can be repeated.
-    map:answers FIELD=COLUMN* name=fields reads=score.judge_options:read_fields  Read FIELD of the answers (id, answer,
-        question, reference, rubric) from this field, such as answer=/response/text. Can be repeated.
+    map FIELD=PATH* name=mapping reads=score.options:read_mapping  Read FIELD from this column or place in one, such as
+        output=reply.text. Can be repeated.
+    map:sides FIELD=PATH* name=mapping reads=score.options:read_mapping  Read FIELD from this column or place in one,
+        such as output=reply.text; judge.FIELD of results, human.FIELD of labels. Can be repeated.
+    map:answers FIELD=PATH* name=mapping reads=score.options:read_mapping  Read FIELD (id, answer, question, reference,
+        rubric) from this column or place in one, such as answer=reply.text. Can be repeated.
     map:import FIELD=COLUMN* name=mapped  Read a column as a field (such as weight), a level (level 4) or scores (score
         0-3). Can be repeated.
     outputs FILE  Judge outputs; report whose verdict changes.

@@ -166,11 +166,11 @@ def write_arrow(rows: Rows) -> pa.Table:
     errors = pa.array([error._asdict() for error in rows.errors.values()], _ERROR)
     errors = errors.take(pa.array([*map(of_row.get, range(len(rows.kinds)))], pa.int32()))
     # Each answer to each criterion is written once.
-    pieces = {id(piece): piece for kind in unique if isinstance(kind, Known) for piece in kind.pieces}
-    place_of = {name: place for place, name in enumerate(pieces)}
-    results = [piece.result.to_json() for piece in pieces.values()]
+    graded = {id(each): each for kind in unique if isinstance(kind, Known) for each in kind.criteria}
+    place_of = {name: place for place, name in enumerate(graded)}
+    results = [each.to_json() for each in graded.values()]
     values = pa.array([{**each, "raw": int(each["raw"])} for each in results], _CRITERION)
-    listed = [[place_of[id(piece)] for piece in kind.pieces] if isinstance(kind, Known) else None for kind in unique]
+    listed = [[place_of[id(each)] for each in kind.criteria] if isinstance(kind, Known) else None for kind in unique]
     taken = pa.array(listed, pa.list_(pa.int32())).take(places)
     form = schema(rows.id_type)
     columns = [

@@ -1,7 +1,7 @@
 """Score many judge outputs at once, into columns."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from operator import index
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias
 
 from rubric_lint.arguments import takes
 from rubric_lint.engines.rows import Items, Kind, RowError, Rows, gather, is_null, read_column, refuse_repeated
-from rubric_lint.outputs.blocks import CHUNK, Block
 from rubric_lint.outputs.decoding import OutputError, read_struct
-from rubric_lint.outputs.streams import read_blocks
+from rubric_lint.outputs.entries import CHUNK, Entry
+from rubric_lint.outputs.streams import read_entries
 from rubric_lint.outputs.verdict import Reading
-from rubric_lint.scoring.grading import CriterionResult, ReadingNotes, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import CriterionResult, ScoringRubric, Verdict
 from rubric_lint.scoring.loading import RubricError
-from rubric_lint.scoring.output import Known, know_median, list_notes
-from rubric_lint.scoring.scorer import Entry, Outcome, Run, Scorer, Unclear
+from rubric_lint.scoring.output import Known, RecordResult
+from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
 if TYPE_CHECKING:
@@ -29,24 +29,30 @@ _MOST = 65_536
 """The most rows in a portion."""
 
 
-Portion: TypeAlias = "Block | Items | Columns"
+Portion: TypeAlias = "list[Entry] | Items | Columns"
 
 
 def divide(outputs: Any, size: int = _MOST) -> Iterator[Portion]:
-    """Yield the outputs in portions of at most `size` rows, or in blocks of JSON Lines or JSON.
+    """Yield the outputs in portions of at most `size` rows, or the entries of a file.
 
     Raises:
         TypeError: if it is not something that holds outputs.
     """
     if isinstance(outputs, bytes | bytearray | memoryview):
         whole = bytes(outputs)
-        return read_blocks(whole[start : start + CHUNK] for start in range(0, len(whole), CHUNK))
+        return _divide_entries((whole[start : start + CHUNK] for start in range(0, len(whole), CHUNK)), size)
     if hasattr(outputs, "read"):
-        return read_blocks(_read(outputs))
+        return _divide_entries(_read(outputs), size)
     if isinstance(outputs, str | Mapping) or not (_is_table(outputs) or hasattr(outputs, "__iter__")):
         kind = type(outputs).__name__
         raise TypeError(f"outputs is a single value of the type {kind}; expected several, such as a list of them")
     return _divide_table(outputs, size) if _is_table(outputs) else _divide_items(outputs, size)
+
+
+def _divide_entries(chunks: Iterable[bytes], size: int) -> Iterator[list[Entry]]:
+    entries = read_entries(chunks)
+    while portion := [*islice(entries, size)]:
+        yield portion
 
 
 def _read(file: Any) -> Iterator[bytes]:
@@ -239,7 +245,6 @@ class Collector:
 
     def __init__(self, rubrics: Mapping[str, ScoringRubric], scorer: Scorer) -> None:
         self._rubrics = rubrics
-        self._only = next(iter(rubrics)) if len(rubrics) == 1 else None
         self._scorer = scorer
         self._rows = Rows()
 
@@ -249,29 +254,20 @@ class Collector:
     def add(self, portion: Portion) -> None:
         """Score a portion of outputs."""
         self._scorer.forget()
-        if isinstance(portion, Block):
-            self._add_scanned(self._scorer.scan(portion), has_lines=True)
+        if isinstance(portion, list):
+            for line, content in portion:
+                self._add_result(self._scorer.score(content, line), line)
             return
         self._rows.id_type = portion.id_type
-        if not isinstance(portion, Items):
-            self._add_plain(portion)
-        elif all(type(item) is bytes for item in portion.items):
-            self._add_scanned(self._scorer.scan_lines(portion.items), has_lines=False)
-        else:
+        if isinstance(portion, Items):
             for item in portion.items:
                 self._add_item(item)
+        else:
+            self._add_plain(portion)
 
     def take(self, rows: int) -> ScoredBatch:
         """Return the first rows, and forget them."""
         return ScoredBatch(self._rubrics, self._rows.take(rows))
-
-    def _add_scanned(self, scanned: Iterable[Run | Unclear], *, has_lines: bool) -> None:
-        for entries in scanned:
-            if isinstance(entries, Run):
-                self._rows.ids += [name for name, _ in entries.found]
-                self._rows.kinds += [known for _, known in entries.found]
-            else:
-                self._add_entry(entries.text, entries.line if has_lines else None)
 
     def _add(self, name: Any, kind: Kind) -> None:
         self._rows.ids.append(name)
@@ -290,71 +286,45 @@ class Collector:
         self._rows.ids += portion.ids[done:]
         self._rows.kinds += [known for known in found[done:] if known]
 
-    def _add_entry(self, text: bytes | OutputError, line: int | None = None) -> None:
-        """Add one entry of JSON; `line` is where it begins, if it is in a file."""
-        try:
-            self._add_scored(self._scorer.score(text))
-        except OutputError as fault:
-            self._refuse(self._scorer.explain(text, fault, line or 0), line)
-
     def _add_item(self, item: Any) -> None:
         if known := self._scorer.match_form(item):
             self._add(item.get("id") if type(item) is dict else None, known)
             return
         item = _simplify(item)
         if isinstance(item, bytes):
-            self._add_entry(item)
-            return
-        if isinstance(item, dict):
+            self._add_result(self._scorer.score(item))
+        elif isinstance(item, dict):
             self._add_value(item)
-            return
-        try:
-            judged = self._scorer.score_bare(item)
-        except OutputError as fault:
-            self._refuse(Outcome(0, name=self._only, error=fault))
         else:
-            self._keep_notes(list_notes(judged))
-            self._add(None, judged.known)
+            self._add_result(self._scorer.score_output(item))
 
     def _add_value(self, value: dict[str, Any]) -> None:
         try:
             given = {name: item for name, item in value.items() if not is_null(item)}
-            value = read_struct(given)
+            record = read_struct(given)
             if isinstance(given.get("id"), dict | list):
-                value["id"] = given["id"]  # an id keeps its nulls
-        except OutputError as fault:  # the rest is not read again: it may hold itself
-            flat = {name: None if isinstance(item, list | dict) else item for name, item in value.items()}
-            self._refuse(self._scorer.explain_value(flat, fault))
-            return
-        try:
-            for name, item in value.items():
+                record["id"] = given["id"]  # an id keeps its nulls
+            for name, item in record.items():
                 if name != "id" and isinstance(item, bytes):
-                    value[name] = _decode(item, name)
-            self._add_scored(self._scorer.score_value(value))
-        except OutputError as fault:
-            self._refuse(self._scorer.explain_value(value, fault))
-
-    def _add_scored(self, entry: Entry) -> None:
-        row = len(self)
-        self._keep_notes(entry.notes)
-        if entry.has_other_meaning:
-            self._rows.judged_otherwise.append(row)
-        if entry.judged:
-            known = entry.judged.known
+                    record[name] = _decode(item, name)
+        except OutputError as fault:  # the rest is not read again: it may hold itself
+            fault.record = {name: None if isinstance(item, list | dict) else item for name, item in value.items()}
+            self._add_result(self._scorer.score(fault))
         else:
-            known = know_median(entry.result)
-            self._rows.medians[row] = entry.result
-        self._add(entry.value.get("id") if entry.is_record else None, known)
+            self._add_result(self._scorer.score_record(record))
 
-    def _keep_notes(self, notes: Sequence[ReadingNotes]) -> None:
-        """Keep what reading the next row passed over."""
-        if notes:
-            self._rows.notes[len(self)] = notes
-
-    def _refuse(self, outcome: Outcome, line: int | None = None) -> None:
-        fault = outcome.error or OutputError("invalid")
-        self._rows.errors[len(self._rows.kinds)] = RowError(fault.message, fault.path, line)
-        self._add(outcome.head.get("id"), outcome.name)
+    def _add_result(self, result: RecordResult, line: int | None = None) -> None:
+        """Add the result of an entry; `line` is where it begins, if it is in a file."""
+        row = len(self)
+        if result.notes:
+            self._rows.notes[row] = result.notes
+        if result.has_other_meaning:
+            self._rows.judged_otherwise.append(row)
+        if result.median:
+            self._rows.medians[row] = result.median
+        if result.error:
+            self._rows.errors[row] = RowError(result.error.message, result.error.path, line)
+        self._add(result.id, result.rubric if result.error else result.known)
 
 
 def _simplify(item: Any) -> Any:

@@ -36,8 +36,6 @@ def read_column(kind: Kind, name: str) -> Any:
         return kind.rubric.name
     if name == "rubric_hash":
         return kind.rubric.hash
-    if name == "criteria":
-        return tuple([piece.result for piece in kind.pieces])
     found = getattr(kind, name)
     return tuple(found) if name == "gates_missed" else found
 

@@ -16,10 +16,8 @@ from rubric_lint.fix import Applied, Fixed
 from rubric_lint.improve.proposals import MODEL, Base, Refusal, RefusedError, Shown, Writer, apply, find_own, list_texts
 from rubric_lint.improve.trial import ASIDE, Decided, Fault, Fold, Paired, Reason, can_gain, decide, fold, keep
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.journal import encode
 from rubric_lint.judge.prompt import JudgedCase, Message
 from rubric_lint.messages import join_words
-from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.grading import CriterionResult
 from rubric_lint.scoring.loading import RubricPlaces
 from rubric_lint.scoring.scorer import Scorer
@@ -292,7 +290,7 @@ class Improver:
         number = sum(each.decided is not None for each in outcome.tried) + 1
         records = self._asker.judge(answers, f"`{name}`, proposal {number} of at most {outcome.proposals}")
         reader = Reader({made.rubric.name: made.rubric})
-        reader.read_texts("held-out", ((number, encode(record)) for number, record in enumerate(records, 1)))
+        reader.read_records("held-out", ((number, dict(record)) for number, record in enumerate(records, 1)))
         judges = next((each.judges for each in reader.gather()), {})  # without records that have no valid output
         pairs = Paired(self._before, fold(judges, places))
         decided = decide(pairs, fault)
@@ -320,10 +318,9 @@ class Improver:
         spots = RubricPlaces(self._loaded)
         for number, each in enumerate(asked):
             test, document = each.ran.test, each.ran.file.document
-            try:
-                record = {key: value for key, value in records[f"test {number}"].items() if key != "rubric"}
-                result = scorer.score_value(record).result
-            except (KeyError, OutputError):
+            record = records.get(f"test {number}", {})
+            result = scorer.score_record({key: value for key, value in record.items() if key != "rubric"}).result
+            if result is None:
                 failed.append(str(test.id))
                 continue
             criteria = []  # those of the first rubric; what was split is met if all its parts are

@@ -6,73 +6,18 @@ An answer, a question or a reference is a string or a conversation, a list of ch
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeGuard
 
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import find_near, list_names, point_to_known
-from rubric_lint.outputs.decoding import OutputError, decode
-from rubric_lint.outputs.mapping import RESERVED
-from rubric_lint.outputs.streams import read_entries
+from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
+from rubric_lint.outputs.mapping import RECORDS, RESERVED, pointer_of, word_missing
+from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.text.path import split_pointer
 
-MISSING = object()
-"""Stands for a field that a record does not have."""
-
-
-class Fields(NamedTuple):
-    """Where a record has what a judge needs: the name of a field, or a JSON Pointer such as `/response/text`."""
-
-    id: str = "id"
-    answer: str = "answer"
-    question: str = "question"
-    reference: str = "reference"
-    rubric: str = "rubric"
-
-    def rename(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the record under our names. What it holds under other names stays, except fields that were renamed.
-
-        Raises:
-            OutputError: if the record has a field of our name that is not meant by it.
-        """
-        if self == Fields():
-            return dict(record)
-        places = self._asdict()
-        found = {name: value for name, place in places.items() if (value := look_up(record, place)) is not MISSING}
-        moved = {place for name, place in places.items() if place != name and not place.startswith("/")}
-        kept = {name: value for name, value in record.items() if name not in moved}
-        for name, place in places.items():
-            if place != name and name in kept:
-                raise OutputError(
-                    f"`{name}` is not read, because --map {name}={place} names another; rename it, or say what it is "
-                    "with --map"
-                )
-        return {**kept, **found}
-
-    def word_missing(self, name: str, record: Mapping[str, Any]) -> str:
-        """Return the message for a field that a record does not have."""
-        place = getattr(self, name)
-        if place.startswith("/"):
-            return f"nothing at `{place}` (--map {name}={place})"
-        near = find_near(place, record)
-        option = f" (--map {name}={place})" if place != name else ""
-        return f"missing field `{place}`{option}" + (f"; did you misspell it as `{near[0]}`?" if near else "")
-
-
-def look_up(record: Any, place: str) -> Any:
-    """Return the value of a field, or at a JSON Pointer (RFC 6901); `MISSING` if there is none."""
-    if not place.startswith("/"):
-        return record.get(place, MISSING)
-    value = record
-    for name in split_pointer(place):
-        if isinstance(value, Mapping) and name in value:
-            value = value[name]
-        elif isinstance(value, list) and name.isascii() and name.isdigit() and int(name) < len(value):
-            value = value[int(name)]
-        else:
-            return MISSING
-    return value
-
+FIELDS = ("id", "answer", "question", "reference", "rubric", RECORDS)
+"""The fields of an answer, which `--map` may read from other ones."""
 
 _INDENT = "    "
 
@@ -161,8 +106,6 @@ def _write_call(call: Any, path: str) -> str:
     return f"calls {function['name']} with {shown}"
 
 
-_FIELDS = Fields()
-
 _TAKEN = (RESERVED - {"rubric"}) | {"output", "outputs", "judge"}
 """The fields that a judge run and the scorer write, and that answers therefore must not have."""
 
@@ -190,23 +133,24 @@ class Answer(NamedTuple):
 def check_answers(
     chunks: Iterable[bytes],
     rubrics: Mapping[str, ScoringRubric],
-    fields: Fields = _FIELDS,
+    mapping: Mapping[str, str] = MappingProxyType({}),
     *,
     taken: frozenset[str] = _TAKEN,
     may_repeat: bool = False,
 ) -> int:
     """Read all answers, before the first request costs money, and return their number.
 
-    None may have a field of `taken`. Only if they `may_repeat`, as in results of several judges, one may occur twice.
+    `mapping` has the columns of fields. None may have a field of `taken`. Only if they `may_repeat`, as in results of
+    several judges, one may occur twice.
 
     Raises:
         AnswersError: when an entry is not a valid answer, or an id is not unique.
     """
     faults: list[str] = []
     seen: dict[str, tuple[int, JudgedCase]] = {}
-    for number, entry in read_entries(chunks):
+    for number, content in read_entries(chunks, Asked(mapping)):
         try:
-            answer = _read_answer(entry, rubrics, fields, taken)
+            answer = _read_answer(content, rubrics, mapping, taken)
         except OutputError as fault:
             where = f"{fault.path}: " if fault.path else ""
             faults.append(f"line {number}: {where}{fault.message}")
@@ -218,67 +162,66 @@ def check_answers(
             faults.append("stopped reading here; there may be more errors")
             break
     if not faults and not seen:
-        faults.append(f"contains no answers; expected objects with `{fields.id}` and `{fields.answer}`")
+        id_, answer_ = (mapping.get(name, name) for name in ("id", "answer"))
+        faults.append(f"contains no answers; expected objects with `{id_}` and `{answer_}`")
     if faults:
         raise AnswersError(faults)
     return len(seen)
 
 
 def read_answers(
-    chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric], fields: Fields = _FIELDS
+    chunks: Iterable[bytes],
+    rubrics: Mapping[str, ScoringRubric],
+    mapping: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Answer]:
     """Yield the answers, one by one, from bytes that `check_answers` accepted."""
-    for _, entry in read_entries(chunks):
-        yield _read_answer(entry, rubrics, fields, frozenset())
+    for _, content in read_entries(chunks, Asked(mapping)):
+        yield _read_answer(content, rubrics, mapping, frozenset())
 
 
 def _read_answer(
-    entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric], fields: Fields, taken: frozenset[str]
+    content: Content, rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str], taken: frozenset[str]
 ) -> Answer:
-    if isinstance(entry, OutputError):
-        raise entry
-    try:
-        text = entry.decode().strip()
-    except UnicodeDecodeError as fault:
-        raise OutputError(f"is not UTF-8 at byte {fault.start + 1}") from None
-    given, end = decode(text)
-    if end < len(text):
-        raise OutputError(f"unexpected text after the JSON value, at column {end + 1}; expected one answer per line")
-    if not isinstance(given, dict):
-        raise OutputError(f'is not an object; expected {{"{fields.id}": ..., "{fields.answer}": ...}}')
-    record = fields.rename(given)
+    record = dict(decode_entry(content, 'such as {"id": ..., "answer": ...}'))
     key = record.get("id")
     if not isinstance(key, str | int) or isinstance(key, bool):
-        raise OutputError(
-            f"`{fields.id}` must be a string or an integer" if "id" in record else fields.word_missing("id", given)
-        )
+        name = mapping.get("id", "id")
+        wrong = f"`{name}` must be a string or an integer"
+        raise OutputError(wrong if "id" in record else _word_missing("id", record, mapping))
     for field in sorted(taken & record.keys()):
         raise OutputError(f"`{field}` is reserved for the results; rename this field")
-    is_checked = fields != Fields() or "judge" in record  # a result has the fields of an answer under our names
+    is_checked = bool(mapping) or "judge" in record  # a result has the fields of an answer under our names
     for field, near in () if is_checked else _find_misspelt(tuple(record)):
         raise OutputError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
-    texts = {name: _text(record, name, fields, given) for name in JudgedCase._fields}
-    rubric = _find_rubric(record, rubrics, fields)
+    texts = {name: _text(record, name, mapping) for name in JudgedCase._fields}
+    rubric = _find_rubric(record, rubrics, mapping)
     if texts["question"] is None:
         texts["question"] = rubric.question
     record.update({name: text for name, text in texts.items() if text is not None})
     return Answer(json.dumps(key), rubric, JudgedCase(**texts), record)
 
 
-def _text(record: dict[str, Any], name: str, fields: Fields, given: dict[str, Any]) -> Any:
+def _word_missing(name: str, record: Mapping[str, Any], mapping: Mapping[str, str]) -> str:
+    """Return the message for a field that a record does not have."""
+    if name in mapping:
+        return word_missing(name, mapping[name], record)
+    near = find_near(name, record)
+    return f"missing field `{name}`" + (f"; did you misspell it as `{near[0]}`?" if near else "")
+
+
+def _text(record: dict[str, Any], name: str, mapping: Mapping[str, str]) -> Any:
     """Return a text of the case, None for an optional one that is missing; a conversation is written as text."""
     value = record.get(name)
     if isinstance(value, str) or (value is None and name != "answer"):
         return value
     if name not in record:
-        raise OutputError(fields.word_missing(name, given))
-    place = getattr(fields, name)
+        raise OutputError(_word_missing(name, record, mapping))
+    place = mapping.get(name, name)
     if is_conversation(value):
         try:
             return write_conversation(value)
         except OutputError as fault:
-            pointer = place if place.startswith("/") else f"/{place}"
-            raise OutputError(fault.message, f"{pointer}{fault.path}") from None
+            raise OutputError(fault.message, f"{pointer_of(place)}{fault.path}") from None
     raise OutputError(f"`{place}` must be a string, or a list of messages that each have a `role`")
 
 
@@ -289,13 +232,16 @@ def _find_misspelt(fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     return tuple((field, near[0]) for field in missing if (near := find_near(field, fields)))
 
 
-def _find_rubric(record: dict[str, Any], rubrics: Mapping[str, ScoringRubric], fields: Fields) -> ScoringRubric:
+def _find_rubric(
+    record: dict[str, Any], rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str]
+) -> ScoringRubric:
     name = record.get("rubric")
     if name is None and len(rubrics) == 1:
         return next(iter(rubrics.values()))
     if name is None:
         raise OutputError(
-            f"missing field `{fields.rubric}`: the file has {len(rubrics)} rubrics: {list_names(rubrics)}"
+            f"missing field `{mapping.get('rubric', 'rubric')}`: the file has {len(rubrics)} rubrics: "
+            f"{list_names(rubrics)}"
         )
     if not isinstance(name, str) or name not in rubrics:
         shown = json.dumps(name, ensure_ascii=False)[:80]

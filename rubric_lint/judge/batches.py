@@ -15,7 +15,7 @@ from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
 from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.prompt import Message
-from rubric_lint.outputs.blocks import LIMIT
+from rubric_lint.outputs.entries import LIMIT
 from rubric_lint.outputs.reply import UnreadableError, find_fault, read_reply_of, shorten
 from rubric_lint.project.opening import open_stream
 from rubric_lint.project.writing import open_whole

@@ -273,7 +273,7 @@ def score(roots: Roots, given: Arguments) -> Answer:
     scoring = Scoring(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
     if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
         raise ToolError("no outputs found; an output is what the judge returned, as an object or a text")
-    reporter.end(scoring.totals, {})
+    reporter.end(scoring.totals, {"invalid": scoring.causes.to_json()} if scoring.totals.invalid else {})
     return reporter.answer(scoring.warnings())
 
 

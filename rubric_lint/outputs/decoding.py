@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any, NamedTuple, Self
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from rubric_lint.messages import visible
 from rubric_lint.text.path import pointer
@@ -21,15 +22,30 @@ class OutputError(Exception):
     """An invalid judge output: the reason, a JSON Pointer, and the 1-based line of the raw text, if known.
 
     The message escapes invisible characters of the judge's text, and the path half surrogate pairs. `offset` is where
-    the JSON breaks, or None if it does not break or no more text is available.
+    the JSON breaks, or None if it does not break or no more text is available. `record` has the fields of the entry
+    that can be read all the same. `place` is where it was found, if not in the entry itself.
     """
 
-    def __init__(self, message: str, path: str = "", line: int | None = None, offset: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        path: str = "",
+        line: int | None = None,
+        offset: int | None = None,
+        record: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self.message = visible(message)
         super().__init__(self.message)
         self.path = path.encode("utf-8", "backslashreplace").decode()
         self.line = line
         self.offset = offset
+        self.record = record
+        self.place: Mapping[str, Any] | None = None
+
+    def forget_frames(self) -> Self:
+        """Return it without what is kept for a traceback, to keep it: all local variables of the functions."""
+        self.__traceback__ = self.__context__ = self.__cause__ = None
+        return self
 
 
 class _Flaw(NamedTuple):
@@ -250,36 +266,53 @@ _BLANK = " \t\r\n"
 QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
 
 
-def decode_entry(text: bytes | OutputError) -> dict[str, Any]:
-    """Decode an entry of OUTPUTS, which must be an object.
+Content: TypeAlias = "bytes | dict[str, Any] | OutputError"
+"""What an entry of a file holds: the text of JSON, the object of a row, or the error that prevents reading it."""
+
+_EXPECTED = "a judge output or a record that holds one"
+
+
+def decode_entry(content: Content, expected: str = _EXPECTED) -> dict[str, Any]:
+    """Decode an entry, which must be an object, as `expected` says; that of a row is one already.
 
     Raises:
-        OutputError: if it is not valid JSON, or an error is given instead of the text.
+        OutputError: if it is not valid JSON, with the fields that are, or if the entry is an error.
     """
-    if IS_INSTALLED and not isinstance(text, OutputError):
+    if isinstance(content, dict):
+        return content
+    if isinstance(content, OutputError):
+        raise content
+    if IS_INSTALLED:
         try:
-            value: dict[str, Any] = _decode(text)
-            is_sound = type(value) is dict and count_quotes(text) == count_quotes(_encode(value))
+            value: dict[str, Any] = _decode(content)
+            is_sound = type(value) is dict and count_quotes(content) == count_quotes(_encode(value))
             # Of the digits in an integer msgspec knows no limit.
-            digits = len(text) - len(text.translate(None, b"0123456789"))
-            is_long = digits > MOST_DIGITS and re.search(b"[0-9]{%d}" % MOST_DIGITS, text)
+            digits = len(content) - len(content.translate(None, b"0123456789"))
+            is_long = digits > MOST_DIGITS and re.search(b"[0-9]{%d}" % MOST_DIGITS, content)
             if is_sound and not is_long:
                 return value
         except _REFUSALS:
             pass
-    value = read_entry(text)
-    refuse_flaws(value)
+    value = _read_strictly(content, expected)
+    try:
+        refuse_flaws(value)
+    except OutputError as fault:
+        fault.record = {name: item for name, item in value.items() if _is_sound(value, name)}
+        raise
     return value
 
 
-def read_entry(text: bytes | OutputError) -> dict[str, Any]:
-    """Decode an entry with the strict reader; single values in it may be invalid in JSON.
+def _is_sound(value: dict[str, Any], name: str) -> bool:
+    if name in keys_twice(value):
+        return False
+    try:
+        refuse_flaws(value[name])
+    except OutputError:
+        return False
+    return True
 
-    Raises:
-        OutputError: if the text is not JSON or not an object.
-    """
-    if isinstance(text, OutputError):
-        raise text
+
+def _read_strictly(text: bytes, expected: str) -> dict[str, Any]:
     try:
         decoded = text.decode()
     except UnicodeDecodeError as fault:
@@ -290,7 +323,7 @@ def read_entry(text: bytes | OutputError) -> dict[str, Any]:
     if end < len(body):
         raise OutputError(f"unexpected text after the JSON value, at column {end + 1}; expected one entry a line")
     if not isinstance(value, dict):
-        raise OutputError("expected an object, a judge output or a record that holds one")
+        raise OutputError(f"expected an object, {expected}")
     return value
 
 

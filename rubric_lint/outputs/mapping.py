@@ -1,15 +1,14 @@
-"""Give the fields of records the names that scoring reads, as `--map FIELD=COLUMN` says."""
+"""Give the fields of records the names that scoring reads, as `--map FIELD=PATH` says."""
 
-import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from json.encoder import encode_basestring_ascii as quote
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.messages import find_near, list_names
-from rubric_lint.outputs.blocks import Block, Entry, InputError, join_entries
-from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.text.path import split_pointer
+from rubric_lint.outputs.decoding import OutputError, decode, decode_entry
+from rubric_lint.outputs.entries import Entry, InputError
+from rubric_lint.text.path import pointer, split_pointer
 
 RESERVED = frozenset({
     *("rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"),
@@ -33,11 +32,8 @@ FIELDS = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
 """The fields of a record that have a meaning."""
 
 _OPTIONAL = frozenset({*SHOWN, "judge", "rubric_hash"})
+_JUDGED = frozenset({"verdict", "label", "score"})
 _OF_LABELS = frozenset({"id", "rubric", "rater", "chosen"})
-_DECODER = json.JSONDecoder()
-_BLANK = " \t\r\n"
-_Object = dict[str, str]
-
 
 CRITERION = "criteria."
 """What the name of a column may begin with to say that it is a criterion, as in our own tables of results."""
@@ -50,12 +46,34 @@ def fold_column(name: str) -> str:
     return (bare or name).removeprefix(CRITERION).casefold()
 
 
+MISSING = object()
+"""Stands for what a record does not have."""
+
+
 class MappingError(ValueError):
     """A mapping that cannot be used, and why."""
 
 
+RECORDS, CRITERIA = "records", "criteria"
+"""The fields of a mapping that stand for lists: of records inside an entry, and of criteria inside a record."""
+
+_PAIRS = re.compile(r"\A(?P<place>[^\[\]]+)\[(?P<name>[^\[\]:]+):(?P<value>[^\[\]:]+)\]\Z")
+"""Matches where a list has criteria, and the fields of its items with the name of one and its value."""
+
+JUDGE, HUMAN = "judge", "human"
+"""What a field may begin with, before a dot, to be that of one side alone: of results, or of labels."""
+
+_SIDES = (JUDGE, HUMAN)
+
+
+def _split_side(field: str) -> tuple[str, str]:
+    """Return the side that a field is of, empty for both, and the name of the field."""
+    side, mark, name = field.partition(".")
+    return (side, name) if mark and side in _SIDES else ("", field)
+
+
 def read_mapping(options: Collection[str]) -> dict[str, str]:
-    """Return for each field the column that it has in the files, from texts `FIELD=COLUMN`.
+    """Return for each field the column that it has in the files, from texts `FIELD=PATH`.
 
     Raises:
         MappingError: when one is not of this form, or contradicts another.
@@ -63,16 +81,34 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for option in options:
         field, mark, column = option.partition("=")
-        if not mark or not field or not column:
-            raise MappingError(f"{option!r} is not FIELD=COLUMN, such as output=response")
+        side, name = _split_side(field)
+        if not mark or not name or not column:
+            raise MappingError(f"{option!r} is not FIELD=PATH, such as output=response")
+        if name == CRITERIA and not _PAIRS.fullmatch(column):
+            raise MappingError(f"{option!r} is not {CRITERIA}=LIST[NAME:VALUE], such as criteria=ratings[aspect:stars]")
         if field in found:
             raise MappingError(f"the field `{field}` has two columns, `{found[field]}` and `{column}`")
-        if field in COVERING:
+        if not side and name in COVERING - {CRITERIA}:
             raise MappingError(f"the field `{field}` would overwrite that of the result; choose another name")
-        if field not in FIELDS and (near := find_near(field, FIELDS)):
+        if name not in (*FIELDS, *COVERING, RECORDS) and (near := find_near(name, FIELDS)):
             raise MappingError(f"unknown field `{field}`; did you mean `{near[0]}`?")
         found[field] = column
     return found
+
+
+def of_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
+    """Return the part of a mapping that is of results or of labels, or is of both."""
+    found = {field: column for field, column in mapping.items() if not _split_side(field)[0]}
+    for field, column in mapping.items():
+        of, name = _split_side(field)
+        if of == side:
+            found[name] = column
+    return found
+
+
+def has_side(mapping: Collection[str], side: str) -> bool:
+    """Return whether a mapping has a field of results, or of labels, alone."""
+    return any(_split_side(field)[0] == side for field in mapping)
 
 
 def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
@@ -84,7 +120,8 @@ def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
     known = dict.fromkeys((*FIELDS, *sorted(_OF_LABELS - {*FIELDS}), *criteria))
     folded = {fold_column(each) for each in known}
     for field in mapping:
-        if fold_column(field) not in folded:
+        side, name = _split_side(field)
+        if fold_column(name) not in {*folded, RECORDS, CRITERIA} and not (side and name in _JUDGED):
             raise MappingError(f"unknown field `{field}`; the fields are {list_names(known, len(known))}")
 
 
@@ -117,7 +154,7 @@ class Wanted(NamedTuple):
         return frozenset(name for name in names if fold_column(name) in self.judgements)
 
 
-def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted) -> tuple[list[str], _Object]:
+def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted) -> tuple[list[str], dict[str, str]]:
     """Return the names that the columns of a table have as fields, and what is left to map in each row.
 
     Raises:
@@ -126,11 +163,11 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     if twice := [name for name, times in Counter(header).items() if name and times > 1]:
         raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
     if wanted.is_shared:
-        mapping = {field: column for field, column in mapping.items() if (_find_steps(column) or [column])[0] in header}
+        mapping = {field: column for field, column in mapping.items() if _find_first(column) in header}
     places = {column: field for field, column in mapping.items() if column in header}
     nested = {field: column for field, column in mapping.items() if column not in header}
     for field, column in nested.items():
-        if (steps := _find_steps(column)) is None or steps[0] not in header:
+        if column == _find_first(column) or _find_first(column) not in header:
             known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
             raise InputError(f"no column `{column}` (--map {field}={column}); {known}")
     for name in header:
@@ -142,7 +179,7 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     names = [places.get(name, name) for name in header]
     if HELD.isdisjoint({*names, *nested}):
         names = _restore_case(names, wanted)
-    if not wanted.is_met_by({*names, *nested}):
+    if CRITERIA not in nested and not wanted.is_met_by({*names, *nested}):
         raise InputError(_word_lack(names, header, wanted))
     if HELD.isdisjoint({*names, *nested}):
         _refuse_misspelt(names, wanted.judgements)
@@ -182,47 +219,95 @@ def _list(header: Collection[str]) -> str:
     return f"there {'is' if len(header) == 1 else 'are'} {list_names(header)}" if header else "there is none"
 
 
-def map_blocks(blocks: Iterable[Block], mapping: Mapping[str, str], *, is_shared: bool = False) -> Iterator[Block]:
-    """Yield records with the names of a mapping, which may be empty; of a shared one, those that they have."""
-    if not mapping:
-        yield from blocks
-        return
-    for block in blocks:
-        yield from join_entries(_rename(line, text, mapping, is_shared=is_shared) for line, text in block.split())
+def map_entries(entries: Iterable[Entry], mapping: Mapping[str, str], *, is_shared: bool = False) -> Iterator[Entry]:
+    """Yield records with the names of a mapping; of a shared one, those that they have."""
+    mapping = dict(mapping)
+    if RECORDS in mapping:
+        entries = _list_records(entries, mapping.pop(RECORDS), is_shared=is_shared)
+    for line, content in entries:
+        try:
+            record = decode_entry(content)
+        except OutputError as fault:
+            fault.path = _rename_place(fault.path, mapping)
+            fault.record = _rename_known(fault.record, mapping)
+            yield line, fault
+            continue
+        try:
+            yield line, _rename(record, _narrow(mapping, record) if is_shared else mapping)
+        except OutputError as fault:
+            fault.record = _rename_known(record, mapping)
+            yield line, fault
 
 
-def _rename(line: int, text: bytes | OutputError, mapping: Mapping[str, str], *, is_shared: bool) -> Entry:
-    if isinstance(text, OutputError):
-        return line, text
-    try:
-        record = _split_object(text.decode().strip(_BLANK))
-    except ValueError:  # the scorer says what is wrong with it
-        return line, text
-    if is_shared:
-        mapping = {
-            field: column
-            for field, column in mapping.items()
-            if column in record or _look_up(record, column) is not None
-        }
-    try:
-        renamed = _rename_fields(record, mapping)
-    except OutputError as fault:
-        return line, fault
-    return line, ("{" + ", ".join([f"{quote(name)}: {value}" for name, value in renamed.items()]) + "}").encode()
+def _list_records(entries: Iterable[Entry], column: str, *, is_shared: bool) -> Iterator[Entry]:
+    """Yield the items of the list of records in each entry; of several files, another one may have it."""
+    for line, content in entries:
+        try:
+            record = decode_entry(content)
+        except OutputError as fault:
+            yield line, fault
+            continue
+        found = _look_up(record, column)
+        if isinstance(found, list):
+            for number, item in enumerate(found):
+                wrong = OutputError(
+                    "expected an object, a record", pointer((*split_pointer(pointer_of(column)), number))
+                )
+                yield line, item if isinstance(item, dict) else wrong
+        elif is_shared and found is MISSING:
+            yield line, content
+        elif found is MISSING:
+            yield line, OutputError(word_missing(RECORDS, column, record))
+        else:
+            yield line, OutputError(f"`{column}` must be a list of records (--map {RECORDS}={column})")
 
 
-def _rename_fields(record: _Object, mapping: Mapping[str, str]) -> _Object:
-    """Return the record with the names of a mapping; a field that was renamed loses its old name."""
-    found: _Object = {}
+def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
+    """Return a JSON Pointer into a record with the name of the field that its first steps lead to, if any."""
     for field, column in mapping.items():
-        value = record.get(column) if column in record else _look_up(record, column)
-        if value is not None:
+        place = pointer_of(column)
+        if f"{path}/".startswith(f"{place}/"):
+            return pointer((field,)) + path.removeprefix(place)
+    return path
+
+
+def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the fields of an invalid record under the names of a mapping, as far as it has them."""
+    known = _narrow({field: column for field, column in mapping.items() if field != CRITERIA}, record)
+    others = {name: value for name, value in record.items() if name not in mapping or name in known.values()}
+    try:
+        return _rename(others, known)
+    except OutputError:
+        return {}
+
+
+def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the part of a mapping for which a record has a value."""
+    return {
+        field: column
+        for field, column in mapping.items()
+        if _look_up(record, _find_place(field, column)) is not MISSING
+    }
+
+
+def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
+    """Return the record with the names of a mapping; a field that was renamed loses its old name.
+
+    Raises:
+        OutputError: if it lacks a field that is needed, or has one of a name that the mapping gives to another.
+    """
+    found: dict[str, Any] = {}
+    for field, column in mapping.items():
+        value = _look_up(record, _find_place(field, column))
+        if value is not MISSING and field == CRITERIA:
+            found.update(_read_criteria(value, column))
+        elif value is not MISSING:
             found[field] = value
         elif field not in _OPTIONAL:
-            near = find_near(column, record)
-            known = f"did you mean `{near[0]}`?" if near else f"found: {', '.join([*record][:6])}"
-            raise OutputError(f"no `{column}` in this record (--map {field}={column}); {known}")
+            raise OutputError(word_missing(field, column, record))
     moved = {column for column in mapping.values() if column in record}
+    if CRITERIA in mapping:
+        moved.add(_find_first(mapping[CRITERIA]))
     kept = {name: value for name, value in record.items() if name not in moved}
     for name in mapping:
         if name in kept:
@@ -233,6 +318,54 @@ def _rename_fields(record: _Object, mapping: Mapping[str, str]) -> _Object:
     return {**found, **kept}
 
 
+def _find_place(field: str, column: str) -> str:
+    """Return the column of a field, which for criteria is that of their list."""
+    if field == CRITERIA:
+        return _PAIRS.sub(r"\g<place>", column)
+    return column
+
+
+def _find_first(column: str) -> str:
+    """Return the field that a column or a place inside one begins with."""
+    place = _PAIRS.sub(r"\g<place>", column)
+    return (_find_steps(place) or [place])[0]
+
+
+def pointer_of(column: str) -> str:
+    """Return the JSON Pointer to a column, or to a place inside one."""
+    return pointer(tuple(_find_steps(column) or [column]))
+
+
+def _read_criteria(value: Any, column: str) -> dict[str, Any]:
+    """Return the values in a list of criteria, each under the name of the column that a criterion has.
+
+    Raises:
+        OutputError: unless each item has a name, which no other one has, and a value.
+    """
+    pairs = _PAIRS.fullmatch(column)
+    items = _decode(value) if isinstance(value, str) else value
+    if pairs is None or not isinstance(items, list):
+        raise OutputError(f"expected a list of criteria (--map {CRITERIA}={column})", pointer_of(_find_first(column)))
+    found: dict[str, Any] = {}
+    for number, item in enumerate(items):
+        given = item if isinstance(item, dict) else {}
+        name, answer = given.get(pairs["name"]), given.get(pairs["value"])
+        place = pointer((*split_pointer(pointer_of(pairs["place"])), number))
+        if not isinstance(name, str) or pairs["value"] not in given:
+            raise OutputError(f"expected an object with `{pairs['name']}` and `{pairs['value']}`", place)
+        if f"{CRITERION}{name}" in found:
+            raise OutputError(f"a second item for `{name}`; expected one", place)
+        found[f"{CRITERION}{name}"] = answer
+    return found
+
+
+def word_missing(field: str, column: str, record: Mapping[str, Any]) -> str:
+    """Return the message for a record without the column of a field."""
+    near = find_near(column, record)
+    known = f"did you mean `{near[0]}`?" if near else f"found: {', '.join([*record][:6])}"
+    return f"no `{column}` in this record (--map {field}={column}); {known}"
+
+
 def _find_steps(column: str) -> list[str] | None:
     """Return the steps of a place inside a field, a JSON Pointer or names with dots between; None for a plain name."""
     if column.startswith("/"):
@@ -240,60 +373,29 @@ def _find_steps(column: str) -> list[str] | None:
     return column.split(".") if "." in column else None
 
 
-def _look_up(record: _Object, column: str) -> str | None:
-    """Return the JSON at a place inside a record, or None; a string with JSON in it, as in a cell, is entered too."""
-    steps = _find_steps(column) or []
-    value = record.get(steps[0]) if steps else None
-    for step in steps[1:]:
-        if value is None:
-            return None
-        if value.startswith('"'):
-            value = json.loads(value).strip(_BLANK)
-        try:
-            if value.startswith("["):
-                items = json.loads(value)
-                value = json.dumps(items[int(step)]) if step.isdigit() and int(step) < len(items) else None
-            else:
-                value = _split_object(value).get(step)
-        except ValueError:
-            return None
+def _look_up(record: Mapping[str, Any], column: str) -> Any:
+    """Return the value of a field or at a place inside one; a string with JSON, as in a cell, is entered."""
+    if column in record:
+        return record[column]
+    steps = _find_steps(column)
+    value: Any = record if steps else MISSING
+    for step in steps or ():
+        if isinstance(value, str):
+            value = _decode(value)
+        if isinstance(value, Mapping):
+            value = value.get(step, MISSING)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return MISSING
     return value
 
 
-def _split_object(text: str) -> _Object:
-    """Return the fields of a JSON object as written; raise ValueError if it is none, or has a key twice."""
-    found: _Object = {}
-    at = _skip(text, 1)
-    if not text.startswith("{"):
-        raise ValueError
-    if text.startswith("}", at):
-        return found
-    while True:
-        key, end = _decode(text, at)
-        at = _skip(text, end)
-        if not isinstance(key, str) or key in found or not text.startswith(":", at):
-            raise ValueError
-        start = _skip(text, at + 1)
-        _, end = _decode(text, start)
-        found[key] = text[start:end]
-        at = _skip(text, end)
-        if text.startswith("}", at):
-            if _skip(text, at + 1) < len(text):
-                raise ValueError
-            return found
-        if not text.startswith(",", at):
-            raise ValueError
-        at = _skip(text, at + 1)
-
-
-def _decode(text: str, at: int) -> tuple[object, int]:
+def _decode(text: str) -> Any:
+    """Return the JSON of a text; None if it is none."""
+    body = text.strip()
     try:
-        return _DECODER.raw_decode(text, at)
-    except RecursionError:
-        raise ValueError from None
-
-
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _BLANK:
-        at += 1
-    return at
+        value, end = decode(body)
+    except OutputError:
+        return None
+    return value if end == len(body) else None

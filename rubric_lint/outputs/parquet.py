@@ -1,15 +1,14 @@
 """Read Parquet by batches of rows: each row becomes a record, with its number."""
 
-import json
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from json.encoder import encode_basestring as quote
 from math import isfinite
 from typing import Any, BinaryIO
 
-from rubric_lint.outputs.blocks import Block, Entry, InputError, join_entries
-from rubric_lint.outputs.decoding import OutputError, list_values
-from rubric_lint.outputs.mapping import HELD, SHOWN, Wanted, map_blocks, rename_columns
+from rubric_lint.outputs.decoding import Content, OutputError, list_values
+from rubric_lint.outputs.entries import Entry, InputError
+from rubric_lint.outputs.mapping import HELD, SHOWN, Wanted, map_entries, rename_columns
 from rubric_lint.suggest import word_need
 
 try:
@@ -21,8 +20,7 @@ except ImportError as fault:
 _TEXTS = frozenset({*HELD, *SHOWN, "rubric", "rubric_hash", "judge"})
 """The fields that are read as texts; bytes of others, such as those of an image, are kept as escapes."""
 
-_ESCAPES = {0xDC00 + byte: f"\\\\x{byte:02x}" for byte in range(0x80, 0x100)}
-"""How a byte that is not UTF-8, here a lone surrogate, is written in a string of JSON: as the text `\\xff`."""
+_OTHER_BYTE = re.compile("[\udc80-\udcff]")
 
 _AT_ONCE = 2_000
 """The rows to read at once."""
@@ -30,7 +28,7 @@ _AT_ONCE = 2_000
 
 def read_parquet(
     chunks: Iterable[bytes], file: BinaryIO | None, mapping: Mapping[str, str], wanted: Wanted
-) -> Iterator[Block]:
+) -> Iterator[Entry]:
     """Yield the rows of a Parquet file as records; one that cannot be sought in is first copied to a temporary file.
 
     Raises:
@@ -52,65 +50,78 @@ def read_parquet(
         yield from _read(copy, mapping, wanted)
 
 
-def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Block]:
+def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Entry]:
     number, rows = 1, 0
     try:
         opened = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
         rows = opened.metadata.num_rows
         names, nested = rename_columns(opened.schema_arrow.names, mapping, wanted)
         for batch in opened.iter_batches(_AT_ONCE, use_threads=False):
-            yield from map_blocks(join_entries(_write(names, batch, number, has_texts=bool(nested))), nested)
+            entries = _read_rows(names, batch, number, has_texts=bool(nested))
+            if nested:
+                entries = map_entries(entries, nested)
+            yield from entries
             number += len(batch)
     except (pa.ArrowException, OSError) as fault:  # a part that is cut off has no footer, which comes last
         told = str(fault).partition("\n")[0].rstrip(".")
         lost = f"{rows - number + 1:,} of its {rows:,} rows are not" if rows else "nothing of it is"
-        yield Block(number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {told}"))
+        yield number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {told}")
 
 
-def _write(names: Sequence[str], batch: pa.RecordBatch, first: int, *, has_texts: bool) -> Iterator[Entry]:
-    """Yield rows as JSON, with their numbers from `first`; a null is an absent field."""
-    heads = [f"{quote(name)}: " for name in names]
-    columns = [
-        [None if (text := _write_value(value)) is None else head + text for value in list_values(column)]
-        for head, column in zip(heads, batch.columns, strict=True)
-    ]
-    for number, row in enumerate(zip(*columns, strict=True), first):
-        text = ", ".join([cell for cell in row if cell is not None])
-        try:
-            yield number, f"{{{text}}}".encode()
-        except UnicodeEncodeError:
-            yield number, _write_bytes(names, row, has_texts=has_texts)
-
-
-def _write_bytes(names: Sequence[str], row: Sequence[str | None], *, has_texts: bool) -> bytes | OutputError:
-    """Write a row in which bytes are not UTF-8: an error where a text is needed, and escapes elsewhere.
+def _read_rows(names: Sequence[str], batch: pa.RecordBatch, first: int, *, has_texts: bool) -> Iterator[Entry]:
+    """Yield rows as records, with their numbers from `first`; a null is an absent field.
 
     With `has_texts`, any column may be needed as a text.
     """
-    cells = [(name, cell) for name, cell in zip(names, row, strict=True) if cell is not None]
-    for name, cell in cells:
-        lost = [ord(each) & 0xFF for each in cell if "\udc80" <= each <= "\udcff"]
-        if lost and (name in _TEXTS or has_texts):
-            return OutputError(f"byte {lost[0]:02x} in the column `{name}` is not UTF-8")
-    text = ", ".join([cell for _, cell in cells]).translate(_ESCAPES)
-    return f"{{{text}}}".encode()
+    columns = [[*map(_read_value, list_values(column))] for column in batch.columns]
+    for number, row in enumerate(zip(*columns, strict=True), first):
+        yield number, _read_row(names, row, has_texts=has_texts)
 
 
-def _write_value(value: Any) -> str | None:
-    """Return a value as JSON, or None for a null."""
+def _read_row(names: Sequence[str], row: Sequence[Any], *, has_texts: bool) -> Content:
+    """Return a row as a record; bytes that are not UTF-8 are an error where a text is needed, and escapes elsewhere."""
+    record = {name: value for name, value in zip(names, row, strict=True) if value is not None}
+    others = [name for name, value in record.items() if _find_byte(value) is not None]
+    for name in others:
+        byte = _find_byte(record[name])
+        if name in _TEXTS or has_texts:
+            sound = {key: value for key, value in record.items() if key not in others}
+            return OutputError(f"byte {byte:02x} in the column `{name}` is not UTF-8", record=sound)
+        record[name] = _escape(record[name])
+    return record
+
+
+def _find_byte(value: Any) -> int | None:
+    """Return the first byte that is not UTF-8, which is a lone surrogate, in a value."""
     if isinstance(value, str):
-        return quote(value)
-    if isinstance(value, bytes):
-        return quote(value.decode("utf-8", "surrogateescape"))
-    if value is None or (isinstance(value, float) and not isfinite(value)):
-        return None
-    return json.dumps(_simplify(value), ensure_ascii=False, default=str)
-
-
-def _simplify(value: Any) -> Any:
-    """Return a value of a struct or a list as plain JSON: a struct has all fields, those that a row lacks as nulls."""
+        found = None if value.isascii() else _OTHER_BYTE.search(value)
+        return ord(found[0]) & 0xFF if found else None
     if isinstance(value, dict):
-        return {name: _simplify(item) for name, item in value.items() if item is not None}
+        value = [*value, *value.values()]
     if isinstance(value, list):
-        return [*map(_simplify, value)]
-    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+        return next((byte for item in value if (byte := _find_byte(item)) is not None), None)
+    return None
+
+
+def _escape(value: Any) -> Any:
+    r"""Write the bytes of a value that are not UTF-8 as texts such as `\xff`."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if isinstance(value, dict):
+        return {name: _escape(item) for name, item in value.items()}
+    return [*map(_escape, value)] if isinstance(value, list) else value
+
+
+def _read_value(value: Any) -> Any:
+    """Return a value as JSON has it: a struct has all fields, those that a row lacks as nulls."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    if isinstance(value, dict):
+        return {name: found for name, item in value.items() if (found := _read_value(item)) is not None}
+    if isinstance(value, list | tuple):
+        return [*map(_read_value, value)]
+    return str(value)

@@ -1,25 +1,25 @@
 """Read the entries of a stream of any kind, which its first bytes tell, in bounded memory."""
 
 import codecs
+import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
-from rubric_lint.outputs.blocks import (
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.entries import (
     BLANK,
     CHUNK,
     LIMIT,
-    Block,
     Entry,
     InputError,
     SkippedSheet,
-    convert_blocks,
+    convert_entries,
     read_first,
     read_json,
 )
-from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.mapping import Wanted, map_blocks
+from rubric_lint.outputs.mapping import RECORDS, Wanted, map_entries
 from rubric_lint.outputs.text_tables import find_dialect, read_table
 from rubric_lint.suggest import word_need
 
@@ -84,74 +84,53 @@ def name_other(head: bytes) -> str | None:
     return "binary data" if is_binary and b"\n{" not in head else None
 
 
-_EITHER = 31
-"""The option of zlib for data with a gzip header."""
-
 _PIECE = 1 << 12
-"""The bytes of zstd to unpack at once: this much is lost before the place where a file is cut off."""
+"""The bytes to unpack at once: this much is lost before the place where a file is cut off."""
 
 
 class Unpacked:
     """The content of a packed file in chunks; after the last one, `fault` says what is missing, if anything.
 
     `lines` counts the line ends so far.
+
+    Raises:
+        InputError: if it is zstd, and pyarrow is not installed.
     """
 
     def __init__(self, chunks: Iterable[bytes], kind: bytes) -> None:
         self.fault: OutputError | None = None
         self.lines = 0
-        self._content = self._unzip(iter(chunks)) if kind == GZIP else self._unpack_zstd(iter(chunks))
+        self._name = "gzip" if kind == GZIP else "zstd"
+        file: Any = _File(iter(chunks))
+        # `read` would lose what it has when it meets the fault.
+        self._read = gzip.GzipFile(fileobj=file).read1 if kind == GZIP else _open_zstd(file).read
 
     def __iter__(self) -> Iterator[bytes]:
-        for content in self._content:
-            self.lines += content.count(b"\n")
-            yield content
-
-    def _unzip(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the content of all members of a gzip file."""
-        unpacker: Any = None
-        for chunk in chunks:
-            data = chunk
-            while data:
-                if unpacker is None:
-                    if not (data := data.lstrip(b"\0")):  # padding between members
-                        break
-                    unpacker = zlib.decompressobj(_EITHER)
-                try:
-                    content = unpacker.decompress(data, CHUNK)
-                except zlib.error as fault:
-                    self.fault = OutputError(f"the gzip file is damaged ({fault}); nothing after this is read")
-                    return
-                if content:
-                    yield content
-                data, unpacker = (unpacker.unused_data, None) if unpacker.eof else (unpacker.unconsumed_tail, unpacker)
-        while unpacker and (content := unpacker.decompress(b"", CHUNK)):
-            yield content
-        if unpacker and not unpacker.eof:
-            self.fault = OutputError("the gzip file is cut off here; the rest is missing")
-
-    def _unpack_zstd(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the content of all frames of a zstd file; raise InputError without pyarrow."""
-        try:
-            import pyarrow as pa  # noqa: PLC0415  (its codec; the standard library has one only from Python 3.14 on)
-        except ImportError:
-            raise InputError(f"zstd {word_need('arrow')}") from None
-        stream = pa.input_stream(pa.PythonFile(_File(chunks), mode="r"), compression="zstd", buffer_size=None)
         pieces: list[bytes] = []
         while self.fault is None:
+            piece = b""
             try:
-                piece = stream.read(_PIECE)
-            except OSError as fault:
-                piece = b""
-                cut = "Truncated" in str(fault)
-                told = "cut off here; the rest is missing" if cut else "damaged; nothing after this is read"
-                self.fault = OutputError(f"the zstd file is {told}")
+                piece = self._read(_PIECE)
+            except (OSError, EOFError, zlib.error) as fault:
+                is_cut = isinstance(fault, EOFError) or "Truncated" in str(fault)
+                end = "cut off here; the rest is missing" if is_cut else "damaged; nothing after this is read"
+                self.fault = OutputError(f"the {self._name} file is {end}")
             pieces.append(piece)
             if not piece or len(pieces) == CHUNK // _PIECE:
-                yield b"".join(pieces)
+                content = b"".join(pieces)
+                self.lines += content.count(b"\n")
+                yield content
                 pieces = []
             if not piece:
                 return
+
+
+def _open_zstd(file: "_File") -> Any:
+    try:
+        import pyarrow as pa  # noqa: PLC0415  (its codec; the standard library has one only from Python 3.14 on)
+    except ImportError:
+        raise InputError(f"zstd {word_need('arrow')}") from None
+    return pa.input_stream(pa.PythonFile(file, mode="r"), compression="zstd", buffer_size=None)
 
 
 class _File:
@@ -200,24 +179,15 @@ PLAIN = Asked()
 
 
 def read_entries(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry]:
-    """Yield the entries of a stream: JSON, JSON Lines, a table, or results of a batch."""
-    for block in read_blocks(chunks, asked):
-        yield from block.split()
-
-
-def read_blocks(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Block]:
-    """Yield the same entries in blocks: of JSON Lines, all that each chunk completes.
-
-    What `read_stream` raises an error for is one entry with an error.
-    """
+    """Yield the entries of a stream as `read_stream`; what that raises an error for is one entry with an error."""
     try:
         yield from read_stream(chunks, asked)
     except InputError as fault:
-        yield Block(1, OutputError(str(fault)))
+        yield 1, OutputError(str(fault))
 
 
-def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Block]:
-    """Yield the same blocks.
+def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry]:
+    """Yield the entries of a stream: JSON, JSON Lines, a table, or results of a batch.
 
     A stream of another kind is one entry, an error that names it. If a packed stream is cut off, so is the last entry.
 
@@ -233,7 +203,7 @@ def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Block
             content = Unpacked(chain([head], source), kind)
             yield from read_stream(content, asked._replace(file=None))
             if content.fault:
-                yield Block(content.lines + 1, content.fault)
+                yield content.lines + 1, content.fault
             return
     if head.startswith(PARQUET):
         from rubric_lint.outputs.parquet import read_parquet  # noqa: PLC0415  (loads pyarrow)
@@ -257,26 +227,29 @@ def _refuse_results(called: str, asked: Asked) -> None:
         )
 
 
-def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[Block]:
+def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[Entry]:
     while head.lstrip(BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
         head += more
-    if kind := name_other(head):
-        yield Block(1, OutputError(f"this is {kind}; {EXPECTED}"))
+    kind = name_other(head)
+    if kind and not (RECORDS in asked.mapping and head.startswith(b"{")):
+        yield 1, OutputError(f"this is {kind}; {EXPECTED}")
         return
     chunks = chain([head], source)
     if dialect := find_dialect(head, asked.mapping.values(), asked.name, asked.wanted.judgements):
         _refuse_results(dialect.called, asked)
         yield from read_table(chunks, dialect, asked.mapping, asked.wanted)
         return
-    blocks = read_json(head, chunks)
+    entries = read_json(head, chunks, is_wrapped=RECORDS in asked.mapping)
     if b'"custom_id"' in head:
         from rubric_lint.outputs.reply import convert_result, is_batch_result  # noqa: PLC0415  (few are)
 
         if is_batch_result(read_first(head)):
-            blocks = convert_blocks(blocks, convert_result)
+            entries = convert_entries(entries, convert_result)
     if b'"execution_status"' in head:
         from rubric_lint.outputs.agentv_runs import convert_test, is_agentv_run  # noqa: PLC0415  (few are)
 
         if is_agentv_run(read_first(head)):
-            blocks = convert_blocks(blocks, convert_test)
-    yield from map_blocks(blocks, asked.mapping, is_shared=asked.wanted.is_shared)
+            entries = convert_entries(entries, convert_test)
+    if asked.mapping:
+        entries = map_entries(entries, asked.mapping, is_shared=asked.wanted.is_shared)
+    yield from entries

@@ -2,16 +2,15 @@
 
 import codecs
 import csv
-import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from json.encoder import encode_basestring as quote
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from rubric_lint.outputs.blocks import BLANK, LIMIT, Block, Entry, InputError, join_entries, refuse_size
-from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.mapping import Wanted, fold_column, map_blocks, rename_columns
+from rubric_lint.outputs.decoding import OutputError, decode_with_flaws, refuse_flaws
+from rubric_lint.outputs.entries import BLANK, LIMIT, Entry, InputError, refuse_size
+from rubric_lint.outputs.mapping import Wanted, fold_column, map_entries, rename_columns
 
 _JSON = frozenset({"outputs", "judge"})
 """The columns whose cells hold JSON, which a text cannot stand for."""
@@ -73,20 +72,9 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-def _is_line(cell: str) -> bool:
-    """Return whether a cell is a JSON object or list on one line; a part of it could otherwise become another field."""
-    if not cell.startswith(("[", "{")) or "\n" in cell:
-        return False
-    try:
-        json.loads(cell)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def read_table(
     chunks: Iterable[bytes], dialect: Dialect, mapping: Mapping[str, str], wanted: Wanted
-) -> Iterator[Block]:
+) -> Iterator[Entry]:
     """Yield the rows of a text table as records.
 
     Raises:
@@ -105,33 +93,70 @@ def read_table(
     except InputError:
         refuse_high_header(((row.line, row.cells) for row in islice(rows, 5)), wanted)
         raise
-    kept = wanted.find_judgements(names) | {"output"}
-    entries: list[Entry] = []
-    for row in rows:
-        entries.append(_write(row, names, kept))
-        if lines.is_at_end_of_chunk:
-            yield from map_blocks(join_entries(entries), nested)
-            entries = []
-    yield from map_blocks(join_entries(entries), nested)
+    entries = _read_records(rows, names, wanted.find_judgements(names) | {"output"}, lines)
+    if nested:
+        entries = map_entries(entries, nested)
+    yield from entries
 
 
-def _write(row: Row, names: list[str], kept: frozenset[str]) -> Entry:
-    """Write a row as JSON; an empty cell is an absent field, except in the columns of `kept`."""
-    if row.fault:
-        return row.line, OutputError(row.fault)
-    if len(row.cells) != len(names):
-        count = f"{len(row.cells)} cell{'' if len(row.cells) == 1 else 's'}"
-        return row.line, OutputError(f"the row has {count}; expected {len(names)}, as in the header")
-    cells = ", ".join([
-        f"{quote(name)}: {cell if name in _JSON and _is_line(cell) else quote(cell)}"
-        for name, cell in zip(names, row.cells, strict=True)
-        if (cell or name in kept) and name
-    ])  # fmt: skip
+def _read_records(rows: Iterable[Row], names: list[str], kept: frozenset[str], lines: "_Lines") -> Iterator[Entry]:
+    """Yield rows as records; an empty cell is an absent field, except in the columns of `kept`."""
+    of_json = [name for name in names if name in _JSON]
+    always = [bool(name) and name in kept for name in names]
+    for line, cells, fault in rows:
+        if fault:
+            yield line, OutputError(fault)
+            continue
+        if len(cells) != len(names):
+            count = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
+            yield line, OutputError(f"the row has {count}; expected {len(names)}, as in the header")
+            continue
+        record: dict[str, Any] = {
+            name: cell for name, cell, keep in zip(names, cells, always, strict=True) if (cell and name) or keep
+        }
+        try:
+            if lines.has_other_bytes:
+                _refuse_other_bytes(cells)
+            for name in of_json:
+                if name in record:
+                    record[name] = _read_json(record[name], name)
+        except OutputError as wrong:
+            sound = [name for name in record if name not in _JSON and not _OTHER_BYTE.search(record[name])]
+            wrong.record = {name: record[name] for name in sound}
+            yield line, wrong
+        else:
+            yield line, record
+
+
+_OTHER_BYTE = re.compile("[\udc80-\udcff]")
+
+
+def _refuse_other_bytes(cells: Iterable[str]) -> None:
+    """Raise OutputError if a byte of a row is not UTF-8."""
+    if found := _OTHER_BYTE.search("".join(cells)):
+        raise OutputError(f"byte {ord(found[0]) & 0xFF:02x} is not UTF-8; save the file as UTF-8")
+
+
+def _read_json(cell: str, name: str) -> Any:
+    """Return the object or list that a cell holds as JSON, or else its text.
+
+    Raises:
+        OutputError: if it has a value that JSON does not allow.
+    """
+    text = cell.strip()
+    if not text.startswith(("[", "{")):
+        return cell
     try:
-        return row.line, f"{{{cells}}}".encode()
-    except UnicodeEncodeError as fault:
-        byte = ord(fault.object[fault.start]) & 0xFF
-        return row.line, OutputError(f"byte {byte:02x} is not UTF-8; save the file as UTF-8")
+        value, end = decode_with_flaws(text)
+    except OutputError:
+        return cell
+    if end < len(text):
+        return cell
+    try:
+        refuse_flaws(value)
+    except OutputError as fault:
+        raise OutputError(fault.message, f"/{name}{fault.path}") from None
+    return value
 
 
 def refuse_high_header(rows: Iterable[tuple[int, Collection[str]]], wanted: Wanted) -> None:
@@ -189,7 +214,7 @@ class _TooLongError(Exception):
 class _Lines:
     """The lines of a text, one by one; bytes that are not UTF-8 become lone surrogates.
 
-    `is_open` says whether a quote is open after the line.
+    `is_open` says whether a quote is open after the line, and `has_other_bytes` whether there were such bytes.
     """
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
@@ -199,11 +224,7 @@ class _Lines:
         self._number = 0
         self._size = 0
         self.is_open = False
-
-    @property
-    def is_at_end_of_chunk(self) -> bool:
-        """Whether the next line is in another chunk, which may be long in coming."""
-        return self._at == len(self._lines)
+        self.has_other_bytes = False
 
     def begin_row(self) -> int:
         """Begin a row and return the number of its first line."""
@@ -226,6 +247,9 @@ class _Lines:
         """Return the next line, whatever the size of its row; raise StopIteration at the end."""
         while self._at == len(self._lines):
             self._lines, self._at = next(self._chunks), 0
+            self.has_other_bytes = self.has_other_bytes or any(
+                not line.isascii() and _OTHER_BYTE.search(line) for line in self._lines
+            )
         line = self._lines[self._at]
         self._at += 1
         self._number += 1

@@ -1,14 +1,13 @@
 """Read Excel workbooks: each row of a sheet with judgements or answers becomes a record, with the number of the row."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from json.encoder import encode_basestring as quote
 
 from rubric_lint.dialects.tables.cells import Row, Table, TableError
 from rubric_lint.dialects.tables.excel_file import LIMIT, NEEDS, has_openpyxl, read_excel
 from rubric_lint.dialects.tables.reading import look_inside
-from rubric_lint.outputs.blocks import Block, InputError, SkippedSheet, join_entries
-from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.mapping import FIELDS, SHEET, Wanted, fold_column, map_blocks, rename_columns
+from rubric_lint.outputs.decoding import Content, OutputError
+from rubric_lint.outputs.entries import Entry, InputError, SkippedSheet
+from rubric_lint.outputs.mapping import FIELDS, SHEET, Wanted, fold_column, map_entries, rename_columns
 from rubric_lint.outputs.text_tables import CELLS, refuse_high_header
 
 HELP = ("Criterion", "Enter", "It means")
@@ -17,7 +16,7 @@ HELP = ("Criterion", "Enter", "It means")
 
 def read_workbook(
     chunks: Iterable[bytes], mapping: Mapping[str, str], wanted: Wanted, skipped: list[SkippedSheet] | None = None
-) -> Iterator[Block]:
+) -> Iterator[Entry]:
     """Yield the rows of the sheets that have a known column, or of the first one; each record names its sheet.
 
     The other sheets that have rows are added to `skipped`.
@@ -53,7 +52,7 @@ def read_workbook(
         yield from _read(table, mapping, wanted)
 
 
-def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Block]:
+def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Entry]:
     columns = [number for number, cell in table.header.cells.items() if not cell.is_empty]
     for number in columns:
         if fault := table.header.cell(number).fault:
@@ -65,31 +64,32 @@ def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[
         raise InputError(f"sheet `{table.name}`: {fault}") from None
     for note in table.notes:
         if note.is_loss:
-            yield Block(1, OutputError(_place(note.place.full, note.message)))
+            yield 1, OutputError(_place(note.place.full, note.message))
     needed = {*FIELDS, *wanted.judgements, "rater", "chosen", *mapping}
     kept = wanted.find_judgements(names)
-    entries = (
-        (_number(row), _write(row, [*zip(names, columns, strict=True)], table.name, needed, kept))
+    named = [*zip(names, columns, strict=True)]
+    entries: Iterator[Entry] = (
+        (_number(row), _read_row(row, named, table.name, needed, kept))
         for row in table.rows
         if any(not row.cell(number).is_empty for number in columns)
     )
-    yield from map_blocks(join_entries(entries), nested)
+    if nested:
+        entries = map_entries(entries, nested)
+    yield from entries
 
 
-def _write(
-    row: Row, columns: list[tuple[str, int]], sheet: str, needed: set[str], kept: frozenset[str]
-) -> bytes | OutputError:
-    """Write a row as JSON; an empty cell is an absent field, except in `kept`; one that is not needed may be faulty."""
-    fields = [] if any(name == SHEET for name, _ in columns) else [f'"{SHEET}": {quote(sheet)}']
+def _read_row(row: Row, columns: list[tuple[str, int]], sheet: str, needed: set[str], kept: frozenset[str]) -> Content:
+    """Return a row as a record; an empty cell is an absent field, except in `kept`; only a needed one may be faulty."""
+    record: dict[str, str] = {} if any(name == SHEET for name, _ in columns) else {SHEET: sheet}
     for name, number in columns:
         cell = row.cell(number)
         if cell.fault and (fold_column(name) in needed or name in needed):
-            return OutputError(_place(cell.place.full, cell.fault))
+            return OutputError(_place(cell.place.full, cell.fault), record=record)
         if cell.fault and name in kept:  # it may be a judgement, which the fault is not
-            fields.append(f"{quote(name)}: {quote(cell.fault)}")
+            record[name] = cell.fault
         elif not cell.fault and (not cell.is_empty or name in kept):
-            fields.append(f"{quote(name)}: {quote(cell.text.strip() if name == 'id' else cell.text)}")
-    return f"{{{', '.join(fields)}}}".encode("utf-8", "replace")
+            record[name] = cell.text.strip() if name == "id" else cell.text
+    return record
 
 
 def _number(row: Row) -> int:

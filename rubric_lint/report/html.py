@@ -25,14 +25,15 @@ from rubric_lint.agree.reading import LABEL_FIELDS
 from rubric_lint.agree.runs import NAMES_OF_RUNS, OtherRun, read_score
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
+from rubric_lint.outputs.decoding import Content
 from rubric_lint.outputs.mapping import CRITERION, fold_column
 from rubric_lint.report.agreement import Findings, describe_findings, word_legend
 from rubric_lint.report.assessment import Assessed, describe_assessments
 from rubric_lint.report.page_answers import MOST_ANSWERS, MOST_TEXT, PageAnswers, Texts, name_id, name_row
 from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.scorer import Outcome, read_model
+from rubric_lint.scoring.output import Known, RecordResult
+from rubric_lint.scoring.scorer import read_model
 from rubric_lint.scoring.totals import CriterionTotals, Totals
 from rubric_lint.version import __version__
 
@@ -77,7 +78,7 @@ def _make_environment() -> Environment:
         label=label_criterion,
         name_gate=_name_gate,
         chart_answers=_chart_answers,
-        name_outcome=name_outcome,
+        name_record=name_record,
         find_texts=_find_texts,
         read_score=read_score,
     )
@@ -163,9 +164,9 @@ class _Origin:
 
 
 class HtmlReport:
-    """A collector of outcomes.
+    """A collector of results.
 
-    It keeps counts, the worst outcomes that do not pass, and the answers for the script of the page.
+    It keeps counts, the worst results that do not pass, and the answers for the script of the page.
     """
 
     def __init__(
@@ -182,59 +183,39 @@ class HtmlReport:
         self._kept = 0
         self._bins: Counter[tuple[int, Verdict]] = Counter()
         # The best of the worst comes first, to be dropped next; the number orders equal ones.
-        self._worst: list[tuple[int, Fraction, int, Outcome]] = []
-        self._invalid: list[Outcome] = []
+        self._worst: list[tuple[int, Fraction, int, RecordResult]] = []
+        self._invalid: list[RecordResult] = []
         self._origin = _Origin()
         self._rubrics = rubrics
         self._other = other
         self._answers = PageAnswers([*rubrics.values()], other, other_texts, most=most, most_text=most_text)
 
-    def add(self, outcome: Outcome, text: bytes) -> None:
-        """Add the outcome of one entry."""
-        result, name, error = outcome.result, outcome.head.get("id"), outcome.error
-        rubric = result.rubric.name if result else outcome.name
-        self._answers.add(name, rubric, result, line=outcome.line, file=outcome.file, text=text, error=error)
-        self._origin.add(outcome.rest.get("judge"))
-        if result:
-            self._add(result.score, result.verdict, 1)
-            self.keep(outcome)
+    def add(self, result: RecordResult, content: Content) -> None:
+        """Add the result of one entry."""
+        known = result.known
+        scored = result.median or known
+        self._answers.add(
+            result.id,
+            result.rubric,
+            scored,
+            line=result.line,
+            file=result.file,
+            content=content,
+            error=result.error,
+        )
+        self._origin.add(result.record.get("judge"))
+        if known:
+            self._bins[min(known.points * BINS // known.full, BINS - 1), known.verdict] += 1
+            self._keep(result, known)
         elif len(self._invalid) < _MOST_INVALID:
-            self._invalid.append(outcome)
+            self._invalid.append(result)
 
-    def list(
-        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, texts: Sequence[bytes], about: Any = None
-    ) -> None:
-        """List results that `count` counts."""
-        for place, (name, known) in enumerate(found):
-            self._answers.add(name, known.rubric.name, known, line=line + place, file=file, text=texts[place])
-        self._origin.add(about)
-
-    def count(self, known: Known) -> None:
-        """Count the results with these answers."""
-        self._add(Fraction(known.points, known.rubric.full), known.verdict, known.count)
-
-    def _add(self, score: Fraction, verdict: Verdict, times: int) -> None:
-        self._bins[min(int(score * BINS), BINS - 1), verdict] += times
-
-    def wants(self, known: Known) -> bool:
-        """Return whether this result is among the worst so far; of equal ones the first counts."""
-        verdict = known.verdict
-        if verdict is Verdict.PASS:
-            return False
-        if len(self._worst) < self._most:
-            return True
-        rank, score, _, _ = self._worst[0]
-        if -_CODES[verdict] != rank:
-            return -_CODES[verdict] > rank
-        return -known.points * score.denominator > score.numerator * known.rubric.full
-
-    def keep(self, outcome: Outcome) -> None:
-        """Keep a result that does not pass if it is among the worst."""
-        result = outcome.result
-        if result is None or result.verdict is Verdict.PASS:
+    def _keep(self, result: RecordResult, known: Known) -> None:
+        """Keep a result that does not pass if it is among the worst; of equal ones the first counts."""
+        if known.verdict is Verdict.PASS:
             return
         self._kept += 1
-        entry = (-_CODES[result.verdict], -result.score, -self._kept, outcome)
+        entry = (-_CODES[known.verdict], -Fraction(known.points, known.full), -self._kept, result)
         if len(self._worst) < self._most:
             heapq.heappush(self._worst, entry)
         elif entry > self._worst[0]:
@@ -245,7 +226,7 @@ class HtmlReport:
         self._answers.close()
 
     def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: Extras) -> None:
-        """Write the page; `totals` are those of the same outcomes. Call it once, after the last outcome."""
+        """Write the page; `totals` are those of the same results. Call it once, after the last one."""
         self._answers.finish()
         if self._other:
             self._other.settle()
@@ -523,9 +504,9 @@ def _find_texts(rest: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, text) for name, text in texts if isinstance(text, str) and text.strip()]
 
 
-def name_outcome(outcome: Outcome) -> str:
+def name_record(record: RecordResult) -> str:
     """Return the name of an answer: its id, or its place."""
-    return name_row(outcome.head.get("id"), outcome.line, outcome.file)
+    return name_row(record.id, record.line, record.file)
 
 
 def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:

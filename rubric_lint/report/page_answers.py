@@ -7,14 +7,14 @@ of all, to label, and those that readers look for. What is kept in memory meanwh
 import heapq
 import json
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from rubric_lint.agree.runs import Before, OtherRun, read_answers
-from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.decoding import Content, OutputError
 from rubric_lint.report.terminal import name_answer
 from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
@@ -54,14 +54,18 @@ class Texts:
         self._file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
         self._starts = array("Q", [0])
 
-    def add(self, texts: Iterable[bytes]) -> int:
-        """Add some texts, and return the number of the next one."""
-        for text in texts:
-            end = self._starts[-1] + len(text)
+    def add(self, content: Content) -> int:
+        """Add what an entry holds, as a text; return its number."""
+        text = (
+            json.dumps(content, ensure_ascii=False).encode("utf-8", "replace") if isinstance(content, dict) else content
+        )
+        end = self._starts[-1]
+        if isinstance(text, bytes):
+            end += len(text)
             if end <= _ON_DISK:
                 self._file.write(text)
-            self._starts.append(end)
-        return len(self._starts) - 1
+        self._starts.append(end)
+        return len(self._starts) - 2
 
     def size(self, number: int) -> int:
         """Return the number of bytes of a text; one that is not kept has too many for every page."""
@@ -139,7 +143,7 @@ class PageAnswers:
         *,
         line: int,
         file: str | None,
-        text: bytes,
+        content: Content,
         error: OutputError | None = None,
     ) -> None:
         """Add an answer by its id; an invalid one has no result."""
@@ -155,7 +159,7 @@ class PageAnswers:
             data["file"] = file
         if error:
             data["error"] = error.path, error.message
-        place = self._texts.add([text]) - 1
+        place = self._texts.add(content)
         answer = _Answer(number, interest, chance, data, place, before.record if before else None)
         loser = _push(self._sample, self._most_sampled, (0, chance, number, answer))
         if loser:

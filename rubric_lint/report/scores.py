@@ -53,29 +53,24 @@ def _join(results: list[str], between: str) -> str:
 
 
 class Lines:
-    """A writer of one result per line; as every format it counts the causes of invalid outputs in `causes`.
-
-    With `rubrics`, results are short, without criteria and other fields.
-    """
+    """A writer of one result per line; with `rubrics`, results are short, without criteria and other fields."""
 
     def __init__(
         self, write: Write, _look: Style | None = None, rubrics: Mapping[str, ScoringRubric] | None = None
     ) -> None:
         self._write = write
         self._rubrics = rubrics
-        self.causes = Causes()
 
     def add(self, results: list[str]) -> None:
         """Write some results, each a line of JSON."""
         self._write(_join(_shorten(results, self._rubrics), "\n") + "\n")
-        count_errors(results, self.causes)
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
         """Write nothing: the totals are not a result. `more` is what the JSON report says besides."""
 
 
 class Whole(Lines):
-    """A writer of one object with the results, the totals, and the causes of invalid outputs."""
+    """A writer of one object with the results, the totals, and what else is said of them all."""
 
     _before = '{"results": [\n'
 
@@ -83,13 +78,11 @@ class Whole(Lines):
         """Write the results as items of the list."""
         self._write(self._before + _join(results, ",\n"))
         self._before = ",\n"
-        count_errors(results, self.causes)
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
         """Close the list and add the totals."""
         opening = self._before if self._before != ",\n" else "\n"
-        invalid = {"invalid": self.causes.to_json()} if totals.invalid else {}
-        counts = visible_json(json.dumps({"totals": totals.to_json(), **more, **invalid}, ensure_ascii=False))
+        counts = visible_json(json.dumps({"totals": totals.to_json(), **more}, ensure_ascii=False))
         self._write(f"{opening}], {counts[1:]}\n")
 
 
@@ -110,12 +103,6 @@ def read_errors(results: Iterable[str]) -> Iterator[tuple[dict[str, Any], Any]]:
                 yield error, found.get("id")
 
 
-def count_errors(results: Iterable[str], causes: Causes) -> None:
-    """Count the errors of the results of invalid outputs."""
-    for error, _ in read_errors(results):
-        causes.add(error["message"])
-
-
 class Table:
     """Tables for readers: the totals after the first invalid outputs, and each output if there are few."""
 
@@ -123,7 +110,7 @@ class Table:
         self._write = write
         self._look = look
         self._first: list[str] = []
-        self.causes = Causes()
+        self._causes = Causes()
         self._hidden: dict[str, str] = {}
         self._listed = 0
 
@@ -131,8 +118,8 @@ class Table:
         """Write the errors, and only the first ones of each cause; keep the first results for the end."""
         self._first += results[: _MOST_OUTPUTS - len(self._first)]
         for error, name in read_errors(results):
-            cause, message = self.causes.add(error["message"])
-            if self.causes.counts[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
+            cause, message = self._causes.add(error["message"])
+            if self._causes.counts[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
                 self._hidden.setdefault(cause, message)
                 continue
             self._listed += 1
@@ -146,12 +133,12 @@ class Table:
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:  # noqa: ARG002  (run.py writes it as text)
         """Write the totals, a row for each criterion under its rubric, and the verdicts of few outputs."""
-        left = [(self.causes.counts[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
+        left = [(self._causes.counts[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
         for count, message in sorted(left, reverse=True)[:_MOST_OF_A_CAUSE]:
             if count > 0:
                 self._tell(f"... and {count:,} more: {message}")
         if self._hidden:
-            total = self.causes.counts.total()
+            total = self._causes.counts.total()
             self._write(f"{total:,} outputs are invalid; --format jsonl lists them all\n")
         for rubric in totals.rubrics.values():
             if rubric.scored:

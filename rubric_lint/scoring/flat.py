@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from rubric_lint.messages import find_near, list_names, list_scores
 from rubric_lint.outputs.decoding import OutputError, shorten
 from rubric_lint.outputs.mapping import CRITERION, FIELDS, RESERVED, SHEET, fold_column
 from rubric_lint.scoring.form import describe_answer, form_of
-from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.text.path import pointer
 
 _VERDICT_COLUMNS = ("verdict", "label")
@@ -40,18 +41,33 @@ class Columns(NamedTuple):
     criteria: tuple[str | None, ...]
     verdict: str | None
 
-    @property
-    def used(self) -> set[str]:
-        """The fields that hold a judgement."""
-        return {name for name in (*self.criteria, self.verdict) if name is not None}
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where records with certain names of fields have a judgement: the `used` fields, and the `others`.
+
+    `flags` are those of the others that say in yes or no whether an answer passes. `seen` has for each criterion the
+    answers that texts mean: a table repeats a few.
+    """
+
+    columns: Columns
+    used: frozenset[str]
+    others: tuple[str, ...]
+    flags: tuple[str, ...]
+    seen: tuple[dict[str, AnswerValue | None], ...]
 
 
 class Flat(NamedTuple):
     """A judgement: the answer to each criterion and the verdict, each None if it is not given."""
 
-    columns: Columns
+    layout: Layout
     answers: tuple[AnswerValue | None, ...]
     verdict: Verdict | None
+
+    @property
+    def columns(self) -> Columns:
+        """The fields of the judgement."""
+        return self.layout.columns
 
 
 def list_fields(rubrics: Iterable[ScoringRubric]) -> frozenset[str]:
@@ -82,41 +98,94 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     """
     if isinstance(value.get("criteria"), list):  # a result
         return None
-    names = tuple(name for name in value if isinstance(name, str))
+    names = tuple([name for name in value if isinstance(name, str)])
     try:
-        columns = _find_columns(names, rubric)
-    except OutputError:  # in a table of several rubrics, the columns of the others are blank
+        layout = _lay_out(names, rubric)
+    except _SharedError:  # in a table of several rubrics, the columns of the others are blank
         own = {each.id for each in rubric.criteria}
-        filled = (name for name in names if value[name] not in ("", None) or name.removeprefix(CRITERION) in own)
-        columns = _find_columns(tuple(filled), rubric)
-    if not columns.used:
+        filled = [name for name in names if value[name] not in ("", None) or name.removeprefix(CRITERION) in own]
+        layout = _lay_out(tuple(filled), rubric)
+    if not layout.used:
         return None
-    others = {fold_column(name): name for name in value if isinstance(name, str) and name not in columns.used}
-    for name, criterion in zip(columns.criteria, rubric.criteria, strict=True):
-        if name is None and (near := find_near(fold_column(criterion.id), others.keys() - _KNOWN)):
-            raise OutputError(
-                f"no column `{criterion.id}`; did you misspell it as `{others[near[0]]}`? If not, rename that"
-            )
-    answers = tuple(
-        None if name is None else _read_answer(value, name, criterion, rubric.shape)
-        for name, criterion in zip(columns.criteria, rubric.criteria, strict=True)
-    )
+    columns = layout.columns
+    _refuse_compact(value, columns, rubric)
+    answers: list[AnswerValue | None] = []
+    for name, criterion, seen in zip(columns.criteria, rubric.criteria, layout.seen, strict=True):
+        cell = None if name is None else value[name]
+        if type(cell) is not str:
+            answers.append(None if name is None else _read_answer(value, name, criterion, rubric.shape))
+            continue
+        if cell not in seen:
+            seen[cell] = _read_answer(value, name or "", criterion, rubric.shape)
+        answers.append(seen[cell])
     verdict = None if columns.verdict is None else _read_verdict(value, columns.verdict)
     if columns.criteria == (None,) and rubric.shape is Shape.CHECKLIST:
         earning = [each.answer for each in rubric.criteria[0].grades if rubric.weigh([each])[1] is verdict]
-        answers = (earning[0] if len(earning) == 1 else None,)
-    return Flat(columns, answers, verdict)
+        answers = [earning[0] if len(earning) == 1 else None]
+    return Flat(layout, tuple(answers), verdict)
 
 
-def read_whole(flat: Flat, rubric: ScoringRubric) -> JudgeOutput:
-    """Return a judgement as an output.
+def _refuse_compact(value: Mapping[str, Any], columns: Columns, rubric: ScoringRubric) -> None:
+    """Refuse a score beside a verdict that may be a compact result, where 1 is the best score and not nearly the worst.
 
     Raises:
-        OutputError: if it lacks an answer.
+        OutputError: unless the score is a whole number above 1, or the verdict follows from it.
     """
-    given = tuple(answer for answer in flat.answers if answer is not None)
+    (score, *others), criterion = columns.criteria, rubric.criteria[0]
+    if (
+        others
+        or not score
+        or not columns.verdict
+        or fold_column(score) != _SCORE
+        or fold_column(criterion.id) == _SCORE
+    ):
+        return
+    text = read_cell(value[score])
+    whole = _WHOLE.fullmatch(text)
+    if not text or (whole and int(whole[1]) > 1):
+        return
+    grade = criterion.grade(int(whole[1])) if whole else None
+    if grade is None or rubric.weigh([grade])[1] is not _read_verdict(value, columns.verdict):
+        raise OutputError(
+            f"`{score}` beside `{columns.verdict}` may be a result, 0 to 1; rename it to `{criterion.id}`"
+        )
+
+
+@lru_cache(maxsize=1000)
+def _lay_out(names: tuple[str, ...], rubric: ScoringRubric) -> Layout:
+    """Return where records with these fields have the judgement.
+
+    Raises:
+        _SharedError: if two fields are of one criterion.
+        OutputError: if one seems misspelt.
+    """
+    columns = _find_columns(names, rubric)
+    used = frozenset(name for name in (*columns.criteria, columns.verdict) if name is not None)
+    others = tuple(name for name in names if name not in used)
+    if used:
+        folded = {fold_column(name): name for name in others}
+        for column, criterion in zip(columns.criteria, rubric.criteria, strict=True):
+            if column is None and (near := find_near(fold_column(criterion.id), folded.keys() - _KNOWN)):
+                raise OutputError(
+                    f"no column `{criterion.id}`; did you misspell it as `{folded[near[0]]}`? If not, rename that"
+                )
+    flags = tuple(name for name in others if name.lower() in _FLAGS)
+    return Layout(columns, used, others, flags, tuple({} for _ in rubric.criteria))
+
+
+class _SharedError(OutputError):
+    """Two fields may be that of one criterion."""
+
+
+def read_whole(flat: Flat, rubric: ScoringRubric) -> tuple[AnswerValue, ...]:
+    """Return the answers of a judgement.
+
+    Raises:
+        OutputError: if it lacks one.
+    """
+    given = tuple([answer for answer in flat.answers if answer is not None])
     if len(given) == len(flat.answers):
-        return JudgeOutput(given, (None,) * len(given))
+        return given
     if flat.verdict and not given:
         raise OutputError("a verdict alone is a label, which says nothing about the criteria; use it with --labels")
     missing = [each.id for each, answer in zip(rubric.criteria, flat.answers, strict=True) if answer is None]
@@ -136,8 +205,8 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
     if not others and column and fold_column(column) == _SCORE != fold_column(criterion.id):
         return value  # the score of a table, where case does not matter; in an object it does
     field = form_of(rubric.shape).field
-    answers = read_whole(flat, rubric).answers
-    used = flat.columns.used if flat.columns.criteria == (None,) else {*flat.columns.criteria}
+    answers = read_whole(flat, rubric)
+    used = flat.layout.used if flat.columns.criteria == (None,) else {*flat.columns.criteria}
     rest = {name: item for name, item in value.items() if name not in used}
     if rubric.shape is Shape.HOLISTIC:
         return {**rest, field: answers[0]}
@@ -154,11 +223,10 @@ def list_values(others: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def find_other_flag(others: Mapping[str, Any], verdict: Verdict) -> str | None:
+def find_other_flag(flat: Flat, record: Mapping[str, Any], verdict: Verdict) -> str | None:
     """Return the first field next to a judgement that says in yes or no the opposite of its verdict."""
     opposite = {Verdict.PASS: _NO, Verdict.FAIL: _YES}.get(verdict, frozenset())
-    flags = (name for name in others if name.lower() in _FLAGS)
-    return next((name for name in flags if _read_word(read_cell(others[name])) in opposite), None)
+    return next((name for name in flat.layout.flags if _read_word(read_cell(record[name])) in opposite), None)
 
 
 def is_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
@@ -182,7 +250,6 @@ def list_check(name: str, check: Any) -> Any:
     return {"id": name, **check}
 
 
-@lru_cache(maxsize=1000)
 def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     """Find the fields of a rubric by their exact names, or by their folded ones; two for one purpose are an error."""
     folded: dict[str, list[str]] = {}
@@ -194,7 +261,7 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
         if exact is not None:
             alike = [exact, *(name for name in alike if name not in _KNOWN and name not in _VERDICT_COLUMNS)]
         if len(alike) > 1:
-            raise OutputError(f"{list_names(alike)} are both a column of `{wanted}`; remove one")
+            raise _SharedError(f"{list_names(alike)} are both a column of `{wanted}`; remove one")
         return alike[0] if alike else None
 
     def find_exactly(*exact: str) -> str | None:
@@ -205,18 +272,15 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     criteria = [find(each.id, name, exact) for each, name in zip(rubric.criteria, exact, strict=True)]
     if shared := [name for name, times in Counter(criteria).items() if name and times > 1]:
         ids = [each.id for each, name in zip(rubric.criteria, criteria, strict=True) if name == shared[0]]
-        raise OutputError(f"`{shared[0]}` may be the column of {list_names(ids)}; name one for each")
+        raise _SharedError(f"`{shared[0]}` may be the column of {list_names(ids)}; name one for each")
     taken = {*criteria, *(name for name in names if name.startswith(CRITERION))}  # or of a criterion of another rubric
     free = [name for name in _VERDICT_COLUMNS if name not in taken]
     verdicts = list(filter(None, (find(name, find_exactly(name), taken) for name in free)))
     if len(verdicts) > 1:  # a label beside the verdict of the judge, which must not be compared with itself
-        raise OutputError(f"{list_names(verdicts)} are both a column of the verdict; remove or rename one")
+        raise _SharedError(f"{list_names(verdicts)} are both a column of the verdict; remove or rename one")
     verdict = verdicts[0] if verdicts else None
     if criteria == [None] and rubric.shape is not Shape.CHECKLIST:
         criteria = [find(_SCORE, find_exactly(_SCORE, f"{CRITERION}{_SCORE}"))]
-        if criteria[0] and verdict:  # as in compact results, where 1 is the best score
-            name = rubric.criteria[0].id
-            raise OutputError(f"`{criteria[0]}` beside `{verdict}` may be a result, 0 to 1; rename it to `{name}`")
     return Columns(tuple(criteria), verdict)
 
 

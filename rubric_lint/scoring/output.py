@@ -4,11 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from json.encoder import encode_basestring as quote
+from typing import Any
 
 from rubric_lint.arguments import require
 from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
+from rubric_lint.outputs.mapping import HELD, RESERVED
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
 from rubric_lint.scoring.flat import is_flat, list_check, unfold
 from rubric_lint.scoring.form import form_of, read_object
@@ -71,33 +73,26 @@ Answers = tuple[AnswerValue, ...]
 """The answers of an output, in the rubric's order."""
 
 
-class Piece(NamedTuple):
-    """One answer to one criterion: its result, and that as JSON."""
-
-    result: CriterionResult
-    text: str
-
-
 @dataclass(eq=False, slots=True)
 class Known:
     """The result for some answers, and how often they occurred; the score is `points` out of `full`.
 
-    `number` is for the run that this one is compared with, which numbers its results.
+    `text` is the result as the inside of a JSON object. `number` is for the run that this one is compared with, which
+    numbers its results.
     """
 
     rubric: ScoringRubric
     points: int
     full: int
     verdict: Verdict
-    pieces: Sequence[Piece]
+    criteria: tuple[CriterionResult, ...]
+    text: str = ""
     answers: Answers = field(init=False)
     count: int = 0
     number: int = -1
-    may_be_wanted: bool = True
-    _text: str | None = None
 
     def __post_init__(self) -> None:
-        self.answers = tuple([piece.result.grade.answer for piece in self.pieces])
+        self.answers = tuple([each.grade.answer for each in self.criteria])
 
     @property
     def score(self) -> float:
@@ -107,57 +102,115 @@ class Known:
     @property
     def gates_missed(self) -> list[str]:
         """The ids of the criteria whose gates are missed."""
-        return [piece.result.criterion.id for piece in self.pieces if not piece.result.grade.gate_met]
-
-    @property
-    def text(self) -> str:
-        """The result as the inside of a JSON object."""
-        if self._text is None:
-            head = render(self.rubric.to_json())[1:-1]
-            criteria = ", ".join([piece.text for piece in self.pieces])
-            self._text = f'{head}, "score": {self.score!r}, "verdict": "{self.verdict}", "criteria": [{criteria}]'
-        return self._text
+        return [each.criterion.id for each in self.criteria if not each.grade.gate_met]
 
 
 def know_median(median: Scored) -> Known:
     """Return the result of several outputs for one answer, whose score may lie between two points."""
     points = median.score * median.rubric.full
-    pieces = [Piece(each, "") for each in median.criteria]
-    return Known(median.rubric, points.numerator, median.rubric.full * points.denominator, median.verdict, pieces)
+    full = median.rubric.full * points.denominator
+    return Known(median.rubric, points.numerator, full, median.verdict, median.criteria)
 
 
-Seen = tuple[str, Known]
-"""The id and the result of a record."""
+@dataclass(slots=True)
+class RecordResult:
+    """What an entry of a file, or one output, comes to: a result, or the error that says why there is none.
 
+    `line` is where the entry begins, `file` its file, or None if there is only one. `record` is the record around the
+    output, or if it is invalid, what of it can be read; empty for an output alone. `known` is the result for the
+    answers, and `source` what they were read from; a `median` is of several outputs. `notes` say what reading passed
+    over. `rubric` is the name of the rubric, if known.
+    """
 
-class Judged(NamedTuple):
-    """A valid output: the result for its answers, and the output itself."""
-
-    known: Known
-    source: Any
-
-    @property
-    def notes(self) -> ReadingNotes:
-        """What reading the output passed over; nothing in the expected form."""
-        return self.source.notes if isinstance(self.source, JudgeOutput) else NO_NOTES
+    known: Known | None = None
+    source: Any = None
+    record: Mapping[str, Any] = field(default_factory=dict)
+    rubric: str | None = None
+    line: int = 0
+    file: str | None = None
+    median: Scored | None = None
+    notes: Sequence[ReadingNotes] = ()
+    error: OutputError | None = None
 
     @property
     def output(self) -> JudgeOutput:
-        """The output in the form that a rubric grades."""
-        source, answers = self.source, self.known.answers
+        """The output of a valid entry, in the form that a rubric grades."""
+        source: Any = self.source
+        criteria = self.known.criteria if self.known else ()
+        answers = self.known.answers if self.known else ()
         if isinstance(source, JudgeOutput):
             return source
+        if source is None:
+            return JudgeOutput(answers, (None,) * len(answers))
         if hasattr(source, "score"):
             return JudgeOutput(answers, (source.reasoning,), source.reasoning)
         reasons = {check.id: check.reasoning for check in source.checks}
-        return JudgeOutput(
-            answers, tuple(reasons[each.id] for each in self.known.rubric.criteria), source.overall_reasoning
-        )
+        listed = tuple([reasons[each.criterion.id] for each in criteria])
+        return JudgeOutput(answers, listed, source.overall_reasoning)
+
+    @property
+    def result(self) -> Scored | None:
+        """The full result with the judge's reasons; None of an invalid entry."""
+        if self.median is not None:
+            return self.median
+        return None if self.known is None else self.known.rubric.grade(self.output)
+
+    @property
+    def id(self) -> Any:
+        """The id of the record; None without one."""
+        return self.record.get("id")
+
+    @property
+    def rest(self) -> dict[str, Any]:
+        """The fields of the record that are copied to its result."""
+        if self.error and HELD.isdisjoint(self.record):
+            return {}
+        return {name: value for name, value in self.record.items() if name not in _OF_RESULT}
+
+    @property
+    def has_other_meaning(self) -> bool:
+        """Whether the judge used a rubric with a different meaning than the current one."""
+        known, record = self.known, self.record
+        if known is None or not ("judge" in record or "rubric_hash" in record):
+            return False
+        return read_judged_by(record) not in (None, known.rubric.hash)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the line of results for the entry."""
+        found = {"id": self.record["id"]} if "id" in self.record else {}
+        if result := self.result:
+            return {**found, **result.to_json(), **self.rest}
+        if self.rubric is not None:
+            found["rubric"] = self.rubric
+        if self.error:
+            place = {"line": self.line} if self.file is None else {"file": self.file, "line": self.line}
+            found["error"] = {**(self.error.place or place), "path": self.error.path, "message": self.error.message}
+        return {**found, **self.rest}
+
+    def render(self) -> str:
+        """Return the line of results as JSON text."""
+        record = self.record
+        if self.known is None or self.median:
+            return render(self.to_json())
+        if "id" not in record:
+            rest = self.rest
+            return f"{{{self.known.text}, {render(rest)[1:-1]}}}" if rest else f"{{{self.known.text}}}"
+        name = record["id"]
+        head = quote(name) if type(name) is str else render(name)
+        rest = self.rest if len(record) > 1 else {}
+        tail = f", {render(rest)[1:-1]}" if rest else ""
+        return f'{{"id": {head}, {self.known.text}{tail}}}'
 
 
-def list_notes(judged: Judged) -> Sequence[ReadingNotes]:
-    """Return what reading an output passed over, in a list that is empty for most."""
-    return () if judged.notes is NO_NOTES else (judged.notes,)
+def read_judged_by(record: Mapping[str, Any]) -> str | None:
+    """Return the hash of the rubric that the judge used, if a record has it."""
+    about = record.get("judge")
+    named = record.get("rubric_hash", about.get("rubric_hash") if isinstance(about, dict) else None)
+    return named if isinstance(named, str) else None
+
+
+_OF_RESULT = RESERVED | HELD | {"id"}
+"""The fields of a record that are not copied to its result."""
 
 
 class Reader:
@@ -169,16 +222,17 @@ class Reader:
         self._types = _types_of(rubric.shape) if IS_INSTALLED else None
         self._ids = [criterion.id for criterion in rubric.criteria]
         results = [[CriterionResult(each, grade) for grade in each.grades] for each in rubric.criteria]
-        self._pieces: list[dict[AnswerValue, Piece]] = [
-            {result.grade.answer: Piece(result, render(result.to_json())) for result in each} for each in results
+        self._graded: list[dict[AnswerValue, tuple[CriterionResult, str]]] = [
+            {result.grade.answer: (result, render(result.to_json())) for result in each} for each in results
         ]
+        self._head = render(rubric.to_json())[1:-1]
         self._is_holistic = rubric.shape is Shape.HOLISTIC
         self._is_checklist = rubric.shape is Shape.CHECKLIST
         self.known: dict[Answers, Known] = {}
 
     def read(
         self, output: str, answer: str | Callable[[], str] | None = None, reading: Reading = DEFAULT_READING
-    ) -> Judged:
+    ) -> RecordResult:
         """Read raw text; an object in prose that `answer` contains, or what this returns, is a quote.
 
         Raises:
@@ -191,44 +245,37 @@ class Reader:
         verdict = find_verdict(
             output, field, answer=shown, extract=reading.extract, is_verdict=lambda value: is_flat(value, self.rubric)
         )
-        judged = self.read_object(verdict.value, reading)
-        if not verdict.has_raw_controls:
-            return judged
-        notes = replace(judged.notes, has_raw_controls=True)
-        return Judged(judged.known, replace(judged.output, notes=notes))
+        result = self.read_object(verdict.value, reading)
+        if verdict.has_raw_controls:
+            notes = replace(result.notes[0] if result.notes else NO_NOTES, has_raw_controls=True)
+            result.source = replace(result.output, notes=notes)
+            result.notes = (notes,)
+        return result
 
-    def match_form(self, lines: Sequence[bytes]) -> tuple[list[Seen], list[int]]:
-        """Read lines that are records of just a string `id` and an output of the expected form, as an object or text.
-
-        Return the id and the result of each, and the places of the other lines, which need a second look.
-        """
+    def match_record(self, text: bytes, line: int, file: str | None) -> RecordResult | None:
+        """Read a record of just a string `id` and an output of the expected form, as an object or text; or None."""
         if self._types is None:
-            return [], [*range(len(lines))]
-        decode, look_up, decode_output = self._types.decode_record, self._look_up, self._types.decode
-        given: list[Seen] = []
-        others: list[int] = []
-        for place, line in enumerate(lines):
-            try:
-                record = decode(line)
-                output = record.output
-                # A repeated key adds strings, and every string that was read has its quotes.
-                if type(output) is str:
-                    inner = unwrap(output)
-                    found = look_up(decode_output(inner))
-                    is_sound = found and count_quotes(line) == 8 and count_quotes(inner) == 2 * found[1]
-                else:
-                    found = look_up(output)
-                    quotes = 2 * found[1] + 6 if found else 0
-                    is_sound = line.count(QUOTE) == quotes or count_quotes(line) == quotes
-            except REFUSALS:
-                is_sound = found = None
-            if found and is_sound:
-                given.append((record.id, found[0]))
+            return None
+        try:
+            record = self._types.decode_record(text)
+            output = record.output
+            # A repeated key adds strings, and every string that was read has its quotes.
+            if type(output) is str:
+                inner = unwrap(output)
+                output = self._types.decode(inner)
+                found = self._look_up(output)
+                is_sound = found and count_quotes(text) == 8 and count_quotes(inner) == 2 * found[1]
             else:
-                others.append(place)
-        return given, others
+                found = self._look_up(output)
+                quotes = 2 * found[1] + 6 if found else 0
+                is_sound = text.count(QUOTE) == quotes or count_quotes(text) == quotes
+        except REFUSALS:
+            return None
+        if not found or not is_sound:
+            return None
+        return RecordResult(found[0], output, {"id": record.id}, self.rubric.name, line, file)
 
-    def _match(self, held: Any) -> Judged | None:
+    def _match(self, held: Any) -> RecordResult | None:
         """Read a text or an object that is just an output of the expected form; return None for any other."""
         if self._types is None:
             return None
@@ -238,14 +285,16 @@ class Reader:
         except REFUSALS:
             return None
         found = self._look_up(plain)
-        return Judged(found[0], plain) if found and (not is_text or count_quotes(held) == 2 * found[1]) else None
+        if found and (not is_text or count_quotes(held) == 2 * found[1]):
+            return RecordResult(found[0], plain, rubric=self.rubric.name)
+        return None
 
     def match_output(self, output: Any) -> Known | None:
         """Return the result of a raw text or an object that is just an output of the expected form, or None."""
         found = self._match(unwrap(output) if type(output) is str else output)
         return found.known if found else None
 
-    def read_object(self, value: Any, reading: Reading = DEFAULT_READING) -> Judged:
+    def read_object(self, value: Any, reading: Reading = DEFAULT_READING) -> RecordResult:
         """Read an object; one with a field for each criterion, or with such `checks`, is another notation for its form.
 
         Raises:
@@ -259,17 +308,21 @@ class Reader:
                 return self._read_keyed(value, checks, reading)
             if value.keys().isdisjoint(JUDGEMENTS):
                 value = unfold(value, self.rubric)
-        output = read_object(value, self.rubric, reading)
-        return Judged(self.find(output.answers), output)
+        return self.take(read_object(value, self.rubric, reading))
 
-    def _read_keyed(self, value: Mapping[str, Any], checks: Mapping[str, Any], reading: Reading) -> Judged:
+    def take(self, output: JudgeOutput) -> RecordResult:
+        """Return the result of an output whose answers are those of the rubric."""
+        notes = () if output.notes == NO_NOTES else (output.notes,)
+        return RecordResult(self.find(output.answers), output, rubric=self.rubric.name, notes=notes)
+
+    def _read_keyed(self, value: Mapping[str, Any], checks: Mapping[str, Any], reading: Reading) -> RecordResult:
         """Read an object whose `checks` have the ids of criteria as keys; the place of an error has them too."""
         listed = [list_check(name, check) for name, check in checks.items()]
         try:
             output = read_object({**value, "checks": listed}, self.rubric, reading)
         except OutputError as fault:
             raise OutputError(fault.message, _name_key(fault.path, [*checks])) from None
-        return Judged(self.find(output.answers), output)
+        return self.take(output)
 
     def _look_up(self, output: Any) -> tuple[Known, int] | None:
         """Return the result for an output of the expected types, and its number of strings; None if it is not valid."""
@@ -325,9 +378,18 @@ class Reader:
         """
         found = self.known.get(answers)
         if found is None:
-            pieces = tuple([graded[answer] for graded, answer in zip(self._pieces, answers, strict=True)])
-            points, verdict = self.rubric.weigh([piece.result.grade for piece in pieces])
-            found = self.known[answers] = Known(self.rubric, points, self.rubric.full, verdict, pieces)
+            graded = [graded[answer] for graded, answer in zip(self._graded, answers, strict=True)]
+            points, verdict = self.rubric.weigh([result.grade for result, _ in graded])
+            listed = ", ".join([text for _, text in graded])
+            score = f'"score": {points / self.rubric.full!r}, "verdict": "{verdict}"'
+            found = self.known[answers] = Known(
+                self.rubric,
+                points,
+                self.rubric.full,
+                verdict,
+                tuple([result for result, _ in graded]),
+                f'{self._head}, {score}, "criteria": [{listed}]',
+            )
         return found
 
 

@@ -1,19 +1,18 @@
 """Read results that `rubric-score` wrote: of other runs to compare, and of parts to merge."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Shape
-from rubric_lint.outputs.blocks import Block
-from rubric_lint.outputs.decoding import OutputError, decode_entry
+from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
 from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.scoring.flat import OF_TABLE
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
-from rubric_lint.scoring.output import Judged, Known
-from rubric_lint.scoring.scorer import Entry, OtherVersionError, Outcome, Scorer, Unclear, find_rubric
+from rubric_lint.scoring.output import Known, RecordResult, know_median
+from rubric_lint.scoring.scorer import OtherVersionError, Scorer, find_rubric
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}
 
@@ -177,43 +176,53 @@ class ResultScorer(Scorer):
     A result is written again from its answers, so a line that was changed cannot bring in anything else.
     """
 
-    def scan(self, block: Block) -> Iterator[Unclear]:
-        """Yield the entries of a block; blank lines are skipped."""
-        for line, text in block.split():
-            yield Unclear(line, text)
+    def score(self, content: Content, line: int = 0, file: str | None = None) -> RecordResult:
+        """Take over the result that an entry holds."""
+        try:
+            entry = decode_entry(content)
+        except OutputError as fault:
+            return RecordResult(record=fault.record, line=line, file=file, error=fault.forget_frames())
+        try:
+            found = self._score(entry)
+        except OutputError as fault:
+            found = self._refuse(entry, fault)
+            if isinstance(fault, _KeptError):
+                fault.place = _read_place(entry["error"], has_others=file is not None)
+        found.line, found.file = line, file
+        return found
 
-    def score(self, text: bytes | OutputError) -> Entry:
+    def _score(self, value: dict[str, Any]) -> RecordResult:
         """Read a result.
 
         Raises:
             OutputError: if it has no score, if its rubric would not give it, or if it is not a result.
         """
-        entry = decode_entry(text)
-        if not is_result(entry):
-            raise OutputError(_say_what_it_is(entry))
-        if isinstance(error := entry.get("error"), dict):
+        if not is_result(value):
+            raise OutputError(_say_what_it_is(value))
+        if isinstance(error := value.get("error"), dict):
             message, path = error.get("message"), error.get("path")
             raise _KeptError(
                 message if isinstance(message, str) else "invalid, without a reason",
                 path if isinstance(path, str) else "",
             )
-        found = read_result(entry)
-        reader = find_rubric(entry, self._readers)
+        found = read_result(value)
+        reader = find_rubric(value, self._readers)
         _check_version(found, reader.rubric)
-        value = {name: item for name, item in entry.items() if name not in RESERVED}
-        is_of_table = "shape" not in entry
+        record = {name: item for name, item in value.items() if name not in RESERVED}
+        is_of_table = "shape" not in value
         if is_of_table:
-            value = {name: item for name, item in value.items() if name not in OF_TABLE}
+            record = {name: item for name, item in record.items() if name not in OF_TABLE}
         given = {criterion.id: grade.answer for criterion, grade in found.criteria}
         ids = [each.id for each in reader.rubric.criteria]
         if is_of_table and reader.rubric.shape is Shape.CHECKLIST:
             given = {name: {0: False, 1: True}.get(answer, answer) for name, answer in given.items()}
         if given.keys() != set(ids):
             raise OutputError(f"the criteria are not those of the rubric: {_CHANGED}", "/criteria")
-        known = reader.know(JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids)))
-        if "verdicts" in entry or any("share" in each for each in entry["criteria"]):
-            median = _read_median(entry, found, known)
-            return Entry(value, True, reader.rubric, None, median)  # noqa: FBT003 (by name takes longer)
+        output = JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids))
+        known = reader.know(output)
+        if "verdicts" in value or any("share" in each for each in value["criteria"]):
+            median = _read_median(value, found, known)
+            return RecordResult(know_median(median), record=record, rubric=reader.rubric.name, median=median)
         if float(found.score) != known.score:
             raise OutputError(
                 f"`score` is {float(found.score)!r}, but the criteria come to {known.score!r}: {_CHANGED}", "/score"
@@ -222,26 +231,21 @@ class ResultScorer(Scorer):
             raise OutputError(
                 f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
             )
-        met = {piece.result.criterion.id: piece.result.grade.gate_met for piece in known.pieces}
+        met = {result.criterion.id: result.grade.gate_met for result in known.criteria}
         if any(grade.gate_met is not met[criterion.id] for criterion, grade in found.criteria):
             raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
-        output = JudgeOutput(known.answers, (None,) * len(known.answers))
-        return Entry(value, True, reader.rubric, Judged(known, output))  # noqa: FBT003 (as above)
+        return RecordResult(known, JudgeOutput(known.answers, output.reasons), record, reader.rubric.name)
 
-    def explain(self, text: bytes | OutputError, fault: OutputError, line: int, file: str | None = None) -> Outcome:
-        """Return the full outcome of a result without a score, or of an entry that `score` refused."""
-        try:
-            entry = decode_entry(text)
-        except OutputError:
-            return super().explain(text, fault, line, file)
-        if not is_result(entry):
-            return super().explain(text, fault, line, file)
-        head = {"id": entry["id"]} if "id" in entry else {}
-        rest = {name: item for name, item in entry.items() if name not in RESERVED and name != "id"}
-        named = entry.get("rubric")
-        name = named if isinstance(named, str) else None
-        place = _read_place(entry["error"], has_others=file is not None) if isinstance(fault, _KeptError) else None
-        return Outcome(line, file, head, name, rest, error=fault, place=place)
+    def _refuse(self, record: Mapping[str, Any], fault: OutputError) -> RecordResult:
+        """Return what is known of a result without a score, or of another entry."""
+        if not is_result(record):
+            return super()._refuse(record, fault)
+        named = record.get("rubric")
+        kept = {name: item for name, item in record.items() if name not in RESERVED}
+        record = {**kept, "output": ""}  # its other fields are carried, as those of a record with an output
+        return RecordResult(
+            record=record, rubric=named if isinstance(named, str) else None, error=fault.forget_frames()
+        )
 
 
 def _say_what_it_is(entry: Mapping[str, Any]) -> str:
@@ -293,11 +297,11 @@ def _read_median(entry: Mapping[str, Any], found: OtherResult, known: Known) -> 
     criteria = tuple(
         [
             CriterionResult(
-                piece.result.criterion,
-                piece.result.grade,
-                share=Fraction(share) if isinstance(share := shares[piece.result.criterion.id], int | float) else None,
+                result.criterion,
+                result.grade,
+                share=Fraction(share) if isinstance(share := shares[result.criterion.id], int | float) else None,
             )
-            for piece in known.pieces
+            for result in known.criteria
         ]
     )
     median = Scored(rubric, score, found.verdict, criteria)

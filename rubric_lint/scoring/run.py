@@ -2,33 +2,27 @@
 
 import signal
 import threading
-from array import array
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from json.encoder import encode_basestring as quote
 from types import FrameType
 from typing import Any, NamedTuple, Protocol, Self
 
+from rubric_lint.messages import Causes
 from rubric_lint.outputs.agentv_runs import Compared, compare_there, word_compared
-from rubric_lint.outputs.blocks import CHUNK, Block
-from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.decoding import Content
+from rubric_lint.outputs.entries import CHUNK
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import Asked, read_stream
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.run.console import Progress
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.results import ResultScorer
-from rubric_lint.scoring.scorer import OtherVersionError, Outcome, Run, Scorer, make_key
+from rubric_lint.scoring.scorer import OtherVersionError, Scorer, make_key
 from rubric_lint.scoring.totals import Totals
-
-_BUCKETS = 256
-_LAST = _BUCKETS - 1
 
 
 class RecordPlace(NamedTuple):
@@ -38,51 +32,28 @@ class RecordPlace(NamedTuple):
     line: int
 
 
-class Ids:
-    """A set of 64-bit hashes of ids, with their buckets in order; it stores places only where lines are skipped.
+_MOST_LINES = 1 << 40
 
-    A dictionary would need ten times the memory, and there may be millions of records.
+
+class Ids:
+    """The ids of the records so far, and the first pairs of places of records that share one.
+
+    An id is kept as a hash, and its place as one number: there may be millions.
     """
 
     def __init__(self) -> None:
-        self._hashes = [array("q") for _ in range(_BUCKETS)]
-        self._order = array("B")
-        self._jumps = array("Q")
-        self._expected = (0, 0)
+        self.repeated = 0
+        self.pairs: list[tuple[RecordPlace, RecordPlace]] = []
+        self._places: dict[int, int] = {}
 
-    def add(self, file: int, line: int, keys: Sequence[int]) -> None:
-        """Add the keys of records on consecutive lines, the first of which is `line`."""
-        if (file, line) != self._expected:
-            self._jumps.extend((len(self._order), file, line))
-        self._expected = (file, line + len(keys))
-        hashes = self._hashes
-        for key in keys:
-            hashes[key & _LAST].append(key)
-        self._order.extend([key & _LAST for key in keys])
-
-    def repeated(self, most: int) -> tuple[int, list[tuple[RecordPlace, RecordPlace]]]:
-        """Return how many records repeat an id, and the first few as pairs: the earlier place, then the repeat."""
-        count = sum(len(hashes) - len(set(hashes)) for hashes in self._hashes)
-        pairs = islice(self._find(), most) if count else ()
-        return count, [(self._place(first), self._place(second)) for first, second in pairs]
-
-    def _find(self) -> Iterator[tuple[int, int]]:
-        """Yield the records that repeat an id, in order, as pairs of numbers: the first record with it, then this."""
-        twice: set[int] = set()
-        for hashes in self._hashes:
-            twice.update(key for key, times in Counter(hashes).items() if times > 1)
-        rest = [*map(iter, self._hashes)]
-        firsts: dict[int, int] = {}
-        for number, bucket in enumerate(self._order):
-            key = next(rest[bucket])
-            if key in twice and firsts.setdefault(key, number) != number:
-                yield firsts[key], number
-
-    def _place(self, number: int) -> RecordPlace:
-        jumps = self._jumps
-        at = 3 * bisect_right(range(len(jumps) // 3), number, key=lambda jump: jumps[3 * jump]) - 3
-        start, file, line = jumps[at : at + 3]
-        return RecordPlace(file, line + number - start)
+    def add(self, key: int, file: int, line: int) -> None:
+        """Add the key of the record at a place."""
+        place = file * _MOST_LINES + line
+        first = self._places.setdefault(key, place)
+        if first != place:
+            self.repeated += 1
+            if len(self.pairs) < _MOST_PLACES:
+                self.pairs.append((RecordPlace(*divmod(first, _MOST_LINES)), RecordPlace(file, line)))
 
 
 _MOST_PLACES = 5
@@ -104,27 +75,10 @@ def warn_of_other_rubric(count: int, first: str = "") -> str:
 
 
 class Observer(Protocol):
-    """An observer of all results: most arrive as counts, and in full only those that it wants."""
+    """An observer of all results."""
 
-    def add(self, outcome: Outcome, text: bytes) -> None:
-        """Add the full outcome of one entry, whose text is `text`."""
-
-    def wants(self, known: Known) -> bool:
-        """Return whether to `keep` a full outcome with this result; after one no, it is always no."""
-
-    def keep(self, outcome: Outcome) -> None:
-        """Keep a full outcome; `count` counts it separately."""
-
-    def count(self, known: Known) -> None:
-        """Count the results with these answers."""
-
-    def list(
-        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, texts: Sequence[bytes], about: Any = None
-    ) -> None:
-        """List the results that `count` counts, in order: ids (None without one) and results from this line on.
-
-        `texts` are their entries; `about` is what a record says of its judge.
-        """
+    def add(self, result: RecordResult, content: Content) -> None:
+        """Add the result of one entry, and what the entry holds."""
 
 
 Write = Callable[[list[str]], object]
@@ -172,6 +126,7 @@ class Interruption:
 class Scoring:
     """A run that scores streams of outputs, writes a line for each result, and counts; `line` is the last entry's line.
 
+    `causes` says why outputs are invalid.
     `several`: errors name their file. `mapping` has for each field the column that it has in the streams, or in other
     files if it `is_shared`. With `merges`, the streams hold results, which are checked and taken over.
     """
@@ -191,6 +146,7 @@ class Scoring:
     ) -> None:
         self._scorer = ResultScorer(rubrics) if merges else Scorer(rubrics, reading)
         self.totals = Totals(rubrics.values())
+        self.causes = Causes()
         self.line = 0
         self._write = write
         self._progress = progress
@@ -225,8 +181,13 @@ class Scoring:
         asked = Asked(self._mapping, name, file, self._wanted, holds_results=self._merges, skipped=[])
         with Interruption() as interruption:
             try:
-                for block in read_stream(self._chunks(stream, interruption), asked):
-                    self._score_block(block, interruption)
+                for line, content in read_stream(self._chunks(stream, interruption), asked):
+                    self.line = line
+                    self._take(self._scorer.score(content, line, self._file), content)
+                    if interruption.asked:
+                        raise KeyboardInterrupt
+                    if len(self._lines) >= _MOST_PENDING:
+                        self._flush()
             finally:
                 self._flush()
                 self._count()
@@ -244,78 +205,31 @@ class Scoring:
             self._progress.advance(len(chunk))
             yield chunk
 
-    def _score_block(self, block: Block, interruption: Interruption) -> None:
-        for entries in self._scorer.scan(block):
-            if isinstance(entries, Run):
-                self._take_run(entries)
-            else:
-                self._score(entries.text, entries.line)
-            if interruption.asked:
-                raise KeyboardInterrupt
-        if len(self._lines) >= _MOST_PENDING:
-            self._flush()
-
-    def _take_run(self, run: Run) -> None:
-        found, line = run.found, run.line
-        rubric = found[0][1].rubric.name
-        self.line = line + len(found) - 1
-        if self._observer:
-            self._observer.list(found, line, self._file, run.lines)
-        self._ids.add(len(self._files) - 1, line, [hash((rubric, name)) for name, _ in found])  # as make_key
-        self._lines += [f'{{"id": {quote(name)}, {known.text}}}' for name, known in found]
-        for _, known in found:
-            known.count += 1
-        if self._observer:
-            for place, (_, known) in enumerate(found):
-                if known.may_be_wanted and self._is_wanted(known):
-                    self._observer.keep(self._scorer.tell(run.lines[place], line + place, self._file))
-
-    def _is_wanted(self, known: Known) -> bool:
-        known.may_be_wanted = self._observer is not None and self._observer.wants(known)
-        return known.may_be_wanted
-
-    def _score(self, text: bytes | OutputError, line: int) -> None:
-        self.line = line
-        try:
-            entry = self._scorer.score(text)
-        except OutputError as fault:
-            self._take(self._scorer.explain(text, fault, line, self._file), text)
-            return
-        for notes in entry.notes:
-            self.totals.reading.note(notes)
-        if entry.judged is None or entry.has_other_meaning:
-            self._take(entry.tell(line, self._file), text)
-            return
-        self._remember(entry.key, entry.render())
-        known = entry.judged.known
-        known.count += 1
-        if "agentv" in entry.value and entry.is_record:
-            missed = [each.criterion.id for each in entry.result.criteria if not each.grade.gate_met]
-            self._compared += compare_there(entry.value, float(entry.result.score), missed)
-        if self._observer and isinstance(text, bytes):
-            value = entry.value if entry.is_record else {}
-            self._observer.list([(value.get("id"), known)], line, self._file, [text], value.get("judge"))
-        if known.may_be_wanted and self._is_wanted(known) and self._observer:
-            self._observer.keep(entry.tell(line, self._file))
-
-    def _remember(self, key: int | None, result: str) -> None:
-        if key is not None:
-            self._ids.add(len(self._files) - 1, self.line, (key,))
-        self._lines.append(result)
-
-    def _take(self, outcome: Outcome, text: bytes | OutputError) -> None:
-        named = outcome.name if "id" in outcome.head else None
-        self._remember(None if named is None else make_key(named, outcome.head["id"]), outcome.render())
-        if outcome.has_other_meaning:
-            self._judged.setdefault(self._files[-1], Others(outcome.line)).times += 1
-        if isinstance(outcome.error, OtherVersionError):
-            self._scored.setdefault(self._files[-1], Others(outcome.line)).times += 1
-        if outcome.result:
-            self.totals.take(outcome.result)
+    def _take(self, result: RecordResult, content: Content) -> None:
+        record, rubric, known = result.record, result.rubric, result.known
+        if rubric is not None and "id" in record:
+            self._ids.add(make_key(rubric, record["id"]), len(self._files) - 1, result.line)
+        self._lines.append(result.render())
+        if known is None:
+            self._take_invalid(result)
+        elif result.median is not None:
+            self.totals.take(result.median)
         else:
-            self.totals.invalid += 1
-        if self._observer:
-            self._observer.add(outcome, text if isinstance(text, bytes) else b"")
+            known.count += 1
+            if "agentv" in record:
+                self._compared += compare_there(record, known.score, known.gates_missed)
+        for notes in result.notes:
+            self.totals.reading.note(notes)
+        if ("judge" in record or "rubric_hash" in record) and result.has_other_meaning:
+            self._judged.setdefault(self._files[-1], Others(result.line)).times += 1
+        if self._observer is not None:
+            self._observer.add(result, content)
+
+    def _take_invalid(self, result: RecordResult) -> None:
+        self.totals.invalid += 1
+        self.causes.add(result.error.message if result.error else "")
+        if isinstance(result.error, OtherVersionError):
+            self._scored.setdefault(self._files[-1], Others(result.line)).times += 1
 
     def _flush(self) -> None:
         """Write the results so far, and forget the combinations of answers if there are many."""
@@ -331,13 +245,11 @@ class Scoring:
         """Add what is counted by answers to the totals."""
         for known in self._scorer.reset_counts():
             self.totals.count(known, known.count)
-            if self._observer:
-                self._observer.count(known)
 
     @property
     def repeated(self) -> int:
         """The number of records with the id of an earlier one."""
-        return self._ids.repeated(0)[0]
+        return self._ids.repeated
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -346,7 +258,7 @@ class Scoring:
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings: repeated ids, outputs of a different rubric, and what AgentV takes otherwise."""
-        repeated, pairs = self._ids.repeated(_MOST_PLACES)
+        repeated, pairs = self._ids.repeated, self._ids.pairs
         if repeated:
             listed = [f"{self._name(first)} and {self._name(second)}" for first, second in pairs]
             listed += [f"{repeated - len(pairs):,} more"] if repeated > len(pairs) else []

@@ -2,16 +2,14 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import chain, islice, repeat
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known
-from rubric_lint.outputs.blocks import Block
-from rubric_lint.outputs.decoding import OutputError, decode_entry, keys_twice, read_entry, refuse_flaws
+from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
 from rubric_lint.outputs.reply import explain, shorten
 from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
@@ -28,7 +26,15 @@ from rubric_lint.scoring.flat import (
 )
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ReadingNotes, Scored, ScoringRubric, combine_samples
-from rubric_lint.scoring.output import JUDGEMENTS, MOST_KNOWN, Judged, Known, Reader, Seen, list_notes, render
+from rubric_lint.scoring.output import (
+    JUDGEMENTS,
+    MOST_KNOWN,
+    Known,
+    Reader,
+    RecordResult,
+    know_median,
+    read_judged_by,
+)
 from rubric_lint.text.path import pointer
 
 
@@ -104,110 +110,8 @@ def refuse_missing_votes(panel: tuple[Member, ...], outputs: int, path: str) -> 
         raise OutputError(f"no output by {join_words(silent)}; remove this record and judge its answer again", path)
 
 
-_TAKEN = RESERVED | HELD | {"id"}
-"""The fields of a record that are not copied to its result."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome of one entry: a result, or the error that says why there is none.
-
-    `line` is where the entry begins, `file` its file, or None if there is only one. `head` is the record's `id`, if
-    any, and `rest` its other fields; both are copied to the result. `has_other_meaning` says that the judge used a
-    rubric with a different meaning than the current one. `place` is where an error was found, if not here.
-    """
-
-    line: int
-    file: str | None = None
-    head: Mapping[str, Any] = field(default_factory=dict)
-    name: str | None = None
-    rest: Mapping[str, Any] = field(default_factory=dict)
-    result: Scored | None = None
-    error: OutputError | None = None
-    has_other_meaning: bool = False
-    place: Mapping[str, Any] | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the line of results for the entry."""
-        found: dict[str, Any] = dict(self.head)
-        if self.result:
-            return {**found, **self.result.to_json(), **self.rest}
-        if self.name is not None:
-            found["rubric"] = self.name
-        if self.error:
-            place = self.place or {**({} if self.file is None else {"file": self.file}), "line": self.line}
-            found["error"] = {**place, "path": self.error.path, "message": self.error.message}
-        return {**found, **self.rest}
-
-    def render(self) -> str:
-        """Return the line of results as JSON text."""
-        return render(self.to_json())
-
-
 class OtherVersionError(OutputError):
     """A result by another version of its rubric."""
-
-
-class Entry(NamedTuple):
-    """A valid entry: the object, whether it is a record around an output, and the result.
-
-    `judged` is None if the record has several outputs; `samples` is then their median, and `notes` are of all.
-    """
-
-    value: Mapping[str, Any]
-    is_record: bool
-    rubric: ScoringRubric
-    judged: Judged | None
-    samples: Scored | None = None
-    notes: Sequence[ReadingNotes] = ()
-
-    def render(self) -> str:
-        """Return the line of results for the entry as JSON text."""
-        value, judged = self.value, self.judged
-        text = judged.known.text if judged else render(self.result.to_json())[1:-1]
-        if not self.is_record:
-            return f"{{{text}}}"
-        head = f'"id": {render(value["id"])}, ' if "id" in value else ""
-        rest = self.rest
-        return f"{{{head}{text}, {render(rest)[1:-1]}}}" if rest else f"{{{head}{text}}}"
-
-    @property
-    def result(self) -> Scored:
-        """The full result."""
-        return self.rubric.grade(self.judged.output) if self.judged else cast("Scored", self.samples)
-
-    @property
-    def key(self) -> int | None:
-        """The key for its id, or None without one."""
-        return make_key(self.rubric.name, self.value["id"]) if self.is_record and "id" in self.value else None
-
-    @property
-    def rest(self) -> dict[str, Any]:
-        """The fields that are copied to the result."""
-        return {key: value for key, value in self.value.items() if key not in _TAKEN} if self.is_record else {}
-
-    @property
-    def has_other_meaning(self) -> bool:
-        """Whether the judge used a rubric with a different meaning than the current one."""
-        value = self.value
-        is_told = self.is_record and ("judge" in value or "rubric_hash" in value)
-        return is_told and read_judged_by(value) not in (None, self.rubric.hash)
-
-    def tell(self, line: int, file: str | None = None) -> Outcome:
-        """Return the full outcome of the entry."""
-        value = self.value
-        if not self.is_record:
-            return Outcome(line, file, result=self.result)
-        head = {"id": value["id"]} if "id" in value else {}
-        is_other = self.has_other_meaning
-        return Outcome(line, file, head, self.rubric.name, self.rest, self.result, has_other_meaning=is_other)
-
-
-def read_judged_by(record: Mapping[str, Any]) -> str | None:
-    """Return the hash of the rubric that the judge used, if a record has it."""
-    about = record.get("judge")
-    named = record.get("rubric_hash", about.get("rubric_hash") if isinstance(about, dict) else None)
-    return named if isinstance(named, str) else None
 
 
 def read_model(about: object) -> str | None:
@@ -252,50 +156,15 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
     raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
 
 
-def _find_flaw(entry: dict[str, Any]) -> OutputError | None:
-    """Return the first error in the record that is not valid JSON; paths within the judge output start there."""
-    try:
-        refuse_flaws(entry)
-    except OutputError as fault:
-        if "output" not in keys_twice(entry) and f"{fault.path}/".startswith("/output/"):
-            return OutputError(fault.message, fault.path.removeprefix("/output"))
-        return fault
-    return None
-
-
-def _is_legible(entry: dict[str, Any], key: str) -> bool:
-    try:
-        refuse_flaws(entry[key])
-    except OutputError:
-        return False
-    return key not in keys_twice(entry)
-
-
 _PLAIN = frozenset({"id", "rubric", "output", *SHOWN})
 """The fields of a record that is in the expected form."""
 
 
-class Run(NamedTuple):
-    """Consecutive entries: the line of the first one, their texts, and the id and the result of each."""
-
-    line: int
-    lines: Sequence[bytes]
-    found: list[Seen]
-
-
-class Unclear(NamedTuple):
-    """An entry that needs a second look: its line, and its text or the error that prevents reading it."""
-
-    line: int
-    text: bytes | OutputError
-
-
-def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Entry | None:
+def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> RecordResult | None:
     """Score a record or an object with a field for each criterion; None if it has none."""
     rubric = reader.rubric
     if value.keys().isdisjoint({"id", "rubric"}) and (output := unfold(value, rubric)) is not value:
-        judged = reader.read_object(output, reading)
-        return Entry(value, False, rubric, judged, None, list_notes(judged))  # noqa: FBT003 (by name takes longer)
+        return reader.read_object(output, reading)
     flat = read_flat(value, rubric)
     if flat is None:
         return None
@@ -304,24 +173,25 @@ def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Entr
         refuse_failed(value)
     if fault := _find_fault(value):
         raise OutputError(f"invalid when it was judged: {fault}")
-    whole = read_whole(flat, rubric)
-    known = reader.know(whole)
-    others = {name: item for name, item in value.items() if name not in flat.columns.used}
+    known = reader.find(read_whole(flat, rubric))
+    layout = flat.layout
+    others = {name: value[name] for name in layout.others}
     if not is_result or read_judged_by(value) in {None, rubric.hash}:
         _refuse_other_result(value, flat, known, is_result=is_result)
     if is_result:
         others = {name: item for name, item in others.items() if name not in COVERING and name not in OF_TABLE}
     form_of(rubric.shape).check_record(others, is_single=len(rubric.criteria) == 1)
-    flag = None if reading.extra_fields is ExtraFields.ACCEPT else find_other_flag(others, known.verdict)
+    accepts = reading.extra_fields is ExtraFields.ACCEPT
+    flag = None if accepts else find_other_flag(flat, value, known.verdict)
     if flag is not None:
-        found = f"`{flag}` is {read_cell(others[flag])}, but the criteria come to {known.verdict}"
+        found = f"`{flag}` is {read_cell(value[flag])}, but the criteria come to {known.verdict}"
         advice = "remove the wrong one; `score --extra-fields accept` passes over it"
         raise OutputError(f"{found}: {advice}", pointer((flag,)))
     extra = list_values(others)
     if extra and reading.extra_fields is ExtraFields.REFUSE:
         raise OutputError(f"unknown field `{extra[0]}` is a number or a boolean", pointer((extra[0],)))
     notes = [ReadingNotes(tuple(extra))] if extra else []
-    return Entry(others, "id" in value, rubric, Judged(known, whole), None, notes)
+    return RecordResult(known, None, others if "id" in value else {}, rubric.name, notes=notes)
 
 
 def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *, is_result: bool) -> None:
@@ -332,13 +202,14 @@ def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *,
     """
     of_samples = "a table keeps no samples, so if it had several, name the file that `judge` wrote"
     advice = of_samples if is_result else "remove the wrong one"
-    is_judged = fold_column(flat.columns.verdict or "") == "verdict"  # a `label` is of a person
+    column = flat.columns.verdict
+    is_judged = column is not None and fold_column(column) == "verdict"  # a `label` is of a person
     if is_judged and flat.verdict not in {None, known.verdict}:
         raise OutputError(
             f"`verdict` is {flat.verdict}, but the criteria come to {known.verdict}: {advice}", "/verdict"
         )
     score = read_cell(record.get("score"))
-    if not score or score.casefold() in NOTHING or "score" in flat.columns.used:
+    if not score or score.casefold() in NOTHING or "score" in flat.layout.used:
         return
     if not _may_be_rounded(score.replace(",", ".").rstrip("% "), known.score):
         raise OutputError(f"`score` is {score}, but the criteria come to {known.score!r}: {advice}", "/score")
@@ -366,67 +237,106 @@ class Scorer:
         self.only = next(iter(self._readers.values())) if len(rubrics) == 1 else None
         self._reading = reading
 
-    def scan(self, block: Block) -> Iterator[Run | Unclear]:
-        """Yield the entries of a block: runs of records in the expected form, and each of the others, to `score`.
+    def score(self, content: Content, line: int = 0, file: str | None = None) -> RecordResult:
+        """Score the content of an entry: a judge output, or a record that holds one; `line` is where it begins."""
+        if self.only and type(content) is bytes and (found := self.only.match_record(content, line, file)):
+            return found
+        try:
+            found = self.score_record(decode_entry(content))
+        except OutputError as fault:
+            found = self._refuse_unread(fault)
+        found.line, found.file = line, file
+        return found
 
-        Blank lines are skipped.
-        """
-        if isinstance(block.text, OutputError):
-            yield Unclear(block.line, block.text)
-            return
-        for entries in self.scan_lines(block.text.split(b"\n") if block.has_lines else [block.text], block.line):
-            is_blank = not isinstance(entries, Run) and isinstance(entries.text, bytes) and not entries.text.strip()
-            if not (is_blank and block.has_lines):
-                yield entries
+    def score_record(self, record: dict[str, Any]) -> RecordResult:
+        """Score a judge output, or a record that holds one, that is decoded."""
+        try:
+            return self._score(record)
+        except OutputError as fault:
+            return self._refuse(record, fault)
 
-    def scan_lines(self, lines: Sequence[bytes], line: int = 1) -> Iterator[Run | Unclear]:
-        """Yield the entries of lines as `scan`, blank ones too; `line` is the number of the first one."""
-        found, others = self.only.match_form(lines) if self.only else ([], range(len(lines)))
-        first = 0
-        for number, place in enumerate([*others, len(lines)]):
-            if first < place:
-                yield Run(line + first, lines[first:place], found[first - number : place - number])
-            first = place + 1
-            if place < len(lines):
-                yield Unclear(line + place, lines[place])
-
-    def score(self, text: bytes | OutputError) -> Entry:
-        """Score an entry: a judge output, or a record that holds one.
-
-        Raises:
-            OutputError: if the entry is not valid; `tell` returns the details.
-        """
-        return self.score_value(decode_entry(text))
-
-    def score_value(self, value: dict[str, Any]) -> Entry:
+    def _score(self, value: dict[str, Any]) -> RecordResult:
         """Score an entry that is decoded.
 
         Raises:
-            OutputError: if the entry is not valid; `explain_value` returns the details.
+            OutputError: if it is not valid.
         """
         if not HELD.isdisjoint(value):
-            return self._score_record(value)
+            return self._score_held(value)
+        if isinstance(value.get("criteria"), list) and {"score", "verdict"} <= value.keys():
+            return self._score_again(value)
         is_record = not value.keys().isdisjoint({"id", "rubric"})
         if (is_record and "checks" not in value) or not any(key in value for key in JUDGEMENTS):
             reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
-            if reader and (entry := _score_flat(value, reader, self._reading)):
-                return entry
+            if reader and (found := _score_flat(value, reader, self._reading)):
+                return found
         refuse_failed(value)
         if is_record:
-            found = ", ".join([*map(str, value)][:6])
-            advice = 'expected {"id": ..., "output": {...}}'
-            if isinstance(value.get("criteria"), list):
-                advice = "this is a result, which is scored already; score the file that it comes from"
-            raise OutputError(f"the record has no field `output` (found: {found}); {advice}")
+            names = ", ".join([*map(str, value)][:6])
+            raise OutputError(
+                f'the record has no field `output` (found: {names}); expected {{"id": ..., "output": {{...}}}}'
+            )
         if not any(key in value for key in JUDGEMENTS):
             near = [key for key in value if isinstance(key, str) and find_near(key, (*HELD, *JUDGEMENTS))]
             hint = f"; is it `{near[0]}`?" if near else ""
             raise OutputError(
                 f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
             )
-        reader = find_rubric({}, self._readers)
-        judged = reader.read_object(value, self._reading)
-        return Entry(value, False, reader.rubric, judged, None, list_notes(judged))  # noqa: FBT003 (as above)
+        return find_rubric({}, self._readers).read_object(value, self._reading)
+
+    def _score_again(self, value: dict[str, Any]) -> RecordResult:
+        """Score the answers of a result that `score` wrote, as its rubric may have changed."""
+        refuse_failed(value)
+        if "verdicts" in value:
+            raise OutputError("a result of several samples, which it does not keep; name the file that `judge` wrote")
+        reader = find_rubric(value, self._readers)
+        form = form_of(reader.rubric.shape)
+        given = [each if isinstance(each, Mapping) else {} for each in value["criteria"]]
+        raw: list[Any] = [each.get("raw") for each in given]
+        if "shape" not in value and form.field == "satisfied":  # Parquet has 1 and 0
+            raw = [bool(each) if each in (0, 1) else each for each in raw]
+        output: dict[str, Any] = {form.field: raw[0] if raw else None}
+        if form.holds_checks:
+            output = {
+                "checks": [{"id": each.get("id"), form.field: answer} for each, answer in zip(given, raw, strict=True)]
+            }
+        kept = {name: item for name, item in value.items() if name not in RESERVED or name in {"rubric", "rubric_hash"}}
+        if "shape" not in value:
+            kept = {name: item for name, item in kept.items() if name not in OF_TABLE}
+        found = self._score_held({**kept, "output": output})
+        known = found.known
+        if known and read_judged_by(value) == known.rubric.hash and value["score"] != known.score:
+            raise OutputError(
+                f"`score` is {value['score']}, but the criteria come to {known.score!r}: the result was changed after "
+                "it was written",
+                "/score",
+            )
+        return found
+
+    def _refuse_unread(self, fault: OutputError) -> RecordResult:
+        """Return the result of an entry that could not be read; a place within its output starts there."""
+        record, (_, field, *_) = fault.record, [*fault.path.split("/"), ""]
+        if field in HELD:
+            record = {**record, field: ""}
+        found = RecordResult(record=record, error=fault.forget_frames())
+        if not HELD.isdisjoint(record) and field != "rubric":
+            found.rubric = self._name_rubric(record)
+        if fault.path.startswith("/output/"):
+            found.error = OutputError(fault.message, fault.path.removeprefix("/output"))
+        return found
+
+    def _refuse(self, record: Mapping[str, Any], fault: OutputError) -> RecordResult:
+        """Return the result of an entry that is not valid, with what is known of it."""
+        found = RecordResult(record=record, error=fault.forget_frames())
+        if not HELD.isdisjoint(record) and COVERING.isdisjoint(record):
+            found.rubric = self._name_rubric(record)
+        return found
+
+    def _name_rubric(self, record: Mapping[str, Any]) -> str | None:
+        try:
+            return find_rubric(record, self._rubrics).name
+        except OutputError:
+            return None
 
     def match_form(self, entry: Any) -> Known | None:
         """Return the result of a decoded entry or a raw text that has just the fields of the expected form, or None."""
@@ -442,52 +352,24 @@ class Scorer:
             return None
         return reader.match_output(entry)
 
-    def score_bare(self, output: Any) -> Judged:
-        """Score a raw text or a read output by the only rubric.
+    def score_output(self, output: Any) -> RecordResult:
+        """Score a raw text or a read output by the only rubric."""
+        try:
+            return self._score_output(output)
+        except OutputError as fault:
+            return RecordResult(rubric=self.only.rubric.name if self.only else None, error=fault.forget_frames())
 
-        Raises:
-            OutputError: if it is not a valid output for it, or there are several rubrics.
-        """
+    def _score_output(self, output: Any) -> RecordResult:
+        reader = find_rubric({}, self._readers)
         if isinstance(output, str):
-            return find_rubric({}, self._readers).read(output, reading=self._reading)
+            return reader.read(output, reading=self._reading)
         if isinstance(output, JudgeOutput):
-            return Judged(find_rubric({}, self._readers).know(output), output)
+            return RecordResult(reader.know(output), output, rubric=reader.rubric.name)
         found = "null" if output is None else f"a Python value of the type {type(output).__name__}"
         raise OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
 
-    def tell(self, text: bytes | OutputError, line: int, file: str | None = None) -> Outcome:
-        """Score an entry and return its full outcome."""
-        try:
-            return self.score(text).tell(line, file)
-        except OutputError as fault:
-            return self.explain(text, fault, line, file)
-
-    def explain(self, text: bytes | OutputError, fault: OutputError, line: int, file: str | None = None) -> Outcome:
-        """Read an entry again that `score` rejected, and return its outcome: this error, or the first of its JSON."""
-        try:
-            return self.explain_value(read_entry(text), fault, line, file)
-        except OutputError as found:
-            return Outcome(line, file, error=found)
-
-    def explain_value(
-        self, entry: dict[str, Any], fault: OutputError, line: int = 0, file: str | None = None
-    ) -> Outcome:
-        """Return the full outcome of a decoded entry that `score_value` rejected."""
-        flaw = _find_flaw(entry)
-        if HELD.isdisjoint(entry):
-            head = {"id": entry["id"]} if "id" in entry and not flaw else {}
-            return Outcome(line, file, head, error=flaw or fault)
-        legible = {key: value for key, value in entry.items() if not flaw or _is_legible(entry, key)}
-        head = {"id": legible["id"]} if "id" in legible else {}
-        rest = {key: value for key, value in legible.items() if key not in {"id", *HELD, *RESERVED}}
-        is_named = "rubric" in legible or "rubric" not in entry
-        name = None
-        if is_named and (flaw or COVERING.isdisjoint(entry)):
-            with suppress(OutputError):
-                name = find_rubric(legible, self._rubrics).name
-        return Outcome(line, file, head, name, rest, error=flaw or fault)
-
-    def _score_record(self, record: dict[str, Any]) -> Entry:
+    def _score_held(self, record: dict[str, Any]) -> RecordResult:
+        """Score a record with one or several outputs."""
         # An `error` that is null or empty says that there is none.
         if name := next((name for name in record if name in COVERING and (name != "error" or record[name])), None):
             if not any(map(record.get, HELD)):
@@ -500,21 +382,19 @@ class Scorer:
             raise OutputError(f"no output: {fault}")
         if fault and record["judge"].get("per_criterion"):  # the text is of one request, and no output of this rubric
             raise OutputError(f"invalid when it was judged: {fault}")
-        judged = samples = None
-        notes: Sequence[ReadingNotes] = ()
         if "outputs" in record:
-            samples, notes = self._score_samples(reader, record)
+            found = self._score_samples(reader, record)
         else:
-            judged = self._read(reader, output, record)
-            notes = list_notes(judged)
+            found = self._read(reader, output, record)
             if not fault and "judge" in record:
                 refuse_missing_votes(read_panel(record), 1, "/output")
         if fault:  # the judge run knew more, such as how strictly to read the output
             raise OutputError(f"invalid when it was judged: {fault}")
-        return Entry(record, True, reader.rubric, judged, samples, notes)  # noqa: FBT003 (by name takes longer)
+        found.record = record
+        return found
 
-    def _score_samples(self, reader: Reader, record: Mapping[str, Any]) -> tuple[Scored, Sequence[ReadingNotes]]:
-        """Return the median of the outputs of a record, and what reading them passed over."""
+    def _score_samples(self, reader: Reader, record: Mapping[str, Any]) -> RecordResult:
+        """Return the median of the outputs of a record."""
         if "output" in record:
             raise OutputError("`output` beside `outputs`: unclear which one counts; remove one", "/outputs")
         outputs = record["outputs"]
@@ -532,9 +412,9 @@ class Scorer:
         notes: list[ReadingNotes] = []
         for number, output in enumerate(outputs, start=1):
             try:
-                judged = self._read(reader, output, record)
-                given.append(reader.rubric.grade(judged.output))
-                notes += list_notes(judged)
+                found = self._read(reader, output, record)
+                given.append(reader.rubric.grade(found.output))
+                notes += found.notes
             except OutputError as fault:
                 path = f"/outputs/{number - 1}{fault.path}"
                 by = f" (by `{models[number - 1]}`)" if number <= len(models) else ""
@@ -546,9 +426,9 @@ class Scorer:
         result = combine_samples(given)
         if len(models) == len(given) > 1:
             result = replace(result, models=models, votes=count_votes(panel))
-        return result, notes
+        return RecordResult(know_median(result), rubric=reader.rubric.name, median=result, notes=notes)
 
-    def _read(self, reader: Reader, output: Any, record: Mapping[str, Any]) -> Judged:
+    def _read(self, reader: Reader, output: Any, record: Mapping[str, Any]) -> RecordResult:
         if not isinstance(output, str):
             return reader.read_object(output, self._reading)
         try:

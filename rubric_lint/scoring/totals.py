@@ -204,7 +204,7 @@ class Totals:
         totals.verdicts[known.verdict] += times
         points = known.points
         if known.rubric.cuts_mean:  # only the mean is cut at 0, so each may be below
-            points = sum(piece.result.grade.points for piece in known.pieces)
+            points = sum(each.grade.points for each in known.criteria)
         totals.points += times * points
         for criterion, answer in zip(totals.criteria, known.answers, strict=True):
             criterion.answers[answer] += times

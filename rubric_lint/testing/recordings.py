@@ -13,7 +13,8 @@ from rubric_lint.outputs.verdict import WHOLE
 from rubric_lint.project.opening import open_stream
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
-from rubric_lint.scoring.scorer import Scorer, read_judged_by
+from rubric_lint.scoring.output import read_judged_by
+from rubric_lint.scoring.scorer import Scorer
 
 HASHES = "criteria_hashes"
 """The field of a record's `judge` with the hashes of what the judge was told about each criterion."""
@@ -22,11 +23,10 @@ _TEXTS = ("question", "answer", "reference")
 
 
 class Recording(NamedTuple):
-    """A record of an output, the line where it begins, and its text, if it was read from one."""
+    """A record of an output, and the line where it begins."""
 
     line: int
     record: Mapping[str, Any]
-    text: bytes | None = None
 
 
 class Verified(NamedTuple):
@@ -63,9 +63,9 @@ def read_recordings(path: str, rubric_name: str) -> Recordings:
     """
     recordings = Recordings()
     with open_stream(path) as stream:
-        for line, text in read_entries(iter(partial(stream.read, 1 << 16), b"")):
+        for line, content in read_entries(iter(partial(stream.read, 1 << 16), b"")):
             try:
-                record = decode_entry(text)
+                record = decode_entry(content)
             except OutputError as fault:
                 recordings.broken.append((line, fault.message))
                 continue
@@ -80,7 +80,7 @@ def read_recordings(path: str, rubric_name: str) -> Recordings:
             elif first := recordings.found.get(key):
                 recordings.twice.setdefault(key, [first.line]).append(line)
             else:
-                recordings.found[key] = Recording(line, record, text if isinstance(text, bytes) else None)
+                recordings.found[key] = Recording(line, record)
     return recordings
 
 
@@ -108,12 +108,11 @@ class Verifier:
         fresh, stale = self.sift(record)
         if stale:
             return Verified(None, _word_stale(stale, self.told, read_told(record)), stale)
-        text = recording.text if fresh is record and recording.text else json.dumps(fresh).encode()
-        outcome = self._scorer.tell(text, recording.line)
-        if outcome.error is not None:
-            path = f" at {outcome.error.path}" if outcome.error.path else ""
-            return Verified(None, f"its recorded output is invalid{path}: {outcome.error.message}", tuple(self.told))
-        return Verified(outcome.result)
+        found = self._scorer.score_record(dict(fresh))
+        if found.error is not None:
+            path = f" at {found.error.path}" if found.error.path else ""
+            return Verified(None, f"its recorded output is invalid{path}: {found.error.message}", tuple(self.told))
+        return Verified(found.result)
 
     def sift(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """Return a record without the criteria that the rubric no longer has, and those that must be judged again.

@@ -25,7 +25,7 @@ from rubric_lint.scoring.grading import (
     Verdict,
 )
 from rubric_lint.scoring.loading import Loaded, RubricError, RubricPart, RubricPlaces, load_models
-from rubric_lint.scoring.scorer import read_judged_by
+from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.testing.reading import RubricTest, RubricTests, read_tests
 from rubric_lint.testing.recordings import Recording, Recordings, Verified, Verifier, read_recordings
 from rubric_lint.text.document import Document

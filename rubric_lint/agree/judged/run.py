@@ -24,9 +24,9 @@ from rubric_lint.finding import Place, Result
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Found, examine
 from rubric_lint.outputs.agentv_runs import find_graded
-from rubric_lint.outputs.blocks import CHUNK, SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry
-from rubric_lint.outputs.mapping import Wanted
+from rubric_lint.outputs.entries import CHUNK, SkippedSheet
+from rubric_lint.outputs.mapping import HUMAN, JUDGE, Wanted, of_side
 from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.opening import open_stream, stat_path
@@ -35,7 +35,7 @@ from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.run.batch import FileOutcome
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPart, RubricPlaces, name_rubrics
-from rubric_lint.scoring.scorer import read_judged_by
+from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.text.document import Document
 from rubric_lint.text.source import Source, UndecodableError, stem_of
 
@@ -49,15 +49,16 @@ Paths = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class Line(NamedTuple):
-    """A record that is an object: the line where it begins, its text, and the hash of the rubric that it names.
+    """A record, the line where it begins, and its number in the file: a line of AgentV's runs has several."""
 
-    `agentv` is the whole record of a grader in a run of AgentV, which may leave out what a suite calls it.
-    """
-
+    line: int
+    record: dict[str, Any]
     number: int
-    text: bytes
-    hash: str | None
-    agentv: dict[str, Any] | None = None
+
+    @property
+    def hash(self) -> str | None:
+        """The hash of the rubric that the judge used."""
+        return read_judged_by(self.record)
 
 
 @dataclass(eq=False)
@@ -78,25 +79,27 @@ class RecordFile:
         return stem_of(self.path)
 
 
-def read_records(path: str, content: bytes | None = None) -> RecordFile:
-    """Read a file of results or labels; `content` is what an earlier version of it had.
+def read_records(
+    path: str, earlier: bytes | None = None, mapping: Mapping[str, str] = MappingProxyType({})
+) -> RecordFile:
+    """Read a file of results or labels; `earlier` is what an earlier version of it had.
+
+    `mapping` has the columns of fields.
 
     Raises:
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
-    asked = Asked(name=path, wanted=Wanted(keeps_empty=True), skipped=found.skipped)
-    with open_stream(path) if content is None else BytesIO(content) as stream:
-        for number, text in read_entries(iter(partial(stream.read, CHUNK), b""), asked):
+    asked = Asked(mapping, path, wanted=Wanted(keeps_empty=True), skipped=found.skipped)
+    with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
+        for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), asked)):
             try:
-                value = decode_entry(text)
+                record = decode_entry(content)
             except OutputError as fault:
-                found.invalid.append(Invalid(path, number, None, fault.path, fault.message))
+                found.invalid.append(Invalid(path, line, None, fault.path, fault.message))
                 continue
-            name = value.get("rubric")
-            line = Line(number, text if isinstance(text, bytes) else b"", read_judged_by(value))
-            line = line._replace(agentv=value) if "agentv" in value else line
-            found.lines.setdefault(name if isinstance(name, str) else None, []).append(line)
+            name = record.get("rubric")
+            found.lines.setdefault(name if isinstance(name, str) else None, []).append(Line(line, record, number))
     return found
 
 
@@ -121,7 +124,7 @@ class Basis(NamedTuple):
     """How records are read: the scales of labels, the outputs of a run of a judge, and what is known of the answers.
 
     Verdicts at or below the `line` make an answer bad. People who agree on less than the `target` disagree.
-    `look` is how often these data were seen.
+    `look` is how often these data were seen. `mapping` has the columns of fields, by the side that they are of.
     """
 
     label_scales: Scales = MappingProxyType({})
@@ -130,6 +133,7 @@ class Basis(NamedTuple):
     line: Verdict = Verdict.FAIL
     target: Fraction = TARGET
     look: int = 1
+    mapping: Mapping[str, str] = MappingProxyType({})
 
 
 class RecordCache:
@@ -137,24 +141,26 @@ class RecordCache:
 
     def __init__(self, basis: Basis | None = None) -> None:
         self._basis = basis or Basis()
-        self._kept: dict[str, tuple[tuple[int, ...], RecordFile]] = {}
+        self._kept: dict[tuple[str, str], tuple[tuple[int, ...], RecordFile]] = {}
         self._reviews: dict[object, tuple[Sources, Review]] = {}
 
     def load(self, paths: Paths) -> Sources:
         """Load files of results and labels; a file that cannot be read, or has no record, is listed with the reason."""
         unreadable = list[tuple[str, str]]()
         kinds: tuple[list[RecordFile], ...] = ([], [])
-        for files, names in zip(kinds, paths, strict=True):
+        for side, files, names in zip((JUDGE, HUMAN), kinds, paths, strict=True):
             for path in dict.fromkeys(names):
                 try:
                     status = stat_path(path)
                     stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-                    if path not in self._kept or self._kept[path][0] != stamp:
-                        self._kept[path] = stamp, read_records(path)
+                    mapping = of_side(self._basis.mapping, side)
+                    key = path, side if mapping else ""
+                    if key not in self._kept or self._kept[key][0] != stamp:
+                        self._kept[key] = stamp, read_records(path, mapping=mapping)
                 except OSError as fault:
                     unreadable.append((path, fault.strerror or str(fault)))
                     continue
-                _, file = self._kept[path]
+                _, file = self._kept[key]
                 if file.lines:
                     files.append(file)
                 else:
@@ -204,7 +210,7 @@ class Review(NamedTuple):
     criteria: tuple[CriterionOutcome, ...] = ()
     table: Table | None = None
     chosen: Chosen | None = None
-    joined: frozenset[tuple[str, bytes]] = frozenset()
+    joined: frozenset[tuple[str, int]] = frozenset()
     ratings: Ratings | None = None
     doubts: Doubts = Doubts()
     passed_over: tuple[str, ...] = ()
@@ -220,8 +226,10 @@ class Review(NamedTuple):
 def _review(
     rubric: ScoringRubric, sources: Sources, among: dict[str, frozenset[str]], basis: Basis, *, takes_unnamed: bool
 ) -> Review:
-    reader = Reader({rubric.name: rubric}, label_scales=basis.label_scales, among=basis.about)
-    joined = set[tuple[str, bytes]]()
+    reader = Reader(
+        {rubric.name: rubric}, label_scales=basis.label_scales, among=basis.about, columns=basis.mapping.values()
+    )
+    joined = set[tuple[str, int]]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
         for file in files:
@@ -232,16 +240,16 @@ def _review(
                 line
                 for name, lines in file.lines.items()
                 for line in (lines if name not in among else ())
-                if line.agentv and find_graded(line.agentv, among) == [rubric.name]
+                if "agentv" in line.record and find_graded(line.record, among) == [rubric.name]
             ]
-            joined |= {(file.path, line.text) for line in graded}
+            joined |= {(file.path, line.number) for line in graded}
             kept = []
             for line in (*file.lines.get(rubric.name, ()), *unnamed, *graded):
                 if line.hash in (None, rubric.hash):
-                    kept.append((line.number, line.text))
+                    kept.append((line.line, line.record))
                 else:
-                    others.add(f"{file.path}:{line.number}")
-            reader.read_texts(file.path, kept, labels=are_labels)
+                    others.add(f"{file.path}:{line.line}")
+            reader.read_records(file.path, kept, labels=are_labels)
     fault = ""
     try:
         ratings = next(iter(reader.gather()), None)
@@ -444,12 +452,12 @@ class JudgedRun:
             claims = [each for each in self.reviewed if file in each.sources.files]
             names, hashes = {each.review.rubric for each in claims}, {each.review.hash for each in claims}
             takes_unnamed = any(each.is_only or each.review.rubric == file.stem for each in claims)
-            joined = frozenset[tuple[str, bytes]]().union(*(each.review.joined for each in claims))
+            joined = frozenset[tuple[str, int]]().union(*(each.review.joined for each in claims))
             for name, lines in file.lines.items():
                 if name is None:
                     count = 0 if takes_unnamed else sum(line.hash not in hashes for line in lines)
                 else:
-                    count = 0 if name in names else sum((file.path, line.text) not in joined for line in lines)
+                    count = 0 if name in names else sum((file.path, line.number) not in joined for line in lines)
                 if count:
                     found.append(Unmatched(file.path, name, count))
         return found

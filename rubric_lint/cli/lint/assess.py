@@ -8,7 +8,7 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "labels results model max-cost prices probe map:answers format:assess output:markdown"
+    "labels results model max-cost prices probe map:sides format:assess output:markdown"
     f" | by fail-on:line runs label-scale samples:two {JUDGING} max-requests no-cache cache-dir target look color"
     " config isolated",
     short="Say whether a rubric can be trusted, and what to fix.",

@@ -6,7 +6,7 @@
 import os
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
@@ -38,14 +38,22 @@ from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encod
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
 from rubric_lint.cli.score.judging import holds_secrets
-from rubric_lint.cli.score.options import check_field, check_label_scale, check_people, check_runs, require_existing
+from rubric_lint.cli.score.options import (
+    check_field,
+    check_label_scale,
+    check_mapping,
+    check_people,
+    check_runs,
+    find_labels,
+    require_existing,
+)
 from rubric_lint.judge.account import Ending
-from rubric_lint.judge.answers import AnswersError, Fields, check_answers
+from rubric_lint.judge.answers import AnswersError, check_answers
 from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
-from rubric_lint.outputs.blocks import CHUNK
-from rubric_lint.outputs.decoding import OutputError, decode_entry
+from rubric_lint.outputs.entries import CHUNK
+from rubric_lint.outputs.mapping import HUMAN, JUDGE, has_side, of_side
 from rubric_lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.project.settings import SettingsFinder, shorten
@@ -125,17 +133,20 @@ class Linted:
         asked: Asked,
         probes: Mapping[str, Probes] = {},
         among: Mapping[Key, About] = {},
+        *,
+        mapping: Mapping[str, str] = {},
     ) -> list[Assessment]:
         """Assess each rubric of the file; `probes` has what answers made worse show, by the rubric.
 
         Only results of the answers with the ids `among` count, which has what is known of them; without any, all do.
+        `mapping` has the columns of fields, by the side that they are of.
 
         Raises:
             UserError: if a file of records cannot be read.
         """
         result, reviews = self.examined.result, list[Review]()
         if results and not self.has_errors:
-            basis = Basis(asked.label_scales, asked.runs, among, asked.line, asked.target, asked.look)
+            basis = Basis(asked.label_scales, asked.runs, among, asked.line, asked.target, asked.look, mapping)
             cache = _AmongAnswers(basis) if among else RecordCache(basis)
             run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
             if run.unreadable:
@@ -198,12 +209,13 @@ class Linted:
 class _AmongAnswers(RecordCache):
     """Reads only the results of answers with certain ids; `left_out` has the others, by the rubric that they name.
 
+    A result without the question or the text of its answer gets that of the answer.
     All results of runs of AgentV count, whose ids are of another kind.
     """
 
     def __init__(self, basis: Basis) -> None:
         super().__init__(basis)
-        self._ids = set(map(name_key, basis.about))
+        self._answers = {name_key(key): about for key, about in basis.about.items()}
         self.left_out: dict[str | None, LeftOut] = {}
 
     def load(self, paths: tuple[tuple[str, ...], tuple[str, ...]]) -> Sources:
@@ -219,7 +231,7 @@ class _AmongAnswers(RecordCache):
             names = ", ".join(file.path for file in results)
             raise UserError(
                 f"{names}: no result has the id of an answer: results are {join_words(others[:3])}, answers "
-                f"{list_names(sorted(self._ids), 3)}; name the results of these answers with --results"
+                f"{list_names(sorted(self._answers), 3)}; name the results of these answers with --results"
             )
         return found._replace(results=results)
 
@@ -229,11 +241,15 @@ class _AmongAnswers(RecordCache):
         for name, every in file.lines.items():
             kept = lines.setdefault(name, [])
             for line in every:
-                given = decode_entry(line.text).get("id") if line.text else None
-                if line.agentv or given is None or name_key(make_id_key(given)) in self._ids:
+                given = line.record.get("id")
+                if "agentv" in line.record or given is None:
                     kept.append(line)
+                elif about := self._answers.get(name_key(make_id_key(given))):
+                    texts = {"question": about.question, "answer": about.answer}
+                    known = {field: text for field, text in texts.items() if text and field not in line.record}
+                    kept.append(line._replace(record={**known, **line.record}))
                 else:
-                    others.append((name, f"{file.path}:{line.number} ({name_key(make_id_key(given))})"))
+                    others.append((name, f"{file.path}:{line.line} ({name_key(make_id_key(given))})"))
         for name, place in others:
             self.left_out.setdefault(name, LeftOut("ANSWERS has no answer with the id of the result")).add(place)
         return replace(file, lines=lines)
@@ -246,12 +262,12 @@ def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, About]:
     """
     if not recorded or given.answers in {STDIN, *recorded}:
         return {}
-    return describe_answers(given.answers, given.fields)
+    return describe_answers(given.answers, given.mapping)
 
 
-def describe_answers(answers: str, fields: Fields) -> dict[Key, About]:
+def describe_answers(answers: str, mapping: Mapping[str, str]) -> dict[Key, About]:
     """Return what the answers of a file are about, by their ids; raise UserError if the file cannot be read."""
-    records = (record for record in _decode_records(answers, fields) if record.get("id") is not None)
+    records = (record for record in _decode_records(answers, mapping) if record.get("id") is not None)
     return {make_id_key(record["id"]): describe(record, _KNOWN) for record in records}
 
 
@@ -259,30 +275,24 @@ _KNOWN = frozenset({"id", "answer", "question", "reference", "rubric"})
 """The fields of an answer that have a meaning of their own."""
 
 
-def _decode_records(name: str, fields: Fields) -> Iterator[dict[str, Any]]:
+def _decode_records(name: str, mapping: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield the records that can be decoded, with our names of fields; raise UserError if the file cannot be read."""
     try:
-        file = read_records(name)
+        file = read_records(name, mapping=of_side(mapping, ""))
     except OSError as fault:
         raise UserError(f"{name}: {fault.strerror or fault}") from None
-    yield from _decode(file, fields)
+    yield from (line.record for line in chain.from_iterable(file.lines.values()))
 
 
-def _decode(file: RecordFile, fields: Fields) -> Iterator[dict[str, Any]]:
-    for line in chain.from_iterable(file.lines.values()):
-        with suppress(OutputError):
-            yield fields.rename(decode_entry(line.text))
-
-
-def refuse_other_texts(answers: str, fields: Fields, results: Sequence[str]) -> None:
+def refuse_other_texts(answers: str, mapping: Mapping[str, str], results: Sequence[str]) -> None:
     """Refuse results of other texts than the answers with their ids have, as when answers are written anew.
 
     Raises:
         UserError: if there are any, or a file cannot be read.
     """
-    texts = _read_texts(answers, fields)
+    texts = _read_texts(answers, mapping)
     for name in results if texts else ():
-        judged = _read_texts(name, Fields())
+        judged = _read_texts(name, {})
         others = [name_key(at[1]) for at, text in judged.items() if texts.get(at, text) != text]
         if others:
             raise UserError(
@@ -291,10 +301,10 @@ def refuse_other_texts(answers: str, fields: Fields, results: Sequence[str]) -> 
             )
 
 
-def _read_texts(name: str, fields: Fields) -> dict[tuple[Any, Key], str]:
+def _read_texts(name: str, mapping: Mapping[str, str]) -> dict[tuple[Any, Key], str]:
     """Return the letters and digits of each answer of a file by rubric and id; raise UserError if it cannot be read."""
     found: dict[tuple[Any, Key], str] = {}
-    for record in _decode_records(name, fields):
+    for record in _decode_records(name, mapping):
         if (text := bare_text(record.get("answer"))) is not None:
             found[record.get("rubric"), make_id_key(record.get("id"))] = text
     return found
@@ -309,6 +319,7 @@ def run_assess(given: Given) -> int:
     linted = Linted(given.rubric, given.finder())
     if not linted.has_errors:
         check_label_scale(given, linted.prepare())
+        check_mapping(given, linted.prepare())
     recorded: tuple[str, ...] = ()
     probes: dict[str, Probes] = {}
     ending: Ending | None = None
@@ -319,14 +330,14 @@ def run_assess(given: Given) -> int:
     elif not linted.has_errors:
         recorded = given.results or _find_results(given, linted.prepare().values()) or linted.judged
         if given.answers != STDIN and given.answers not in recorded:
-            refuse_other_texts(given.answers, given.fields, recorded)
+            refuse_other_texts(given.answers, given.mapping, recorded)
     line, target = read_line(given.fail_on), Fraction(str(given.target))
     asked = Asked(target, given.look, line, given.runs, given.by or "", given.label_scales)
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
-        labels = given.labels or linted.labels
+        labels = find_labels(given, [given.answers], linted.labels)
         among = _describe_among(given, recorded)
-        found = linted.assess(recorded, labels, asked, probes, among)
+        found = linted.assess(recorded, labels, asked, probes, among, mapping=_map_sides(given, recorded, labels))
         _check_assessed(found, given)
     files = given.rubric, given.answers, recorded, labels
     basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
@@ -334,7 +345,7 @@ def run_assess(given: Given) -> int:
     basis = basis._replace(
         refused=linted.refused,
         settings=given.settings,
-        mapping=context.meta.get(GIVEN, {}).get("fields", ()),
+        mapping=context.meta.get(GIVEN, {}).get("mapping", ()),
         ending=ending,
     )
     if given.models and not holds_secrets(context):
@@ -367,7 +378,7 @@ def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
         with open_stream(given.answers) as stream:
             chunks = iter(lambda: stream.read(CHUNK), b"")
             if is_to_judge:
-                check_answers(chunks, linted.prepare(), given.fields)
+                check_answers(chunks, linted.prepare(), of_side(given.mapping, ""))
             else:
                 check_answers(chunks, linted.prepare(), taken=frozenset(), may_repeat=True)
     except AnswersError as wrong:
@@ -375,6 +386,16 @@ def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
     except (OSError, ValueError) as fault:
         return f"{given.answers}: {explain_os_error(given.answers, fault)}"
     return ""
+
+
+def _map_sides(given: Given, recorded: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
+    """Return the columns of results and labels: those that name the side, and the others if it is the answers too."""
+    common = of_side(given.mapping, "")
+    found = {field: column for field, column in given.mapping.items() if field not in common}
+    for side, files in ((JUDGE, recorded), (HUMAN, labels)):
+        if given.answers in files:
+            found.update({f"{side}.{field}": column for field, column in common.items()})
+    return found
 
 
 def _check_assessed(found: Sequence[Assessment], given: Given) -> None:
@@ -456,10 +477,13 @@ def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str
     beside = name_results(answers, None, "--results")
     if beside.is_file():
         return (str(beside),)
-    file = read_records(answers)
+    if has_side(given.mapping, JUDGE):
+        return (answers,)
+    file = read_records(answers, mapping=of_side(given.mapping, ""))
     # `checks` without `output` cannot be read, and the page says so, as `score` does.
-    fields = (b'"output', b'"checks"')
-    has_outputs = any(field in lines[0].text for lines in file.lines.values() for field in fields) or any(
-        is_judged(record, rubric) for record in _decode(file, given.fields) for rubric in rubrics
+    fields = {"output", "outputs", "checks"}
+    records = [line.record for line in chain.from_iterable(file.lines.values())]
+    has_outputs = any(not fields.isdisjoint(lines[0].record) for lines in file.lines.values()) or any(
+        is_judged(record, rubric) for record in records for rubric in rubrics
     )
     return (answers,) if has_outputs else ()

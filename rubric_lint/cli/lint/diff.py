@@ -25,10 +25,12 @@ from rubric_lint.agree.changes import (
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, load_given, require_rubric
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, open_report, wants_color
+from rubric_lint.cli.score.options import check_mapping
 from rubric_lint.cli.test.test import find_tests
 from rubric_lint.finding import Finding, Result
-from rubric_lint.outputs.blocks import CHUNK
-from rubric_lint.outputs.streams import read_entries
+from rubric_lint.outputs.entries import CHUNK
+from rubric_lint.outputs.mapping import JUDGE, Wanted, of_side
+from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.project.files import File, find
 from rubric_lint.project.opening import open_stream
 from rubric_lint.project.settings import SettingsFinder
@@ -38,6 +40,7 @@ from rubric_lint.run.batch import lint_files
 from rubric_lint.run.console import Progress
 from rubric_lint.run.git import Branch, ChangedLinesFilter, GitError, read_branch, read_changes
 from rubric_lint.run.given import InvalidError, UnusableError, read_given
+from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.loading import Loaded, RubricError
 from rubric_lint.testing.reading import find_needed
 from rubric_lint.testing.running import Runner
@@ -80,7 +83,7 @@ def _compare_files(given: Given) -> Comparison:
         names = dict.fromkeys(rubric.name for pair in pairs for rubric in pair if rubric)
         require_rubric(given.name, names)
         pairs = [pair for pair in pairs if any(rubric and rubric.name == given.name for rubric in pair)]
-    effects = _score(given.outputs, pairs) if given.outputs else None
+    effects = _score(given, pairs) if given.outputs else None
     changes = tuple(locate(change, *loaded) for change in compare(pairs))
     return Comparison(files[0].label, files[1].label, changes, effects)
 
@@ -113,7 +116,7 @@ def _compare_branch(given: Given) -> Comparison:
     names = Counter(rubric.name for pair in pairs if (rubric := pair[1] or pair[0]))
     if given.outputs and (twice := [name for name, count in names.items() if count > 1]):
         raise click.UsageError(f"--outputs: several files have a rubric named `{twice[0]}`; compare one file")
-    effects = _score(given.outputs, pairs) if given.outputs and pairs else None
+    effects = _score(given, pairs) if given.outputs and pairs else None
     findings, tests = _find_findings(branch, wanted, finder), _find_failures(branch, finder)
     return Comparison(branch.base, "", tuple(changes), effects, findings, tests, tuple(skipped), is_branch=True)
 
@@ -182,14 +185,17 @@ def _find_failures(branch: Branch, finder: SettingsFinder) -> tuple[tuple[Source
     return tuple(found)
 
 
-def _score(name: str, pairs: list[RubricPair]) -> Effects:
-    effects = Effects()
-    size = None
+def _score(given: Given, pairs: list[RubricPair]) -> Effects:
+    effects, name, size = Effects(), given.outputs, None
+    rubrics = [rubric for pair in pairs for rubric in pair if rubric]
+    check_mapping(given, {rubric.hash: rubric for rubric in rubrics})
+    wanted = Wanted(judgements=list_fields(rubrics))
+    asked = Asked(of_side(given.mapping, JUDGE), name, wanted=wanted)
     with suppress(OSError, ValueError):
         size = None if name == STDIN else os.stat(name).st_size
     progress = Progress(sys.stderr, "scoring", "outputs", size)
     try:
-        for effect in score_both(read_entries(_chunks(name, progress)), pairs):
+        for effect in score_both(read_entries(_chunks(name, progress), asked), pairs):
             progress.done += 1
             effects.add(effect)
     except (OSError, ValueError) as fault:

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from fractions import Fraction
 from itertools import chain, repeat
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
@@ -21,12 +22,12 @@ from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encod
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, Access, AnswersFile, find_access, hold, make_plan
 from rubric_lint.cli.score.judging import estimate_cost, holds_secrets, load_prices, open_store, run_judge
-from rubric_lint.cli.score.options import require_existing
+from rubric_lint.cli.score.options import check_answer_fields, require_existing
 from rubric_lint.improve.proposals import Base, find_own
 from rubric_lint.improve.run import NEEDED, EndedError, Held, Improver, Left
 from rubric_lint.improve.trial import ASIDE
 from rubric_lint.judge.account import LimitError
-from rubric_lint.judge.answers import Answer, AnswersError, Fields
+from rubric_lint.judge.answers import Answer, AnswersError
 from rubric_lint.judge.endpoint import Place, UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.judge.store import ReplyStore, make_key
@@ -56,6 +57,7 @@ def propose(given: Given) -> int:
     if linted.has_errors:
         command = suggest("check", given.rubric, **given.settings)
         raise UserError(f"{given.rubric}: has errors; fix them first: `{command}`")
+    check_answer_fields(given)
     source = linted.examined.result.source
     if source.to_bytes(source.text) != read(File(given.rubric, linted.file.settings._replace(claimed=True))):
         raise UserError(f"{given.rubric}: its bytes cannot be reproduced exactly, so nothing could be written")
@@ -66,7 +68,7 @@ def propose(given: Given) -> int:
     access = find_access((*given.models, *(() if is_own else given.writers)), vars(given))
     account = open_account(given, access)
     writer = given.models.index(given.writers[0]) if is_own and given.writers else 0 if is_own else judges
-    answers = _read_answers(given.answers, rubrics, given.fields)
+    answers = _read_answers(given.answers, rubrics, given.mapping)
     judged = {each.key for each in _read_answers(str(output), rubrics)} if output.exists() else set()
     left = [each for each in answers if each.key not in judged]
     held = {name: _take_half([each for each in answers if each.rubric.name == name]) for name in rubrics}
@@ -169,12 +171,14 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
     return Exit.UNDECIDED if all(each.left in {Left.FEW, Left.FEW_WRONG} for each in open_ones) else Exit.FOUND
 
 
-def _read_answers(name: str, rubrics: Mapping[str, ScoringRubric], fields: Fields | None = None) -> list[Answer]:
+def _read_answers(
+    name: str, rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str] = MappingProxyType({})
+) -> list[Answer]:
     """Return the answers of a file, or those of its results; raise UserError if they cannot be used."""
     require_existing([name])
     try:
         with hold(name) as stream:
-            source = AnswersFile(stream, rubrics, fields or Fields())
+            source = AnswersFile(stream, rubrics, mapping)
             if Path(name).stat().st_size:
                 source.check(taken=frozenset())
             return list(source.read())

@@ -69,7 +69,7 @@ _FILE = "examples/summary.rubric.yaml"
 
 @command(
     "old? new?",
-    "rubric outputs format:diff output:markdown | stdin-filename color config isolated",
+    "rubric outputs map format:diff output:markdown | stdin-filename color config isolated",
     short="Report changes in meaning of a branch, or between two files.",
     examples={
         "rubric-lint diff": "Report what this branch changes",

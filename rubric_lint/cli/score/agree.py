@@ -21,11 +21,13 @@ from rubric_lint.cli.output import (
     refuse_same_file,
 )
 from rubric_lint.cli.score.options import (
+    check_answer_fields,
     check_field,
     check_label_scale,
     check_mapping,
     check_people,
     check_runs,
+    find_labels,
     load,
     require_existing,
 )
@@ -83,13 +85,14 @@ def read_files(
     reader: "Reader", results: tuple[str, ...], labels: tuple[str, ...], mapping: "Mapping[str, str] | None" = None
 ) -> bool:
     """Read all files; return whether each could be read and has records."""
+    from rubric_lint.outputs.mapping import HUMAN, JUDGE, of_side  # noqa: PLC0415
     from rubric_lint.outputs.streams import Asked  # noqa: PLC0415
 
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
             label = "stdin" if name == STDIN else name
             try:
-                asked = Asked(mapping=mapping or {}, name=name)
+                asked = Asked(of_side(mapping or {}, HUMAN if are_labels else JUDGE), name)
                 found = reader.read(label, read_chunks(name), labels=are_labels, asked=asked)
             except (OSError, ValueError) as fault:
                 complain(f"{label}: {explain_os_error(name, fault)}")
@@ -107,7 +110,7 @@ def read_chunks(name: str) -> Iterator[bytes]:
         OSError: if it cannot be read.
         ValueError: if stdin is closed.
     """
-    from rubric_lint.outputs.blocks import CHUNK  # noqa: PLC0415
+    from rubric_lint.outputs.entries import CHUNK  # noqa: PLC0415
 
     if name == STDIN and sys.stdin is None:
         raise ValueError("stdin is closed")
@@ -137,7 +140,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 
 @command(
     "rubric results*",
-    "labels map rater format:agree output:text report worst fail-below allow-invalid"
+    "labels map:sides rater format:agree output:text report worst fail-below allow-invalid"
     " | chosen any-version extract extra-fields target by fail-on:line runs look label-scale config isolated",
     examples={
         f"rubric-lint agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
@@ -169,6 +172,7 @@ def agree(given: Given) -> int:
         raise click.UsageError("name a file of results or --labels")
     rubrics = load(given.rubric, given)
     check_mapping(given, rubrics)
+    given.labels = find_labels(given, given.results)
     check_label_scale(given, rubrics)
     known = dict.fromkeys(
         [
@@ -186,8 +190,13 @@ def agree(given: Given) -> int:
     gc.freeze()
     gc.disable()
     reading = Reading.of(given.extract, given.extra_fields)
-    reader = Reader(rubrics, reading, any_version=given.any_version, label_scales=given.label_scales)
-    target = Fraction(str(given.target))
+    reader = Reader(
+        rubrics,
+        reading,
+        any_version=given.any_version,
+        label_scales=given.label_scales,
+        columns=given.mapping.values(),
+    )
     with open_page(given.report, given.rubric, *given.results, *given.labels) as page:
         if not read_files(reader, given.results, given.labels, given.mapping):
             return Exit.USAGE
@@ -201,7 +210,7 @@ def agree(given: Given) -> int:
         check_runs(given.runs, ratings)
         check_people(given, ratings)
         line, by = read_line(given.fail_on), given.by or ""
-        plan = Plan(target, listed, line, by, given.label_scales, given.runs, given.look)
+        plan = Plan(Fraction(str(given.target)), listed, line, by, given.label_scales, given.runs, given.look)
         if given.by:
             check_field(given.by, [about for each in ratings for about in each.about.values()])
         agreements = analyse_all(ratings, plan)
@@ -260,7 +269,7 @@ _LABELS_CALL = "rubric-lint labels examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "output:sheet! sample labels:done results:valid seed:draw | config isolated",
+    "output:sheet! sample labels:done results:valid seed:draw map:answers | config isolated",
     short="Write the sheet in which people judge answers.",
     examples={
         f"{_LABELS_CALL} -o labels.xlsx": "Write a sheet for 60 answers, drawn at random",
@@ -287,15 +296,17 @@ def labels(given: Given) -> None:
         raise click.UsageError(f"--output: {given.output}: the name must end in .xlsx or .csv")
     if is_excel and not has_openpyxl():
         raise click.UsageError(f"--output: writing an Excel file {NEEDS}")
+    check_answer_fields(given)
     rubrics = load(given.rubric, given)
     chunks = [*read_chunks(given.answers)]
     try:
-        check_answers(chunks, rubrics, taken=frozenset(), may_repeat=True)  # results have the answers too
+        mapping = given.mapping
+        check_answers(chunks, rubrics, mapping, taken=frozenset(), may_repeat=True)  # results have the answers too
         for names in (given.results, given.labels):
             require_existing(names)
         results, done = ({name: read_chunks(name) for name in names} for names in (given.results, given.labels))
         allowed = find_open(rubrics, results, done)
-        drawn, total = draw(filter(allowed, read_answers(chunks, rubrics)), given.sample, given.seed)
+        drawn, total = draw(filter(allowed, read_answers(chunks, rubrics, mapping)), given.sample, given.seed)
         if not drawn:
             raise UserError(f"{given.answers}: no answer is left to label")
         rows = lay_out(drawn, rubrics)

@@ -15,8 +15,8 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import JUDGING, STDIN, Given, command, repeat_command, require_file_name
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, find_access, hold, make_plan, read_batch
-from rubric_lint.cli.score.options import load
-from rubric_lint.messages import Causes, UserError, join_words, list_names
+from rubric_lint.cli.score.options import check_answer_fields, load
+from rubric_lint.messages import UserError, join_words, list_names
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import Progress, complain
@@ -68,6 +68,7 @@ def judge(given: Given) -> int:
     from rubric_lint.cli.score.judging import check_batch  # noqa: PLC0415
     from rubric_lint.outputs.verdict import Reading  # noqa: PLC0415
 
+    check_answer_fields(given)
     batch = read_batch(vars(given))
     access = find_access(given.models, vars(given), sends=batch is None)
     if batch:
@@ -119,10 +120,8 @@ class Work(NamedTuple):
     def open_answers(self, opened: ExitStack) -> AnswersFile:
         """Return the answers to judge, in a file that `opened` closes."""
         if self.made is not None:
-            from rubric_lint.judge.answers import Fields  # noqa: PLC0415
-
-            return AnswersFile(BytesIO(self.made), self.rubrics, Fields())
-        return AnswersFile(opened.enter_context(hold(self.given.answers)), self.rubrics, self.given.fields)
+            return AnswersFile(BytesIO(self.made), self.rubrics)
+        return AnswersFile(opened.enter_context(hold(self.given.answers)), self.rubrics, self.given.mapping)
 
 
 def open_account(given: Given, access: Access) -> Account:
@@ -197,7 +196,7 @@ def _prepare(
     work: Work, batch: Batch | None, reading: Progress, opened: ExitStack
 ) -> tuple[AnswersFile, Panel | Batch, Journal, int]:
     """Return the answers, what judges them, the results file, and how many are left; say what the file already has."""
-    from rubric_lint.judge.answers import AnswersError, Fields  # noqa: PLC0415
+    from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
     from rubric_lint.judge.journal import Journal, StaleError, check_journal  # noqa: PLC0415
 
     given, output = work.given, work.output
@@ -206,7 +205,7 @@ def _prepare(
         if work.is_again:
             journal = opened.enter_context(Journal(output))
             lines = b"".join(line for key, line in journal.read() if key in journal.invalid)
-            source = AnswersFile(BytesIO(lines), work.rubrics, Fields())
+            source = AnswersFile(BytesIO(lines), work.rubrics)
             total = source.check(taken=frozenset()) if lines else 0
             panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency, work.account)
         else:
@@ -241,20 +240,18 @@ def _prepare(
 
 def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], given: Given) -> None:
     """Print what the results score, and the commands that ask again for invalid ones and show more."""
-    from rubric_lint.report.scores import count_errors  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
 
     name = str(output)
     progress = Progress(sys.stderr, "scoring", "answers")
-    causes = Causes()
-    scoring = Scoring(rubrics, lambda each: count_errors(each, causes), progress)
+    scoring = Scoring(rubrics, lambda _: None, progress)
     with open_stream(name) as results:
         scoring.run(name, results)
     progress.clear()
     if scoring.totals.outputs:
         click.echo(f"{visible(name)}: {scoring.totals}", err=True)
-        if causes.counts:
-            click.echo(visible(f"invalid: {causes.word()}"), err=True)
+        if scoring.totals.invalid:
+            click.echo(visible(f"invalid: {scoring.causes.word()}"), err=True)
             click.echo(f"To ask again: {_suggest_again(given, name)}", err=True)
         command = suggest("score", given.rubric, name, format="table", **given.settings)
         click.echo(f"Next: {command}", err=True)
@@ -269,7 +266,7 @@ def _suggest_again(given: Given, results: str) -> str:
         return "the same command with the results in the place of the answers, without --output and with --again"
     requests = str(given.batch_requests.with_stem("again")) if given.batch_requests else None
     # Results have our names of fields. A batch has been read.
-    left_out = ("output", "fields", "batch_requests", "batch_results", "again")
+    left_out = ("output", "mapping", "batch_requests", "batch_results", "again")
     options = {"batch-requests": requests or ("again.jsonl" if given.batch_results else None), "again": True}
     return repeat_command(context, given.rubric, results, without=left_out, **options)
 

@@ -14,13 +14,14 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryFile
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
 
 import click
 
 from rubric_lint.cli.options import STDIN, require_file_name
-from rubric_lint.messages import join_words, point_to_known
+from rubric_lint.messages import join_words
 from rubric_lint.project.api_key import KEY, ApiKeyError, is_variable, read_key
 from rubric_lint.project.opening import open_stream
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rubric_lint.judge.account import Account
-    from rubric_lint.judge.answers import Answer, Fields
+    from rubric_lint.judge.answers import Answer
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.call import Call
     from rubric_lint.judge.run import Panel
@@ -146,26 +147,6 @@ def read_header_variables(values: tuple[str, ...]) -> dict[str, str]:
 
 def _is_sendable(value: str) -> bool:
     return bool(value.strip()) and value.isascii() and value.isprintable()
-
-
-def read_fields(values: tuple[str, ...]) -> Fields:
-    """Read where answers have their fields: each `FIELD=NAME`, or `FIELD=/JSON/POINTER`.
-
-    Raises:
-        click.BadParameter: if there is no such field, or it has no place.
-    """
-    from rubric_lint.judge.answers import Fields  # noqa: PLC0415
-
-    places = {}
-    for value in values:
-        name, _, place = value.partition("=")
-        if name not in Fields._fields:
-            raise click.BadParameter(f"{value}: answers have no field `{name}`; {point_to_known(name, Fields._fields)}")
-        if not place or place == "/":
-            what = "is empty; give the name of a field, or a JSON Pointer such as /response/text"
-            raise click.BadParameter(f"{name}: {what}")
-        places[name] = place
-    return Fields(**{name: places.get(name, name) for name in Fields._fields})
 
 
 _WITH_URL = re.compile(r"(?P<name>.*?)@(?P<url>https?://.*)", re.DOTALL | re.IGNORECASE)
@@ -458,10 +439,14 @@ def read_batch(asking: dict[str, Any]) -> Batch | None:
 class AnswersFile:
     """The answers in a file, to be read several times."""
 
-    def __init__(self, source: BinaryIO, rubrics: Mapping[str, ScoringRubric], fields: Fields) -> None:
+    def __init__(
+        self, source: BinaryIO, rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        from rubric_lint.outputs.mapping import of_side  # noqa: PLC0415
+
         self._source = source
         self._rubrics = rubrics
-        self._fields = fields
+        self._mapping = of_side(mapping, "")
 
     def count_bytes(self) -> int:
         """Return the size of the file."""
@@ -475,13 +460,13 @@ class AnswersFile:
         """
         from rubric_lint.judge.answers import check_answers  # noqa: PLC0415
 
-        return check_answers(self._read_bytes(progress), self._rubrics, self._fields, **how)
+        return check_answers(self._read_bytes(progress), self._rubrics, self._mapping, **how)
 
     def read(self, progress: Progress | None = None) -> Iterator[Answer]:
         """Yield the answers, once `check` has accepted them."""
         from rubric_lint.judge.answers import read_answers  # noqa: PLC0415
 
-        return read_answers(self._read_bytes(progress), self._rubrics, self._fields)
+        return read_answers(self._read_bytes(progress), self._rubrics, self._mapping)
 
     def _read_bytes(self, progress: Progress | None) -> Iterator[bytes]:
         self._source.seek(0)

@@ -83,6 +83,26 @@ def check_mapping(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
         raise click.UsageError(f"--map: {fault}") from None
 
 
+def find_labels(given: Given, files: Sequence[str], default: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the files of labels: those that are given, or `default`, or these files if --map has columns of people."""
+    from rubric_lint.outputs.mapping import HUMAN, has_side  # noqa: PLC0415  (few runs need it)
+
+    return given.labels or default or (tuple(files) if has_side(given.mapping, HUMAN) else ())
+
+
+def check_answer_fields(given: Given) -> None:
+    """Check that each field of --map is one of answers.
+
+    Raises:
+        click.UsageError: when one is not; it lists the fields.
+    """
+    from rubric_lint.judge.answers import FIELDS  # noqa: PLC0415  (few runs need it)
+
+    for field in given.mapping:
+        if field not in FIELDS:
+            raise click.UsageError(f"--map: answers have no field `{field}`; {point_to_known(field, FIELDS)}")
+
+
 def read_label_scales(values: tuple[str, ...]) -> dict[str, tuple[int, int]]:
     """Read the scales of labels, by the person, or of all that are not named.
 

@@ -13,7 +13,7 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import READ_NOW, STDIN, Given, command, open_output, require_rubric
 from rubric_lint.cli.output import choose_by_ending, refuse_same_file
 from rubric_lint.cli.score.judge_options import AnswersFile, check_call, hold, read_models
-from rubric_lint.cli.score.options import load
+from rubric_lint.cli.score.options import check_answer_fields, load
 from rubric_lint.messages import visible_json
 from rubric_lint.project.opening import LIMIT, open_stream
 from rubric_lint.report.terminal import visible
@@ -97,6 +97,7 @@ def prompt(given: Given) -> int:
 def _print(given: Given) -> int:
     from rubric_lint.judge.prompt import JudgedCase, as_text, divide, order_criteria, write_prompt  # noqa: PLC0415
 
+    check_answer_fields(given)
     if given.answers is not None:
         rubrics = load(given.rubric, given)
         chosen = {given.name: choose_rubric(rubrics, given.name)} if given.name else rubrics
@@ -194,7 +195,7 @@ def print_requests(given: Given, rubrics: Mapping[str, ScoringRubric]) -> Exit:
     plan = Plan(samples=sample, per_criterion=given.per_criterion, shuffle=given.shuffle)
     out = sys.stdout.buffer
     with hold(answers) as stream:
-        source = AnswersFile(stream, rubrics, given.fields)
+        source = AnswersFile(stream, rubrics, given.mapping)
         try:
             source.check()
         except AnswersError as wrong:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,12 +14,14 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, open_page, repeat_command, require_file_name
 from rubric_lint.cli.output import make_style
-from rubric_lint.messages import Causes, UserError, to_data
-from rubric_lint.outputs.blocks import InputError
+from rubric_lint.messages import UserError, to_data
+from rubric_lint.outputs.entries import InputError
+from rubric_lint.outputs.mapping import JUDGE, of_side
+from rubric_lint.outputs.streams import Asked
 from rubric_lint.outputs.verdict import Reading
 from rubric_lint.project.opening import open_stream
 from rubric_lint.project.writing import PartFile, WriteError, naming
-from rubric_lint.report.scores import FORMS, Lines, check_name, count_errors, open_results
+from rubric_lint.report.scores import FORMS, Lines, check_name, open_results
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
@@ -80,7 +81,7 @@ def score_files(
         page or (extras and extras.matcher),
         several=len(outputs) > 1,
         reading=Reading.of(given.extract, given.extra_fields),
-        mapping=given.mapping,
+        mapping=of_side(given.mapping, JUDGE),
         is_shared=extras is not None and extras.told.agreement is not None,
         merges=merges,
     )
@@ -94,7 +95,7 @@ def score_files(
     ):
         code = _score_streams(scoring, outputs, progress)
         decided = [*limits.decide(scoring.totals, other)] if limits else []
-        parts = to_data({"comparison": other, "limits": decided})
+        parts = to_data({"comparison": other, "limits": decided, "invalid": scoring.causes})
         more = {name: part for name, part in parts.items() if part}
         writer.end(scoring.totals, more)
         if other and (form == "table" or not given.quiet):
@@ -105,7 +106,7 @@ def score_files(
         for warning in (*scoring.warnings(), *theirs):
             complain(warning)
         if code is not Exit.INTERRUPTED and form != "table" and not given.quiet:
-            causes = [f"invalid: {writer.causes.word()}"] if writer.causes.counts else []
+            causes = [f"invalid: {scoring.causes.word()}"] if scoring.totals.invalid else []
             for line in (*causes, *scoring.totals.reading.word(), str(scoring.totals)):
                 complain(line)
         if page and file and extras:
@@ -215,8 +216,6 @@ class ResultOutput:
         """Open the file; raise click.UsageError when it cannot be written, or is one of the files `read`."""
         if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
-        self.causes = Causes()
-        self._count = partial(count_errors, causes=self.causes)
         try:
             self._file = PartFile(name)
         except WriteError as fault:
@@ -226,7 +225,6 @@ class ResultOutput:
 
     def add(self, results: list[str]) -> None:
         """Write some results, each a line of JSON."""
-        self._count(results)
         with naming(self._file.name):
             self._writer.add(results)
 
@@ -282,7 +280,7 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
 
         texts = Texts() if given.report else None
         other = OtherRun(rubrics, Reading.of(given.extract, given.extra_fields), texts.add if texts else lambda _: None)
-        if not other.read(read_chunks(compare)):
+        if not other.read(read_chunks(compare), Asked(of_side(given.mapping, JUDGE), compare)):
             if texts:
                 texts.close()
             complain(f"--compare: {label(compare)}: no outputs found")
@@ -360,9 +358,10 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
         raise UserError(f"--engine ray {word_need('ray')}") from None
     except RubricError as fault:
         raise UserError(str(fault)) from None
-    totals, judged_otherwise = score_files(given.outputs, given.mapping, score, Path(given.output))
+    totals, judged_otherwise = score_files(given.outputs, of_side(given.mapping, JUDGE), score, Path(given.output))
     form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
-    FORMS[form](write_all, make_style()).end(totals, {})
+    more: dict[str, Any] = {"invalid": []} if totals.invalid else {}
+    FORMS[form](write_all, make_style()).end(totals, more)
     if judged_otherwise:
         complain(warn_of_other_rubric(judged_otherwise))
     if form != "table" and not given.quiet:

@@ -28,7 +28,7 @@ from rubric_lint.lsp.server.positions import replace_surrogates
 from rubric_lint.lsp.server.workspace import identify, path_of
 from rubric_lint.report.terminal import visible
 from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
-from rubric_lint.scoring.scorer import read_judged_by
+from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.testing.reading import find_recordings, is_test_file, list_needed
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path

@@ -1,13 +1,12 @@
-"""Read the entries of JSON Lines or JSON in blocks, in bounded memory."""
+"""Read the entries of JSON Lines or JSON one by one, in bounded memory."""
 
 import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import starmap
 from typing import Any, NamedTuple
 
-from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws, word_fault
+from rubric_lint.outputs.decoding import Content, OutputError, decode_entry, word_fault
 
 LIMIT = 10_000_000
 """The most bytes in an entry; a judge output has a few hundred."""
@@ -16,25 +15,8 @@ CHUNK = 1 << 16
 """The number of bytes to read at a time: few enough for their lines and results to stay in the processor cache."""
 
 
-Entry = tuple[int, bytes | OutputError]
-"""The 1-based line on which an entry begins, and its text or the error that prevents reading it."""
-
-
-class Block(NamedTuple):
-    """One entry, or some lines of JSON Lines: the line where it begins, and its text."""
-
-    line: int
-    text: bytes | OutputError
-    has_lines: bool = False
-
-    def split(self) -> Iterator[Entry]:
-        """Yield its entries; skip blank lines."""
-        if isinstance(self.text, OutputError) or not self.has_lines:
-            yield self.line, self.text
-            return
-        for line, text in enumerate(self.text.split(b"\n"), self.line):
-            if text and not text.isspace():
-                yield line, text if len(text) <= LIMIT else refuse_size()
+Entry = tuple[int, Content]
+"""The 1-based line or row on which an entry begins, and what it holds."""
 
 
 class SkippedSheet(NamedTuple):
@@ -58,48 +40,21 @@ def refuse_size() -> OutputError:
     return OutputError(f"more than {LIMIT / 1e6:.0f} MB, the limit for one entry")
 
 
-def join_entries(entries: Iterable[Entry]) -> Iterator[Block]:
-    """Yield entries, none with a line end in its text, in blocks of consecutive lines."""
-    line = end = 0
-    texts: list[bytes] = []
-    for number, text in entries:
-        is_lone = isinstance(text, OutputError) or len(text) > LIMIT
-        if texts and (number != end or is_lone):
-            yield Block(line, b"\n".join(texts), has_lines=True)
-            texts = []
-        if isinstance(text, OutputError):
-            yield Block(number, text)
-        elif len(text) > LIMIT:
-            yield Block(number, refuse_size())
-        else:
-            line = line if texts else number
-            end = number + 1
-            texts.append(text)
-    if texts:
-        yield Block(line, b"\n".join(texts), has_lines=True)
-
-
-def convert_blocks(
-    blocks: Iterable[Block], convert: Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
-) -> Iterator[Block]:
-    """Yield the records into which `convert` turns entries; those for which it returns None stay as they are."""
-    for block in blocks:
-        yield from join_entries(record for entry in block.split() for record in _convert(*entry, convert))
-
-
-def _convert(
-    line: int, text: bytes | OutputError, convert: Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
+def convert_entries(
+    entries: Iterable[Entry], convert: Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
 ) -> Iterator[Entry]:
-    try:
-        value = read_entry(text)
-        refuse_flaws(value)
-        records = convert(value)
-    except OutputError:  # the scorer says what is wrong with it
-        records = None
-    if records is None:
-        yield line, text
-    else:
-        yield from ((line, json.dumps(record).encode()) for record in records)
+    """Yield the records into which `convert` turns entries; those for which it returns None stay as they are."""
+    for line, content in entries:
+        try:
+            records = convert(decode_entry(content))
+        except OutputError as fault:
+            fault.record = {}  # its names are not ours
+            yield line, fault
+            continue
+        if records is None:
+            yield line, content
+        else:
+            yield from ((line, record) for record in records)
 
 
 def read_first(head: bytes) -> dict[str, Any]:
@@ -117,38 +72,40 @@ BLANK = b" \t\r\n"
 _OPEN_ENDS = (b"{", b"[", b",")
 
 
-def read_json(head: bytes, chunks: Iterable[bytes]) -> Iterator[Block]:
+def read_json(head: bytes, chunks: Iterable[bytes], *, is_wrapped: bool = False) -> Iterator[Entry]:
     """Yield the entries of JSON or JSON Lines, of which `head` is the beginning, and `chunks` the whole text.
 
-    The text alone decides which of these it is. If JSON over several lines is broken, the rest is not read; a broken
-    line of JSON Lines affects only that line.
+    The text alone decides which of these it is; an object that wraps records may have one on its second line. If JSON
+    over several lines is broken, the rest is not read; a broken line of JSON Lines affects only that line.
     """
     first, _, second = head.lstrip(BLANK).partition(b"\n")
     if first.startswith(b"["):
-        return starmap(Block, _read_list(chunks))
-    goes_on = first.rstrip(BLANK).endswith(_OPEN_ENDS) and not second.startswith(b"{")
-    return starmap(Block, _read_values(chunks)) if goes_on else _read_lines(chunks)
+        return _read_list(chunks)
+    goes_on = first.rstrip(BLANK).endswith(_OPEN_ENDS) and (is_wrapped or not second.startswith(b"{"))
+    return _read_values(chunks) if goes_on else _read_lines(chunks)
 
 
-def _read_lines(chunks: Iterable[bytes]) -> Iterator[Block]:
-    number = 1
-    tail = b""
-    skipping = False
+def _read_lines(chunks: Iterable[bytes]) -> Iterator[Entry]:
+    """Yield the lines that are not blank; one that is too large is refused before its end is read."""
+    number, tail, is_refused = 1, b"", False
     for chunk in chunks:
-        lines, end, tail = (tail + chunk).rpartition(b"\n")
-        if skipping and end:
-            _, end, lines = lines.partition(b"\n")
+        *lines, rest = chunk.split(b"\n")
+        if lines:
+            lines[0] = tail + lines[0]
+            tail = b""
+        for line in lines:
+            if is_refused:
+                is_refused = False
+            elif line and not line.isspace():
+                yield number, line if len(line) <= LIMIT else refuse_size()
             number += 1
-            skipping = False
-        if end:
-            block = Block(number, lines, has_lines=True)
-            yield from [block] if len(lines) <= LIMIT else starmap(Block, block.split())
-            number += lines.count(b"\n") + 1
-        if skipping or len(tail) > LIMIT:
-            if not skipping:
-                yield Block(number, refuse_size())
-            skipping, tail = True, b""
-    yield Block(number, tail, has_lines=True)
+        if not is_refused:
+            tail += rest
+            if len(tail) > LIMIT:
+                yield number, refuse_size()
+                tail, is_refused = b"", True
+    if tail and not tail.isspace():
+        yield number, tail
 
 
 def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:

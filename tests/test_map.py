@@ -1,0 +1,215 @@
+"""`--map FIELD=PATH`: one way to name columns, fields and places in them, in every command that reads records."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import commands
+import pytest
+
+RUBRIC = """\
+rubrics:
+  - {id: cause, expected_outcome: Names the cause of the fault}
+"""
+ROWS = [
+    {"uid": "a", "reply": {"text": "The disk was full."}, "outs": [{"checks": [{"id": "cause", "satisfied": True}]}]},
+    {"uid": "b", "reply": {"text": "It broke."}, "outs": [{"checks": [{"id": "cause", "satisfied": False}]}]},
+]
+
+
+@pytest.fixture(autouse=True)
+def folder(folder):
+    Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
+    return folder
+
+
+def write_jsonl(rows):
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return "rows.jsonl"
+
+
+def write_json(rows):
+    Path("rows.json").write_text(json.dumps(rows, indent=1), "utf-8")
+    return "rows.json"
+
+
+def write_csv(rows):
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]))
+    writer.writeheader()
+    for row in rows:
+        cells = {name: item if isinstance(item, str) else json.dumps(item) for name, item in row.items()}
+        writer.writerow(cells)
+    Path("rows.csv").write_text(stream.getvalue(), "utf-8")
+    return "rows.csv"
+
+
+KINDS = [write_jsonl, write_json, write_csv]
+ANSWER = ["--map", "id=uid", "--map", "answer=reply.text"]
+OUTPUT = ["--map", "id=uid", "--map", "output=outs.0"]
+
+
+def run(program, *args):
+    done = commands.run(program, *map(str, args))
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("write", KINDS)
+def test_answers_of_every_kind_of_file_are_found(write):
+    code, out, err = run("rubric-lint", "prompt", "r.rubric.yaml", "--answers", write(ROWS), *ANSWER)
+    assert (code, err) == (0, "")
+    assert [json.loads(line)["id"] for line in out.splitlines()] == ["a", "b"]
+    assert ["The disk was full." in line for line in out.splitlines()] == [True, False]
+
+
+@pytest.mark.parametrize("write", KINDS)
+def test_answers_to_label_are_found(write):
+    code, _, err = run("rubric-lint", "labels", "r.rubric.yaml", write(ROWS), *ANSWER, "-o", "sheet.csv")
+    assert code == 0, err
+    rows = [*csv.DictReader(io.StringIO(Path("sheet.csv").read_text("utf-8-sig")))]
+    assert {row["id"]: row["answer"] for row in rows} == {"a": "The disk was full.", "b": "It broke."}
+
+
+@pytest.mark.parametrize("write", KINDS)
+def test_outputs_are_found_in_items_of_lists(write):
+    code, out, _ = run("rubric-lint", "score", "r.rubric.yaml", write(ROWS), *OUTPUT, "--format", "jsonl")
+    assert code == 1
+    assert [(each["id"], each["verdict"]) for each in map(json.loads, out.splitlines())] == [
+        ("a", "pass"),
+        ("b", "fail"),
+    ]
+
+
+@pytest.mark.parametrize("write", KINDS)
+def test_recorded_outputs_are_assessed(write):
+    code, out, err = run("rubric-lint", "assess", "r.rubric.yaml", write(ROWS), *OUTPUT, "--format", "json")
+    assert code == 4, err
+    assert json.loads(out)["rubrics"][0]["answers"] == 2
+
+
+@pytest.mark.parametrize("write", KINDS)
+def test_the_judge_and_people_may_be_columns_of_one_file(write, said):
+    rows = [{"key": f"a{number}", "says": "yes", "is": "yes" if number else "no"} for number in range(4)]
+    options = ["--map", "id=key", "--map", "judge.cause=says", "--map", "human.cause=is"]
+    name = write(rows)
+    code, out, err = run("rubric-lint", "agree", "r.rubric.yaml", name, *options, "--format", "json")
+    assert code == 0, err
+    ((compared,),) = [each["comparisons"] for each in json.loads(out)["agreements"]]
+    exact = compared["measures"][0]["pair"]["exact"]
+    assert (compared["raters"], exact["x"], exact["n"]) == ([name, "rows"], 3, 4)
+    code, out, err = run("rubric-lint", "assess", "r.rubric.yaml", name, *options)
+    said(out)
+
+
+def test_the_earlier_run_is_read_as_this_one():
+    write_jsonl(ROWS)
+    Path("earlier.jsonl").write_bytes(Path("rows.jsonl").read_bytes())
+    options = [*OUTPUT, "--compare", "earlier.jsonl", "--format", "json"]
+    code, out, err = run("rubric-lint", "score", "r.rubric.yaml", "rows.jsonl", *options)
+    assert (code, json.loads(out)["comparison"]["answers"]) == (1, 2), err
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        (["score", "r.rubric.yaml", "rows.jsonl"], ["--map", "output=outs.3"]),
+        (["prompt", "r.rubric.yaml", "--answers", "rows.jsonl"], ["--map", "id=uid", "--map", "answer=reply.txt"]),
+        (["prompt", "r.rubric.yaml", "--answers", "rows.jsonl"], ["--map", "output=outs"]),
+        (["labels", "r.rubric.yaml", "rows.jsonl", "-o", "s.csv"], ["--map", "id=uidd"]),
+        (["agree", "r.rubric.yaml", "rows.jsonl"], ["--map", "judge.caus=says"]),
+        (["score", "r.rubric.yaml", "rows.jsonl"], ["--map", "verdict=says"]),
+    ],
+)
+def test_what_is_not_there_is_named(command, options, said):
+    write_jsonl(ROWS)
+    code, out, err = run("rubric-lint", *command, *options)
+    assert code in {1, 2}
+    said(out + err)
+
+
+def test_results_without_texts_get_those_of_their_answers():
+    write_jsonl([{"id": f"a{number}", "answer": "The disk was full. " * number} for number in range(1, 5)])
+    results = [
+        {"id": f"a{number}", "output": {"checks": [{"id": "cause", "satisfied": True}]}} for number in range(1, 5)
+    ]
+    Path("results.jsonl").write_text("".join(json.dumps(each) + "\n" for each in results), "utf-8")
+    Path("labels.csv").write_text("id,cause\na1,no\na2,yes\na3,yes\na4,no\n", "utf-8")
+    options = ["--results", "results.jsonl", "--labels", "labels.csv"]
+    _, out, _ = run("rubric-lint", "assess", "r.rubric.yaml", "rows.jsonl", *options)
+    assert "none of them a text" not in " ".join(out.split())
+    assert "is known: each counts by itself" not in " ".join(out.split())
+
+
+TWO = """\
+rubrics:
+  - {id: cause, score_ranges: [{score_range: [0, 10], expected_outcome: Names the cause}]}
+  - {id: tone, score_ranges: [{score_range: [0, 10], expected_outcome: Is polite}]}
+"""
+
+
+def rate(*values):
+    """Ratings of the two criteria."""
+    return [{"aspect": name, "stars": value} for name, value in zip(("cause", "tone"), values, strict=False)]
+
+
+LISTED = [
+    {"case": "a", "ratings": rate(9, 7)},
+    {"case": "b", "ratings": rate(1)},
+    {"case": "c", "ratings": [*rate(1, 2), {"aspect": "cause", "stars": 3}]},
+    {"case": "d", "ratings": [{"aspect": "cause"}]},
+    {"case": "e", "ratings": 3},
+    {"case": "f"},
+]
+
+
+@pytest.mark.parametrize("write", KINDS)
+def test_criteria_may_be_a_list(write, said):
+    Path("r.rubric.yaml").write_text(TWO, "utf-8")
+    options = ["--map", "id=case", "--map", "criteria=ratings[aspect:stars]", "--format", "jsonl"]
+    rows = [{"ratings": "", **row} for row in LISTED] if write is write_csv else LISTED
+    code, out, _ = run("rubric-lint", "score", "r.rubric.yaml", write(rows), *options)
+    first, *others = map(json.loads, out.splitlines())
+    assert (code, first["id"], first["score"]) == (1, "a", 0.8)
+    assert [each["id"] for each in others] == ["b", "c", "d", "e", "f"]
+    said([each["error"]["message"] for each in others])
+
+
+def test_records_may_be_a_list_in_an_object(said):
+    Path("r.rubric.yaml").write_text(TWO, "utf-8")
+    Path("ours.json").write_text(json.dumps({"run": 1, "all": {"results": [*LISTED[:2], 7]}}, indent=1), "utf-8")
+    options = ["--map", "id=case", "--map", "criteria=ratings[aspect:stars]", "--format", "jsonl"]
+    code, out, _ = run("rubric-lint", "score", "r.rubric.yaml", "ours.json", "--map", "records=all.results", *options)
+    first, *others = map(json.loads, out.splitlines())
+    assert (code, first["id"], first["score"]) == (1, "a", 0.8)
+    said([each["error"] for each in others])
+    for wrong in ("records=all", "records=al.results", "criteria=ratings"):
+        said("\n".join(run("rubric-lint", "score", "r.rubric.yaml", "ours.json", "--map", wrong)[1:]))
+
+
+def test_answers_may_be_a_list_in_an_object():
+    Path("ours.json").write_text(json.dumps({"items": ROWS}, indent=1), "utf-8")
+    options = ["--answers", "ours.json", "--map", "records=items", *ANSWER]
+    code, out, err = run("rubric-lint", "prompt", "r.rubric.yaml", *options)
+    assert (code, [json.loads(line)["id"] for line in out.splitlines()]) == (0, ["a", "b"]), err
+
+
+def test_our_json_report_is_a_list_in_an_object():
+    write_jsonl(ROWS)
+    _, out, _ = run("rubric-lint", "score", "r.rubric.yaml", "rows.jsonl", *OUTPUT, "--format", "json")
+    Path("report.json").write_text(out, "utf-8")
+    code, out, _ = run("rubric-lint", "score", "r.rubric.yaml", "report.json", "--map", "records=results")
+    assert (code, [json.loads(line)["verdict"] for line in out.splitlines()]) == (1, ["pass", "fail"])
+
+
+@pytest.mark.parametrize("write", KINDS)
+def test_outputs_of_a_comparison_are_found(write):
+    Path("new.rubric.yaml").write_text(RUBRIC + "  - {id: tone, expected_outcome: Is polite}\n", "utf-8")
+    files = ["diff", "r.rubric.yaml", "new.rubric.yaml", "--outputs", write(ROWS)]
+    code, out, err = run("rubric-lint", *files, *OUTPUT, "--format", "json")
+    assert code == 1, err
+    (passed, failed) = json.loads(out)["outputs"]["verdicts"]
+    assert [(each["old"], each["new"], each["outputs"]) for each in (passed, failed)] == [
+        ("fail", "invalid", 1),
+        ("pass", "invalid", 1),
+    ]
