@@ -143,10 +143,16 @@ class RecordResult:
             return {**found, **result.to_json(), **self.rest}
         if self.rubric is not None:
             found["rubric"] = self.rubric
-        if self.error:
-            place = {"line": self.line} if self.file is None else {"file": self.file, "line": self.line}
-            found["error"] = {**(self.error.place or place), "path": self.error.path, "message": self.error.message}
+        if error := self.describe_error():
+            found["error"] = error
         return {**found, **self.rest}
+
+    def describe_error(self) -> dict[str, Any] | None:
+        """Return the error as JSON, with its place; None of a valid entry."""
+        if self.error is None:
+            return None
+        place = {"line": self.line} if self.file is None else {"file": self.file, "line": self.line}
+        return {**(self.error.place or place), "path": self.error.path, "message": self.error.message}
 
     def render(self) -> str:
         """Return the line of results as JSON text."""

@@ -81,7 +81,7 @@ class Observer(Protocol):
         """Add the result of one entry, and what the entry holds."""
 
 
-Write = Callable[[list[str]], object]
+Write = Callable[[list[RecordResult]], object]
 
 _MOST_PENDING = 1_000
 """The number of results from which they are written."""
@@ -158,7 +158,7 @@ class Scoring:
         self._wanted = Wanted() if merges else Wanted(judgements=judgements, is_shared=is_shared)
         self._file: str | None = None
         self._entries = 0
-        self._lines: list[str] = []
+        self._results: list[RecordResult] = []
         self._counts: dict[int, list[Any]] = {}  # each result, and how often it occurred: few are different objects
         self._ids = Ids()
         self._files: list[str] = []
@@ -187,7 +187,7 @@ class Scoring:
                     self._take(self._scorer.score(content, line, self._file), content)
                     if interruption.asked:
                         raise KeyboardInterrupt
-                    if len(self._lines) >= _MOST_PENDING:
+                    if len(self._results) >= _MOST_PENDING:
                         self._flush()
             finally:
                 self._flush()
@@ -210,7 +210,7 @@ class Scoring:
         record, rubric, scored = result.record, result.rubric, result.scored
         if rubric is not None and "id" in record:
             self._ids.add(make_key(rubric, record["id"]), len(self._files) - 1, result.line)
-        self._lines.append(result.render())
+        self._results.append(result)
         if scored is None:
             self._take_invalid(result)
         else:
@@ -235,11 +235,11 @@ class Scoring:
         self._scorer.forget()
         if len(self._counts) > MOST_KNOWN:
             self._count()
-        lines, self._lines = self._lines, []
-        self._progress.done += len(lines)
-        self._entries += len(lines)
-        if lines:
-            self._write(lines)
+        results, self._results = self._results, []
+        self._progress.done += len(results)
+        self._entries += len(results)
+        if results:
+            self._write(results)
 
     def _count(self) -> None:
         """Add what was counted since the last call to the totals."""

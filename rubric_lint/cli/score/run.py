@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rubric_lint.agree.runs import OtherRun
     from rubric_lint.report.assessment import Assessed
     from rubric_lint.report.html import Extras, HtmlReport
+    from rubric_lint.scoring.output import RecordResult
 
 
 _HALF = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files that cannot be read"}
@@ -76,7 +77,7 @@ def score_files(
             progress.clear()
         write_all(text)
 
-    writer = results or (Lines(write, rubrics=rubrics) if given.compact else FORMS[form](write, make_style()))
+    writer = results or (Lines(write, compact=True) if given.compact else FORMS[form](write, make_style()))
     page, other = (extras.page, extras.other) if extras else (None, None)
     scoring = Scoring(
         rubrics,
@@ -232,8 +233,8 @@ class ResultOutput:
         with naming(self._file.name):
             self._writer = open_results(name, self._file.stream, rubrics, compact=compact)
 
-    def add(self, results: list[str]) -> None:
-        """Write some results, each a line of JSON."""
+    def add(self, results: "list[RecordResult]") -> None:
+        """Write some results."""
         with naming(self._file.name):
             self._writer.add(results)
 
