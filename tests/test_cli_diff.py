@@ -65,7 +65,7 @@ def test_outputs_that_are_invalid_by_both_versions_are_named_with_the_reasons(ru
     invalid = ['{"id": "y1", "output": "none"}', '{"id": "y2", "output": "nothing"}', '{"output": {"score": 7}}']
     (tmp_path / "outputs.jsonl").write_text("\n".join(invalid), "utf-8")
     _, text, _ = run("old.yaml", "new.yaml", "--format", form, "--outputs", "outputs.jsonl")
-    said(json.loads(text)["outputs"]["invalid"] if form == "json" else text)
+    said(json.loads(text)["outputs"]["left_out"] if form == "json" else text)
 
 
 def test_a_rubric_that_did_not_change_changes_no_verdict(run, said):

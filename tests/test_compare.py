@@ -197,4 +197,4 @@ def test_the_only_rubric_of_a_file_keeps_its_name_for_outputs():
     new = {"final": prepare(load_text(BANDS, "r.rubric.yaml"), "final")}
     entry = b'{"rubric": "draft", "output": {"checks": [{"id": "a", "score": 9}]}}'
     (effect,) = score_both([(1, entry)], pair_rubrics(old, new))
-    assert effect.verdicts == ("pass", "pass")
+    assert [each.scored.verdict for each in effect] == ["pass", "pass"]

@@ -91,8 +91,8 @@ def test_an_entry_that_msgspec_reads_gets_what_the_strict_reader_gives_it(case, 
             assert fast.score(entry.encode()).render() == expected.render()
         if found := match_record(fast, entry):
             assert found.record == {"id": "a"}
-            assert found.known.answers == tuple(each.grade.answer for each in expected.result.criteria)
-            assert json.loads(f"{{{found.known.text}}}") == expected.result.to_json()
+            assert found.scored.answers == tuple(each.grade.answer for each in expected.result.criteria)
+            assert json.loads(f"{{{found.scored.text}}}") == expected.result.to_json()
 
 
 def match_record(scorer, line):
@@ -112,7 +112,7 @@ def test_lines_of_the_very_form_are_read_at_once(lines):
     rubrics = {"r": load([{"score_range": [0, 10], "expected_outcome": "Shows the result"}])}
     for line in lines:
         found = match_record(Scorer(rubrics), line)
-        assert (found.id, found.known.answers) == (json.loads(line)["id"], (7,))
+        assert (found.id, found.scored.answers) == (json.loads(line)["id"], (7,))
 
 
 def tell_strictly(scorer, entry):

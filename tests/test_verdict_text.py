@@ -198,7 +198,7 @@ def test_what_one_way_to_find_the_verdict_accepts_the_next_one_reads_as_well():
         found[0] = (match_form := reader.match_output(text)) and list(match_form.answers)
         for place, extract in enumerate(Extract, 1):
             with suppress(OutputError):
-                found[place] = list(reader.read_object(find(text, extract=extract)).known.answers)
+                found[place] = list(reader.read_object(find(text, extract=extract)).scored.answers)
         read = [answers for answers in found if answers]
         assert found == [None] * (len(found) - len(read)) + read[:1] * len(read), text
         counts[len(read)] += 1

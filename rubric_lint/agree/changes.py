@@ -1,15 +1,14 @@
 """Define the differences in meaning between two versions of a rubric."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from fractions import Fraction
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
+from rubric_lint.agree.runs import Comparison
 from rubric_lint.format.criterion import SCORES, Criterion, Scale, Shape
 from rubric_lint.format.rubric import fold_id
-from rubric_lint.messages import Causes
 from rubric_lint.outputs.entries import Entry
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import Loaded
@@ -368,12 +367,6 @@ class Effect(NamedTuple):
     new: RecordResult
 
     @property
-    def verdicts(self) -> tuple[str, str]:
-        """The old and the new verdict."""
-        old, new = (str(each.known.verdict) if each.known else INVALID for each in self)
-        return old, new
-
-    @property
     def name(self) -> str:
         """The id of the output, or its line."""
         return f"line {self.new.line}" if self.new.id is None else str(self.new.id)
@@ -381,7 +374,7 @@ class Effect(NamedTuple):
     @property
     def is_changed(self) -> bool:
         """True if the verdict or the score differs."""
-        was, now = (each.known and (each.known.verdict, Fraction(each.known.points, each.known.full)) for each in self)
+        was, now = (each.scored and (each.scored.verdict, each.scored.score) for each in self)
         return was != now
 
     def to_json(self) -> dict[str, Any]:
@@ -394,34 +387,28 @@ class Effect(NamedTuple):
         }
 
 
-class Effects:
-    """The effects on a stream of judge outputs; unchanged ones are only counted.
-
-    `invalid` names those that are invalid by both versions, `causes` says why by the new one.
-    """
+class Effects(Comparison):
+    """The effects on a file of judge outputs, each of which both versions score; unchanged ones are only counted."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.outputs = 0
-        self.verdicts: Counter[tuple[str, str]] = Counter()
         self.changed: list[Effect] = []
-        self.causes = Causes()
-        self.invalid: list[str] = []
 
     def add(self, effect: Effect) -> None:
         """Count one output."""
         self.outputs += 1
-        self.verdicts[effect.verdicts] += 1
-        if effect.old.error and effect.new.error:
-            self.causes.add(effect.new.error.message)
-            self.invalid.append(effect.name)
+        name = effect.new.id
+        if lost := self.join(name, self.read_side(effect.old), self.read_side(effect.new)):
+            self.leave_out(*lost, name, f"line {effect.new.line:,}")
         if effect.is_changed:
             self.changed.append(effect)
 
     def to_json(self) -> dict[str, Any]:
         """Return the effects as in the JSON report."""
-        verdicts = [{"old": old, "new": new, "outputs": count} for (old, new), count in sorted(self.verdicts.items())]
-        invalid = self.causes.to_json()
-        return {"outputs": self.outputs, "verdicts": verdicts, "changed": self.changed, "invalid": invalid}
+        counts = sorted(((old or INVALID, new or INVALID), count) for (old, new), count in self.verdicts.items())
+        verdicts = [{"old": old, "new": new, "outputs": count} for (old, new), count in counts]
+        return {"outputs": self.outputs, **self.count_to_json(), "verdicts": verdicts, "changed": self.changed}
 
 
 def score_both(entries: Iterable[Entry], pairs: list[RubricPair]) -> Iterator[Effect]:
@@ -438,7 +425,7 @@ def score_both(entries: Iterable[Entry], pairs: list[RubricPair]) -> Iterator[Ef
 
 
 def _as_record(found: RecordResult) -> dict[str, Any]:
-    if found.known:
-        return {"verdict": str(found.known.verdict), "score": found.known.score}
+    if found.scored:
+        return {"verdict": str(found.scored.verdict), "score": float(found.scored.score)}
     fault = found.error
     return {"verdict": INVALID, "score": None, "error": fault and {"path": fault.path, "message": fault.message}}

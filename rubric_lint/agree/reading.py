@@ -446,31 +446,31 @@ class Reader:
 
     def _take(self, result: RecordResult, *, labels: bool) -> None:
         """Keep a valid judge output, or a label in that form."""
-        record, known, file, line = result.record, result.known, result.file or "", result.line
-        if known is None:
+        record, scored, file, line = result.record, result.scored, result.file or "", result.line
+        if scored is None:
             return
         for notes in result.notes:
             self.passed_over.note(notes)
         if record.get("id") in _NO_ID:
             if labels:
-                self._refuse(known.rubric, NO_ID, f"{file}:{line}")
+                self._refuse(scored.rubric, NO_ID, f"{file}:{line}")
             else:
                 self._leave_out(NO_ID, f"{file}:{line}")
             return
-        if result.median:
-            judgement = _judge_samples(result.median)
+        if scored.samples:
+            judgement = _judge_samples(scored)
         else:
             reasons = result.output.reasons
-            judgement = Judgement((known.answers, known.verdict), reasons if any(reasons) else None)
+            judgement = Judgement((scored.answers, scored.verdict), reasons if any(reasons) else None)
         judgement = judgement._replace(**_describe_text(record))
         source, key = find_source(record, file), make_id_key(record["id"])
-        self._describe(record, known.rubric, key)
+        self._describe(record, scored.rubric, key)
         if labels and self._label_scales:
-            answers = self._rescale(judgement.given[0], known.rubric, source, file)
+            answers = self._rescale(judgement.given[0], scored.rubric, source, file)
             output = JudgeOutput(tuple(each for each in answers if each is not None), (None,) * len(answers))
-            judgement = Judgement((answers, known.rubric.grade(output).verdict), judgement.reasons)
+            judgement = Judgement((answers, scored.rubric.grade(output).verdict), judgement.reasons)
         version = read_judged_by(record)
-        found = _Found(source, known.rubric, key, file, line, judgement, version=version).with_texts(record)
+        found = _Found(source, scored.rubric, key, file, line, judgement, version=version).with_texts(record)
         if labels:
             self._take_person(found, record.get("chosen"), is_of_other=result.has_other_meaning)
         elif result.has_other_meaning and not self._any_version:
@@ -822,7 +822,7 @@ def bare_text(text: object) -> str | None:
 
 def _split(found: _Found, result: RecordResult) -> list[_Found]:
     """Return the judgements of each model of a panel, and that of the panel; empty if one rater judged."""
-    median = result.median
+    median = result.scored
     if median is None or not median.models or read_rater(result.record) is not None:
         return []
     given: dict[str, list[Scored]] = {}

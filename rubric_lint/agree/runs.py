@@ -1,36 +1,38 @@
-"""Compare a run with another one, answer by answer: another judge, model or version of the rubric."""
+"""Compare two runs, answer by answer: another judge, model or version of the rubric."""
 
 import heapq
 from array import array
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.intervals import Sides
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import NO_ID, LeftOut
 from rubric_lint.agree.scales import VERDICTS
-from rubric_lint.outputs.decoding import Content, OutputError
+from rubric_lint.messages import Causes
+from rubric_lint.outputs.decoding import Content
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.scoring.output import Known, RecordResult
-from rubric_lint.scoring.results import OtherCriterion, OtherGrade, OtherKind, OtherRubrics, is_result, read_result
+from rubric_lint.scoring.output import RecordResult
+from rubric_lint.scoring.results import is_result, read_result
 from rubric_lint.scoring.scorer import Scorer
 
-_INVALID = -1
-"""Takes the place of the number of a result: the output is invalid."""
+NOW, BEFORE, BOTH = "now", "before", "both"
+"""The runs in JSON reports."""
 
-_NOW, _BEFORE = "now", "before"
-"""The two runs in the JSON report."""
-
-NAMES_OF_RUNS = {_NOW: "this run", _BEFORE: "the other run"}
+NAMES_OF_RUNS = {NOW: "this run", BEFORE: "the other run", BOTH: "both runs"}
 
 REPEATED = "the id of an earlier record, which is compared"
+ONLY = "only one run has the id"
+OTHER_TYPE = 'the runs have the id in two types, as 1 is not "1"; write both alike'
+OTHER_RUBRIC = "the runs have the id for different rubrics"
 
 _INVALID_SIDES = {"invalid_now": (False, True), "invalid_before": (True, False), "invalid_both": (True, True)}
 """Says in which runs an answer is invalid, before and now."""
@@ -39,13 +41,15 @@ MOST_FLIPS = 1000
 """The most answers to keep in each direction."""
 
 _MOST_PAIRS = 20_000
-_MOST_FAULTS = 20
+
+Side = Scored | str
+"""What one run has of an answer: its result, or why it has none."""
 
 
 class Before(NamedTuple):
     """What the other run has of an answer: its result, None if it is invalid, and the number of its record."""
 
-    result: OtherKind | None
+    result: Scored | None
     record: int
 
 
@@ -53,10 +57,16 @@ class Flip(NamedTuple):
     """An answer whose result differs: its id, and both results."""
 
     id: Any
-    was: OtherKind
-    now: Known | Scored
-    graded: Sequence[tuple[ScoringCriterion, OtherGrade, Grade]]
-    """The criteria of both runs, with both grades."""
+    was: Scored
+    now: Scored
+
+    @property
+    def graded(self) -> Iterator[tuple[ScoringCriterion, Grade, Grade]]:
+        """The criteria of both runs, with both grades."""
+        theirs = {each.criterion.id: each.grade for each in self.was.criteria}
+        for each in self.now.criteria:
+            if each.criterion.id in theirs:
+                yield each.criterion, theirs[each.criterion.id], each.grade
 
     @property
     def changed(self) -> list[tuple[ScoringCriterion, AnswerValue, AnswerValue]]:
@@ -69,7 +79,7 @@ class Flip(NamedTuple):
             "id": self.id,
             "rubric": self.now.rubric.name,
             "old": {"verdict": self.was.verdict, "score": float(self.was.score)},
-            "new": {"verdict": self.now.verdict, "score": read_float(self.now)},
+            "new": {"verdict": self.now.verdict, "score": float(self.now.score)},
             "criteria": [
                 {"id": each.id, "old": was.answer, "new": now.answer, "gate_missed": not now.gate_met}
                 for each, was, now in self.graded
@@ -83,19 +93,23 @@ class Flips:
 
     def __init__(self) -> None:
         self.count = 0
-        self.heap: list[tuple[int, float, int, Any, OtherKind, Known | Scored]] = []
+        self._heap: list[tuple[int, float, int, Flip]] = []
 
-    def add(self, steps: int, change: float, name: Any, was: OtherKind, now: Known | Scored) -> None:
+    def add(self, steps: int, change: float, flip: Flip) -> None:
         """Add an answer whose verdict changed by so many steps, and its score by so much."""
         self.count += 1
-        entry = steps, change, -self.count, name, was, now
-        if len(self.heap) < MOST_FLIPS:
-            heapq.heappush(self.heap, entry)
-        elif entry > self.heap[0]:  # the count differs, so nothing behind it is compared
-            heapq.heapreplace(self.heap, entry)
+        entry = steps, change, -self.count, flip
+        if len(self._heap) < MOST_FLIPS:
+            heapq.heappush(self._heap, entry)
+        elif entry > self._heap[0]:  # the count differs, so nothing behind it is compared
+            heapq.heapreplace(self._heap, entry)
+
+    def __iter__(self) -> Iterator[Flip]:
+        """Yield the answers that are kept, those that changed most first."""
+        return iter([flip for *_, flip in sorted(self._heap, key=lambda entry: entry[:3], reverse=True)])
 
 
-def find_direction(criterion: ScoringCriterion, was: OtherGrade | Grade, now: Grade) -> int:
+def find_direction(criterion: ScoringCriterion, was: Grade, now: Grade) -> int:
     """Return -1 if a criterion got worse, 1 if it got better; the score of one that costs points gets worse upward."""
     # Another run has its scores as they are printed, rounded to a float.
     before, after = (
@@ -110,9 +124,10 @@ class CriterionPair:
     """One criterion in both runs, over the answers that both have.
 
     `higher` and `lower` count the answers whose value rose or fell from the other run to this one, `better` and `worse`
-    those for which that is good or bad. Sums are of normalized scores.
+    those for which that is good or bad. Sums are of normalized scores. `pending` counts grades that are not added yet.
     """
 
+    criterion: ScoringCriterion
     answers: int = 0
     higher: int = 0
     lower: int = 0
@@ -122,191 +137,116 @@ class CriterionPair:
     sum_now: Fraction = Fraction(0)
     missed_was: int = 0
     missed_now: int = 0
+    pending: Counter[tuple[Grade, Grade]] = field(default_factory=Counter)
 
-    def add(self, criterion: ScoringCriterion, was: OtherGrade, now: Grade, times: int) -> None:
-        """Count answers with these values."""
-        direction = find_direction(criterion, was, now)
-        self.better += times * (direction > 0)
-        self.worse += times * (direction < 0)
-        self.answers += times
-        self.higher += times * (now.answer > was.answer)
-        self.lower += times * (now.answer < was.answer)
-        self.sum_was += was.score * times
-        self.sum_now += now.score * times
-        self.missed_was += times * (not was.gate_met)
-        self.missed_now += times * (not now.gate_met)
-
-
-class _OtherScorer(Scorer):
-    """Scores outputs of another run; its results are compared as they were written, by whichever rubric."""
-
-    def _score_again(self, value: dict[str, Any]) -> RecordResult:
-        raise OutputError("a result", record=value)
+    def settle(self) -> None:
+        """Add what is pending."""
+        for (was, now), times in self.pending.items():
+            direction = find_direction(self.criterion, was, now)
+            self.better += times * (direction > 0)
+            self.worse += times * (direction < 0)
+            self.answers += times
+            self.higher += times * (now.answer > was.answer)
+            self.lower += times * (now.answer < was.answer)
+            self.sum_was += was.score * times
+            self.sum_now += now.score * times
+            self.missed_was += times * (not was.gate_met)
+            self.missed_now += times * (not now.gate_met)
+        self.pending.clear()
 
 
-class OtherRun:
-    """The answers of another run: its outputs, scored by our rubrics, or results of `rubric-score` as they are.
+@dataclass(slots=True)
+class _ResultPair:
+    """Both results of some answers, how many there are, and the change of the verdict, in steps, and of the score."""
 
-    Of records with one id the first counts. `keep_text` gets what each entry holds, in order. `verdicts` counts
-    (other verdict or None, this verdict or None) of the answers of both runs. `left_out` has the records that cannot be
-    joined, by run and reason.
+    was: Scored
+    now: Scored
+    times: int = 0
+    change: tuple[int, float] = (0, 0)
+
+    def __post_init__(self) -> None:
+        # Scores are equal as they are printed: another run has them as floats.
+        steps = VERDICTS.index(self.now.verdict) - VERDICTS.index(self.was.verdict)
+        self.change = steps, float(self.now.score) - float(self.was.score)
+
+
+class Comparison:
+    """Two runs, joined answer by answer.
+
+    `verdicts` counts (verdict before or None, verdict now or None) of the answers of both runs. `left_out` has the
+    records that are not compared, by run and reason.
     """
 
-    def __init__(
-        self,
-        rubrics: Mapping[str, ScoringRubric],
-        reading: Reading = DEFAULT_READING,
-        keep_text: Callable[[Content], object] = lambda _: None,
-    ) -> None:
-        self.known = OtherRubrics()
-        self.records = self.invalid = self.only_here = 0
+    def __init__(self) -> None:
         self.left_out: dict[tuple[str, str], LeftOut] = {}
-        self.faults: list[tuple[int, str]] = []
         self.verdicts: Counter[tuple[Verdict | None, Verdict | None]] = Counter()
         self.sum_was = self.sum_now = Fraction(0)
+        self.other_version = 0
         self.criteria: dict[tuple[str, str], CriterionPair] = {}
         self.worse, self.better = Flips(), Flips()
-        self._ours = rubrics
-        self._keep_text = keep_text
-        self._scorer = _OtherScorer(rubrics, reading)
-        self._found: dict[tuple[str, Key], int] = {}  # the numbers of records
-        self._results = array("q")  # the number of the result of each record, or `_INVALID`
-        self._joined = bytearray()  # 1 for each record that this run has too
-        self._has_other_types = False
-        self._names: dict[str, None] = {}
-        self._values: dict[tuple[str, str], Counter[tuple[OtherGrade, AnswerValue]]] = defaultdict(Counter)
-        self._pairs: Counter[tuple[Known, int]] = Counter()
+        self._causes = Causes()
+        self._pairs: dict[tuple[int, int], _ResultPair] = {}
 
-    def read(self, chunks: Iterable[bytes], asked: Asked = PLAIN) -> int:
-        """Read its file as asked, and return the number of records."""
-        wanted = Wanted(judgements=list_fields(self._ours.values()), is_shared=True)
-        for line, content in read_entries(chunks, asked._replace(wanted=wanted)):
-            self._scorer.forget()
-            self._keep_text(content)
-            found = self._scorer.score(content, line)
-            if found.known:
-                self._keep(found.known.rubric.name, found.id, self.known.number_known(found.known), line)
-            else:
-                self._read_result(found)
-        return self.records
+    def read_side(self, found: RecordResult) -> Side:
+        """Return the result of a record, or why it has none: the first message of that cause."""
+        if found.scored is not None:
+            return found.scored
+        cause, _ = self._causes.add(found.error.message if found.error else "")
+        return f"invalid: {self._causes.firsts[cause]}"
 
-    def _read_result(self, found: RecordResult) -> None:
-        """Read a record that is not a valid output: a result, or an invalid one of either."""
-        record, fault = found.record, found.error
-        named = record.get("rubric")
-        only = next(iter(self._ours)) if len(self._ours) == 1 and record else ""
-        rubric = named if isinstance(named, str) else only
-        number = _INVALID
-        if is_result(record):
-            try:
-                number = self.known.number_result(read_result(record))
-            except OutputError as wrong:
-                fault = wrong
-        if number == _INVALID and fault:
-            self.invalid += 1
-            if len(self.faults) < _MOST_FAULTS:
-                self.faults.append((found.line, fault.message))
-        self._keep(rubric, found.id, number, found.line)
-
-    def _leave_out(self, run: str, reason: str, name: Any, place: str) -> None:
+    def leave_out(self, run: str, reason: str, name: Any, place: str) -> None:
+        """Count a record that is not compared."""
         record = place if name is None else f"{name_key(make_id_key(name))} ({place})"
         self.left_out.setdefault((run, reason), LeftOut(reason)).add(record)
 
-    def _keep(self, rubric: str, name: Any, number: int, line: int) -> None:
-        self.records += 1
-        self._results.append(number)
-        self._joined.append(False)
-        self._names[rubric] = None
-        if name is None:
-            self._leave_out(_BEFORE, NO_ID, name, f"line {line:,}")
-            return
-        key = rubric, make_id_key(name)
-        if key in self._found:
-            self._leave_out(_BEFORE, REPEATED, name, f"line {line:,}")
-        else:
-            self._found[key] = self.records - 1
+    def join(self, name: Any, was: Side, now: Side) -> tuple[str, str] | None:
+        """Compare both results of one answer; if one is invalid, return the run in which it is, and the reason."""
+        before, after = (None if isinstance(side, str) else side.verdict for side in (was, now))
+        self.verdicts[before, after] += 1
+        if isinstance(now, str):
+            return BOTH if isinstance(was, str) else NOW, now
+        if isinstance(was, str):
+            return BEFORE, was
+        # Most answers share a few results, and identities take less time to compare than values.
+        pair = self._pairs.get((id(was), id(now)))
+        if pair is None:
+            if len(self._pairs) >= _MOST_PAIRS:
+                self._settle_pairs()
+            pair = self._pairs[id(was), id(now)] = _ResultPair(was, now)
+        pair.times += 1
+        if pair.change < (0, 0):
+            steps, change = pair.change
+            self.worse.add(-steps, -change, Flip(name, was, now))
+        elif pair.change > (0, 0):
+            self.better.add(*pair.change, Flip(name, was, now))
+        return None
 
-    def match(
-        self, rubric: str | None, name: Any, given: Known | Scored | None, line: int, file: str | None
-    ) -> Before | None:
-        """Join one result of this run, None if it is invalid; return what the other run has of it, if anything."""
-        place = f"line {line:,}" if file is None else f"{file}:{line}"
-        if name is None:
-            self._leave_out(_NOW, NO_ID, name, place)
-            return None
-        key = self._name(rubric or ""), make_id_key(name)
-        record = self._found.get(key)
-        if record is None:
-            self.only_here += 1
-            other_type = (key[1],) if isinstance(key[1], str) else name_key(key[1])
-            self._has_other_types |= (key[0], other_type) in self._found
-            return None
-        if self._joined[record]:
-            self._leave_out(_NOW, REPEATED, name, place)
-            return None
-        self._joined[record] = True
-        before = self._describe(record)
-        was, number = before.result, self._results[record]
-        verdict = given.verdict if given else None
-        self.verdicts[was.verdict if was else None, verdict] += 1
-        if was is None or given is None:
-            return before
-        self._keep_flip(name, was, given)
-        if isinstance(given, Known):
-            self._pairs[given, number] += 1
-            if len(self._pairs) > _MOST_PAIRS:
-                self.settle()
-        else:
-            self._tally(given, was, 1)
-        return before
-
-    def _describe(self, record: int) -> Before:
-        number = self._results[record]
-        return Before(None if number == _INVALID else self.known.kinds[number], record)
-
-    def _name(self, rubric: str) -> str:
-        """Return the other run's name of a rubric; the only one on both sides is the same, whatever it is named."""
-        if rubric not in self._names and len(self._ours) == len(self._names) == 1:
-            return next(iter(self._names))
-        return rubric
+    def _settle_pairs(self) -> None:
+        for pair in self._pairs.values():
+            was, now, times = pair.was, pair.now, pair.times
+            self.sum_was += was.score * times
+            self.sum_now += now.score * times
+            self.other_version += times * (was.rubric.hash not in {"", now.rubric.hash})
+            for criterion, before, after in Flip(None, was, now).graded:
+                both = self.criteria.setdefault((now.rubric.name, criterion.id), CriterionPair(criterion))
+                both.pending[before, after] += times
+        self._pairs.clear()
 
     def settle(self) -> None:
         """Add up what was counted since the last call; `criteria` and the sums are complete then."""
-        for (given, number), times in self._pairs.items():
-            self._tally(given, self.known.kinds[number], times)
-        self._pairs.clear()
-        for (name, named), values in self._values.items():
-            criterion = next(each for each in self._ours[name].criteria if each.id == named)
-            pair = self.criteria.setdefault((name, named), CriterionPair())
-            for (other, answer), times in values.items():
-                grade = criterion.grade(answer)
-                if grade:
-                    pair.add(criterion, other, grade, times)
-        self._values.clear()
-
-    def _tally(self, given: Known | Scored, was: OtherKind, times: int) -> None:
-        """Count a pair of results, and the pairs of values of its criteria."""
-        self.sum_was += was.score * times
-        self.sum_now += read_score(given) * times
-        theirs = self.known.rubrics[was.rubric].places
-        for criterion, answer in zip(given.rubric.criteria, read_answers(given), strict=True):
-            at = theirs.get(criterion.id)
-            if at is not None:
-                self._values[given.rubric.name, criterion.id][was.grades[at], answer] += times
-
-    def _keep_flip(self, name: Any, was: OtherKind, given: Known | Scored) -> None:
-        """Keep an answer if its verdict or, of equal verdicts, its score differs, as printed."""
-        steps = VERDICTS.index(given.verdict) - VERDICTS.index(was.verdict)
-        change = read_float(given) - float(was.score)
-        if (steps, change) < (0, 0):
-            self.worse.add(-steps, -change, name, was, given)
-        elif (steps, change) > (0, 0):
-            self.better.add(steps, change, name, was, given)
+        self._settle_pairs()
+        for pair in self.criteria.values():
+            pair.settle()
 
     @property
     def both(self) -> int:
         """The number of answers that are valid in both runs."""
         return sum(count for pair, count in self.verdicts.items() if None not in pair)
+
+    @property
+    def same(self) -> int:
+        """The number of answers with the same verdict and score in both runs."""
+        return self.both - self.worse.count - self.better.count
 
     def count_flips(self) -> tuple[int, int]:
         """Return how many verdicts got worse and better."""
@@ -325,34 +265,162 @@ class OtherRun:
                 only[now is Verdict.PASS] += count
         return Sides(*only)
 
-    def list_flips(self, flips: Flips) -> Iterator[Flip]:
-        """Yield the answers that are kept, those that changed most first."""
-        for *_, name, was, given in sorted(flips.heap, key=lambda entry: entry[:3], reverse=True):
-            theirs = self.known.rubrics[was.rubric]
-            graded = [
-                (each, was.grades[theirs.places[each.id]], grade)
-                for each, answer in zip(given.rubric.criteria, read_answers(given), strict=True)
-                if each.id in theirs.places and (grade := each.grade(answer))
-            ]
-            yield Flip(name, was, given, graded)
+    def list_left_out(self) -> Iterator[tuple[str, LeftOut]]:
+        """Yield the records that are not compared, with their run."""
+        for (run, _), left_out in self.left_out.items():
+            yield run, left_out
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the comparison as in the JSON report, after all answers of this run were matched."""
-        self.settle()
-        both = self.both
-        worse = list(self.list_flips(self.worse))
+    def count_to_json(self) -> dict[str, Any]:
+        """Return the counts as in JSON reports."""
         return {
-            "answers": both,
+            "answers": self.both,
             "worse": self.worse.count,
             "better": self.better.count,
-            "same": both - self.worse.count - self.better.count,
+            "same": self.same,
             **{
                 name: sum(times for (was, now), times in self.verdicts.items() if (was is None, now is None) == sides)
                 for name, sides in _INVALID_SIDES.items()
             },
+            "left_out": [{"run": run, **left_out.to_json()} for run, left_out in self.list_left_out()],
+        }
+
+
+def _name_place(result: RecordResult) -> str:
+    return f"line {result.line:,}" if result.file is None else f"{result.file}:{result.line}"
+
+
+class _OtherScorer(Scorer):
+    """A scorer of another run; results are read as they were written, by whichever rubric."""
+
+    def _score(self, value: dict[str, Any]) -> RecordResult:
+        if not is_result(value):
+            return super()._score(value)
+        scored = read_result(value)
+        return RecordResult(scored, record=value, rubric=scored.rubric.name)
+
+
+class OtherRun(Comparison):
+    """The answers of another run, to join with those of this one: its outputs, scored by our rubrics, or results.
+
+    Of records with one id the first counts. `keep_text` gets what each entry holds, in order.
+    """
+
+    def __init__(
+        self,
+        rubrics: Mapping[str, ScoringRubric],
+        reading: Reading = DEFAULT_READING,
+        keep_text: Callable[[Content], object] = lambda _: None,
+    ) -> None:
+        super().__init__()
+        self.only_here = 0
+        self._ours = rubrics
+        self._keep_text = keep_text
+        self._scorer = _OtherScorer(rubrics, reading)
+        self._sides: list[Side] = []  # of each record, as the next two
+        self._lines = array("q")
+        self._joined = bytearray()  # 1 for each record that this run has too
+        self._found: dict[tuple[str, Key], int] = {}  # the numbers of records
+        self._near: dict[int, str] = {}  # why records are not joined that nearly are
+        self._names: dict[str, None] = {}
+
+    def read(self, chunks: Iterable[bytes], asked: Asked = PLAIN) -> int:
+        """Read its file as asked, and return the number of records."""
+        wanted = Wanted(judgements=list_fields(self._ours.values()), is_shared=True)
+        for line, content in read_entries(chunks, asked._replace(wanted=wanted)):
+            self._scorer.forget()
+            self._keep_text(content)
+            self._keep(self._scorer.score(content, line))
+        return len(self._sides)
+
+    def _keep(self, found: RecordResult) -> None:
+        side, name = self.read_side(found), found.id
+        number = len(self._sides)
+        self._sides.append(side)
+        self._lines.append(found.line)
+        self._joined.append(False)
+        rubric = found.rubric
+        if rubric is None:
+            named = found.record.get("rubric")
+            only = next(iter(self._ours)) if len(self._ours) == 1 and found.record else ""
+            rubric = named if isinstance(named, str) else only
+        self._names[rubric] = None
+        if name is None:
+            self.leave_out(BEFORE, side if isinstance(side, str) else NO_ID, name, _name_place(found))
+        elif self._found.setdefault((rubric, make_id_key(name)), number) != number:
+            self.leave_out(BEFORE, REPEATED, name, _name_place(found))
+
+    def add(self, result: RecordResult, _content: Content = b"") -> Before | None:
+        """Join a result of this run; return what the other run has of the answer, if anything."""
+        name, now = result.id, self.read_side(result)
+        if name is None:
+            self.leave_out(NOW, now if isinstance(now, str) else NO_ID, name, _name_place(result))
+            return None
+        key = self._name(result.rubric or ""), make_id_key(name)
+        record = self._found.get(key)
+        if record is None:
+            self.only_here += 1
+            reason = self._explain_absence(*key)
+            self.leave_out(NOW, now if isinstance(now, str) else reason, name, _name_place(result))
+            return None
+        if self._joined[record]:
+            self.leave_out(NOW, REPEATED, name, _name_place(result))
+            return None
+        self._joined[record] = True
+        if lost := self.join(name, self._sides[record], now):
+            place = f"line {self._lines[record]:,}" if lost[0] == BEFORE else _name_place(result)
+            self.leave_out(*lost, name, place)
+        return self._describe(record)
+
+    def _explain_absence(self, rubric: str, key: Key) -> str:
+        """Return why the other run lacks an answer; the record that nearly is one gets the same reason."""
+        other_type = (key,) if isinstance(key, str) else name_key(key)
+        for near, reason in (((rubric, other_type), OTHER_TYPE), (self._rubric_of.get(key), OTHER_RUBRIC)):
+            record = self._found.get(near) if near else None
+            if record is not None:
+                self._near[record] = reason
+                return reason
+        return ONLY
+
+    @cached_property
+    def _rubric_of(self) -> dict[Key, tuple[str, Key]]:
+        return {key: (rubric, key) for rubric, key in self._found}
+
+    def _describe(self, record: int) -> Before:
+        side = self._sides[record]
+        return Before(None if isinstance(side, str) else side, record)
+
+    def _name(self, rubric: str) -> str:
+        """Return the other run's name of a rubric; the only one on both sides is the same, whatever it is named."""
+        if rubric not in self._names and len(self._ours) == len(self._names) == 1:
+            return next(iter(self._names))
+        return rubric
+
+    def list_left_out(self) -> Iterator[tuple[str, LeftOut]]:
+        """Yield the records that are not compared, with their run, after all answers of this run were joined."""
+        yield from super().list_left_out()
+        left: dict[str, LeftOut] = {}
+        for name, before in self.unmatched():
+            side = self._sides[before.record]
+            reason = side if isinstance(side, str) else self._near.get(before.record, ONLY)
+            left.setdefault(reason, LeftOut(reason)).add(f"{name} (line {self._lines[before.record]:,})")
+        yield from ((BEFORE, each) for each in left.values())
+
+    def word_left_out(self, most: int) -> Iterator[str]:
+        """Yield the first reasons why records are not compared, but not of those that only one run has."""
+        listed = [f"{NAMES_OF_RUNS[run]}: {each}" for run, each in self.list_left_out() if each.reason != ONLY]
+        yield from listed[:most]
+        if len(listed) > most:
+            yield f"{len(listed) - most:,} more reasons; --format json lists them"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as in the JSON report, after all answers of this run were joined."""
+        self.settle()
+        both, worse = self.both, list(self.worse)
+        return {
+            **self.count_to_json(),
             "only_now": self.only_here,
             "only_before": self.only_there,
-            "left_out": [{"run": run, **left_out.to_json()} for (run, _), left_out in self.left_out.items()],
+            "other_version": self.other_version,
             "old_mean": float(self.sum_was / both) if both else None,
             "new_mean": float(self.sum_now / both) if both else None,
             "worse_answers": worse,
@@ -370,71 +438,44 @@ class OtherRun:
                     "new_gates_missed": pair.missed_now,
                 }
                 for (rubric, name), pair in self.criteria.items()
-                if pair.answers
             ],
         }
 
     def warnings(self) -> Iterator[str]:
-        """Yield warnings about its records, after all answers of this run were matched."""
-        if self.invalid:
-            line, message = self.faults[0]
-            count = f"{self.invalid:,} of {self.records:,} records without a score"
-            yield f"{count}; line {line:,}: {message}"
-        if self._has_other_types:
-            yield 'some ids differ between the runs in their type alone: 1 is not "1", and CSV and Parquet have texts'
+        """Yield warnings about its records, after all answers of this run were joined."""
         if not self.verdicts:
             yield "no answer of this run has the rubric and id of one of its records, so nothing is compared"
         ours = {each.hash for each in self._ours.values()}
-        if strange := {each.hash for each in self.known.rubrics if each.hash} - ours:
+        if strange := {each.hash for each in self.rubrics if each.hash} - ours:
             yield f"scored by another version of the rubric (`rubric_hash` {min(strange)}), which changes scores too"
 
     @property
     def only_there(self) -> int:
         """The number of ids that only the other run has."""
-        return sum(not self._joined[record] for record in self._found.values())
+        return len(self._found) - self._joined.count(1)
 
-    def unmatched(self) -> Iterable[tuple[str, Before]]:
+    def unmatched(self) -> Iterator[tuple[str, Before]]:
         """Yield the ids that only the other run has, each with what it has of the answer."""
         for (_, key), record in self._found.items():
             if not self._joined[record]:
                 yield name_key(key), self._describe(record)
 
-    def find_criteria(self, rubric: str, criterion: str) -> Iterator[OtherCriterion]:
+    @cached_property
+    def rubrics(self) -> list[ScoringRubric]:
+        """The rubrics of its results, with each version of them."""
+        by_identity = {id(side.rubric): side.rubric for side in self._sides if isinstance(side, Scored)}
+        return [*by_identity.values()]
+
+    def find_criteria(self, rubric: str, criterion: str) -> Iterator[ScoringCriterion]:
         """Yield a criterion in each version of one of our rubrics that the other run used."""
         name = self._name(rubric)
-        for each in self.known.rubrics:
+        for each in self.rubrics:
             if each.name == name:
                 yield from (found for found in each.criteria if found.id == criterion)
 
     @property
     def is_by_our_rubrics(self) -> bool:
         """Whether all its results are by the versions of the rubrics that this run uses."""
-        return {(each.name, each.hash) for each in self.known.rubrics} <= {
+        return {(each.name, each.hash) for each in self.rubrics} <= {
             (each.name, each.hash) for each in self._ours.values()
         }
-
-
-class Matcher:
-    """An observer that joins each result with that of the other run; a page does that itself."""
-
-    def __init__(self, other: OtherRun) -> None:
-        self._other = other
-
-    def add(self, result: RecordResult, _content: Content) -> None:
-        """Join a result."""
-        self._other.match(result.rubric, result.id, result.median or result.known, result.line, result.file)
-
-
-def read_float(given: Known | Scored) -> float:
-    """Return the score as it is printed; correctly rounded, as of the exact one."""
-    return float(given.score) if isinstance(given, Scored) else given.points / given.rubric.full
-
-
-def read_score(given: Known | Scored) -> Fraction:
-    """Return the exact score of a result."""
-    return given.score if isinstance(given, Scored) else Fraction(given.points, given.rubric.full)
-
-
-def read_answers(given: Known | Scored) -> Sequence[AnswerValue]:
-    """Return the answers of a result, in the order of the criteria."""
-    return [each.grade.answer for each in given.criteria] if isinstance(given, Scored) else given.answers

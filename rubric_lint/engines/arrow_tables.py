@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from rubric_lint.engines.rows import READ, Items, Rows, gather, is_null, read_column, refuse_repeated
 from rubric_lint.outputs.decoding import list_values
 from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.suggest import word_need
 
@@ -31,14 +30,14 @@ class Columns(NamedTuple):
     outputs: pa.ChunkedArray
     id_type: Any
 
-    def match_form(self, scorer: Scorer) -> list[Known | None]:
+    def match_form(self, scorer: Scorer) -> list[Scored | None]:
         """Return the result of each row that has just the fields of the expected form, else None."""
         if self.outputs.type in _TEXTS:
             return [*map(scorer.match_form, list_values(self.outputs))]
         reader = scorer.only
         if reader is None or not _is_plain(self.outputs.type, reader.rubric):
             return [None] * len(self.ids)
-        found: list[Known | None] = []
+        found: list[Scored | None] = []
         for chunk in self.outputs.chunks:
             found += map(reader.look_up, _read_answers(chunk, reader.rubric))
         return found
@@ -159,18 +158,19 @@ def schema(id_type: Any = None) -> pa.Schema:
 
 def write_arrow(rows: Rows) -> pa.Table:
     """Return a table of results: what each kind has is written once, and taken for each row."""
-    unique = [*dict.fromkeys(rows.kinds)]
-    numbers = {kind: number for number, kind in enumerate(unique)}
-    places = pa.array([*map(numbers.__getitem__, rows.kinds)], pa.int32())
+    different = rows.find_different()
+    unique = [*different.values()]
+    numbers = {name: number for number, name in enumerate(different)}
+    places = pa.array([*map(numbers.__getitem__, map(id, rows.kinds))], pa.int32())
     of_row = {row: number for number, row in enumerate(rows.errors)}
     errors = pa.array([error._asdict() for error in rows.errors.values()], _ERROR)
     errors = errors.take(pa.array([*map(of_row.get, range(len(rows.kinds)))], pa.int32()))
     # Each answer to each criterion is written once.
-    graded = {id(each): each for kind in unique if isinstance(kind, Known) for each in kind.criteria}
+    graded = {id(each): each for kind in unique if isinstance(kind, Scored) for each in kind.criteria}
     place_of = {name: place for place, name in enumerate(graded)}
     results = [each.to_json() for each in graded.values()]
     values = pa.array([{**each, "raw": int(each["raw"])} for each in results], _CRITERION)
-    listed = [[place_of[id(each)] for each in kind.criteria] if isinstance(kind, Known) else None for kind in unique]
+    listed = [[place_of[id(each)] for each in kind.criteria] if isinstance(kind, Scored) else None for kind in unique]
     taken = pa.array(listed, pa.list_(pa.int32())).take(places)
     form = schema(rows.id_type)
     columns = [

@@ -13,9 +13,9 @@ from rubric_lint.outputs.decoding import OutputError, read_struct
 from rubric_lint.outputs.entries import CHUNK, Entry
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.outputs.verdict import Reading
-from rubric_lint.scoring.grading import CriterionResult, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric, Verdict
 from rubric_lint.scoring.loading import RubricError
-from rubric_lint.scoring.output import Known, RecordResult
+from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
@@ -195,12 +195,10 @@ class ScoredBatch:
         """The totals of all rows; those of several batches add up."""
         totals = Totals(self._rubrics.values())
         totals.invalid = len(self._rows.errors)
-        medians = {id(self._rows.kinds[row]) for row in self._rows.medians}
-        for kind, times in Counter(self._rows.kinds).items():
-            if isinstance(kind, Known) and id(kind) not in medians:
-                totals.count(kind, times)
-        for median in self._rows.medians.values():
-            totals.take(median)
+        times = Counter(map(id, self._rows.kinds))
+        for number, kind in self._rows.find_different().items():
+            if isinstance(kind, Scored):
+                totals.take(kind, times[number])
         for notes in chain.from_iterable(self._rows.notes.values()):
             totals.reading.note(notes)
         return totals
@@ -236,8 +234,8 @@ class ScoredBatch:
 
     def _gather(self, name: str) -> list[Any]:
         """Return a column: read each kind once, and look it up for each row."""
-        values = {kind: read_column(kind, name) for kind in dict.fromkeys(self._rows.kinds)}
-        return [*map(values.__getitem__, self._rows.kinds)]
+        values = {number: read_column(kind, name) for number, kind in self._rows.find_different().items()}
+        return [*map(values.__getitem__, map(id, self._rows.kinds))]
 
 
 class Collector:
@@ -320,11 +318,9 @@ class Collector:
             self._rows.notes[row] = result.notes
         if result.has_other_meaning:
             self._rows.judged_otherwise.append(row)
-        if result.median:
-            self._rows.medians[row] = result.median
         if result.error:
             self._rows.errors[row] = RowError(result.error.message, result.error.path, line)
-        self._add(result.id, result.rubric if result.error else result.known)
+        self._add(result.id, result.rubric if result.error else result.scored)
 
 
 def _simplify(item: Any) -> Any:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 from rubric_lint.messages import list_names
 from rubric_lint.outputs.mapping import HELD, SHOWN
 from rubric_lint.scoring.grading import ReadingNotes, Scored
-from rubric_lint.scoring.output import Known
 
 
 class RowError(NamedTuple):
@@ -22,7 +21,7 @@ class RowError(NamedTuple):
     line: int | None = None
 
 
-Kind = Known | str | None
+Kind = Scored | str | None
 """What a row has: one of a few results, which many rows share, or if it is invalid, the name of its rubric if known."""
 
 Item = TypeVar("Item")
@@ -30,19 +29,19 @@ Item = TypeVar("Item")
 
 def read_column(kind: Kind, name: str) -> Any:
     """Return what a column of results, except that of errors, has for a kind; None if an invalid output has none."""
-    if not isinstance(kind, Known):
+    if not isinstance(kind, Scored):
         return kind if name == "rubric" else None
     if name == "rubric":
         return kind.rubric.name
     if name == "rubric_hash":
         return kind.rubric.hash
     found = getattr(kind, name)
-    return tuple(found) if name == "gates_missed" else found
+    return float(found) if name == "score" else found
 
 
 @dataclass(eq=False, slots=True)
 class Rows:
-    """The rows of a batch: the id and the kind of each, and by row the errors and the medians of several outputs.
+    """The rows of a batch: the id and the kind of each, and by row the errors.
 
     `notes` says what reading some rows passed over, `judged_otherwise` has the rows whose judge used a rubric with
     another meaning. `id_type` is the Arrow type of ids.
@@ -51,17 +50,19 @@ class Rows:
     ids: list[Any] = field(default_factory=list)
     kinds: list[Kind] = field(default_factory=list)
     errors: dict[int, RowError] = field(default_factory=dict)
-    medians: dict[int, Scored] = field(default_factory=dict)
     notes: dict[int, Sequence[ReadingNotes]] = field(default_factory=dict)
     judged_otherwise: list[int] = field(default_factory=list)
     id_type: Any = None
+
+    def find_different(self) -> dict[int, Kind]:
+        """Return the different kinds by their identity, which takes less time to compare than their values."""
+        return dict(zip(map(id, self.kinds), self.kinds, strict=True))
 
     def take(self, count: int) -> "Rows":
         """Return the first rows, and remove them here."""
         taken = Rows(self.ids[:count], self.kinds[:count], id_type=self.id_type)
         self.ids, self.kinds = self.ids[count:], self.kinds[count:]
         taken.errors, self.errors = _cut(self.errors, count)
-        taken.medians, self.medians = _cut(self.medians, count)
         taken.notes, self.notes = _cut(self.notes, count)
         taken.judged_otherwise = [row for row in self.judged_otherwise if row < count]
         self.judged_otherwise = [row - count for row in self.judged_otherwise if row >= count]

@@ -10,7 +10,7 @@ import click
 
 from rubric_lint.agree.changes import INVALID, Change, Effect, Effects, Value, What
 from rubric_lint.agree.reading import LeftOut
-from rubric_lint.agree.runs import NAMES_OF_RUNS
+from rubric_lint.agree.runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
 from rubric_lint.finding import Finding
 from rubric_lint.messages import escape, join_words, name_scores, percent, table, to_data
 from rubric_lint.report.terminal import name_answer, visible
@@ -146,7 +146,7 @@ def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
             yield f"  {_name(effect)}: {_side(effect, 'old')} -> {_side(effect, 'new')}{_reason(effect)}"
         if len(comparison.effects.changed) > MOST:
             yield f"  and {len(comparison.effects.changed) - MOST} more; --format json lists all"
-        yield from (f"  {line}" for line in _list_invalid(comparison.effects))
+        yield from (f"  {line}" for line in _word_left_out(comparison.effects))
     for title, found in _list_findings(comparison):
         yield from ("", _paint(title, color, bold=True))
         yield from (
@@ -200,28 +200,25 @@ def _count(comparison: Comparison) -> str:
 def _summary(effects: Effects) -> str:
     """Return how many verdicts change, by old and new verdict."""
     sides = sorted(effects.verdicts, key=lambda sides: [_ORDER.index(side) for side in sides])
-    moved = {(old, new): effects.verdicts[old, new] for old, new in sides if old != new}
+    moved = {sides: effects.verdicts[sides] for sides in sides if sides[0] != sides[1]}
     read = counted(effects.outputs, "output")
     if not moved:
         changed = len(effects.changed)
         scores = f", {counted(changed, 'score')} {'does' if changed == 1 else 'do'}" if changed else ""
         return f"{read}: no verdict changes{scores}."
-    kinds = ", ".join(f"{old} -> {new} {count}" for (old, new), count in moved.items())
+    kinds = ", ".join(f"{old or INVALID} -> {new or INVALID} {count}" for (old, new), count in moved.items())
     return f"{read}: {counted(sum(moved.values()), 'verdict')} changed: {kinds}."
 
 
-_ORDER = (*Verdict, INVALID)
+_ORDER = (*Verdict, None)
 
 
-def _list_invalid(effects: Effects) -> Iterator[str]:
-    """Yield the line on the outputs that are invalid by both versions, if there are any."""
-    if names := effects.invalid:
-        more = [f"{len(names) - _MOST_NAMES:,} more"] if len(names) > _MOST_NAMES else []
-        listed = visible(join_words([*names[:_MOST_NAMES], *more]))
-        yield f"{counted(len(names), 'output')} invalid by both versions ({listed}): {visible(effects.causes.word())}"
+def _word_left_out(effects: Effects) -> Iterator[str]:
+    """Yield the lines on the outputs that are invalid by a version."""
+    return word_left_out(effects.count_to_json()["left_out"], _VERSIONS)
 
 
-_MOST_NAMES = 5
+_VERSIONS = {BEFORE: "the old version", NOW: "the new version", BOTH: "both versions"}
 
 
 def _name(effect: Effect) -> str:
@@ -278,7 +275,7 @@ def _write_effects(effects: Effects, *, is_branch: bool) -> Iterator[str]:
     if len(changed) > MOST:
         yield ""
         yield f"And {len(changed) - MOST} more; `--format json` lists all."
-    for line in _list_invalid(effects):
+    for line in _word_left_out(effects):
         yield from ("", f"{escape(line)}.")
 
 
@@ -349,15 +346,13 @@ def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
         yield f"  criterion {visible(each['id'])}: {counts}; {mean}{gates}"
     if len(worse) > MOST:
         yield f"  ... and {len(worse) - MOST:,} more criteria; --format json lists them"
-    lost = {
-        "invalid now": found["invalid_now"],
-        "invalid before": found["invalid_before"],
-        "invalid in both runs": found["invalid_both"],
-        "only in this run": found["only_now"],
-        "only in the other run": found["only_before"],
-    }
-    if left := [f"{count:,} {where}" for where, count in lost.items() if count]:
-        yield f"  not compared: {join_words(left)}"
-    for each in found["left_out"]:
-        left_out = LeftOut(each["reason"], each["count"], each["records"])
-        yield f"  not compared: {NAMES_OF_RUNS[each['run']]}: {visible(str(left_out))}"
+    yield from (f"  {line}" for line in word_left_out(found["left_out"], NAMES_OF_RUNS))
+
+
+def word_left_out(left_out: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines on the records that are not compared, as in the JSON report; `names` are those of the runs."""
+    for each in left_out[:MOST]:
+        reason = LeftOut(each["reason"], each["count"], each["records"])
+        yield f"not compared: {names[each['run']]}: {visible(str(reason))}"
+    if len(left_out) > MOST:
+        yield f"not compared: {len(left_out) - MOST:,} more reasons; --format json lists them"

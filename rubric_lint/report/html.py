@@ -22,7 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from rubric_lint.agree.reading import LABEL_FIELDS
-from rubric_lint.agree.runs import NAMES_OF_RUNS, OtherRun, read_score
+from rubric_lint.agree.runs import OtherRun
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.decoding import Content
@@ -31,8 +31,8 @@ from rubric_lint.report.agreement import Findings, describe_findings, word_legen
 from rubric_lint.report.assessment import Assessed, describe_assessments
 from rubric_lint.report.page_answers import MOST_ANSWERS, MOST_TEXT, PageAnswers, Texts, name_id, name_row
 from rubric_lint.report.terminal import name_answer, visible
-from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.scoring.output import Known, RecordResult
+from rubric_lint.scoring.grading import Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.scorer import read_model
 from rubric_lint.scoring.totals import CriterionTotals, Totals
 from rubric_lint.version import __version__
@@ -80,7 +80,6 @@ def _make_environment() -> Environment:
         chart_answers=_chart_answers,
         name_record=name_record,
         find_texts=_find_texts,
-        read_score=read_score,
     )
     return environment
 
@@ -108,7 +107,6 @@ BINS = 20
 
 _MOST_INVALID = _MOST_FIRST = _MOST_RUBRICS = _MOST_NAMES = 20
 _MOST_MODELS = 10
-_MOST_FAULTS = 5
 _MOST_CRITERIA = 200
 
 
@@ -192,30 +190,21 @@ class HtmlReport:
 
     def add(self, result: RecordResult, content: Content) -> None:
         """Add the result of one entry."""
-        known = result.known
-        scored = result.median or known
-        self._answers.add(
-            result.id,
-            result.rubric,
-            scored,
-            line=result.line,
-            file=result.file,
-            content=content,
-            error=result.error,
-        )
+        self._answers.add(result, content)
         self._origin.add(result.record.get("judge"))
-        if known:
-            self._bins[min(known.points * BINS // known.full, BINS - 1), known.verdict] += 1
-            self._keep(result, known)
+        if scored := result.scored:
+            column = min(scored.score.numerator * BINS // scored.score.denominator, BINS - 1)
+            self._bins[column, scored.verdict] += 1
+            self._keep(result, scored)
         elif len(self._invalid) < _MOST_INVALID:
             self._invalid.append(result)
 
-    def _keep(self, result: RecordResult, known: Known) -> None:
+    def _keep(self, result: RecordResult, scored: Scored) -> None:
         """Keep a result that does not pass if it is among the worst; of equal ones the first counts."""
-        if known.verdict is Verdict.PASS:
+        if scored.verdict is Verdict.PASS:
             return
         self._kept += 1
-        entry = (-_CODES[known.verdict], -Fraction(known.points, known.full), -self._kept, result)
+        entry = (-_CODES[scored.verdict], -scored.score, -self._kept, result)
         if len(self._worst) < self._most:
             heapq.heappush(self._worst, entry)
         elif entry > self._worst[0]:
@@ -308,7 +297,7 @@ class HtmlReport:
         if len(criteria) > _MOST_CRITERIA:
             criteria.sort(key=lambda row: -row["pair"].lower - row["pair"].higher)
         ours = {each.id for rubric in rubrics for each in rubric.criteria}
-        theirs = {each.id for rubric in other.known.rubrics for each in rubric.criteria}
+        theirs = {each.id for rubric in other.rubrics for each in rubric.criteria}
         lonely = [  # criteria that only one of the runs has: which one, the first of them, and the number of the others
             (where, sorted(names)[:_MOST_NAMES], max(len(names) - _MOST_NAMES, 0))
             for where, names in (("this", ours - theirs), ("the other", theirs - ours))
@@ -324,10 +313,10 @@ class HtmlReport:
             "flips": [
                 (kind, count, [flip for flip in firsts if flip.was.verdict is not flip.now.verdict])
                 for kind, count, each in flips
-                for firsts in [[*islice(other.list_flips(each), _MOST_FIRST)]]
+                for firsts in [[*islice(each, _MOST_FIRST)]]
             ],
             "lonely": lonely,
-            "not_compared": [*_list_not_compared(other)],
+            "not_compared": [f"{line[:1].upper()}{line[1:]}." for line in other.word_left_out(_MOST_NAMES)],
             "alone": [
                 (count, f"{_count(count, 'answer')} only in {run} run.", view)
                 for count, run, view in (
@@ -512,7 +501,7 @@ def name_record(record: RecordResult) -> str:
 def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     """Say by which version of the rubric the other run was scored."""
     ours = {rubric.hash for rubric in rubrics}
-    theirs = dict.fromkeys(each.hash for each in other.known.rubrics)
+    theirs = dict.fromkeys(each.hash for each in other.rubrics)
     strange = [each for each in theirs if each and each not in ours]
     text = "Answers are joined by rubric and id. Before is the other run, now is this one."
     if not theirs:
@@ -533,9 +522,9 @@ def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iter
             if pair is None:
                 continue
             changes = []
-            theirs = [each for each in other.find_criteria(rubric.name, criterion.id) if each.weight is not None]
-            if len({(each.weight, each.gate) for each in theirs}) == 1:
-                weight, gate = theirs[0].weight, theirs[0].gate
+            theirs = {(float(each.weight), each.gate) for each in other.find_criteria(rubric.name, criterion.id)}
+            if len(theirs) == 1:
+                weight, gate = theirs.pop()
                 if weight != float(criterion.weight):
                     changes.append(f"weight {weight:g} to {float(criterion.weight):g}")
                 if gate != criterion.gate:
@@ -546,18 +535,6 @@ def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iter
             is_gated = bool(criterion.gate is not None or pair.missed_was)
             shown = {"pair": pair, "at": f"{place}.{number}", "name": name}
             yield {**shown, "versions": ", ".join(changes), "is_gated": is_gated}
-
-
-def _list_not_compared(other: OtherRun) -> Iterator[str]:
-    """Yield which records cannot be compared, with the reasons."""
-    for (run, _), left_out in other.left_out.items():
-        yield f"{NAMES_OF_RUNS[run].capitalize()}: {left_out}."
-    if other.invalid:
-        yield f"{_count(other.invalid, 'record')} of the other run without a score:"
-        faults = other.faults[:_MOST_FAULTS]
-        yield from (f"line {line:,}: {message}" for line, message in faults)
-        if faults and other.invalid > len(faults):
-            yield f"and {other.invalid - len(faults):,} more"
 
 
 def _count(count: int, noun: str) -> str:

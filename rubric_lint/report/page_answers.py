@@ -13,11 +13,11 @@ from random import Random
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
-from rubric_lint.agree.runs import Before, OtherRun, read_answers
-from rubric_lint.outputs.decoding import Content, OutputError
+from rubric_lint.agree.runs import Before, OtherRun
+from rubric_lint.outputs.decoding import Content
 from rubric_lint.report.terminal import name_answer
 from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringRubric, Verdict
-from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.output import RecordResult
 
 MOST_ANSWERS = 5000
 """The most answers in a page; one in five of them is of the random sample."""
@@ -135,30 +135,20 @@ class PageAnswers:
         self._notable: Heap = []
         self._answers: list[_Answer] = []
 
-    def add(
-        self,
-        name: Any,
-        rubric: str | None,
-        result: Known | Scored | None,
-        *,
-        line: int,
-        file: str | None,
-        content: Content,
-        error: OutputError | None = None,
-    ) -> None:
-        """Add an answer by its id; an invalid one has no result."""
-        before = self._other.match(rubric, name, result, line, file) if self._other else None
-        interest, chance = _rate(result, before), self._draw()
+    def add(self, result: RecordResult, content: Content) -> None:
+        """Add the result of an entry, and what the entry holds."""
+        before = self._other.add(result) if self._other else None
+        interest, chance = _rate(result.scored, before), self._draw()
         number = self.count
         self.count += 1
         if number >= self._most and chance < self._sample[0][1] and (interest, chance) < self._notable[0][:2]:
             return
-        data = self._describe(name, rubric, result, before)
-        data["line"] = line
-        if file is not None:
-            data["file"] = file
-        if error:
-            data["error"] = error.path, error.message
+        data = self._describe(result, before)
+        data["line"] = result.line
+        if result.file is not None:
+            data["file"] = result.file
+        if result.error:
+            data["error"] = result.error.path, result.error.message
         place = self._texts.add(content)
         answer = _Answer(number, interest, chance, data, place, before.record if before else None)
         loser = _push(self._sample, self._most_sampled, (0, chance, number, answer))
@@ -169,34 +159,32 @@ class PageAnswers:
         entry = answer.interest, answer.chance, answer.number, answer
         _push(self._notable, self._most - self._most_sampled, entry)
 
-    def _describe(
-        self, name: Any, rubric: str | None, result: Known | Scored | None, before: Before | None
-    ) -> dict[str, Any]:
+    def _describe(self, result: RecordResult, before: Before | None) -> dict[str, Any]:
         """Return what the script gets of an answer."""
+        name, scored = result.id, result.scored
         data: dict[str, Any] = {"id": name}
         if not (name is None or isinstance(name, str)):  # a browser would round a long number
             data = {"id": name_id(name), "json": True}
-        place = self._places.get(rubric or "")
+        place = self._places.get(result.rubric or "")
         if place is not None:
             data["rubric"] = place
-        data |= {"verdict": "invalid"} if result is None else _describe_score(result)
-        if result is not None and place is not None:
-            answers = read_answers(result)
-            data["grades"] = [grades[answer] for grades, answer in zip(self._grades[place], answers, strict=True)]
+        data |= {"verdict": "invalid"} if scored is None else _describe_score(scored)
+        if scored is not None and place is not None:
+            given = zip(self._grades[place], scored.answers, strict=True)
+            data["grades"] = [grades[answer] for grades, answer in given]
         if before:
-            data["was"] = self._describe_before(before, result.rubric if result else None)
+            data["was"] = self._describe_before(before, scored.rubric if scored else None)
         return data
 
     def _describe_before(self, before: Before, rubric: ScoringRubric | None) -> dict[str, Any]:
         """Return what the script gets of the other run's result; its values are in the order of our criteria."""
         was = before.result
-        if was is None or self._other is None:
+        if was is None:
             return {"verdict": "invalid"}
-        places = self._other.known.rubrics[was.rubric].places
+        theirs = {each.criterion.id: each.grade for each in was.criteria}
         values: list[tuple[str, bool] | None] = []
         for criterion in rubric.criteria if rubric else ():
-            place = places.get(criterion.id)
-            grade = None if place is None else was.grades[place]
+            grade = theirs.get(criterion.id)
             values.append((name_answer(grade.answer), grade.gate_met) if grade else None)
         return {**_describe_score(was), "values": values}
 
@@ -277,7 +265,7 @@ def _push(heap: Heap, most: int, entry: tuple[float, float, int, _Answer]) -> _A
     return heapq.heappushpop(heap, entry)[-1]
 
 
-def _rate(result: Known | Scored | None, before: Before | None) -> int:
+def _rate(result: Scored | None, before: Before | None) -> int:
     """Return how much readers look for an answer."""
     verdict = result.verdict if result else None
     if before is None:
@@ -290,7 +278,7 @@ def _rate(result: Known | Scored | None, before: Before | None) -> int:
     return _INTEREST[verdict]
 
 
-def _describe_score(result: Any) -> dict[str, Any]:
+def _describe_score(result: Scored) -> dict[str, Any]:
     score = float(result.score)
     return {"verdict": result.verdict, "score": score, "shown": f"{score:.3f}"}
 

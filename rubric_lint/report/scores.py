@@ -4,13 +4,14 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from rubric_lint.dialects.tables.csv_file import armed, is_formula
 from rubric_lint.messages import Causes, join_words, visible, visible_json
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
+from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.totals import RubricTotals, Totals
 from rubric_lint.suggest import word_need
 
@@ -22,26 +23,23 @@ _COMPACT = ("id", "rubric", "points", "full", "score", "verdict", "gates_missed"
 Row = dict[str, Any]
 
 
-def read_row(result: str, rubrics: Mapping[str, ScoringRubric]) -> Row:
-    """Return what a table has of a result; the exact score is `points` of `full`."""
-    found = json.loads(result)
-    row = {name: found.get(name) for name in ("id", "rubric", "rubric_hash", "score", "verdict", "criteria", "error")}
-    row |= {"points": None, "full": None, "gates_missed": None}
-    if row["verdict"] is not None and row["error"] is None:
-        row["gates_missed"] = [each["id"] for each in found["criteria"] if not each["gate_met"]]
-        full = rubrics[found["rubric"]].full
-        if full < _EXACT:
-            halves = round(found["score"] * 2 * full)  # the median of two outputs may lie between two points
-            row["points"], row["full"] = (halves, 2 * full) if halves % 2 else (halves // 2, full)
+def _read_row(result: RecordResult) -> Row:
+    """Return what a table has of a result, without its criteria; the exact score is `points` of `full`."""
+    row: Row = {"id": result.id, "rubric": result.rubric, "error": result.describe_error()}
+    row |= dict.fromkeys(("rubric_hash", "points", "full", "score", "verdict", "gates_missed"))
+    if scored := result.scored:
+        row |= {"rubric_hash": scored.rubric.hash, "score": float(scored.score), "verdict": str(scored.verdict)}
+        row["gates_missed"] = [*scored.gates_missed]
+        if scored.rubric.full < _EXACT:
+            row |= {"points": scored.points, "full": scored.full}
     return row
 
 
-def _shorten(results: list[str], rubrics: Mapping[str, ScoringRubric] | None) -> list[str]:
-    """Return lines of results without their criteria and other fields of their records; as they are without rubrics."""
-    if rubrics is None:
-        return results
-    rows = (read_row(result, rubrics) for result in results)
-    short = ({name: row[name] for name in _COMPACT if row[name] is not None} for row in rows)
+def _render(results: list[RecordResult], *, compact: bool) -> list[str]:
+    """Return a line of JSON for each result; a compact one has no criteria and no other fields of its record."""
+    if not compact:
+        return [result.render() for result in results]
+    short = ({name: row[name] for name in _COMPACT if row[name] is not None} for row in map(_read_row, results))
     return [json.dumps(row, ensure_ascii=False) for row in short]
 
 
@@ -53,17 +51,15 @@ def _join(results: list[str], between: str) -> str:
 
 
 class Lines:
-    """A writer of one result per line; with `rubrics`, results are short, without criteria and other fields."""
+    """A writer of one result per line; compact ones are without criteria and other fields."""
 
-    def __init__(
-        self, write: Write, _look: Style | None = None, rubrics: Mapping[str, ScoringRubric] | None = None
-    ) -> None:
+    def __init__(self, write: Write, _look: Style | None = None, *, compact: bool = False) -> None:
         self._write = write
-        self._rubrics = rubrics
+        self._compact = compact
 
-    def add(self, results: list[str]) -> None:
-        """Write some results, each a line of JSON."""
-        self._write(_join(_shorten(results, self._rubrics), "\n") + "\n")
+    def add(self, results: list[RecordResult]) -> None:
+        """Write some results."""
+        self._write(_join(_render(results, compact=self._compact), "\n") + "\n")
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
         """Write nothing: the totals are not a result. `more` is what the JSON report says besides."""
@@ -74,9 +70,9 @@ class Whole(Lines):
 
     _before = '{"results": [\n'
 
-    def add(self, results: list[str]) -> None:
+    def add(self, results: list[RecordResult]) -> None:
         """Write the results as items of the list."""
-        self._write(self._before + _join(results, ",\n"))
+        self._write(self._before + _join(_render(results, compact=False), ",\n"))
         self._before = ",\n"
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
@@ -94,30 +90,24 @@ _MOST_OUTPUTS = 20
 """The most outputs whose verdicts are listed."""
 
 
-def read_errors(results: Iterable[str]) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Yield the error and the id of each result of an invalid output."""
-    for result in results:
-        if '"error": {' in result:
-            found = json.loads(result)
-            if error := found.get("error"):
-                yield error, found.get("id")
-
-
 class Table:
     """Tables for readers: the totals after the first invalid outputs, and each output if there are few."""
 
     def __init__(self, write: Write, look: Style) -> None:
         self._write = write
         self._look = look
-        self._first: list[str] = []
+        self._first: list[RecordResult] = []
         self._causes = Causes()
         self._hidden: dict[str, str] = {}
         self._listed = 0
 
-    def add(self, results: list[str]) -> None:
+    def add(self, results: list[RecordResult]) -> None:
         """Write the errors, and only the first ones of each cause; keep the first results for the end."""
         self._first += results[: _MOST_OUTPUTS - len(self._first)]
-        for error, name in read_errors(results):
+        for result in results:
+            error = result.describe_error()
+            if error is None:
+                continue
             cause, message = self._causes.add(error["message"])
             if self._causes.counts[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
                 self._hidden.setdefault(cause, message)
@@ -125,7 +115,7 @@ class Table:
             self._listed += 1
             place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
             path = f" {error['path']}" if error["path"] else ""
-            told = "" if name is None else f" (id {json.dumps(name, ensure_ascii=False)})"
+            told = "" if result.id is None else f" (id {json.dumps(result.id, ensure_ascii=False)})"
             self._tell(f"{place}{told}{path}: {error['message']}")
 
     def _tell(self, text: str) -> None:
@@ -148,7 +138,7 @@ class Table:
         elif totals.outputs > _MOST_OUTPUTS:
             self._write("--format jsonl shows the score and verdict of each output\n")
         else:
-            rows = _list_outputs([*map(json.loads, self._first)], self._look, has_several=len(totals.rubrics) > 1)
+            rows = _list_outputs(self._first, self._look, has_several=len(totals.rubrics) > 1)
             self._write("\n".join(rows) + "\n\n")
         for line in (*totals.reading.word(), str(totals)):
             self._tell(line)
@@ -176,21 +166,20 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
     return "\n".join([title, *(_line(row, widths) for row in rows), *panels]) + "\n"
 
 
-def _list_outputs(results: Sequence[Mapping[str, Any]], look: Style, *, has_several: bool) -> Iterator[str]:
+def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: bool) -> Iterator[str]:
     """Yield a row for each output; missed gates have lines of their own if they do not fit beside it.
 
     With `has_several` rubrics, their names are there too.
     """
     rows = [("output", "score", "verdict", "missed gates")]
     for place, result in enumerate(results, start=1):
-        given = result.get("id", f"output {place}")
+        given, scored = result.record.get("id", f"output {place}"), result.scored
         name = given if isinstance(given, str) and given.strip() else json.dumps(given, ensure_ascii=False)
-        name = visible(f"{name} ({result['rubric']})" if has_several and "rubric" in result else name)
-        if "error" in result:
+        name = visible(f"{name} ({result.rubric})" if has_several and result.rubric is not None else name)
+        if scored is None:
             rows.append((name, "-", "invalid", ""))
-            continue
-        missed = ", ".join(each["id"] for each in result["criteria"] if not each["gate_met"])
-        rows.append((name, f"{result['score']:.3f}", result["verdict"], visible(missed)))
+        else:
+            rows.append((name, f"{float(scored.score):.3f}", scored.verdict, visible(", ".join(scored.gates_missed))))
     widest, *rooms, most = (max(map(width, column)) for column in zip(*rows, strict=True))
     room = max(look.columns - sum(rooms) - 6, _LEAST)
     is_beside = any(missed for *_, missed in rows[1:]) and widest + most + 2 <= room
@@ -232,7 +221,7 @@ def open_results(
 ) -> "_Lines | _Table | _Parquet":
     """Return a writer of the kind that the suffixes of `name` say.
 
-    Its `add` takes results, each a line of JSON; `end` writes what is not written yet, and leaves the stream open.
+    Its `add` takes results; `end` writes what is not written yet, and leaves the stream open.
     `formulas` counts the ids that a spreadsheet could take for formulas.
 
     Raises:
@@ -243,9 +232,9 @@ def open_results(
     pack = next((suffix for suffix in (".gz", ".zst") if base.endswith(suffix)), None)
     base = base.removesuffix(pack or "")
     if base.endswith(".parquet") and pack is None:
-        return _Parquet(stream, rubrics)
+        return _Parquet(stream)
     if base.endswith((".jsonl", ".ndjson")):
-        return _Lines(_pack(stream, pack), rubrics if compact else None)
+        return _Lines(_pack(stream, pack), compact=compact)
     if base.endswith(".csv"):
         return _Table(_pack(stream, pack), rubrics)
     raise UnknownSuffixError(
@@ -297,16 +286,16 @@ def _import_arrow() -> Any:
 
 
 class _Lines:
-    """A writer of JSON Lines: results as they are, or with the rubrics what a table of them has."""
+    """A writer of JSON Lines: whole results, or compact ones."""
 
     formulas = 0
 
-    def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric] | None) -> None:
+    def __init__(self, stream: Any, *, compact: bool) -> None:
         self._stream = stream
-        self._rubrics = rubrics
+        self._compact = compact
 
-    def add(self, results: list[str]) -> None:
-        lines = "\n".join(_shorten(results, self._rubrics))
+    def add(self, results: list[RecordResult]) -> None:
+        lines = "\n".join(_render(results, compact=self._compact))
         self._stream.write(f"{lines}\n".encode("utf-8", "backslashreplace"))
 
     def end(self) -> None:
@@ -324,17 +313,16 @@ class _Table:
 
     def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric]) -> None:
         self._stream = stream
-        self._rubrics = rubrics
         self.formulas = 0
         self._ids = [*dict.fromkeys(each.id for rubric in rubrics.values() for each in rubric.criteria)]
         self._write([[*self._HEAD, *[f"criteria.{name}" for name in self._ids], *self._ERROR]])
 
-    def add(self, results: list[str]) -> None:
+    def add(self, results: list[RecordResult]) -> None:
         self._write(map(self._list_cells, results))
 
-    def _list_cells(self, result: str) -> list[Any]:
-        row = read_row(result, self._rubrics)
-        answers = {each["id"]: each["raw"] for each in row["criteria"] or ()}
+    def _list_cells(self, result: RecordResult) -> list[Any]:
+        row, criteria = _read_row(result), result.scored.criteria if result.scored else ()
+        answers = {each.criterion.id: each.grade.answer for each in criteria}
         error = row["error"] or {}
         missed = row["gates_missed"]
         name = row["id"]
@@ -382,7 +370,7 @@ class _Parquet:
 
     formulas = 0
 
-    def __init__(self, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric]) -> None:
+    def __init__(self, stream: BinaryIO) -> None:
         pa = _import_arrow()
         import pyarrow.parquet as pq  # noqa: PLC0415  (loads pyarrow)
 
@@ -393,16 +381,16 @@ class _Parquet:
         error = pa.struct([*form.field(place).type, pa.field("file", pa.string())])
         self._schema = form.set(place, pa.field("error", error))
         self._writer = pq.ParquetWriter(stream, self._schema, write_page_checksum=True)
-        self._rubrics = rubrics
         self._rows: list[Row] = []
 
-    def add(self, results: list[str]) -> None:
+    def add(self, results: list[RecordResult]) -> None:
         """Keep the results until there are enough for a row group."""
         for result in results:
-            row = read_row(result, self._rubrics)
+            row = _read_row(result)
             name = row["id"]
             row["id"] = name if name is None or isinstance(name, str) else json.dumps(name, ensure_ascii=False)
-            row["criteria"] = row["criteria"] and [{**each, "raw": int(each["raw"])} for each in row["criteria"]]
+            criteria = [each.to_json() for each in result.scored.criteria] if result.scored else None
+            row["criteria"] = criteria and [{**each, "raw": int(each["raw"])} for each in criteria]
             self._rows.append(row)
         if len(self._rows) >= _ROW_GROUP:
             self._write()

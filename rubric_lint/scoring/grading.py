@@ -131,6 +131,7 @@ class Scored:
 
     `samples` are the results of which this one is the median; empty if the answer was judged once. If a panel of models
     judged, `models` has the name of the model that gave each of them, and `votes` is how many of these models differ.
+    `text` is the inside of the result as a JSON object, if its reader keeps it for all outputs with these answers.
     """
 
     rubric: "ScoringRubric"
@@ -141,6 +142,27 @@ class Scored:
     samples: tuple["Scored", ...] = ()
     models: tuple[str, ...] = ()
     votes: int = 0
+    text: str = field(default="", compare=False)
+
+    @property
+    def answers(self) -> tuple[AnswerValue, ...]:
+        """The answers, in the order of the criteria."""
+        return tuple([each.grade.answer for each in self.criteria])
+
+    @property
+    def points(self) -> int:
+        """The points: the score is exactly `points` out of `full`."""
+        return (self.score * self.rubric.full).numerator
+
+    @property
+    def full(self) -> int:
+        """The points of the best answer; twice as many if the median of several outputs has half a point."""
+        return self.rubric.full * (self.score * self.rubric.full).denominator
+
+    @property
+    def gates_missed(self) -> tuple[str, ...]:
+        """The ids of the criteria whose gates are missed."""
+        return tuple([each.criterion.id for each in self.criteria if not each.grade.gate_met])
 
     @property
     def verdicts(self) -> dict[Verdict, int]:

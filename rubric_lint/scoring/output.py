@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cache, lru_cache
 from json.encoder import encode_basestring as quote
 from typing import Any
@@ -22,7 +23,6 @@ from rubric_lint.scoring.grading import (
     ReadingNotes,
     Scored,
     ScoringRubric,
-    Verdict,
 )
 from rubric_lint.text.path import pointer, split_pointer
 
@@ -73,62 +73,23 @@ Answers = tuple[AnswerValue, ...]
 """The answers of an output, in the rubric's order."""
 
 
-@dataclass(eq=False, slots=True)
-class Known:
-    """The result for some answers, and how often they occurred; the score is `points` out of `full`.
-
-    `text` is the result as the inside of a JSON object. `number` is for the run that this one is compared with, which
-    numbers its results.
-    """
-
-    rubric: ScoringRubric
-    points: int
-    full: int
-    verdict: Verdict
-    criteria: tuple[CriterionResult, ...]
-    text: str = ""
-    answers: Answers = field(init=False)
-    count: int = 0
-    number: int = -1
-
-    def __post_init__(self) -> None:
-        self.answers = tuple([each.grade.answer for each in self.criteria])
-
-    @property
-    def score(self) -> float:
-        """The score, 0..1, rounded once."""
-        return self.points / self.full
-
-    @property
-    def gates_missed(self) -> list[str]:
-        """The ids of the criteria whose gates are missed."""
-        return [each.criterion.id for each in self.criteria if not each.grade.gate_met]
-
-
-def know_median(median: Scored) -> Known:
-    """Return the result of several outputs for one answer, whose score may lie between two points."""
-    points = median.score * median.rubric.full
-    full = median.rubric.full * points.denominator
-    return Known(median.rubric, points.numerator, full, median.verdict, median.criteria)
-
-
 @dataclass(slots=True)
 class RecordResult:
     """What an entry of a file, or one output, comes to: a result, or the error that says why there is none.
 
     `line` is where the entry begins, `file` its file, or None if there is only one. `record` is the record around the
-    output, or if it is invalid, what of it can be read; empty for an output alone. `known` is the result for the
-    answers, and `source` what they were read from; a `median` is of several outputs. `notes` say what reading passed
-    over. `rubric` is the name of the rubric, if known.
+    output, or if it is invalid, what of it can be read; empty for an output alone. `scored` is the result for the
+    answers, without the judge's reasons: all outputs with these answers share it. `source` is what was read, which has
+    the reasons; None if there are none, or `scored` has them. `notes` say what reading passed over. `rubric` is the
+    name of the rubric, if known.
     """
 
-    known: Known | None = None
+    scored: Scored | None = None
     source: Any = None
     record: Mapping[str, Any] = field(default_factory=dict)
     rubric: str | None = None
     line: int = 0
     file: str | None = None
-    median: Scored | None = None
     notes: Sequence[ReadingNotes] = ()
     error: OutputError | None = None
 
@@ -136,8 +97,8 @@ class RecordResult:
     def output(self) -> JudgeOutput:
         """The output of a valid entry, in the form that a rubric grades."""
         source: Any = self.source
-        criteria = self.known.criteria if self.known else ()
-        answers = self.known.answers if self.known else ()
+        criteria = self.scored.criteria if self.scored else ()
+        answers = self.scored.answers if self.scored else ()
         if isinstance(source, JudgeOutput):
             return source
         if source is None:
@@ -151,9 +112,9 @@ class RecordResult:
     @property
     def result(self) -> Scored | None:
         """The full result with the judge's reasons; None of an invalid entry."""
-        if self.median is not None:
-            return self.median
-        return None if self.known is None else self.known.rubric.grade(self.output)
+        if self.scored is None or self.source is None:
+            return self.scored
+        return self.scored.rubric.grade(self.output)
 
     @property
     def id(self) -> Any:
@@ -170,10 +131,10 @@ class RecordResult:
     @property
     def has_other_meaning(self) -> bool:
         """Whether the judge used a rubric with a different meaning than the current one."""
-        known, record = self.known, self.record
-        if known is None or not ("judge" in record or "rubric_hash" in record):
+        scored, record = self.scored, self.record
+        if scored is None or not ("judge" in record or "rubric_hash" in record):
             return False
-        return read_judged_by(record) not in (None, known.rubric.hash)
+        return read_judged_by(record) not in (None, scored.rubric.hash)
 
     def to_json(self) -> dict[str, Any]:
         """Return the line of results for the entry."""
@@ -182,24 +143,30 @@ class RecordResult:
             return {**found, **result.to_json(), **self.rest}
         if self.rubric is not None:
             found["rubric"] = self.rubric
-        if self.error:
-            place = {"line": self.line} if self.file is None else {"file": self.file, "line": self.line}
-            found["error"] = {**(self.error.place or place), "path": self.error.path, "message": self.error.message}
+        if error := self.describe_error():
+            found["error"] = error
         return {**found, **self.rest}
+
+    def describe_error(self) -> dict[str, Any] | None:
+        """Return the error as JSON, with its place; None of a valid entry."""
+        if self.error is None:
+            return None
+        place = {"line": self.line} if self.file is None else {"file": self.file, "line": self.line}
+        return {**(self.error.place or place), "path": self.error.path, "message": self.error.message}
 
     def render(self) -> str:
         """Return the line of results as JSON text."""
-        record = self.record
-        if self.known is None or self.median:
+        record, scored = self.record, self.scored
+        if scored is None or not scored.text:
             return render(self.to_json())
         if "id" not in record:
             rest = self.rest
-            return f"{{{self.known.text}, {render(rest)[1:-1]}}}" if rest else f"{{{self.known.text}}}"
+            return f"{{{scored.text}, {render(rest)[1:-1]}}}" if rest else f"{{{scored.text}}}"
         name = record["id"]
         head = quote(name) if type(name) is str else render(name)
         rest = self.rest if len(record) > 1 else {}
         tail = f", {render(rest)[1:-1]}" if rest else ""
-        return f'{{"id": {head}, {self.known.text}{tail}}}'
+        return f'{{"id": {head}, {scored.text}{tail}}}'
 
 
 def read_judged_by(record: Mapping[str, Any]) -> str | None:
@@ -228,7 +195,7 @@ class Reader:
         self._head = render(rubric.to_json())[1:-1]
         self._is_holistic = rubric.shape is Shape.HOLISTIC
         self._is_checklist = rubric.shape is Shape.CHECKLIST
-        self.known: dict[Answers, Known] = {}
+        self.known: dict[Answers, Scored] = {}
 
     def read(
         self, output: str, answer: str | Callable[[], str] | None = None, reading: Reading = DEFAULT_READING
@@ -289,10 +256,10 @@ class Reader:
             return RecordResult(found[0], plain, rubric=self.rubric.name)
         return None
 
-    def match_output(self, output: Any) -> Known | None:
+    def match_output(self, output: Any) -> Scored | None:
         """Return the result of a raw text or an object that is just an output of the expected form, or None."""
         found = self._match(unwrap(output) if type(output) is str else output)
-        return found.known if found else None
+        return found.scored if found else None
 
     def read_object(self, value: Any, reading: Reading = DEFAULT_READING) -> RecordResult:
         """Read an object; one with a field for each criterion, or with such `checks`, is another notation for its form.
@@ -324,7 +291,7 @@ class Reader:
             raise OutputError(fault.message, _name_key(fault.path, [*checks])) from None
         return self.take(output)
 
-    def _look_up(self, output: Any) -> tuple[Known, int] | None:
+    def _look_up(self, output: Any) -> tuple[Scored, int] | None:
         """Return the result for an output of the expected types, and its number of strings; None if it is not valid."""
         try:
             if self._is_holistic:
@@ -344,7 +311,7 @@ class Reader:
         except (LookupError, ValueError):
             return None
 
-    def know(self, output: JudgeOutput) -> Known:
+    def know(self, output: JudgeOutput) -> Scored:
         """Return the result for an output.
 
         Raises:
@@ -363,14 +330,14 @@ class Reader:
             raise OutputError(f"{named}: expected {'true or false' if self._is_checklist else 'integers'} as answers")
         return found
 
-    def look_up(self, answers: Answers | None) -> Known | None:
+    def look_up(self, answers: Answers | None) -> Scored | None:
         """Return the result for some answers; None without any, or if one is not allowed."""
         try:
             return self.find(answers) if answers else None
         except KeyError:
             return None
 
-    def find(self, answers: Answers) -> Known:
+    def find(self, answers: Answers) -> Scored:
         """Return the result for some answers, in the rubric's order.
 
         Raises:
@@ -382,13 +349,12 @@ class Reader:
             points, verdict = self.rubric.weigh([result.grade for result, _ in graded])
             listed = ", ".join([text for _, text in graded])
             score = f'"score": {points / self.rubric.full!r}, "verdict": "{verdict}"'
-            found = self.known[answers] = Known(
+            found = self.known[answers] = Scored(
                 self.rubric,
-                points,
-                self.rubric.full,
+                Fraction(points, self.rubric.full),
                 verdict,
                 tuple([result for result, _ in graded]),
-                f'{self._head}, {score}, "criteria": [{listed}]',
+                text=f'{self._head}, {score}, "criteria": [{listed}]',
             )
         return found
 

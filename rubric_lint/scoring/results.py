@@ -1,111 +1,32 @@
 """Read results that `rubric-score` wrote: of other runs to compare, and of parts to merge."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
 from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.scoring.flat import OF_TABLE
-from rubric_lint.scoring.grading import AnswerValue, CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
-from rubric_lint.scoring.output import Known, RecordResult, know_median
+from rubric_lint.scoring.grading import (
+    CriterionResult,
+    Grade,
+    JudgeOutput,
+    Scored,
+    ScoringCriterion,
+    ScoringRubric,
+    Verdict,
+)
+from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer, find_rubric
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}
-
-
-class OtherGrade(NamedTuple):
-    """An answer to a criterion, its normalized score, and whether it meets the gate."""
-
-    answer: AnswerValue
-    score: Fraction
-    gate_met: bool
-
-
-class OtherCriterion(NamedTuple):
-    """A criterion of another run."""
-
-    id: str
-    weight: float | None
-    gate: int | None
-
-
-class OtherRubric:
-    """A rubric of another run, as its results describe it; `places` has those of its criteria by their ids."""
-
-    def __init__(self, name: str, rubric_hash: str, criteria: Sequence[OtherCriterion]) -> None:
-        self.name, self.hash, self.criteria = name, rubric_hash, criteria
-        self.places = {each.id: place for place, each in enumerate(criteria)}
-
-
-class OtherKind(NamedTuple):
-    """One combination of grades, in the order of the criteria, with its result."""
-
-    rubric: int
-    score: Fraction
-    verdict: Verdict
-    grades: tuple[OtherGrade, ...]
-
-
-class OtherResult(NamedTuple):
-    """A line of results, checked."""
-
-    rubric: str
-    hash: str
-    score: Fraction
-    verdict: Verdict
-    criteria: list[tuple[OtherCriterion, OtherGrade]]
-
-
-class OtherRubrics:
-    """The rubrics and the different results of another run."""
-
-    def __init__(self) -> None:
-        self.rubrics: list[OtherRubric] = []
-        self.kinds: list[OtherKind] = []
-        self._rubrics: dict[tuple[Any, ...], int] = {}
-        self._kinds: dict[OtherKind, int] = {}
-        self._ours: dict[str, tuple[int, list[dict[AnswerValue, OtherGrade]]]] = {}
-
-    def number_known(self, known: Known) -> int:
-        """Return the number of the result for some answers."""
-        if known.number < 0:
-            place, of_criteria = self._ours.get(known.rubric.name) or self._add_ours(known.rubric)
-            grades = tuple([grades[answer] for grades, answer in zip(of_criteria, known.answers, strict=True)])
-            known.number = self._place(OtherKind(place, Fraction(known.points, known.full), known.verdict, grades))
-        return known.number
-
-    def number_result(self, result: OtherResult) -> int:
-        """Return the number of a line of results."""
-        place = self._place_rubric(result.rubric, result.hash, tuple([criterion for criterion, _ in result.criteria]))
-        grades = tuple([grade for _, grade in result.criteria])
-        return self._place(OtherKind(place, result.score, result.verdict, grades))
-
-    def _add_ours(self, rubric: ScoringRubric) -> tuple[int, list[dict[AnswerValue, OtherGrade]]]:
-        """Add one of our rubrics; return its place, and for each criterion its grades by their answers."""
-        criteria = [OtherCriterion(each.id, float(each.weight), each.gate) for each in rubric.criteria]
-        place = self._place_rubric(rubric.name, rubric.hash, tuple(criteria))
-        grades = [
-            {each.answer: OtherGrade(each.answer, each.score, each.gate_met) for each in criterion.grades}
-            for criterion in rubric.criteria
-        ]
-        self._ours[rubric.name] = place, grades
-        return place, grades
-
-    def _place_rubric(self, name: str, rubric_hash: str, criteria: tuple[OtherCriterion, ...]) -> int:
-        found = self._rubrics.setdefault((name, rubric_hash, criteria), len(self.rubrics))
-        if found == len(self.rubrics):
-            self.rubrics.append(OtherRubric(name, rubric_hash, criteria))
-        return found
-
-    def _place(self, kind: OtherKind) -> int:
-        found = self._kinds.setdefault(kind, len(self.kinds))
-        if found == len(self.kinds):
-            self.kinds.append(kind)
-        return found
 
 
 def is_result(entry: Mapping[str, Any]) -> bool:
@@ -115,8 +36,8 @@ def is_result(entry: Mapping[str, Any]) -> bool:
     )
 
 
-def read_result(entry: Mapping[str, Any]) -> OtherResult:
-    """Return a line of results, checked.
+def read_result(entry: Mapping[str, Any]) -> Scored:
+    """Return a line of results as it is written, checked; its rubric has just what the line says of it.
 
     Raises:
         OutputError: if it has no score, or is not as `rubric-score` writes it.
@@ -134,24 +55,53 @@ def read_result(entry: Mapping[str, Any]) -> OtherResult:
         raise OutputError("`verdict` must be pass, borderline or fail in a result", "/verdict")
     if not isinstance(entry["criteria"], list):
         raise OutputError("`criteria` must be a list in a result", "/criteria")
-    criteria = [_read_criterion(each, place) for place, each in enumerate(entry["criteria"])]
-    if len({criterion.id for criterion, _ in criteria}) < len(criteria):
+    criteria = tuple([_read_criterion(each, place) for place, each in enumerate(entry["criteria"])])
+    if len({name for name, *_ in criteria}) < len(criteria):
         raise OutputError("`criteria` has an id more than once", "/criteria")
     named = entry.get("rubric_hash")
-    return OtherResult(name, named if isinstance(named, str) else "", Fraction(score), _VERDICTS[verdict], criteria)
+    return _build(name, named if isinstance(named, str) else "", score, _VERDICTS[verdict], criteria)
 
 
-def _read_criterion(each: Any, place: int) -> tuple[OtherCriterion, OtherGrade]:
-    match each:
-        case {"id": str(name), "raw": bool() | int() as raw, "score": score, "gate_met": bool(met)} if _is_score(score):
-            weight, gate = each.get("weight"), each.get("gate")
-            criterion = OtherCriterion(
-                name,
-                weight=float(weight) if _is_number(weight) else None,
-                gate=gate if type(gate) is int else None,
-            )
-            return criterion, OtherGrade(raw, Fraction(score), met)
-    raise OutputError("a criterion of a result needs `id`, `raw`, `score` and `gate_met`", f"/criteria/{place}")
+def _read_criterion(criterion: Any, place: int) -> tuple[Any, ...]:
+    """Return a criterion of a result as it is written; the type of the answer tells true from 1."""
+    match criterion:
+        case {
+            "id": str(name),
+            "raw": bool() | int() as raw,
+            "score": score,
+            "weight": weight,
+            "gate_met": bool(met),
+        } if _is_score(score) and _is_number(weight):
+            gate, share = criterion.get("gate"), criterion.get("share")
+            gate, share = gate if type(gate) is int else None, share if _is_number(share) else None
+            return name, type(raw), raw, score, met, weight, gate, share
+    needed = "`id`, `raw`, `score`, `weight` and `gate_met`"
+    raise OutputError(f"a criterion of a result needs {needed}", f"/criteria/{place}")
+
+
+@lru_cache(maxsize=MOST_KNOWN)
+def _build(name: str, rubric_hash: str, score: float, verdict: Verdict, written: tuple[tuple[Any, ...], ...]) -> Scored:
+    """Return a result as it is written; equal ones are one object."""
+    rubric = _describe(name, rubric_hash, tuple([(each[0], *each[5:7]) for each in written]))
+    criteria = []
+    for criterion, (_, _, answer, worth, met, _, _, share) in zip(rubric.criteria, written, strict=True):
+        grade = Grade(answer, Fraction(worth), 0, met, None)
+        criteria.append(CriterionResult(criterion, grade, share=None if share is None else Fraction(share)))
+    return Scored(rubric, Fraction(score), verdict, tuple(criteria))
+
+
+@lru_cache(maxsize=MOST_KNOWN)
+def _describe(name: str, rubric_hash: str, written: tuple[tuple[str, float, int | None], ...]) -> ScoringRubric:
+    """Return what results say of their rubric: its criteria with their weights and gates, but no points."""
+    criteria = tuple([
+        ScoringCriterion(criterion, Decimal(str(weight)), Fraction(0), gate, None, ())
+        for criterion, weight, gate in written
+    ])  # fmt: skip
+    return ScoringRubric(name, rubric_hash, _NO_MODEL, Shape.CHECKLIST, criteria, 1, 1, 1)
+
+
+_NO_MODEL = Rubric((), CURRENT, (), USUAL_THRESHOLDS, implicit_required=False, replacements={}, ambiguous=())
+"""The model of a rubric of which only results are at hand."""
 
 
 def _is_number(value: Any) -> bool:
@@ -212,7 +162,7 @@ class ResultScorer(Scorer):
         is_of_table = "shape" not in value
         if is_of_table:
             record = {name: item for name, item in record.items() if name not in OF_TABLE}
-        given = {criterion.id: grade.answer for criterion, grade in found.criteria}
+        given = {each.criterion.id: each.grade.answer for each in found.criteria}
         ids = [each.id for each in reader.rubric.criteria]
         if is_of_table and reader.rubric.shape is Shape.CHECKLIST:
             given = {name: {0: False, 1: True}.get(answer, answer) for name, answer in given.items()}
@@ -221,20 +171,19 @@ class ResultScorer(Scorer):
         output = JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids))
         known = reader.know(output)
         if "verdicts" in value or any("share" in each for each in value["criteria"]):
-            median = _read_median(value, found, known)
-            return RecordResult(know_median(median), record=record, rubric=reader.rubric.name, median=median)
-        if float(found.score) != known.score:
+            return RecordResult(_read_median(value, found, known), record=record, rubric=reader.rubric.name)
+        if float(found.score) != float(known.score):
             raise OutputError(
-                f"`score` is {float(found.score)!r}, but the criteria come to {known.score!r}: {_CHANGED}", "/score"
+                f"`score` is {float(found.score)!r}, but the criteria come to {float(known.score)!r}: {_CHANGED}",
+                "/score",
             )
         if found.verdict is not known.verdict:
             raise OutputError(
                 f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
             )
-        met = {result.criterion.id: result.grade.gate_met for result in known.criteria}
-        if any(grade.gate_met is not met[criterion.id] for criterion, grade in found.criteria):
+        if {*found.gates_missed} != {*known.gates_missed}:
             raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
-        return RecordResult(known, JudgeOutput(known.answers, output.reasons), record, reader.rubric.name)
+        return RecordResult(known, record=record, rubric=reader.rubric.name)
 
     def _refuse(self, record: Mapping[str, Any], fault: OutputError) -> RecordResult:
         """Return what is known of a result without a score, or of another entry."""
@@ -270,22 +219,22 @@ def _read_place(error: Mapping[str, Any], *, has_others: bool) -> dict[str, Any]
     return place if is_known and type(place.get("line")) is int and isinstance(place.get("file", ""), str) else None
 
 
-def _check_version(found: OtherResult, rubric: ScoringRubric) -> None:
+def _check_version(found: Scored, rubric: ScoringRubric) -> None:
     """Check that a result is by this version of its rubric; raise an error if it is not, or does not say it."""
-    if found.hash == rubric.hash:
+    version = found.rubric.hash
+    if version == rubric.hash:
         return
-    if not found.hash:
+    if not version:
         raise OutputError(
             "the result has no `rubric_hash`, so it may be of another version of the rubric", "/rubric_hash"
         )
     raise OtherVersionError(
-        f"scored by another version of the rubric (`rubric_hash` {found.hash}, now {rubric.hash}); score the output "
-        "again",
+        f"scored by another version of the rubric (`rubric_hash` {version}, now {rubric.hash}); score the output again",
         "/rubric_hash",
     )
 
 
-def _read_median(entry: Mapping[str, Any], found: OtherResult, known: Known) -> Scored:
+def _read_median(entry: Mapping[str, Any], found: Scored, known: Scored) -> Scored:
     """Return the result of several outputs for one answer; tables do not keep how many there were."""
     rubric = known.rubric
     if rubric.cuts_mean:
@@ -293,17 +242,8 @@ def _read_median(entry: Mapping[str, Any], found: OtherResult, known: Known) -> 
     score = Fraction(round(found.score * 2 * rubric.full), 2 * rubric.full)  # it may lie between two points
     if float(score) != float(found.score):
         raise OutputError(f"`score` is {float(found.score)!r}, which this rubric never gives: {_CHANGED}", "/score")
-    shares = {each["id"]: each.get("share") for each in entry["criteria"]}
-    criteria = tuple(
-        [
-            CriterionResult(
-                result.criterion,
-                result.grade,
-                share=Fraction(share) if isinstance(share := shares[result.criterion.id], int | float) else None,
-            )
-            for result in known.criteria
-        ]
-    )
+    shares = {each.criterion.id: each.share for each in found.criteria}
+    criteria = tuple([replace(each, share=shares[each.criterion.id]) for each in known.criteria])
     median = Scored(rubric, score, found.verdict, criteria)
     if "verdicts" not in entry:
         return median

@@ -19,7 +19,7 @@ from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.run.console import Progress
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.output import RecordResult
+from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
 from rubric_lint.scoring.results import ResultScorer
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer, make_key
 from rubric_lint.scoring.totals import Totals
@@ -77,11 +77,11 @@ def warn_of_other_rubric(count: int, first: str = "") -> str:
 class Observer(Protocol):
     """An observer of all results."""
 
-    def add(self, result: RecordResult, content: Content) -> None:
+    def add(self, result: RecordResult, content: Content, /) -> object:
         """Add the result of one entry, and what the entry holds."""
 
 
-Write = Callable[[list[str]], object]
+Write = Callable[[list[RecordResult]], object]
 
 _MOST_PENDING = 1_000
 """The number of results from which they are written."""
@@ -158,7 +158,8 @@ class Scoring:
         self._wanted = Wanted() if merges else Wanted(judgements=judgements, is_shared=is_shared)
         self._file: str | None = None
         self._entries = 0
-        self._lines: list[str] = []
+        self._results: list[RecordResult] = []
+        self._counts: dict[int, list[Any]] = {}  # each result, and how often it occurred: few are different objects
         self._ids = Ids()
         self._files: list[str] = []
         self._judged: dict[str, Others] = {}
@@ -186,7 +187,7 @@ class Scoring:
                     self._take(self._scorer.score(content, line, self._file), content)
                     if interruption.asked:
                         raise KeyboardInterrupt
-                    if len(self._lines) >= _MOST_PENDING:
+                    if len(self._results) >= _MOST_PENDING:
                         self._flush()
             finally:
                 self._flush()
@@ -206,18 +207,16 @@ class Scoring:
             yield chunk
 
     def _take(self, result: RecordResult, content: Content) -> None:
-        record, rubric, known = result.record, result.rubric, result.known
+        record, rubric, scored = result.record, result.rubric, result.scored
         if rubric is not None and "id" in record:
             self._ids.add(make_key(rubric, record["id"]), len(self._files) - 1, result.line)
-        self._lines.append(result.render())
-        if known is None:
+        self._results.append(result)
+        if scored is None:
             self._take_invalid(result)
-        elif result.median is not None:
-            self.totals.take(result.median)
         else:
-            known.count += 1
+            self._counts.setdefault(id(scored), [scored, 0])[1] += 1
             if "agentv" in record:
-                self._compared += compare_there(record, known.score, known.gates_missed)
+                self._compared += compare_there(record, float(scored.score), scored.gates_missed)
         for notes in result.notes:
             self.totals.reading.note(notes)
         if ("judge" in record or "rubric_hash" in record) and result.has_other_meaning:
@@ -233,18 +232,20 @@ class Scoring:
 
     def _flush(self) -> None:
         """Write the results so far, and forget the combinations of answers if there are many."""
-        if self._scorer.is_full:
+        self._scorer.forget()
+        if len(self._counts) > MOST_KNOWN:
             self._count()
-        lines, self._lines = self._lines, []
-        self._progress.done += len(lines)
-        self._entries += len(lines)
-        if lines:
-            self._write(lines)
+        results, self._results = self._results, []
+        self._progress.done += len(results)
+        self._entries += len(results)
+        if results:
+            self._write(results)
 
     def _count(self) -> None:
-        """Add what is counted by answers to the totals."""
-        for known in self._scorer.reset_counts():
-            self.totals.count(known, known.count)
+        """Add what was counted since the last call to the totals."""
+        for scored, times in self._counts.values():
+            self.totals.take(scored, times)
+        self._counts.clear()
 
     @property
     def repeated(self) -> int:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import chain, islice, repeat
@@ -29,10 +29,8 @@ from rubric_lint.scoring.grading import JudgeOutput, ReadingNotes, Scored, Scori
 from rubric_lint.scoring.output import (
     JUDGEMENTS,
     MOST_KNOWN,
-    Known,
     Reader,
     RecordResult,
-    know_median,
     read_judged_by,
 )
 from rubric_lint.text.path import pointer
@@ -194,7 +192,7 @@ def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Reco
     return RecordResult(known, None, others if "id" in value else {}, rubric.name, notes=notes)
 
 
-def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *, is_result: bool) -> None:
+def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Scored, *, is_result: bool) -> None:
     """Refuse a verdict or a score that does not follow from the criteria beside it; a score may be out of 1, 10 or 100.
 
     Raises:
@@ -211,8 +209,8 @@ def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Known, *,
     score = read_cell(record.get("score"))
     if not score or score.casefold() in NOTHING or "score" in flat.layout.used:
         return
-    if not _may_be_rounded(score.replace(",", ".").rstrip("% "), known.score):
-        raise OutputError(f"`score` is {score}, but the criteria come to {known.score!r}: {advice}", "/score")
+    if not _may_be_rounded(score.replace(",", ".").rstrip("% "), float(known.score)):
+        raise OutputError(f"`score` is {score}, but the criteria come to {float(known.score)!r}: {advice}", "/score")
 
 
 def _may_be_rounded(text: str, score: float) -> bool:
@@ -304,11 +302,11 @@ class Scorer:
         if "shape" not in value:
             kept = {name: item for name, item in kept.items() if name not in OF_TABLE}
         found = self._score_held({**kept, "output": output})
-        known = found.known
-        if known and read_judged_by(value) == known.rubric.hash and value["score"] != known.score:
+        scored = found.scored
+        if scored and read_judged_by(value) == scored.rubric.hash and value["score"] != float(scored.score):
             raise OutputError(
-                f"`score` is {value['score']}, but the criteria come to {known.score!r}: the result was changed after "
-                "it was written",
+                f"`score` is {value['score']}, but the criteria come to {float(scored.score)!r}: the result was "
+                "changed after it was written",
                 "/score",
             )
         return found
@@ -338,7 +336,7 @@ class Scorer:
         except OutputError:
             return None
 
-    def match_form(self, entry: Any) -> Known | None:
+    def match_form(self, entry: Any) -> Scored | None:
         """Return the result of a decoded entry or a raw text that has just the fields of the expected form, or None."""
         reader = self.only
         if type(entry) is dict and "output" in entry:
@@ -426,7 +424,7 @@ class Scorer:
         result = combine_samples(given)
         if len(models) == len(given) > 1:
             result = replace(result, models=models, votes=count_votes(panel))
-        return RecordResult(know_median(result), rubric=reader.rubric.name, median=result, notes=notes)
+        return RecordResult(result, rubric=reader.rubric.name, notes=notes)
 
     def _read(self, reader: Reader, output: Any, record: Mapping[str, Any]) -> RecordResult:
         if not isinstance(output, str):
@@ -440,23 +438,14 @@ class Scorer:
 
     @property
     def is_full(self) -> bool:
-        """Whether so many combinations of answers are stored that `reset_counts` should be called."""
+        """Whether so many combinations of answers are stored that `forget` would forget them."""
         return sum(len(reader.known) for reader in self._readers.values()) > MOST_KNOWN
 
     def forget(self) -> None:
-        """Forget the combinations of answers if there are many; their counts are not used."""
+        """Forget the combinations of answers if there are many."""
         if self.is_full:
             for reader in self._readers.values():
                 reader.known.clear()
-
-    def reset_counts(self) -> Iterator[Known]:
-        """Yield the counts since the last call, and reset them; the results stay known unless there are many."""
-        for reader in self._readers.values():
-            for known in reader.known.values():
-                if known.count:
-                    yield known
-                    known.count = 0
-        self.forget()
 
 
 def refuse_failed(record: Mapping[str, Any]) -> None:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.scoring.grading import AnswerValue, ReadingNotes, Scored, ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.scoring.output import Known
 
 
 class Panel(NamedTuple):
@@ -198,28 +197,18 @@ class Totals:
             rubric.name: RubricTotals(rubric, tuple(map(CriterionTotals, rubric.criteria))) for rubric in rubrics
         }
 
-    def count(self, known: Known, times: int) -> None:
-        """Count so many outputs with these answers."""
-        totals = self.rubrics[known.rubric.name]
-        totals.verdicts[known.verdict] += times
-        points = known.points
-        if known.rubric.cuts_mean:  # only the mean is cut at 0, so each may be below
-            points = sum(each.grade.points for each in known.criteria)
-        totals.points += times * points
-        for criterion, answer in zip(totals.criteria, known.answers, strict=True):
-            criterion.answers[answer] += times
-
-    def take(self, result: Scored) -> None:
-        """Count a result."""
+    def take(self, result: Scored, times: int = 1) -> None:
+        """Count a result that so many outputs have."""
         totals = self.rubrics[result.rubric.name]
-        totals.verdicts[result.verdict] += 1
-        totals.points += _count_points(result)
-        totals.sampled += bool(result.samples)
-        totals.stable += bool(result.samples) and result.stable
+        totals.verdicts[result.verdict] += times
+        totals.points += times * _count_points(result)
+        if result.samples:
+            totals.sampled += times
+            totals.stable += times if result.stable else 0
         if result.models:
-            totals.panels[Panel(tuple(dict.fromkeys(result.models)), result.votes)] += 1
-        for criterion, judged in zip(totals.criteria, result.criteria, strict=True):
-            criterion.answers[judged.grade.answer] += 1
+            totals.panels[Panel(tuple(dict.fromkeys(result.models)), result.votes)] += times
+        for criterion, answer in zip(totals.criteria, result.answers, strict=True):
+            criterion.answers[answer] += times
 
     def __add__(self, other: "Totals") -> "Totals":
         """Return the totals of both; those of parts add up to those of the whole.

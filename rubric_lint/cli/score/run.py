@@ -31,13 +31,18 @@ from rubric_lint.suggest import word_need
 
 if TYPE_CHECKING:
     from rubric_lint.agree.limits import Limit, Limits
-    from rubric_lint.agree.runs import Matcher, OtherRun
+    from rubric_lint.agree.runs import OtherRun
     from rubric_lint.report.assessment import Assessed
     from rubric_lint.report.html import Extras, HtmlReport
+    from rubric_lint.scoring.output import RecordResult
 
 
 _HALF = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files that cannot be read"}
 """What the title of a page adds if it does not have all outputs."""
+
+
+_MOST_REASONS = 5
+"""How many reasons why records are not compared a run with --quiet warns of."""
 
 
 def label(name: str) -> str:
@@ -72,13 +77,13 @@ def score_files(
             progress.clear()
         write_all(text)
 
-    writer = results or (Lines(write, rubrics=rubrics) if given.compact else FORMS[form](write, make_style()))
+    writer = results or (Lines(write, compact=True) if given.compact else FORMS[form](write, make_style()))
     page, other = (extras.page, extras.other) if extras else (None, None)
     scoring = Scoring(
         rubrics,
         writer.add,
         progress,
-        page or (extras and extras.matcher),
+        page or other,
         several=len(outputs) > 1,
         reading=Reading.of(given.extract, given.extra_fields),
         mapping=of_side(given.mapping, JUDGE),
@@ -98,11 +103,9 @@ def score_files(
         parts = to_data({"comparison": other, "limits": decided, "invalid": scoring.causes})
         more = {name: part for name, part in parts.items() if part}
         writer.end(scoring.totals, more)
-        if other and (form == "table" or not given.quiet):
-            _tell_comparison(more["comparison"], label(given.compare), write if form == "table" else None)
+        theirs = _tell_comparison(other, more["comparison"], given, write if form == "table" else None) if other else []
         if results and code is Exit.CLEAN:
             results.finish()
-        theirs = [f"warning: --compare: {label(given.compare)}: {each}" for each in other.warnings()] if other else []
         for warning in (*scoring.warnings(), *theirs):
             complain(warning)
         if code is not Exit.INTERRUPTED and form != "table" and not given.quiet:
@@ -124,15 +127,22 @@ def _count_bytes(names: Iterable[str]) -> int:
     return sum(os.stat(name).st_size for name in names)  # noqa: PTH116 (a Path adds nothing here)
 
 
-def _tell_comparison(found: "Mapping[str, Any]", name: str, write: Callable[[str], None] | None) -> None:
-    """Write what got worse since the other run, to the table or to stderr."""
+def _tell_comparison(
+    other: "OtherRun", found: "Mapping[str, Any]", given: Given, write: Callable[[str], None] | None
+) -> list[str]:
+    """Write what got worse since the other run, to the table or to stderr; return the warnings about that run."""
     from rubric_lint.report.changes import word_comparison  # noqa: PLC0415  (few runs compare)
 
-    for line in word_comparison(found, name):
-        if write:
-            write(f"{line}\n")
-        else:
-            complain(line)
+    name, warnings = label(given.compare), [*other.warnings()]
+    if given.quiet and not write:
+        warnings += other.word_left_out(_MOST_REASONS)
+    else:
+        for line in word_comparison(found, name):
+            if write:
+                write(f"{line}\n")
+            else:
+                complain(line)
+    return [f"warning: --compare: {name}: {each}" for each in warnings]
 
 
 def _tell_limits(limits: "Limits", decided: "Sequence[Limit]", *, quiet: bool) -> Exit:
@@ -223,8 +233,8 @@ class ResultOutput:
         with naming(self._file.name):
             self._writer = open_results(name, self._file.stream, rubrics, compact=compact)
 
-    def add(self, results: list[str]) -> None:
-        """Write some results, each a line of JSON."""
+    def add(self, results: "list[RecordResult]") -> None:
+        """Write some results."""
         with naming(self._file.name):
             self._writer.add(results)
 
@@ -255,15 +265,11 @@ class ResultOutput:
 
 
 class Prepared(NamedTuple):
-    """What a run needs before the first output: the page, what it says, and the other run, if it is compared with one.
-
-    Without a page, `matcher` joins the results with the other run.
-    """
+    """What a run needs before the first output: the page, what it says, and the other run to compare with, if any."""
 
     other: "OtherRun | None"
     told: "Extras"
     page: "HtmlReport | None"
-    matcher: "Matcher | None"
 
 
 def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared | None:
@@ -273,10 +279,10 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
     from rubric_lint.report.page_answers import Texts  # noqa: PLC0415
 
     told = Extras(made=_read_date(), results=given.output or "", command=_word_command(given))
-    other = texts = matcher = None
+    other = texts = None
     compare, labels = given.compare, given.labels
     if compare is not None:
-        from rubric_lint.agree.runs import Matcher, OtherRun  # noqa: PLC0415
+        from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
 
         texts = Texts() if given.report else None
         other = OtherRun(rubrics, Reading.of(given.extract, given.extra_fields), texts.add if texts else lambda _: None)
@@ -285,7 +291,6 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
                 texts.close()
             complain(f"--compare: {label(compare)}: no outputs found")
             return None
-        matcher = Matcher(other)
         told = told._replace(other=label(compare) if compare == STDIN else Path(compare).name)
     if labels:
         reading = Reading.of(given.extract, given.extra_fields)
@@ -295,7 +300,7 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
             return None
         told = told._replace(agreement=agreement)
     page = HtmlReport(rubrics, other, texts) if given.report else None
-    return Prepared(other, told, page, matcher)
+    return Prepared(other, told, page)
 
 
 def _word_command(given: Given) -> str:
