@@ -10,10 +10,12 @@ from typing import Any
 from rubric_lint.arguments import require
 from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
+from rubric_lint.outputs.graders import is_foreign
 from rubric_lint.outputs.mapping import HELD, RESERVED
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
 from rubric_lint.scoring.flat import is_flat, list_check, unfold
 from rubric_lint.scoring.form import form_of, read_object
+from rubric_lint.scoring.graders import find_grade, read_grade, translate
 from rubric_lint.scoring.grading import (
     NO_NOTES,
     AnswerValue,
@@ -240,10 +242,17 @@ class Reader:
         """
         if found := self._match(unwrap(output)):
             return found
+        grade = find_grade(output, reading) if reading.grades or "{" not in output else None
+        if grade:
+            return self.take(read_object(read_grade(*grade, self.rubric, reading), self.rubric, reading))
         field = "score" if self._is_holistic else "checks"
         shown = answer() if callable(answer) else answer
         verdict = find_verdict(
-            output, field, answer=shown, extract=reading.extract, is_verdict=lambda value: is_flat(value, self.rubric)
+            output,
+            field,
+            answer=shown,
+            extract=reading.extract,
+            is_verdict=lambda value: is_flat(value, self.rubric) or is_foreign(value),
         )
         result = self.read_object(verdict.value, reading)
         if verdict.has_raw_controls:
@@ -306,6 +315,7 @@ class Reader:
             checks = value.get("checks")
             if isinstance(checks, Mapping) and checks and not self._is_holistic:
                 return self._read_keyed(value, checks, reading)
+            value = translate(value, self.rubric, reading) or value
             if value.keys().isdisjoint(JUDGEMENTS):
                 value = unfold(value, self.rubric)
         return self.take(read_object(value, self.rubric, reading))
