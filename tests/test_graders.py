@@ -7,6 +7,8 @@ from pathlib import Path
 
 import commands
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.entries import InputError
@@ -250,7 +252,7 @@ def test_a_file_of_version_2_and_a_set_of_assertions_are_read_too():
 
 
 @pytest.mark.parametrize(
-    "given",
+    "failed",
     [
         result(YEAR, failureReason=2, gradingResult=None, error="API error: 429 Too Many Requests", response={}),
         result(YEAR, gradingResult=None, error=None, success=False, failureReason=1),
@@ -262,10 +264,16 @@ def test_a_file_of_version_2_and_a_set_of_assertions_are_read_too():
         result(component("llm-rubric", "Names the year", 0, passed=True)),
     ],
 )
-def test_a_result_of_promptfoo_without_a_judgement_says_why(given, said):
-    ((name, _, message),) = score(ONE, whole(given))
+def test_a_result_of_promptfoo_without_a_judgement_says_why(failed, said):
+    ((name, _, message),) = score(ONE, whole(failed))
     assert name == "tower"
     said(message)
+
+
+def test_a_result_without_a_judgement_says_why_also_among_several_rubrics():
+    failed = result(YEAR, failureReason=2, gradingResult=None, error="429", response={})
+    ((*_, message),) = score(CONFIG, whole(failed), file="promptfooconfig.yaml")
+    assert message.endswith("429")
 
 
 def test_a_rendered_text_and_a_metric_name_a_criterion():
@@ -321,6 +329,25 @@ def test_a_judgement_that_the_rubric_cannot_use_is_invalid(suite, output, said):
 def test_a_pass_that_contradicts_the_score_may_be_passed_over():
     output = {"pass": False, "score": 0.9, "reason": "So."}
     assert score(HOLISTIC, output, reading=Reading.of("last", "accept"))[0][2] == 0.9
+
+
+@pytest.mark.parametrize("name", ["pass", "reason", "grade", "expectations"])
+def test_a_criterion_of_such_a_name_is_meant_first(name):
+    suite = LEVELS.replace("tone", name)
+    assert score(suite, {"id": "a", "output": {name: 2}}) == [("a", "a", 0.5, "fail")]
+    assert score(suite, {"id": "a", "output": {"checks": [{"id": name, "level": 2}]}}) == [("a", "a", 0.5, "fail")]
+
+
+@given(st.permutations(["total", "due", "tone"]), st.lists(st.booleans(), min_size=3, max_size=3), st.booleans())
+def test_a_grading_scores_as_the_checks_that_say_the_same(order, met, by_id):
+    texts = {"total": "Names the total of 120 EUR", "due": "NAMES the due date", "tone": " Is  polite"}
+    answers = dict(zip(order, met, strict=True))
+    items = [item(texts[name], passed=answers[name], **({"id": name} if by_id else {})) for name in order]
+    checks = [{"id": name, "satisfied": answers[name]} for name in order]
+    own = score(CHECKLIST, {"id": 1, "output": {"checks": checks}})
+    assert score(CHECKLIST, {"id": 1, "output": grading(*items)}) == own
+    assert score(CHECKLIST, {"id": 1, **grading(*items)}) == own
+    assert score(CHECKLIST, {"id": 1, "output": f"So:\n\n{json.dumps(grading(*items))}"}) == own
 
 
 # Letters

@@ -10,6 +10,7 @@ RUBRIC = """\
 rubrics:
   - {id: cause, expected_outcome: Names the cause of the fault}
 """
+TWO = "tests:\n  - {id: one, rubrics: [Is short]}\n  - {id: two, rubrics: [Is kind]}\n"
 GIVEN = {"checks": [{"id": "cause", "satisfied": True}]}
 RECORDS = {
     "a text": {"error": "content filter"},
@@ -43,6 +44,7 @@ def files(folder):
     rows = [{"id": name, **record} for name, record in RECORDS.items()] + [{"id": "fine", "output": GIVEN}]
     texts = {
         "r.rubric.yaml": [RUBRIC],
+        "two.yaml": [TWO],
         "out.jsonl": [f"{json.dumps(row)}\n" for row in rows],
         "labels.jsonl": [f'{{"id": "{row["id"]}", "rater": "ann", "cause": true}}\n' for row in rows],
         "answers.jsonl": [f'{{"id": "{row["id"]}", "answer": "So."}}\n' for row in rows],
@@ -70,6 +72,7 @@ def find(text):
         "agree r.rubric.yaml out.jsonl --labels labels.jsonl",
         "agree r.rubric.yaml out.jsonl --labels labels.jsonl --format json",
         "assess r.rubric.yaml answers.jsonl --results out.jsonl --labels labels.jsonl --format json",
+        "score two.yaml out.jsonl --compact",
         "diff r.rubric.yaml r.rubric.yaml --outputs out.jsonl --format json",
     ],
 )

@@ -227,11 +227,6 @@ def is_verdict(value: Mapping[str, Any]) -> bool:
     return isinstance(value.get("pass"), bool) and "reason" in value and (is_share or score is None)
 
 
-def is_foreign(value: Mapping[str, Any]) -> bool:
-    """Return whether an object is a judge output in the form of a grader of others."""
-    return isinstance(value.get(EXPECTATIONS), list) or is_verdict(value)
-
-
 def list_items(output: Any) -> Iterator[Mapping[str, Any]]:
     """Yield what a judge output in the form of a grader of others gives each text."""
     items = output.get(EXPECTATIONS) if isinstance(output, Mapping) else None

@@ -20,19 +20,27 @@ _FACTS = "Agrees with these facts: "
 """What begins the text of a criterion that promptfoo knows as facts."""
 
 
+def is_foreign(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
+    """Return whether an object is an output for a rubric in the form of a grader of others."""
+    if any(each.id in value for each in rubric.criteria):
+        return False
+    is_letter = "grade" in value and value.keys() <= {"grade", "reasoning"}
+    return isinstance(value.get(EXPECTATIONS), list) or is_letter or (len(rubric.criteria) == 1 and is_verdict(value))
+
+
 def translate(value: Mapping[str, Any], rubric: ScoringRubric, reading: Reading) -> Mapping[str, Any] | None:
     """Return an output in the form of a grader of others in that of the rubric's shape; None if it is another one.
 
     Raises:
         OutputError: if an item is about no criterion, or gives it no answer.
     """
-    if value.keys() == {"grade", "reasoning"}:
-        return read_grade(value["grade"], value["reasoning"], rubric, reading)
+    if not is_foreign(value, rubric):
+        return None
+    if EXPECTATIONS not in value and "grade" in value:
+        return read_grade(value["grade"], value.get("reasoning"), rubric, reading)
     place: Path = (EXPECTATIONS,)
     items = value.get(EXPECTATIONS)
     if not isinstance(items, list):
-        if len(rubric.criteria) > 1 or not is_verdict(value):
-            return None
         _refuse_other_verdict(value, rubric, reading)
         place = ()
         items = [{"passed": value["pass"], "score": value.get("score"), "evidence": value.get("reason")}]

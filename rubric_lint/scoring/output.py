@@ -10,12 +10,11 @@ from typing import Any
 from rubric_lint.arguments import require
 from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
-from rubric_lint.outputs.graders import is_foreign
 from rubric_lint.outputs.mapping import HELD, RESERVED
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
 from rubric_lint.scoring.flat import is_flat, list_check, unfold
 from rubric_lint.scoring.form import form_of, read_object
-from rubric_lint.scoring.graders import find_grade, read_grade, translate
+from rubric_lint.scoring.graders import find_grade, is_foreign, read_grade, translate
 from rubric_lint.scoring.grading import (
     NO_NOTES,
     AnswerValue,
@@ -252,7 +251,7 @@ class Reader:
             field,
             answer=shown,
             extract=reading.extract,
-            is_verdict=lambda value: is_flat(value, self.rubric) or is_foreign(value),
+            is_verdict=lambda value: is_flat(value, self.rubric) or is_foreign(value, self.rubric),
         )
         result = self.read_object(verdict.value, reading)
         if verdict.has_raw_controls:

@@ -145,8 +145,6 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
     if "agentv" in record:
         from rubric_lint.outputs.agentv_runs import find_graded  # noqa: PLC0415  (few are)
 
-        if fault := _find_fault(record):
-            raise OutputError(f"no output: {fault}")
         given: Mapping[str, Any] = {key: getattr(one, "rubric", one) for key, one in rubrics.items()}
         ids = {key: {each.id for each in rubric.criteria} for key, rubric in given.items()}
         found = find_graded(record, ids)
@@ -398,14 +396,13 @@ class Scorer:
             if not any(map(record.get, HELD)):
                 refuse_failed(record)
             raise OutputError(f"the record's `{name}` would overwrite that of the result; rename it", f"/{name}")
-        reader = self.only if self.only and "rubric" not in record else find_rubric(record, self._readers)
         output = record.get("output")
         fault = _find_fault(record) if "judge" in record else None
-        is_blank = output is None or (isinstance(output, str) and not output.strip())
-        if fault and is_blank:
-            raise OutputError(f"no output: {fault}")
-        if is_blank and "outputs" not in record:
+        if "outputs" not in record and (output is None or (isinstance(output, str) and not output.strip())):
+            if fault:
+                raise OutputError(f"no output: {fault}")
             refuse_failed(record)
+        reader = self.only if self.only and "rubric" not in record else find_rubric(record, self._readers)
         if fault and record["judge"].get("per_criterion"):  # the text is of one request, and no output of this rubric
             raise OutputError(f"invalid when it was judged: {fault}")
         if "outputs" in record:
