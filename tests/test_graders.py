@@ -151,7 +151,10 @@ def test_of_several_evals_the_texts_tell_which(said):
     assert score(EVALS, grading(late), file="evals.json") == [(None, "2", 0.0, "fail")]
     ((_, place, message),) = score(EVALS, grading(late, total), file="evals.json")
     assert place == "/rubric"
-    said(message)
+    twice = EVALS.replace('"id": 2', '"id": 3, "prompt": "P", "expectations": ["Says that it is late"]}, {"id": 2')
+    ((_, place, again),) = score(twice, grading(late), file="evals.json")
+    assert place == "/rubric"
+    said(message, again)
 
 
 # promptfoo
@@ -364,6 +367,7 @@ TEN = (("C", 10), ("P", 5), ("I", 0))
         ("holistic", 'A set {"x"}.\nGRADE: $C$', TEN, 1.0),
         ("levels", "GRADE: P", (("C", 3), ("P", 2), ("I", 1)), 0.5),
         ("one", "GRADE: C", (("C", 1), ("I", 0)), 1.0),
+        ("holistic", " p\n", TEN, 0.5),
     ],
 )
 def test_a_letter_is_worth_what_the_table_says(suite, text, grades, expected):

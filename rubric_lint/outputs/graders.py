@@ -91,7 +91,7 @@ def convert_promptfoo(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     held = entry.get("results")
     if isinstance(held, dict):
         held = held.get("results")
-    elif "gradingResult" in entry or "promptIdx" in entry:
+    elif HELD.isdisjoint(entry) and ("gradingResult" in entry or "promptIdx" in entry):
         held = [entry]
     if not isinstance(held, list) or not all(isinstance(each, dict) and "vars" in each for each in held):
         return None
@@ -167,7 +167,7 @@ def _hold_component(component: Mapping[str, Any]) -> dict[str, Any]:
 def convert_inspect(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the record of each sample in a log of Inspect; None if it is something else."""
     samples = entry.get("samples")
-    if "eval" not in entry or "status" not in entry:
+    if not {"version", "eval", "status"} <= entry.keys() or not HELD.isdisjoint(entry):
         return None
     if not isinstance(samples, list) or not samples:
         error = _word_error(entry.get("error"))

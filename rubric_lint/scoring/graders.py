@@ -194,11 +194,14 @@ _MARKS = " \t*_`'\"#>-"
 
 
 def find_grade(text: str, reading: Reading) -> tuple[str, str] | None:
-    """Return the letter that a raw text gives as `GRADE: C`, and what is before it; None if it gives none.
+    """Return the letter that a raw text gives, alone or as `GRADE: C`, and what is before it; None if it gives none.
 
     Raises:
         OutputError: if it gives several, or one where `extract` allows no verdict.
     """
+    bare = text.strip(BLANK + _MARKS)
+    if reading.grades and len(bare) == 1 and bare.isalpha():  # as a table has it in a column
+        return bare.upper(), ""
     if not _GRADE.search(text):
         return None
     rest = blank_thoughts(text)

@@ -148,25 +148,28 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
         given: Mapping[str, Any] = {key: getattr(one, "rubric", one) for key, one in rubrics.items()}
         ids = {key: {each.id for each in rubric.criteria} for key, rubric in given.items()}
         found = find_graded(record, ids)
+        if len(found) == 1:
+            return rubrics[found[0]]
         if found:
-            return rubrics[_require_one(found)]
+            raise OutputError(
+                f"the grader may be any of {list_names(found)}; give each a `name` in the suite", "/rubric"
+            )
     raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
 
 
 def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str:
-    """Return the name of the rubric whose criteria have the texts of a record; raise OutputError if none does."""
+    """Return the name of the rubric whose criteria have the texts of a record.
+
+    Raises:
+        OutputError: if there is none or several.
+    """
     named = find_by_texts(record, {key: getattr(one, "rubric", one) for key, one in rubrics.items()})
-    if not named:
-        message = "the texts in the record are not those of all criteria of one rubric"
-        raise OutputError(f"{message}; name the rubric in `rubric`: {list_names(rubrics)}", "/rubric")
-    return _require_one(named)
-
-
-def _require_one(found: list[str]) -> str:
-    """Return the only rubric that a grader may be of; raise OutputError if there are several."""
-    if len(found) > 1:
-        raise OutputError(f"the grader may be any of {list_names(found)}; give each a `name` in the suite", "/rubric")
-    return found[0]
+    if len(named) == 1:
+        return named[0]
+    message = "the texts in the record are not those of all criteria of one rubric"
+    if named:
+        message = "the texts in the record are those of several rubrics"
+    raise OutputError(f"{message}; name the rubric in `rubric`: {list_names(named or rubrics)}", "/rubric")
 
 
 _PLAIN = frozenset({"id", "rubric", "output", *SHOWN})
