@@ -191,6 +191,9 @@ Input
         end; only, its only object.
     extra-fields refuse|accept  Fields of an output that nobody asked for: refuse them, or score without reading them.
         [default: refuse with --extract whole, else numbers and booleans only]
+    grades LETTER=VALUE* reads=score.options:read_grades  What letter grades such as
+        `GRADE: C` are worth, as C=10,P=5,I=0; in a checklist 1 or 0. Only for
+        rubrics with one criterion.
     header-row 1..  Row, or line of CSV, of the header.
     ignore-column COLUMN* name=ignored  Leave out a column. Can be repeated.
     labels FILE*  Human labels for the same answers. Can be repeated.

@@ -57,15 +57,6 @@ def convert_entries(
             yield from ((line, record) for record in records)
 
 
-def read_first(head: bytes) -> dict[str, Any]:
-    """Return the object in the first line of a file, empty if there is none."""
-    try:
-        found = json.loads(head.lstrip().partition(b"\n")[0])
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 BLANK = b" \t\r\n"
 """The white space of JSON."""
 

@@ -16,9 +16,9 @@ from rubric_lint.outputs.entries import (
     InputError,
     SkippedSheet,
     convert_entries,
-    read_first,
     read_json,
 )
+from rubric_lint.outputs.graders import find_converter
 from rubric_lint.outputs.mapping import RECORDS, Wanted, map_entries
 from rubric_lint.outputs.text_tables import find_dialect, read_table
 from rubric_lint.suggest import word_need
@@ -66,6 +66,9 @@ EXPECTED = "expected JSON Lines, JSON or CSV in UTF-8, or Parquet, each also in 
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
 _LOOKED_AT = 64
 """The bytes that no text begins with, and how many bytes of a file are searched for them."""
+
+_OF_INSPECT = b"_journal/"
+"""What the name of the first file in a log of Inspect begins with."""
 
 _TAR = slice(257, 262)
 
@@ -213,6 +216,11 @@ def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry
     if head.startswith(ZIP):
         from rubric_lint.outputs.workbook import read_workbook  # noqa: PLC0415  (few are)
 
+        if asked.name.endswith(".eval") or _OF_INSPECT in head[:_LOOKED_AT]:
+            raise InputError(
+                "this is a log of Inspect as a ZIP file; write it as JSON, with `inspect log convert --to json`, and "
+                "read that"
+            )
         _refuse_results("Excel", asked)
         yield from read_workbook(chain([head], source), asked.mapping, asked.wanted, asked.skipped)
         return
@@ -240,16 +248,9 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[E
         yield from read_table(chunks, dialect, asked.mapping, asked.wanted)
         return
     entries = read_json(head, chunks, is_wrapped=RECORDS in asked.mapping)
-    if b'"custom_id"' in head:
-        from rubric_lint.outputs.reply import convert_result, is_batch_result  # noqa: PLC0415  (few are)
-
-        if is_batch_result(read_first(head)):
-            entries = convert_entries(entries, convert_result)
-    if b'"execution_status"' in head:
-        from rubric_lint.outputs.agentv_runs import convert_test, is_agentv_run  # noqa: PLC0415  (few are)
-
-        if is_agentv_run(read_first(head)):
-            entries = convert_entries(entries, convert_test)
+    convert = None if RECORDS in asked.mapping else find_converter(head, asked.name)
+    if convert:
+        entries = convert_entries(entries, convert)
     if asked.mapping:
         entries = map_entries(entries, asked.mapping, is_shared=asked.wanted.is_shared)
     yield from entries
