@@ -67,7 +67,7 @@ def measure_agreement(
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
 
-    reader = Reader(rubrics, reading)
+    reader = Reader(rubrics, reading, mapping=mapping)
     if not read_files(reader, results, labels, mapping):
         return None
     try:
@@ -195,7 +195,7 @@ def agree(given: Given) -> int:
         reading,
         any_version=given.any_version,
         label_scales=given.label_scales,
-        columns=given.mapping.values(),
+        mapping=given.mapping,
     )
     with open_page(given.report, given.rubric, *given.results, *given.labels) as page:
         if not read_files(reader, given.results, given.labels, given.mapping):
