@@ -29,13 +29,14 @@ PARQUET = b"PAR1"
 ZIP = b"PK\3\4"
 """The first bytes of the binary files that are read."""
 
+_UTF16 = "text in UTF-16, which you can save as UTF-8"
 _MAGIC = {
-    codecs.BOM_UTF16_LE: "text in UTF-16",
-    codecs.BOM_UTF16_BE: "text in UTF-16",
-    b"{\0": "text in UTF-16",
-    b"[\0": "text in UTF-16",
-    b"\0{": "text in UTF-16",
-    b"\0[": "text in UTF-16",
+    codecs.BOM_UTF16_LE: _UTF16,
+    codecs.BOM_UTF16_BE: _UTF16,
+    b"{\0": _UTF16,
+    b"[\0": _UTF16,
+    b"\0{": _UTF16,
+    b"\0[": _UTF16,
     b"ARROW1": "an Arrow file",
     ZIP: "a ZIP file",
     b"BZh": "a bzip2 file",
@@ -65,7 +66,7 @@ EXPECTED = "expected JSON Lines, JSON or CSV in UTF-8, or Parquet, each also in 
 
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
 _LOOKED_AT = 64
-"""The bytes that no text begins with, and how many bytes of a file are searched for them."""
+"""The bytes that no text begins with, and how many bytes of the first line are searched for them."""
 
 _OF_INSPECT = b"_journal/"
 """What the name of the first file in a log of Inspect begins with."""
@@ -80,9 +81,9 @@ def name_other(head: bytes) -> str | None:
     kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
     if kind or head.startswith((b"{", b"[")):
         return kind
-    first = head[:_LOOKED_AT]
+    first = head.partition(b"\n")[0][:_LOOKED_AT]
     if len(first) >= 4 and any(not any(first[start::2]) and all(first[1 - start :: 2]) for start in (0, 1)):
-        return "text in UTF-16"
+        return _UTF16
     is_binary = any(each in first for each in _CONTROLS)
     return "binary data" if is_binary and b"\n{" not in head else None
 
@@ -121,6 +122,8 @@ class Unpacked:
             pieces.append(piece)
             if not piece or len(pieces) == CHUNK // _PIECE:
                 content = b"".join(pieces)
+                if self.fault and b"\n" in content:  # a row that is cut off may look complete
+                    content = content[: content.rindex(b"\n") + 1]
                 self.lines += content.count(b"\n")
                 yield content
                 pieces = []
@@ -189,10 +192,14 @@ def read_entries(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entr
         yield 1, OutputError(str(fault))
 
 
-def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry]:
+_MOST_PACKED = 8
+
+
+def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN, packed: int = 0) -> Iterator[Entry]:
     """Yield the entries of a stream: JSON, JSON Lines, a table, or results of a batch.
 
     A stream of another kind is one entry, an error that names it. If a packed stream is cut off, so is the last entry.
+    `packed` counts how often the stream was packed.
 
     Raises:
         InputError: if the stream does not have the columns that are asked for, or a library is not installed.
@@ -203,8 +210,10 @@ def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry
         head += more
     for kind in (GZIP, ZSTD):
         if head.startswith(kind):
+            if packed == _MOST_PACKED:
+                raise InputError(f"packed more than {_MOST_PACKED} times; unpack it")
             content = Unpacked(chain([head], source), kind)
-            yield from read_stream(content, asked._replace(file=None))
+            yield from read_stream(content, asked._replace(file=None), packed + 1)
             if content.fault:
                 yield content.lines + 1, content.fault
             return
