@@ -9,7 +9,6 @@ from rubric_lint.judge.account import Account, Need, Reservation, count_bytes
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
 from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
-from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.prompt import Message, divide, order_criteria, output_schema, say, write_prompt
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.verdict import WHOLE, Reading
@@ -56,7 +55,6 @@ class Asker(AbstractAsyncContextManager[Any], Protocol):
     """
 
     call: Call
-    pace: Pace
     account: Account
     form: str
     refusal: str

@@ -42,7 +42,8 @@ class Panel:
             endpoint.account = self.account
         self.is_live = is_live
         self.names = name_models((endpoint.call.model, endpoint.name) for endpoint in endpoints)
-        self.paces = {id(endpoint.pace): endpoint.pace for endpoint in endpoints}.values()
+        addresses = dict.fromkeys(endpoint.call.endpoint for endpoint in endpoints)
+        self.paces = [self.account.find_pace(address) for address in addresses]
         self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -62,6 +63,11 @@ class Panel:
     def under_way(self) -> int:
         """How many requests have been sent and not yet answered."""
         return sum(pace.inside for pace in self.paces)
+
+    @property
+    def paused(self) -> float:
+        """The seconds of all pauses so far, also of earlier panels with the same account."""
+        return sum(pace.paused for pace in self.paces)
 
     def watch_pauses(self, watch: Callable[[float, str], object]) -> None:
         """Call `watch` at the first pause of each endpoint with its seconds and the reason."""

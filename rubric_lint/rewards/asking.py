@@ -25,7 +25,6 @@ from rubric_lint.scoring.output import parse_output, reader_of
 
 if TYPE_CHECKING:
     from rubric_lint.judge.endpoint import Endpoint
-    from rubric_lint.judge.pace import Pace
 
 
 Value = TypeVar("Value")
@@ -221,15 +220,12 @@ def _write(output: Any) -> str:
 class EndpointJudge:
     """A judge that asks an endpoint; it can be pickled, and its pickle has no key.
 
-    Each event loop has limits and a client of its own, which is closed when no request is in flight: nobody else could
-    close it before its loop ends.
+    Each event loop has a client of its own, which is closed when no request is in flight: nobody else could close it
+    before its loop ends.
     """
 
-    def __init__(
-        self, call: Call, key_variable: str | None, *, rpm: float | None, tpm: float | None, account: Account
-    ) -> None:
+    def __init__(self, call: Call, key_variable: str | None, account: Account) -> None:
         self.call, self.account = call, account
-        self._limits = (rpm, tpm)
         self._key_variable = key_variable
         self._read_key()  # a missing key is an error at once, not at the first completion
         self._lines: PerLoop[_Line] = PerLoop()
@@ -266,10 +262,7 @@ class EndpointJudge:
         return reply.text
 
     def _make_line(self) -> "_Line":
-        from rubric_lint.judge.pace import Pace  # noqa: PLC0415
-
-        rpm, tpm = self._limits
-        return _Line(self.call, self._read_key(), Pace(rpm, tpm=tpm), self.account)
+        return _Line(self.call, self._read_key(), self.account)
 
     def _read_key(self) -> str:
         """Return the key, or a placeholder for an endpoint of one's own; raise RewardError if there is none to send."""
@@ -287,11 +280,10 @@ class EndpointJudge:
 
 @dataclass(slots=True)
 class _Line:
-    """The connections of one loop: a client as long as requests are in flight, and limits for all of them."""
+    """The connections of one loop: a client as long as requests are in flight."""
 
     call: Call
     key: str
-    pace: "Pace"
     account: Account
     endpoint: "Endpoint | None" = None
     users: int = 0
@@ -303,8 +295,7 @@ class _Line:
 
         self.users += 1
         try:
-            self.endpoint = self.endpoint or Endpoint(self.call, self.key, self.pace)
-            self.endpoint.account = self.account
+            self.endpoint = self.endpoint or Endpoint(self.call, self.key, self.account)
             yield self.endpoint
         finally:
             self.users -= 1

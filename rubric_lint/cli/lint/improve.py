@@ -83,7 +83,7 @@ def propose(given: Given) -> int:
     found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(4, 5)))
     with ExitStack() as opened:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
-        asking = _Asking(given, (work.access, access.part(writer, writer + 1)), work, store)
+        asking = _Asking((work.access, access.part(writer, writer + 1)), work, store)
         return _improve(given, linted, found, _read_answers(str(output), rubrics), asking)
 
 
@@ -241,17 +241,16 @@ class _Records:
 class _Asking:
     """Asks the judges and the model that proposes, within the limit that the whole run shares."""
 
-    def __init__(self, given: Given, access: tuple[Access, Access], work: Work, store: ReplyStore | None) -> None:
+    def __init__(self, access: tuple[Access, Access], work: Work, store: ReplyStore | None) -> None:
         self.access, self._writer = access
         self.account, self._plan, self._store = work.account, work.plan, store
-        self._pace = given.rpm, given.tpm, given.concurrency, work.account
         self._has_told = False
 
     def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
         """Return the records of answers; see `Asker`."""
         click.echo(visible(f"{what}: judging {counted(len(answers), 'answer')}"), err=True)
         records = _Records()
-        panel, n = self.access.connect(*self._pace), len(answers)
+        panel, n = self.access.connect(self.account), len(answers)
         self.account.stop = ""
         code = run_judge(panel, records, iter(answers), n, self._plan, store=self._store)
         if code == Exit.USAGE:
@@ -287,7 +286,7 @@ class _Asking:
             return kept.reply.text
 
         async def complete() -> Any:
-            async with self._writer.connect(*self._pace) as panel:
+            async with self._writer.connect(self.account) as panel:
                 return await panel.endpoints[0].complete(messages, schema, Place("", number))
 
         try:
