@@ -25,7 +25,13 @@ _LEAST_OUTPUT = 20
 """The fewest output tokens that a first reply needs; a shorter one would be cut off, and paid for in vain."""
 
 
-class LimitError(Exception):
+class NoReplyError(Exception):
+    """A request that got no reply; `is_refused` if the same one would be refused again."""
+
+    is_refused = False
+
+
+class LimitError(NoReplyError):
     """A request that was not sent because of a limit; `reason` is why the one before it failed, if there was one.
 
     `is_invalid`: that one got a reply which cannot be used.

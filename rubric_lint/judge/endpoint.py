@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from rubric_lint.judge.account import Account, Charge, LimitError, Need, Reservation, count_bytes
+from rubric_lint.judge.account import Account, Charge, LimitError, Need, NoReplyError, Reservation, count_bytes
 from rubric_lint.judge.call import DEFAULT_URL, SCHEMA_IN_OBJECT, Call
 from rubric_lint.judge.pace import Pace, read_wait
 from rubric_lint.judge.prompt import Message
@@ -159,7 +159,7 @@ NO_REMEDY = Remedy()
 
 
 @dataclass(eq=False)
-class UnansweredError(Exception):
+class UnansweredError(NoReplyError):
     """A request that got no reply; `lasting` if no other request would get one, `advice` on what would help.
 
     `remedy` says what has to change before another run, as far as it is known.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from rubric_lint.judge.account import Account, LimitError
-from rubric_lint.judge.asking import correct
+from rubric_lint.judge.account import Account, LimitError, NoReplyError
+from rubric_lint.judge.asking import converse
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
 from rubric_lint.outputs.decoding import OutputError
@@ -68,7 +68,7 @@ class Item(NamedTuple):
     group: str
 
 
-class _FailedError(OutputError):
+class _FailedError(NoReplyError):
     """The judge itself raised, so that it is not asked again."""
 
 
@@ -146,25 +146,27 @@ class Asker:
             raise
 
     async def _talk(self, item: Item, call: Callable[[Sequence[Message], Item], Coroutine[Any, Any, Any]]) -> Read:
-        """Ask until the output is valid, each time with what is wrong with the last one."""
-        prompt = write_prompt(item.rubric, item.case)
-        messages: tuple[Message, ...] = prompt
-        earlier = ""
-        for left in reversed(range(self._options.attempts)):
-            output = None
+        """Ask until the output is valid; return it, or the error of the last one."""
+
+        async def send(messages: Sequence[Message]) -> Any:
             try:
-                output = await call(messages, item)
-                return read_output(item, output)
-            except OutputError as fault:
-                if earlier and isinstance(fault, _FailedError):
-                    both = OutputError(f"{earlier}; no reply to the correction: {fault.message}")
-                    both.__cause__ = fault.__cause__
-                    return both
-                if not left or isinstance(fault, _FailedError):
-                    return fault
-                earlier = fault.message
-                messages = (*prompt, *correct(_write(output), fault))
-        raise AssertionError("the last attempt returns")
+                return await call(messages, item)
+            except OutputError as fault:  # of a reply that has no text
+                return fault
+
+        def read(output: Any) -> JudgeOutput:
+            if isinstance(output, OutputError):
+                raise output
+            return read_output(item, output)
+
+        found = await converse(write_prompt(item.rubric, item.case), send, read, _write, self._options.attempts)
+        if found.output is not None:
+            return found.output
+        if found.fault and not found.lost:
+            return found.fault
+        fault = OutputError(found.reason)
+        fault.__cause__ = found.lost and found.lost.__cause__
+        return fault
 
     async def _call_here(self, messages: Sequence[Message], item: Item) -> Any:
         with _Catching():
