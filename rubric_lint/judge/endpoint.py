@@ -261,7 +261,8 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             secrets += [line.partition(":")[2].strip() for line in lines]
         long = [each for each in secrets if len(each) >= _SHORTEST_SECRET]
         self._secrets = sorted({*long, *(headers or {}).values()}, key=len, reverse=True)
-        # The client's own retries cannot be limited in time per try, and silently give up on a long Retry-After.
+        # The client's own retries would not be counted, take a 429 for a failed try, give up at a long Retry-After, and
+        # repeat what a header of the endpoint asks to repeat, a wrong key too. They never retry a body without a reply.
         settings: dict[str, Any] = {"timeout": call.timeout, "max_retries": 0, "default_headers": dict(headers or {})}
         settings["default_headers"].update(call.headers)
         url = call.base_url or DEFAULT_URL  # None would be the endpoint in a variable
