@@ -179,7 +179,7 @@ class UnansweredError(NoReplyError):
     model: str = ""
 
     def __str__(self) -> str:
-        return self.message
+        return f"{self.message} {self.advice}".rstrip()
 
 
 _NO_KEY = Remedy(options="the variable of the API key in --api-key-env")
@@ -318,7 +318,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
                 if other.is_of_format or (other.is_refused and not other.of_answer):
                     continue
                 raise
-            self.form, self.refusal = less, str(first).removesuffix(first.advice).rstrip()
+            self.form, self.refusal = less, first.message
             return exchange
         raise first
 
@@ -363,7 +363,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             raise
         except UnansweredError as fault:
             pace.go_on()
-            fault.message = " ".join(filter(None, (self._redact(fault.message), fault.advice)))
+            fault.message = self._redact(fault.message)
             raise
         finally:
             pace.leave(used - expected)

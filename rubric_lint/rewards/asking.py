@@ -247,7 +247,7 @@ class EndpointJudge:
 
         said = [Message(each["role"], each["content"]) for each in messages]  # type: ignore[arg-type]
         try:
-            async with self._lines.find(self._make_line).connect() as endpoint:
+            async with self._connect() as endpoint:
                 reply = (await endpoint.complete(said, schema)).reply
         except LimitError:
             limit = self.account.limit
@@ -263,8 +263,21 @@ class EndpointJudge:
             raise OutputError(reply.fault)
         return reply.text
 
-    def _make_line(self) -> "_Line":
-        return _Line(self.call, self._read_key(), self.account)
+    @asynccontextmanager
+    async def _connect(self) -> "AsyncIterator[Endpoint]":
+        """Return the client of this loop, which is closed when nobody uses it any more."""
+        from rubric_lint.judge.endpoint import Endpoint  # noqa: PLC0415
+
+        line = self._lines.find(_Line)
+        line.users += 1
+        try:
+            line.endpoint = line.endpoint or Endpoint(self.call, self._read_key(), self.account)
+            yield line.endpoint
+        finally:
+            line.users -= 1
+            if not line.users and line.endpoint:
+                endpoint, line.endpoint = line.endpoint, None
+                await endpoint.__aexit__(None, None, None)
 
     def _read_key(self) -> str:
         """Return the key, or a placeholder for an endpoint of one's own; raise RewardError if there is none to send."""
@@ -282,25 +295,7 @@ class EndpointJudge:
 
 @dataclass(slots=True)
 class _Line:
-    """The connections of one loop: a client as long as requests are in flight."""
+    """The client of one loop, as long as requests are in flight, and how many are."""
 
-    call: Call
-    key: str
-    account: Account
     endpoint: "Endpoint | None" = None
     users: int = 0
-
-    @asynccontextmanager
-    async def connect(self) -> "AsyncIterator[Endpoint]":
-        """Return the client, which is closed when nobody uses it any more."""
-        from rubric_lint.judge.endpoint import Endpoint  # noqa: PLC0415
-
-        self.users += 1
-        try:
-            self.endpoint = self.endpoint or Endpoint(self.call, self.key, self.account)
-            yield self.endpoint
-        finally:
-            self.users -= 1
-            if not self.users and self.endpoint:
-                endpoint, self.endpoint = self.endpoint, None
-                await endpoint.__aexit__(None, None, None)
