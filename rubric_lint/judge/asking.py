@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from rubric_lint.judge.account import Account, LimitError, Need, NoReplyError, Reservation, count_bytes
+from rubric_lint.judge.account import Account, Need, NoReplyError, Reservation, count_bytes
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
 from rubric_lint.judge.endpoint import Exchange, Place
@@ -190,7 +190,7 @@ async def ask(
     """Return the reply of an endpoint that can be read: one that is kept, else one that is then kept.
 
     Raises:
-        NoReplyError: if there is none; LimitError also if a limit does not allow a correction.
+        NoReplyError: if there is none.
     """
     key = make_key(request.call, request.body, request.place.sample) if store else ""
     kept = store.get(key) if store else None
@@ -202,9 +202,7 @@ async def ask(
         return await endpoint.complete(messages, request.schema, request.place, reserved)
 
     found = await converse(request.messages, send, read, lambda exchange: exchange.reply.text, attempts)
-    if isinstance(found.lost, LimitError):
-        found.lost.follow(len(found.replies), str(found.fault))
-    if found.lost and (isinstance(found.lost, LimitError) or not found.replies):
+    if found.lost and not found.replies:
         raise found.lost
     if store and found.output is not None:
         store.put(key, found.replies[-1])

@@ -383,7 +383,6 @@ class JudgeRun:
         self, endpoint: Asker, request: Request, rubric: ScoringRubric, answer: Answer, reserved: Reservation
     ) -> Conversation[Exchange, JudgeOutput]:
         def read(exchange: Exchange) -> JudgeOutput:
-            self._count(request.call.model, exchange)
             if exchange.reply.fault:
                 raise OutputError(exchange.reply.fault)
             text = exchange.reply.text
@@ -392,14 +391,16 @@ class JudgeRun:
         found = await ask(
             endpoint, request, read, attempts=self._plan.max_attempts, store=self._store, reserved=reserved
         )
+        for exchange in found.replies:
+            model = exchange.reply.model
+            if model and is_other_model(request.call.model, model):
+                self.tally.others[request.call.model, model] += 1
+            self.tally.cached += exchange.is_cached
+        if isinstance(found.lost, LimitError):
+            found.lost.follow(len(found.replies), str(found.fault))
+            raise found.lost
         if found.output is not None:
             self.tally.reading.note(found.output.notes)
             if self._store and not found.replies[-1].is_cached:
                 self.tally.stored += 1
         return found
-
-    def _count(self, model: str, exchange: Exchange) -> None:
-        replied = exchange.reply.model
-        if replied and is_other_model(model, replied):
-            self.tally.others[model, replied] += 1
-        self.tally.cached += exchange.is_cached
