@@ -106,7 +106,7 @@ Cluster
     engine ray|  Score Parquet files with Ray Data, on the cluster of RAY_ADDRESS or on this machine.
 Requests
     again  Ask again for the invalid outputs of a results file, ANSWERS.
-    concurrency 1..1000 default=8  Most parallel requests; fewer after a refusal.
+    concurrency 1..1000 default=8  Most parallel requests.
     id ID name=key  The answer's id, on which the shuffled order depends.
     max-attempts 1..10 default=3  Attempts to get a valid output.
     max-cost AMOUNT reads=score.judge_options:read_amount  Spend at most AMOUNT in this run, by --prices. Without

@@ -168,7 +168,7 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     for path, tested, needed in tasks:
         results = recorder.Recorder(path, tested, needed)
         try:
-            panel = access.connect(given.rpm, given.tpm, plan.concurrency, account)
+            panel = access.connect(account)
         except ImportError:
             complain(f"judging {word_need('judge')}")
             code = Exit.USAGE
