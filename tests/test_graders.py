@@ -53,7 +53,7 @@ def show(found):
     """The id, and the rubric, score and verdict or else the place and the reason, of a result."""
     if found.error:
         return found.id, found.error.path, found.error.message
-    return found.id, found.known.rubric.name, round(found.known.score, 3), str(found.known.verdict)
+    return found.id, found.scored.rubric.name, round(float(found.scored.score), 3), str(found.scored.verdict)
 
 
 def score(suite, text, *, name="out.json", reading=DEFAULT_READING, file="a.rubric.yaml"):
