@@ -6,7 +6,7 @@ from enum import StrEnum
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.runs import Comparison
+from rubric_lint.agree.runs import Comparison, read_side
 from rubric_lint.format.criterion import SCORES, Criterion, Scale, Shape
 from rubric_lint.format.rubric import fold_id
 from rubric_lint.outputs.entries import Entry
@@ -399,7 +399,7 @@ class Effects(Comparison):
         """Count one output."""
         self.outputs += 1
         name = effect.new.id
-        if lost := self.join(name, self.read_side(effect.old), self.read_side(effect.new)):
+        if lost := self.join(name, read_side(effect.old), read_side(effect.new)):
             self.leave_out(*lost, name, f"line {effect.new.line:,}")
         if effect.is_changed:
             self.changed.append(effect)
