@@ -1,6 +1,8 @@
 import asyncio
 import json
+import socket
 import time
+from types import SimpleNamespace
 
 import pytest
 from cases import read_cases
@@ -257,6 +259,20 @@ def test_an_endpoint_that_is_not_there():
         pass
     message, lasting = ask(server, retries=1)
     assert (message.startswith("the connection failed: "), message[-16:], lasting) == (True, " (tried 2 times)", False)
+
+
+def test_a_server_without_tls_and_a_name_without_an_address_say_so_and_no_key(monkeypatch):
+    with serving(FINE) as server:
+        without_tls = ask(SimpleNamespace(url=server.url.replace("http:", "https:")), retries=0)
+
+    def resolve(host, *_args, **_more):
+        raise socket.gaierror(socket.EAI_NONAME, f"no address of {host}")
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    without_address = ask(SimpleNamespace(url="http://judge.invalid/v1"), retries=1)
+    for (message, lasting), words in ((without_tls, "SSL"), (without_address, "judge.invalid")):
+        assert (message.startswith("the connection failed: "), words in message, KEY in message) == (True, True, False)
+        assert not lasting
 
 
 @pytest.mark.parametrize("padding", [0, 250, 275, 285, 298])

@@ -68,11 +68,21 @@ AT_ONCE = {  # judged from the first reply
     "the connection closed after each reply": (FINE,),
     "two choices that are the same": http({**BODY, "choices": [*BODY["choices"], {**BODY["choices"][0], "index": 1}]}),
     "content in parts": with_message(content=[{"type": "text", "text": VERDICT}]),
+    "a reply of another model": http({**BODY, "model": "judge-9"}),
+    "no usage": http({**BODY, "usage": None}),
+    "counts below zero": http({**BODY, "usage": {"prompt_tokens": -1, "completion_tokens": -(10**30)}}),
     "counts that are texts": http({**BODY, "usage": {"prompt_tokens": "100"}, "model": 7}),
 }
 AT_LAST = {  # judged from the second reply
     "408 once": http(error("Slow."), "408 Request Timeout"),
+    "409 once": http(error("Busy."), "409 Conflict"),
+    "425 once": http(error("Early."), "425 Too Early"),
     "500 once": http(error("Oops."), "500 Internal Server Error"),
+    "429 without a wait": too_many("Busy."),
+    "429 with a wait in seconds": too_many("Busy.", "Retry-After: 0.05"),
+    "429 with a wait that is a word": too_many("Busy.", "Retry-After: soon"),
+    "429 with a wait of 400 digits": too_many("Busy.", f"Retry-After: {'9' * 400}"),
+    "429 with a page": http("<html>Busy</html>", "429 Too Many Requests", "Retry-After: 0.05"),
     "429 with a negative wait": too_many("Busy.", "Retry-After: -5"),
     "429 by a clock that is years behind": too_many("Busy.", *by_clock("Mon, 01 Jan 2001")),
     "429 by a clock that is years ahead": too_many("Busy.", *by_clock("Thu, 01 Jan 2099")),
@@ -81,6 +91,7 @@ AT_LAST = {  # judged from the second reply
     "an overload with status 200": http(error("Overloaded.", type="overloaded_error")),
     "the connection closed at once": (b"",),
     "the connection reset": Reset(),
+    "the connection reset inside a body": Reset(FINE[:-20]),
 }
 LOST = {  # not asked again
     "400": http(error("Too long."), "400 Bad Request"),
@@ -91,6 +102,7 @@ LOST = {  # not asked again
     "413": http("<html>Too large</html>", "413 Payload Too Large"),
     "422": http({"detail": [{"msg": "wrong"}]}, "422 Unprocessable Entity"),
     "a redirect to another host": http("", "307 Temporary Redirect", "Location: http://127.0.0.1:9/v1?key=1"),
+    "a redirect to itself": http("", "308 Permanent Redirect", "Location: /v1/chat/completions"),
     "a redirect that makes a GET": http("", "302 Found", "Location: /login"),
     "429 for two hours": too_many("Quota.", "Retry-After: 7200"),
     "429 for a request that alone exceeds the limit": too_many(
@@ -105,6 +117,7 @@ TRIED = {  # asked twice
     "204": b"HTTP/1.1 204 No Content\r\n\r\n",
     "no body": http(""),
     "a page with status 200": http("<html>Log in</html>"),
+    "502 without a word": http("", "502 Bad Gateway"),
     "half of the JSON": http(json.dumps(BODY)[:60]),
     "two JSON values": http(json.dumps(BODY) * 2),
     "a list": http([BODY]),
@@ -114,6 +127,7 @@ TRIED = {  # asked twice
     "more than 10 MB": http(b" " * HUGE + json.dumps(BODY).encode()),
     "gzip that is none": http(b"no gzip at all", "200 OK", "Content-Encoding: gzip"),
     "gzip that is cut off": zipped(cut=60),
+    "gzip inside gzip": http(gzip.compress(gzip.compress(b" ")), "200 OK", "Content-Encoding: gzip, gzip"),
     "gzip that unpacks to gigabytes": zipped(b" " * HUGE),
     "an encoding that was not asked for": http(b"\x0b", "200 OK", "Content-Encoding: br"),
     "a body that is cut short": (http(BODY, length=9999),),
@@ -136,6 +150,8 @@ TRIED = {  # asked twice
     "an error that is a text": http({"error": "down"}),
 }
 INVALID = {  # an answer that is no verdict
+    "empty content": with_message(content=""),
+    "no content": with_message(),
     "content that is a number": with_message(content=8),
     "content that is the verdict as an object": with_message(content=json.loads(VERDICT)),
     "a refusal": with_message(content=None, refusal="I cannot."),

@@ -1,4 +1,4 @@
-"""What limits the requests of a run: tokens in a minute, requests at once, pauses for all, and how long to wait."""
+"""What limits the requests of a run: requests and tokens in a minute, one pause for all, and how long to wait."""
 
 import asyncio
 import time
@@ -11,9 +11,10 @@ from chat_server import Response, completion, serving
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_lint.judge.account import Account, Limit
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Endpoint
-from rubric_lint.judge.pace import Pace, TokenEstimate, read_wait
+from rubric_lint.judge.pace import Pace, read_wait
 from rubric_lint.judge.prompt import Message
 
 TABLES = read_cases(__file__)
@@ -39,8 +40,8 @@ class Clock:
         self.waiting.remove(moment)
 
 
-def make_pace(clock, rpm=None, **limits):
-    return Pace(rpm, clock=lambda: clock.now, sleep=clock.sleep, **limits)
+def make_pace(clock, **limits):
+    return Pace(clock=lambda: clock.now, sleep=clock.sleep, **limits)
 
 
 def largest_in_any_window(sent, seconds=60.0):
@@ -53,20 +54,21 @@ def largest_in_any_window(sent, seconds=60.0):
     )
 
 
-def send_all(tokens, *, waits, workers=8, rpm=None, tpm=None):
-    """Send requests, each with an estimate and a time until its reply; return when, and how much."""
+def send_all(tokens, *, waits, workers=8, more=0, **limits):
+    """Send requests, each with what is expected and a time until its reply; return when, and how much."""
     clock, sent = Clock(), []
-    pace = make_pace(clock, rpm, tpm=tpm, concurrency=workers)
+    pace = make_pace(clock, **limits)
 
     async def work(left):
         for amount, seconds in left:
-            turn = await pace.wait_turn(amount)
-            sent.append((clock.now, amount))
+            moment = await pace.wait_turn(amount)
+            sent.append((moment, amount))
             await clock.sleep(seconds)
-            pace.leave(turn)
+            pace.leave(more)
             pace.go_on()
 
     at_once(work, zip(tokens, waits, strict=True), workers)
+    assert pace.inside == 0
     return sent
 
 
@@ -90,19 +92,19 @@ def test_never_more_requests_than_rpm_in_any_minute(rpm, waits):
 
 
 @given(st.integers(100, 1000), st.lists(st.tuples(st.integers(0, 100), seconds), min_size=1, max_size=40))
-def test_never_more_tokens_than_tpm_in_any_minute(tpm, requests):
+def test_a_minute_has_at_most_one_request_more_than_tpm(tpm, requests):
     amounts, waits = zip(*requests, strict=True)
     sent = send_all(amounts, waits=waits, tpm=tpm)
-    assert (len(sent), largest_in_any_window(sent) <= tpm) == (len(requests), True)
+    assert (len(sent), largest_in_any_window(sent) <= tpm + max(amounts)) == (len(requests), True)
 
 
-def test_tokens_are_sent_as_soon_as_the_limit_allows():
-    sent = send_all([60, 60, 30, 90], waits=[0] * 4, tpm=100, workers=1)
-    assert sent == [(1000, 60), (1060, 60), (1060, 30), (1120, 90)]
+def test_tokens_and_requests_wait_for_their_share_of_a_minute():
+    assert send_all([50, 100, 500, 10], waits=[0] * 4, tpm=100) == [(1000, 50), (1030, 100), (1090, 500), (1390, 10)]
+    assert send_all([1] * 6, waits=[0] * 6, rpm=5) == [(moment, 1) for moment in range(1000, 1061, 12)]
 
 
-def test_a_request_above_the_limit_waits_until_no_other_counts():
-    assert send_all([10, 500, 10], waits=[0] * 3, tpm=100, workers=1) == [(1000, 10), (1060, 500), (1120, 10)]
+def test_what_a_request_used_takes_the_place_of_what_was_expected():
+    assert send_all([90, 80, 1], waits=[0] * 3, more=-40, tpm=100, workers=1) == [(1000, 90), (1030, 80), (1054, 1)]
 
 
 @pytest.fixture
@@ -120,67 +122,6 @@ def watched(pace):
     pace.told = []
     pace.watch = lambda *what: pace.told.append(what)
     return pace
-
-
-async def test_what_a_request_used_replaces_its_estimate(clock):
-    pace = make_pace(clock, tpm=100)
-    turn = await pace.wait_turn(90)
-    pace.leave(turn, 20)
-    moments = []
-    for tokens in (80, 1):
-        await pace.wait_turn(tokens)
-        moments.append(clock.now)
-    assert moments == [1000, 1060]
-
-
-def test_the_estimate_follows_the_replies():
-    estimate = TokenEstimate()
-    guesses = [estimate.guess(3000, None), estimate.guess(3000, 50)]  # 1000 for the body, 500 for the reply
-    estimate.learn(4000, 1000, 40)
-    guesses.append(estimate.guess(4000, None))
-    for _ in range(100):
-        estimate.learn(2000, 1000, 100)
-    assert [*guesses, estimate.guess(2000, None)] == [1500, 1050, 1040, pytest.approx(1100, abs=1)]
-
-
-async def test_a_refusal_halves_the_requests_at_once_and_replies_add_one_by_one(clock):
-    pace = make_pace(clock, concurrency=8)
-    limits = []
-    for wave in (8, 1):  # all of one wave: refused once
-        for turn in [await pace.wait_turn() for _ in range(wave)]:
-            pace.hold(turn, 1, "HTTP 429")
-            pace.leave(turn)
-        limits.append(pace.limit)
-    for _ in range(2):
-        pace.leave(await pace.wait_turn())
-        pace.go_on()
-    limits.append(pace.limit)
-    for _ in range(100):
-        pace.go_on()
-    assert [*limits, pace.limit] == [4.0, 2.0, pytest.approx(2.9), 8.0]
-
-
-@given(st.integers(1, 9), st.lists(st.sampled_from(["reply", "refusal", "timeout"]), max_size=60))
-def test_there_are_never_more_at_once_than_the_option_says_and_always_one(most, events):
-    clock, seen = Clock(), []
-    pace = make_pace(clock, concurrency=most)
-
-    async def work(left):
-        for event in left:
-            turn = await pace.wait_turn()
-            seen.append(pace.inside)
-            await clock.sleep(1)
-            if event == "reply":
-                pace.go_on()
-            elif event == "refusal":
-                assert pace.hold(turn, 3, "HTTP 429")
-            else:
-                pace.slow_down(turn)
-            pace.leave(turn)
-
-    at_once(work, events, most)
-    found = len(seen), max(seen, default=0) <= most, pace.inside, pace.limit >= 1
-    assert found == (len(events), True, 0, True)
 
 
 async def test_after_a_run_is_closed_no_request_is_sent(pace):
@@ -201,15 +142,15 @@ async def test_one_refusal_pauses_all_requests_as_long_as_the_endpoint_asks(cloc
 
 async def test_the_pause_doubles_one_wave_counts_once_and_an_answer_ends_the_doubling(pace):
     pauses = []
-    for turn in [await pace.wait_turn() for _ in range(8)]:
-        pace.hold(turn, None, "HTTP 429")
+    for sent in [await pace.wait_turn() for _ in range(8)]:
+        pace.hold(sent, None, "HTTP 429")
     pauses.append(pace.left)
     for answers in [*[0] * 8, 1]:
-        turn = await pace.wait_turn()
+        sent = await pace.wait_turn()
         for _ in range(answers):
             pace.go_on()
-            turn = await pace.wait_turn()
-        pace.hold(turn, None, "HTTP 429")
+            sent = await pace.wait_turn()
+        pace.hold(sent, None, "HTTP 429")
         pauses.append(pace.left)
     wanted = [1, 2, 4, 8, 16, 32, 60, 60, 60, 1]
     assert [low <= pause <= 1.1 * low for low, pause in zip(wanted, pauses, strict=True)] == [True] * 10
@@ -220,10 +161,6 @@ async def test_after_half_an_hour_of_refusals_alone_there_is_no_point_in_waiting
     while pace.hold(await pace.wait_turn(), None, "HTTP 429"):
         times += 1
     assert (25 <= times <= 40, 1800 <= clock.now - 1000 <= 1900) == (True, True)
-
-
-def test_rpm_spaces_requests_evenly():
-    assert send_all([1] * 6, waits=[0] * 6, rpm=5) == [(moment, 1) for moment in range(1000, 1061, 12)]
 
 
 async def test_the_first_pause_is_told_once(pace):
@@ -249,11 +186,11 @@ def test_a_run_against_5_requests_a_minute_finishes(clock, pace, hinted):
 
     async def work(waiting):
         for _ in waiting:
-            turn = await pace.wait_turn()
+            sent = await pace.wait_turn()
             while (wait := serve()) is not None:
                 refused.append(wait)
-                assert pace.hold(turn, wait if hinted else None, "HTTP 429")
-                turn = await pace.wait_turn()
+                assert pace.hold(sent, wait if hinted else None, "HTTP 429")
+                sent = await pace.wait_turn()
             pace.go_on()
 
     at_once(work, range(40), 8)
@@ -279,17 +216,14 @@ def test_what_an_endpoint_writes_is_read_in_time_that_grows_with_it():
         assert time.process_time() - start < 2
 
 
-def ask(server, **call):
-    pace = Pace(concurrency=4)
+ASKED = [Message("system", "Grade."), Message("user", "This.")]
 
-    async def run():
-        async with Endpoint(Call("judge-1", server.url, **call), "none", pace) as endpoint:
-            for _ in range(2):
-                await endpoint.complete([Message("system", "Grade."), Message("user", "This.")], {})
 
-    start = time.monotonic()
-    asyncio.run(run())
-    return time.monotonic() - start, pace
+async def ask(server, account, times=1):
+    async with Endpoint(Call("judge-1", server.url), "none", account) as endpoint:
+        for _ in range(times):
+            await endpoint.complete(ASKED, {})
+    return account.find_pace(endpoint.call.endpoint)
 
 
 FINE = completion("{}")
@@ -308,8 +242,17 @@ FINE = completion("{}")
 )
 def test_an_overload_pauses_all_requests(overload):
     with serving(lambda asked: FINE if asked.before else overload) as server:
-        _, pace = ask(server)
-    assert (pace.paused >= 0.3, pace.limit > 2, len(server.asked)) == (True, True, 3)
+        pace = asyncio.run(ask(server, Account(), times=2))
+    assert (pace.paused >= 0.3, len(server.asked)) == (True, 3)
+
+
+@pytest.mark.slow
+def test_clients_of_one_account_keep_one_pace_and_one_pause_in_all_event_loops():
+    busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after": "0.3"})
+    with serving(lambda asked: FINE if asked.before else busy) as server:
+        account, start = Account(Limit(rpm=300)), time.monotonic()
+        paces = {asyncio.run(ask(server, account)) for _ in range(3)}
+    assert (len(paces), len(server.asked), time.monotonic() - start >= 0.3 + 2 * 0.2) == (1, 4, True)
 
 
 @pytest.mark.slow
@@ -321,7 +264,7 @@ def test_a_request_that_is_refused_again_and_again_while_others_are_answered_is_
         return Response({"error": {"message": "No."}}, 429, {"retry-after": "0.001"}) if is_poor else FINE
 
     async def run(url):
-        async with Endpoint(Call("judge-1", url), "none", Pace(concurrency=2)) as endpoint:
+        async with Endpoint(Call("judge-1", url), "none") as endpoint:
             poor = asyncio.create_task(endpoint.complete([Message("system", "S"), Message("user", "Poor.")], {}))
             while not poor.done():
                 await endpoint.complete([Message("system", "S"), Message("user", "Rich.")], {})

@@ -479,6 +479,45 @@ def test_a_stopped_run_for_invalid_outputs_is_resumed(folder, stop):
     assert run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")[1].count('"pass"') == 8
 
 
+DYING = """
+import os, signal
+left, written, synced = {left}, os.write, os.fsync
+def die(function):
+    def call(*arguments):
+        global left
+        left -= 1
+        if left == 0:
+            if function is written:
+                written(arguments[0], bytes(arguments[1])[:40])
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments)
+    return call
+os.write, os.fsync = die(written), die(synced)
+"""
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_each_write_loses_no_reply_that_is_kept_and_no_file_has_the_key(folder):
+    write_answers(folder, 3)
+    results = folder / "results.jsonl"
+
+    def behave(asked):
+        return completion(json.dumps({"reasoning": f"{KEY} {asked.headers['authorization']}", "score": 8}))
+
+    with serving(behave) as server:
+        codes = []
+        for left in (1, 1, 2, 2, 1, 0):  # in the midst of a line, or before it is on disk
+            run_ = start(server, "--samples", "2", "--concurrency", "1", code=DYING.format(left=left))
+            run_.communicate(timeout=60)
+            codes.append(run_.returncode)
+    assert codes == [-signal.SIGKILL] * 5 + [0]
+    assert ids(results) == ["a0", "a1", "a2"]
+    assert Counter(asked.answer for asked in server.asked) == {f"Answer {number}.": 2 for number in range(3)}
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert [path.name for path in files if KEY.encode() in path.read_bytes()] == []
+    assert {"results.jsonl", "replies-1.sqlite3"} <= {path.name for path in files}
+
+
 @pytest.mark.slow
 def test_runs_killed_at_any_moment_leave_one_result_for_each_answer(folder):
     write_answers(folder, 60)

@@ -157,7 +157,9 @@ def judge(bank, limit, *, models=("one",), answers=8, plan=None, **call):
 
     async def run():
         calls = [Call(model, "http://127.0.0.1:9/v1", **call) for model in models]
-        panel = Panel([Endpoint(each, "none", Pace(clock=lambda: next(clock), sleep=wait)) for each in calls], account)
+        pace = Pace(clock=lambda: next(clock), sleep=wait)
+        account.find_pace = lambda _endpoint: pace
+        panel = Panel([Endpoint(each, "none") for each in calls], account)
         run = JudgeRun(panel, Kept(), plan or Plan(), lambda *what: told.append(what))
         async with panel:
             try:

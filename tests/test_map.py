@@ -102,6 +102,103 @@ def test_the_judge_and_people_may_be_columns_of_one_file(write, said):
     said(out)
 
 
+SCORES = """\
+rubrics:
+  - id: accuracy
+    required_min_score: 5
+    score_ranges: [{score_range: [0, 4], expected_outcome: Wrong}, {score_range: [5, 10], expected_outcome: Right}]
+  - id: tone
+    score_ranges: [{score_range: [0, 4], expected_outcome: Rude}, {score_range: [5, 10], expected_outcome: Polite}]
+"""
+GIVEN = [
+    {"id": f"a{number}", "answer": f"Answer {number}", "judge": judge, "human": human}
+    for number, (judge, human) in enumerate([((9, 8), (8, 7)), ((8, 8), (3, 7)), ((2, 1), (1, 6)), ((9, 9), (9, 9))])
+]
+"""Answers with the scores that the judge and people gave."""
+
+
+def name_verdict(scores):
+    return "fail" if scores[0] < 5 else "pass"
+
+
+def name_scores(scores, prefix=""):
+    return {f"{prefix}accuracy": scores[0], f"{prefix}tone": scores[1]}
+
+
+def write_output(scores):
+    return {"checks": [{"id": name, "score": score} for name, score in name_scores(scores).items()]}
+
+
+IN_COLUMNS = [f"--map={side}.{name}={side}_{name}" for side in ("judge", "human") for name in ("accuracy", "tone")]
+TOGETHER = {
+    "verdicts": (
+        lambda row: {"verdict": name_verdict(row["judge"])},
+        lambda row: {"verdict": name_verdict(row["human"])},
+        lambda row: {"judge_label": name_verdict(row["judge"]), "human_label": name_verdict(row["human"])},
+        ["--map=judge.verdict=judge_label", "--map=human.verdict=human_label"],
+    ),
+    "criteria": (
+        lambda row: name_scores(row["judge"]),
+        lambda row: name_scores(row["human"]),
+        lambda row: {**name_scores(row["judge"], "judge_"), **name_scores(row["human"], "human_")},
+        IN_COLUMNS,
+    ),
+    "criteria and a verdict of people": (
+        lambda row: name_scores(row["judge"]),
+        lambda row: {"verdict": name_verdict(row["human"])},
+        lambda row: {**name_scores(row["judge"]), "human_label": name_verdict(row["human"])},
+        ["--map=human.verdict=human_label"],
+    ),
+    "names of the judge": (
+        lambda row: name_scores(row["judge"]),
+        lambda row: name_scores(row["human"]),
+        lambda row: {**name_scores(row["judge"]), **name_scores(row["human"], "human_")},
+        IN_COLUMNS[2:],
+    ),
+    "outputs": (
+        lambda row: {"output": write_output(row["judge"])},
+        lambda row: {"verdict": name_verdict(row["human"])},
+        lambda row: {"output": write_output(row["judge"]), "human_label": name_verdict(row["human"])},
+        ["--map=human.verdict=human_label"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TOGETHER)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["agree", "r.rubric.yaml"],
+        ["assess", "r.rubric.yaml"],
+        ["check", "r.rubric.yaml", "--no-cache", "--judged"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_both_labels_in_one_file_are_read_as_those_of_two(command, kind):
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    judge, human, both, options = TOGETHER[kind]
+    known = [{"id": row["id"], "answer": row["answer"]} for row in GIVEN]
+
+    def write(convert):
+        return write_csv([{**row, **convert(given)} for row, given in zip(known, GIVEN, strict=True)])
+
+    write_jsonl([{**row, **judge(given)} for row, given in zip(known, GIVEN, strict=True)])
+    write(human)
+
+    def report(name, *more):
+        code, out, err = run("rubric-lint", *command, name, *more, "--format", "json")
+        found = json.loads(out)
+        for rubric in found.get("rubrics", ()):
+            rubric.pop("next", None)  # the commands to run have the names of files
+        return code, found, err
+
+    results = ["--results", "rows.jsonl"] if command[0] == "assess" else []
+    two = report("rows.jsonl", *results, "--labels", "rows.csv")
+    assert "rows.csv" in json.dumps(two[1]), two
+    write(both)
+    assert report("rows.csv", *options) == two
+
+
 def test_the_earlier_run_is_read_as_this_one():
     write_jsonl(ROWS)
     Path("earlier.jsonl").write_bytes(Path("rows.jsonl").read_bytes())
@@ -213,3 +310,22 @@ def test_outputs_of_a_comparison_are_found(write):
         ("fail", "invalid", 1),
         ("pass", "invalid", 1),
     ]
+
+
+@pytest.mark.parametrize("write", KINDS)
+def test_recorded_outputs_of_rubric_tests_are_found(write, said):
+    name = write(ROWS)
+    tests = f"rubric: r.rubric.yaml\noutputs: {name}\nmap: {{id: uid, output: outs.0}}\ntests:\n"
+    tests += "  - {id: a, answer: x, expect: {verdict: pass}}\n  - {id: b, answer: y, expect: {verdict: fail}}\n"
+    Path("r.rubric-test.yaml").write_text(tests, "utf-8")
+    assert run("rubric-lint", "test")[0] == 0
+    for old, new in (("outs.0", "out"), ("output: ", "outpot: ")):
+        Path("r.rubric-test.yaml").write_text(tests.replace(old, new), "utf-8")
+        said(run("rubric-lint", "test", "--format", "concise")[1])
+
+
+def test_nothing_is_recorded_in_a_file_of_others(said):
+    write_jsonl(ROWS)
+    head = "rubric: r.rubric.yaml\noutputs: rows.jsonl\nmap: {id: uid, output: outs.0}\ntests:\n"
+    Path("r.rubric-test.yaml").write_text(head + "  - {id: c, answer: z, expect: {verdict: pass}}\n", "utf-8")
+    said(run("rubric-lint", "test", "--record", "--model", "gpt-5")[2])

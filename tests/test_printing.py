@@ -12,6 +12,7 @@ import pytest
 from cases import read_cases
 from ruamel.yaml import YAML
 
+from rubric_lint.messages import render_report, visible_json
 from rubric_lint.report import REPORTERS
 
 CONVERTED = read_cases(__file__)["CONVERTED"]
@@ -177,3 +178,10 @@ def test_no_text_of_a_rubric_gives_orders_when_it_is_converted(target, text):
     assert orders(printed) == []
     if target == "rubric":
         assert YAML(typ="safe").load(printed)["rubrics"][0]["expected_outcome"] == text
+
+
+def test_a_report_has_the_lines_of_json_with_an_indent():
+    report = {"a": [], "b": {}, **NAMES, "c": [{}, [1.5, 1e-20, 1e22, 10**30, True, None, "é\n##[x"]]}
+    text = render_report(report)
+    assert text == visible_json(json.dumps(report, ensure_ascii=False, indent=1)) + "\n"
+    assert json.loads(text) == report

@@ -41,6 +41,12 @@ def entries(*chunks):
     ]
 
 
+def pack(data, times):
+    for _ in range(times):
+        data = gzip.compress(data, mtime=0)
+    return data
+
+
 def split(text, size):
     return (text[start : start + size] for start in range(0, len(text), size))
 
@@ -60,6 +66,7 @@ def split(text, size):
         (b"[]", []),
         (b'[{"a":1},\n{"a":2}\n]\n', [(1, '{"a":1}'), (2, '{"a":2}')]),
         (b"[1, 23]", [(1, "1"), (1, "23")]),
+        (b"[" + b"9" * 5000 + b",\n2]", [(1, "9" * 5000), (2, "2")]),
     ],
 )
 @pytest.mark.parametrize("size", [1, 3, CHUNK], ids="chunks-of-{}".format)
@@ -85,6 +92,19 @@ def test_a_broken_list_is_read_up_to_its_fault(text, said):
 
 
 @pytest.mark.parametrize(
+    "item",
+    [
+        pytest.param([b'"', *[b"x" * CHUNK] * (LIMIT // CHUNK + 9), b'"'], id="too large", marks=pytest.mark.slow),
+        pytest.param([b"[" * 9_000, b"]" * 9_000], id="nested too deeply"),
+    ],
+)
+def test_an_item_that_cannot_be_read_ends_its_list(item, said):
+    first, (line, message) = entries(b"[1,\n", *item, b"\n, 2]")
+    assert (first, line) == ((1, "1"), 2)
+    said(message)
+
+
+@pytest.mark.parametrize(
     "data",
     [
         pytest.param('{"score": 7}\n'.encode("utf-16"), id="UTF-16"),
@@ -93,6 +113,7 @@ def test_a_broken_list_is_read_up_to_its_fault(text, said):
         pytest.param(b"ARROW1\0\0", id="Arrow"),
         pytest.param(b"PK\x03\x04\0\0\0\0", id="zip"),
         pytest.param(gzip.compress(b"PK\x03\x04\0\0\0\0", mtime=0), id="zip in gzip"),
+        pytest.param(pack(b'{"a":1}\n', 9), id="gzip, 9 times"),
         pytest.param(b"a.jsonl".ljust(257, b"\0") + b"ustar\x0000", id="tar"),
         pytest.param("id,output\na,1\n".encode("utf-16-le"), id="CSV in UTF-16-LE"),
         pytest.param("id,output\na,1\n".encode("utf-16-be"), id="CSV in UTF-16-BE"),

@@ -130,7 +130,7 @@ def test_every_kind_of_file_has_the_same_results():
 
 
 def test_lines_of_a_table_are_those_of_its_file(said):
-    Path("a.csv").write_bytes(b'id,output\r\na,"{""score"": 7}"\r\n\r\n"b\nb","no\n\nverdict"\r\nc,none\r\n,,,\r\nd\n')
+    Path("a.csv").write_bytes(b'id,output\r\na,"{""score"": 7}"\r\n\r\n"b\nb","no\n\nverdict"\r\nc,none\r\n,,,\r\n , \r\nd\n')
     results, _, code = call("a.csv")
     assert [each.get("id") for each in results] == ["a", "b\nb", "c", None]
     said(errors(results))
@@ -142,6 +142,7 @@ BROKEN = {
     "text after a quote": (b'id,output\na,"{"score": 7}"\nb,"{""score"": 7}"\n', 2, "after the closing quote", 1),
     "latin-1": ('id,output\nä,"{""score"": 7}"\nb,"{""score"": 7}"\n'.encode("latin-1"), 2, "byte e4 is not UTF-8", 1),
     "gzip cut off": (gzip.compress(b'{"score": 7}\n{"score": 8}\n')[:-4], 3, "cut off here", 2),
+    "gzip cut off in a cell": (gzip.compress(b"id,score\na,7\nb,1")[:-8], 3, "cut off here", 1),
     "gzip with text behind it": (gzip.compress(b'{"score": 7}\n') + b"more", 2, "damaged; nothing after", 1),
     "a line cut off": (b'{"score": 7}\n{"sco', 2, "not JSON at column 2", 1),
 }
@@ -372,6 +373,27 @@ def test_a_column_that_is_there_twice_is_refused(said):
     results, told, code = call("a.parquet", "b.csv")
     assert (results, code) == ([], 2)
     said([line.split(";")[0] for line in told[:2]])
+
+
+def test_a_header_that_is_not_utf_8_is_refused(said):
+    Path("a.csv").write_bytes("id,score,größe\na,7,1\n".encode("latin-1"))
+    results, told, code = call("a.csv")
+    assert (results, code) == ([], 2)
+    said(told[0])
+
+
+def test_what_word_puts_between_lines_does_not_make_a_table_binary():
+    Path("a.csv").write_bytes(b"id,score,note\na,7,one\x0btwo\nb,3,\0\n")
+    assert [(each["id"], each["score"]) for each in call("a.csv")[0]] == [("a", 0.7), ("b", 0.3)]
+
+
+def test_a_null_in_a_column_of_a_criterion_is_an_empty_cell(said):
+    pq.write_table(pa.table({"id": ["a", "b"], "score": [7, None]}), "a.parquet")
+    Path("a.csv").write_bytes(b"id,score\na,7\nb,\n")
+    results = call("a.parquet")[0]
+    assert [each.get("score") for each in results] == [0.7, None]
+    assert [each["error"]["message"] for each in (results[1], call("a.csv")[0][1])] == [results[1]["error"]["message"]] * 2
+    said(errors(results)[0][1])
 
 
 def test_line_ends_of_old_macs_are_named(said):

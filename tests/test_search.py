@@ -17,7 +17,7 @@ CODE = re.compile(r"(?ms)^```.*?^```")
         ("labels csv", "guides/agreement.md"),
         ("jupyter", "guides/deepeval.md"),
         ("likert", "format.md"),
-        ("langsmith", "guides/scoring.md"),
+        ("langsmith", "guides/recorded.md"),
         ("checklist", "format.md"),
         ("weights", "explanation/scoring.md"),
         ("overlap", "rules/index.md"),

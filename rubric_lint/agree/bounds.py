@@ -29,17 +29,15 @@ def incomplete_beta(x: float, a: float, b: float) -> float:
             factor = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         else:
             factor = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        d = 1 / _keep_off_zero(1 + factor * d)
-        c = _keep_off_zero(1 + factor / c)
+        d, c = 1 + factor * d, 1 + factor / c
+        # Not 0, by which it divides. A call for each would take most of the time.
+        d = 1 / (d if abs(d) > _SMALLEST else _SMALLEST)
+        c = c if abs(c) > _SMALLEST else _SMALLEST
         value *= c * d
         if abs(c * d - 1) < _ENOUGH:
             break
     log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
     return math.exp(log_front) / (a * value)
-
-
-def _keep_off_zero(value: float) -> float:
-    return value if abs(value) > _SMALLEST else _SMALLEST
 
 
 def upper_tail(x: Fraction | float, n: int, share: float) -> float:

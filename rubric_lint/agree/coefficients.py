@@ -21,15 +21,11 @@ def find_distances(rows: Sequence[Row], higher: Sequence[Row], scale: Scale) -> 
 
     `rows` has the worse of the two and `higher` the better. Their mean is not lower for an even number of outputs.
     """
-    distances = list[int | None]()
-    for row, better in zip(rows, higher, strict=True):
-        ends = [place for place in (*row, *better) if place is not None]
-        if len(ends) < 2 * len(row):
-            distances.append(None)
-            continue
-        first, second, first_better, second_better = (scale.values[place] for place in ends)
-        distances.append(second - first + second_better - first_better)
-    return distances
+    known: dict[tuple[Row, Row], int | None] = {}
+    for row, better in {*zip(rows, higher, strict=True)}:
+        ends = [scale.values[place] for place in (*row, *better) if place is not None]
+        known[row, better] = ends[1] - ends[0] + ends[3] - ends[2] if len(ends) == 2 * len(row) else None
+    return [known[ends] for ends in zip(rows, higher, strict=True)]
 
 
 def measure_distance(scale: Scale, one: int, two: int) -> int:
@@ -92,21 +88,25 @@ def alpha(rows: Sequence[Row], counts: Sequence[int], scale: Scale) -> Alpha:
     chance = sum(times * from_all[place] for place, times in totals.items())
     if not chance:
         return Alpha(None)
-    within = []
-    for given in rated:
-        apart = sum(measure_distance(scale, one, two) for one in given for two in given)
-        within.append(Fraction(apart, len(given) - 1) if len(given) > 1 else Fraction(0))
-    observed = sum((part * count for part, count in zip(within, counts, strict=True)), Fraction(0))
+    within = [sum(measure_distance(scale, one, two) for one in given for two in given) for given in rated]
+    by_size = Counter[int]()
+    for given, apart, count in zip(rated, within, counts, strict=True):
+        by_size[len(given) - 1] += apart * count
+    observed = sum((Fraction(apart, size) for size, apart in by_size.items() if apart), Fraction(0))
     value = 1 - (n - 1) * observed / chance
     if not observed:
         return Alpha(value)
     influence = []
-    for given, part in zip(rated, within, strict=True):
-        if len(given) > 1:
-            from_these = sum(from_all[place] for place in given)
-            influence.append(float(part / observed + Fraction(len(given), n) - Fraction(2 * from_these, chance)))
-        else:
+    for given, apart in zip(rated, within, strict=True):
+        others = len(given) - 1
+        if others < 1:
             influence.append(0.0)
+            continue
+        from_these = sum(from_all[place] for place in given)
+        # apart/others/observed + len(given)/n - 2 from_these/chance, exact until it is divided, as fractions are slow
+        below = others * observed.numerator
+        part = apart * observed.denominator * n * chance + below * (len(given) * chance - 2 * from_these * n)
+        influence.append(part / (below * n * chance))
     return Alpha(value, influence)
 
 

@@ -101,15 +101,14 @@ def _measure_kappa(rated: Rated) -> Figure:
 
 def _measure_bias(rated: Rated) -> Figure:
     """Return by how much the second of two raters is higher, on average over units."""
-    twice = coefficients.find_distances(rated.rows, rated.higher, rated.measure.scale)
-    if not twice:
+    if not rated.distances:
         return Figure("bias", None, reason=_NO_PAIR)
-    return _average("bias", [Fraction(each or 0, 2) for each in twice], rated)
+    return _average("bias", [each or 0 for each in rated.distances], rated, of=2)
 
 
-def _average(name: str, values: Sequence[Fraction | int], rated: Rated) -> Figure:
-    """Return the mean of a value of each answer, over units, with its interval."""
-    mean = measure_mean(values, rated.units)
+def _average(name: str, values: Sequence[int], rated: Rated, of: int) -> Figure:
+    """Return the mean of a value of each answer, divided by `of`, over units, with its interval."""
+    mean = measure_mean(values, rated.units, of)
     value, units = float(mean.value), len(set(rated.units))
     if units < LEAST:
         return Figure(name, value, reason=_explain_few(rated))
@@ -229,9 +228,8 @@ def _count_pair(rated: Rated, gate: Gate | None) -> PairCounts:
     for (first, second), count in Counter(rated.rows).items():
         if first is not None and second is not None:
             confusion[first][second] = count
-    distances = coefficients.find_distances(rated.rows, rated.higher, measure.scale)
-    above = sum(each is not None and each > 0 for each in distances)
-    below = sum(each is not None and each < 0 for each in distances)
+    known = [each for each in rated.distances if each is not None]
+    above, below = sum(each > 0 for each in known), sum(each < 0 for each in known)
     exact = Share(sum(confusion[place][place] for place in range(size)), len(rated.rows))
     return PairCounts(exact, confusion, above, below, Sides(above, below).exact, gate)
 
@@ -302,9 +300,9 @@ def _contend(rated: Rated, answers: int) -> Contest:
     for side in (1, 2):
         pairs = [[(row[0], row[side]) for row in several] for several in (rows, higher)]
         errors.append([abs(each or 0) for each in coefficients.find_distances(pairs[0], pairs[1], measure.scale)])
-    nearer = [Fraction(second - first, 2) for first, second in zip(*errors, strict=True)]
+    nearer = [second - first for first, second in zip(*errors, strict=True)]
     kept = Rated(measure, rows, higher, [rated.units[number] for number in complete])
-    return Contest(measure, answers, *sides, sides.mid, reason, _average("nearer", nearer, kept))
+    return Contest(measure, answers, *sides, sides.mid, reason, _average("nearer", nearer, kept, of=2))
 
 
 def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units = None) -> list[Flips]:

@@ -128,8 +128,8 @@ class Mean:
     high: float | None
 
 
-def measure_mean(values: Sequence[Fraction | int], units: Sequence[Hashable]) -> Mean:
-    """Return the mean over units of the means of their values, with Student's t.
+def measure_mean(values: Sequence[Fraction | int], units: Sequence[Hashable], of: int = 1) -> Mean:
+    """Return the mean over units of the means of their values, all divided by `of`, with Student's t.
 
     `units` has the unit of each value. The values of one unit, such as answers to one question, are related, so only
     units count.
@@ -137,10 +137,11 @@ def measure_mean(values: Sequence[Fraction | int], units: Sequence[Hashable]) ->
     by_unit: dict[Hashable, list[Fraction | int]] = {}
     for value, unit in zip(values, units, strict=True):
         by_unit.setdefault(unit, []).append(value)
-    means = [Fraction(sum(several), len(several)) for several in by_unit.values()]
-    n = len(means)
-    mean = sum(means, Fraction(0)) / n
-    squares = float(sum((each - mean) ** 2 for each in means))
+    whole = math.lcm(*(len(several) for several in by_unit.values())) * of
+    sums = [sum(several) * (whole // of // len(several)) for several in by_unit.values()]  # of which `whole` make 1
+    n, total = len(sums), sum(sums)
+    mean = Fraction(total) / (n * whole)
+    squares = float(Fraction(sum((n * each - total) ** 2 for each in sums)) / (n * whole) ** 2)
     if not squares:
         return Mean(mean, None, None)
     half = t_quantile(ERROR, n - 1) * math.sqrt(squares / (n - 1) / n)

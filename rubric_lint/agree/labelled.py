@@ -230,7 +230,7 @@ def count_indistinct(judge: Judgements, measures: Sequence[Measure], criteria: S
     There, two outputs of one answer are on different sides (of a gate, else of the middle) about as often as outputs of
     two answers: at least nine tenths as often, and surely at least half as often.
     """
-    pairs = [each.samples[:2] for each in judge.values() if len(each.samples) > 1]
+    pairs = [each.samples[:2] for each in judge.values() if len(each.samples) > 1 and None not in each.given[0]]
     n, found = len(pairs), 0
     for measure in measures if n >= _LEAST_PAIRS else ():
         drawn = [tuple(measure.positions[answers[measure.place or 0]] for answers, _ in pair) for pair in pairs]

@@ -4,10 +4,11 @@ import json
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.agree.coefficients import Row
+from rubric_lint.agree.coefficients import Row, find_distances
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.scales import VERDICTS, Measure, Signature
 from rubric_lint.agree.units import About
@@ -237,6 +238,11 @@ class Rated:
     higher: Sequence[Row]
     units: Sequence[Hashable]
 
+    @cached_property
+    def distances(self) -> Sequence[int | None]:
+        """Twice how much higher the second of two raters is, by answer."""
+        return find_distances(self.rows, self.higher, self.measure.scale)
+
 
 class Joined:
     """The answers that at least one of some raters judged, in the order of their ids.
@@ -247,17 +253,22 @@ class Joined:
     def __init__(self, raters: Sequence[Judgements], units: Mapping[Key, Hashable] | None = None) -> None:
         keys = sort_keys(set().union(*raters))
         self._units: list[Hashable] = list(keys) if units is None else [units[key] for key in keys]
-        self._given = [[found.ends if (found := rater.get(key)) else None for rater in raters] for key in keys]
+        self._given = [[found.ends if (found := rater.get(key)) else _NO_ENDS for rater in raters] for key in keys]
+        self._is_even = any(lower is not better for given in self._given for lower, better in given)
 
     def rate(self, measure: Measure) -> Rated:
         """Return the ratings on one scale of the answers with at least two."""
         rows, higher, units = list[Row](), list[Row](), list[Hashable]()
+        find = measure.find
         for given, unit in zip(self._given, self._units, strict=True):
-            row, better = (
-                tuple([None if ends is None else measure.find(ends[end]) for ends in given]) for end in (0, 1)
-            )
+            row = tuple([None if lower is None else find(lower) for lower, _ in given])
             if len(row) - row.count(None) > 1:
                 rows.append(row)
-                higher.append(better)
                 units.append(unit)
-        return Rated(measure, rows, higher, units)
+                if self._is_even:
+                    higher.append(tuple([None if better is None else find(better) for _, better in given]))
+        return Rated(measure, rows, higher or rows, units)
+
+
+_NO_ENDS = (None, None)
+"""Stands for the ends of an answer that a rater did not judge."""

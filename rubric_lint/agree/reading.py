@@ -26,7 +26,19 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, list_names, point_to_known
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.entries import Entry, SkippedSheet
-from rubric_lint.outputs.mapping import COVERING, FIELDS, HELD, SHEET, Wanted, fold_column
+from rubric_lint.outputs.mapping import (
+    COVERING,
+    CRITERIA,
+    CRITERION,
+    FIELDS,
+    HELD,
+    HUMAN,
+    SHEET,
+    Wanted,
+    fold_column,
+    has_side,
+    of_side,
+)
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import OF_TABLE, Flat, is_judged, list_fields, read_flat
@@ -249,11 +261,11 @@ class Reader:
         any_version: bool = False,
         label_scales: Scales = MappingProxyType({}),
         among: Collection[Key] = (),
-        columns: Collection[str] = (),
+        mapping: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Read for these rubrics; if answers are known by their ids `among`, a label of none of them is left out.
 
-        `columns` are those to which a mapping gives a meaning; they do not group answers.
+        `mapping` has the columns of fields, by the side that they are of; they do not group answers.
         """
         self._among = frozenset(map(name_key, among))
         self.invalid: list[Invalid] = []
@@ -263,8 +275,10 @@ class Reader:
         self._failed: dict[str, dict[Source, dict[Key, Outputs]]] = {}
         known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
         self._known = frozenset(
-            known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning", *columns}
+            known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning", *mapping.values()}
         )
+        self._of_people = of_side(mapping, HUMAN) if has_side(mapping, HUMAN) else None
+        self._files_of_results = set[str]()
         self._rubrics = rubrics
         self._scorer = Scorer(rubrics, reading)
         self._any_version = any_version
@@ -318,6 +332,8 @@ class Reader:
     def read_records(self, file: str, entries: Iterable[Entry], *, labels: bool = False) -> int:
         """Read some entries of a file; return their number."""
         count = 0
+        if not labels:
+            self._files_of_results.add(file)
         for line, content in entries:
             count += 1
             record: Mapping[str, Any] = {}
@@ -344,14 +360,30 @@ class Reader:
         Raises:
             OutputError: if it is not valid.
         """
-        if labels and (label := self._read_label(record)):
+        if labels and self._of_people is not None and file in self._files_of_results:
+            record = self._drop_judge(record, self._of_people)
+        label = self._read_label(record) if labels or ("verdict" in record and not record.get("error")) else None
+        if label and labels:
             self._take_label(record, *label, file, line)
+            return
+        if label and label[1].verdict and not any(answer is not None for answer in label[1].answers):
+            self._take_verdict(record, *label, file, line)
             return
         result = self._scorer.score_record(record)
         if result.error:
             raise result.error
         result.line, result.file = line, file
         self._take(result, labels=labels)
+
+    def _drop_judge(self, record: Mapping[str, Any], of_people: Mapping[str, str]) -> dict[str, Any]:
+        """Return a record without the judgements that --map does not give to people."""
+        judged = {*list_fields(self._rubrics.values()), *OF_TABLE, *HELD, *JUDGEMENTS, CRITERIA}
+        is_listed = CRITERIA in of_people
+        return {
+            name: value
+            for name, value in record.items()
+            if name in of_people or fold_column(name) not in judged or (is_listed and name.startswith(CRITERION))
+        }
 
     def _name_rubric(self, record: Mapping[str, Any]) -> str:
         """Return the rubric that a record names, or the only one; of an unknown one nothing."""
@@ -462,21 +494,38 @@ class Reader:
         else:
             reasons = result.output.reasons
             judgement = Judgement((scored.answers, scored.verdict), reasons if any(reasons) else None)
-        judgement = judgement._replace(**_describe_text(record))
-        source, key = find_source(record, file), make_id_key(record["id"])
-        self._describe(record, scored.rubric, key)
+        found = self._find(record, scored.rubric, judgement, file, line)
         if labels and self._label_scales:
-            answers = self._rescale(judgement.given[0], scored.rubric, source, file)
+            answers = self._rescale(judgement.given[0], scored.rubric, found.source, file)
             output = JudgeOutput(tuple(each for each in answers if each is not None), (None,) * len(answers))
-            judgement = Judgement((answers, scored.rubric.grade(output).verdict), judgement.reasons)
-        version = read_judged_by(record)
-        found = _Found(source, scored.rubric, key, file, line, judgement, version=version).with_texts(record)
+            verdict = scored.rubric.grade(output).verdict
+            found = found._replace(judgement=Judgement((answers, verdict), judgement.reasons))
         if labels:
             self._take_person(found, record.get("chosen"), is_of_other=result.has_other_meaning)
         elif result.has_other_meaning and not self._any_version:
             self._leave_out(OTHER_MEANING, found.place)
         else:
             self._results += _split(found, result) or [found]
+
+    def _take_verdict(self, record: Mapping[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
+        """Keep a judge's verdict without answers to the criteria, as graders of others give it."""
+        if record.get("id") in _NO_ID:
+            self._leave_out(NO_ID, f"{file}:{line}")
+            return
+        found = self._find(record, rubric, Judgement((flat.answers, flat.verdict)), file, line)
+        if found.version not in {None, rubric.hash} and not self._any_version:
+            self._leave_out(OTHER_MEANING, found.place)
+        else:
+            self._results.append(found)
+
+    def _find(
+        self, record: Mapping[str, Any], rubric: ScoringRubric, judgement: Judgement, file: str, line: int
+    ) -> _Found:
+        """Return a judgement with what its record says of the answer, which is kept."""
+        source, key, version = find_source(record, file), make_id_key(record["id"]), read_judged_by(record)
+        self._describe(record, rubric, key)
+        judgement = judgement._replace(**_describe_text(record))
+        return _Found(source, rubric, key, file, line, judgement, version=version).with_texts(record)
 
     def _describe(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
         """Keep what a record says of its answer."""

@@ -224,7 +224,8 @@ def _bound_class(
     lows, counts = sum_units([*clear, *disputed, *against], is_good), sum_units(clear, is_good)
     asked = [each for each in clear if each.was_asked]
     wrong = [each for each in asked if not each.is_right(is_good)]
-    wrong.sort(key=lambda each: Fraction(*each.count_right(is_good)))
+    if slips:
+        wrong.sort(key=lambda each: Fraction(*each.count_right(is_good)))
     right = [each for each in asked if each.is_right(is_good)]
     highs = sum_units([*wrong[slips:], *right], is_good)
     low = lower_bound(*lows, level) if lows[1] else 0.0

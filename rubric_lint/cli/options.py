@@ -106,7 +106,7 @@ Cluster
     engine ray|  Score Parquet files with Ray Data, on the cluster of RAY_ADDRESS or on this machine.
 Requests
     again  Ask again for the invalid outputs of a results file, ANSWERS.
-    concurrency 1..1000 default=8  Most parallel requests; fewer after a refusal.
+    concurrency 1..1000 default=8  Most parallel requests.
     id ID name=key  The answer's id, on which the shuffled order depends.
     max-attempts 1..10 default=3  Attempts to get a valid output.
     max-cost AMOUNT reads=score.judge_options:read_amount  Spend at most AMOUNT in this run, by --prices. Without
@@ -191,6 +191,9 @@ Input
         end; only, its only object.
     extra-fields refuse|accept  Fields of an output that nobody asked for: refuse them, or score without reading them.
         [default: refuse with --extract whole, else numbers and booleans only]
+    grades LETTER=VALUE* reads=score.options:read_grades  What letter grades such as
+        `GRADE: C` are worth, as C=10,P=5,I=0; in a checklist 1 or 0. Only for
+        rubrics with one criterion.
     header-row 1..  Row, or line of CSV, of the header.
     ignore-column COLUMN* name=ignored  Leave out a column. Can be repeated.
     labels FILE*  Human labels for the same answers. Can be repeated.

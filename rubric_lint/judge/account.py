@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
+from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.spending import Prices, Spending, write_amount
 from rubric_lint.outputs.reply import CUT_OFF, Reply, Tokens
 from rubric_lint.run.summary import counted
@@ -24,7 +25,13 @@ _LEAST_OUTPUT = 20
 """The fewest output tokens that a first reply needs; a shorter one would be cut off, and paid for in vain."""
 
 
-class LimitError(Exception):
+class NoReplyError(Exception):
+    """A request that got no reply; `is_refused` if the same one would be refused again."""
+
+    is_refused = False
+
+
+class LimitError(NoReplyError):
     """A request that was not sent because of a limit; `reason` is why the one before it failed, if there was one.
 
     `is_invalid`: that one got a reply which cannot be used.
@@ -42,15 +49,20 @@ class LimitError(Exception):
 
 
 class Limit(NamedTuple):
-    """The most requests of a run, and its highest cost by a table of prices; None for no limit, or no prices."""
+    """The most requests of a run, and its highest cost by a table of prices; None for no limit, or no prices.
+
+    `rpm` and `tpm` are the most requests and tokens per minute and endpoint.
+    """
 
     requests: int | None = None
     cost: Decimal | None = None
     prices: Prices | None = None
+    rpm: float | None = None
+    tpm: float | None = None
 
     @property
     def is_set(self) -> bool:
-        """Whether anything is limited."""
+        """Whether the requests of the whole run are limited."""
         return self.requests is not None or self.cost is not None
 
     @property
@@ -94,6 +106,8 @@ def count_bytes(body: Mapping[str, Any]) -> int:
 class Account:
     """What the requests of a run use, within its `limit`; several event loops and threads may share it.
 
+    All requests to one endpoint keep one pace, and one pause.
+
     `spending` is what was used. `stop` says why the latest request was not sent, empty if each was; `too_low` what to
     do if another run with that limit would not send it either. `fault` says why no request is sent any more: what was
     billed is not what was asked for, so that no limit could be kept. `ending` is how a limit ended the
@@ -113,9 +127,15 @@ class Account:
         self._promised, self._amount = 0, Fraction(0)
         self._asked: set[str] = set()
         self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
+        self._paces: dict[str, Pace] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Account, (self.limit,)
+
+    def find_pace(self, endpoint: str) -> Pace:
+        """Return the pace of all requests to the endpoint with this address."""
+        with self._lock:
+            return self._paces.setdefault(endpoint, Pace(self.limit.rpm, self.limit.tpm))
 
     def meter(self) -> Spending:
         """Return what counts the requests from now on."""

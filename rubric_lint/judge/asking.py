@@ -1,16 +1,20 @@
-"""Say what a run asks of models: the plan of a run, the requests for an answer, and what came of them."""
+"""Ask a model until its output is valid; say what a run asks: its plan, the requests for an answer, what came of them.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+`converse` is the one loop that asks: `judge`, `assess`, `improve` and `test --record` call it through `ask`, rewards
+with their own judge.
+"""
 
-from rubric_lint.judge.account import Account, Need, Reservation, count_bytes
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from rubric_lint.judge.account import Account, Need, NoReplyError, Reservation, count_bytes
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
-from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
-from rubric_lint.judge.pace import Pace
+from rubric_lint.judge.endpoint import Exchange, Place
 from rubric_lint.judge.prompt import Message, divide, order_criteria, output_schema, say, write_prompt
+from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.verdict import WHOLE, Reading
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
@@ -56,7 +60,6 @@ class Asker(AbstractAsyncContextManager[Any], Protocol):
     """
 
     call: Call
-    pace: Pace
     account: Account
     form: str
     refusal: str
@@ -81,31 +84,67 @@ class Asker(AbstractAsyncContextManager[Any], Protocol):
         """
 
 
-class Asked(NamedTuple):
-    """The exchanges of one request and its corrections; `fault` describes the last if `output` is None.
+Replied = TypeVar("Replied")
+Output = TypeVar("Output")
 
-    `last` is why a correction failed, if every other request would fail as it did.
+
+@dataclass
+class Conversation(Generic[Replied, Output]):
+    """The replies to one request and its corrections, and the output in the last one; None if it is invalid.
+
+    Then `fault` is the error of the last output, if there is one, and `lost` why the last request got no reply, if so.
     """
 
-    rubric: ScoringRubric
-    exchanges: tuple[Exchange, ...]
-    output: JudgeOutput | None
-    fault: str = ""
-    last: UnansweredError | None = None
+    replies: list[Replied] = field(default_factory=list)
+    output: Output | None = None
+    fault: OutputError | None = None
+    lost: NoReplyError | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why there is no output."""
+        if not (self.lost and self.fault):
+            return str(self.lost or self.fault)
+        how = "was refused" if self.lost.is_refused else "got no reply"
+        return f"{self.fault}; the correction {how}: {self.lost}"
+
+
+async def converse(
+    prompt: tuple[Message, ...],
+    send: Callable[[tuple[Message, ...]], Awaitable[Replied]],
+    read: Callable[[Replied], Output],
+    text_of: Callable[[Replied], str],
+    attempts: int,
+) -> Conversation[Replied, Output]:
+    """Send a prompt until its reply can be read, each time with what is wrong with the last one."""
+    found = Conversation[Replied, Output]()
+    messages = prompt
+    while found.output is None and len(found.replies) < attempts:
+        try:
+            replied = await send(messages)
+            found.replies.append(replied)
+            found.output = read(replied)
+        except NoReplyError as lost:
+            found.lost = lost
+            break
+        except OutputError as fault:
+            found.fault = fault
+            messages = (*prompt, *correct(text_of(replied), fault))
+    return found
 
 
 class Sample(NamedTuple):
     """One output of one model, or None if it stayed invalid; then `fault` describes the last of its requests."""
 
     output: JudgeOutput | None
-    asked: tuple[Asked, ...]
+    asked: tuple[Conversation[Exchange, JudgeOutput], ...]
     order: tuple[str, ...]
     fault: str = ""
 
     @property
     def exchanges(self) -> list[Exchange]:
         """All exchanges, in order."""
-        return [exchange for each in self.asked for exchange in each.exchanges]
+        return [exchange for each in self.asked for exchange in each.replies]
 
 
 def correct(text: str, fault: OutputError) -> Iterator[Message]:
@@ -139,6 +178,37 @@ class Request(NamedTuple):
         return "r-" + hash_json([self.call.endpoint, self.body, *self.place])[:40]
 
 
+async def ask(
+    endpoint: Asker,
+    request: Request,
+    read: Callable[[Exchange], Output],
+    *,
+    attempts: int = 1,
+    store: ReplyStore | None = None,
+    reserved: Reservation | None = None,
+) -> Conversation[Exchange, Output]:
+    """Return the reply of an endpoint that can be read: one that is kept, else one that is then kept.
+
+    Raises:
+        NoReplyError: if there is none.
+    """
+    key = make_key(request.call, request.body, request.place.sample) if store else ""
+    kept = store.get(key) if store else None
+    if kept:
+        with suppress(OutputError):  # for example with another --extract
+            return Conversation([kept], read(kept))
+
+    async def send(messages: tuple[Message, ...]) -> Exchange:
+        return await endpoint.complete(messages, request.schema, request.place, reserved)
+
+    found = await converse(request.messages, send, read, lambda exchange: exchange.reply.text, attempts)
+    if found.lost and not found.replies:
+        raise found.lost
+    if store and found.output is not None:
+        store.put(key, found.replies[-1])
+    return found
+
+
 def list_needs(answer: Answer, calls: Sequence[Call], plan: Plan) -> list[Need]:
     """Return what the requests for an answer may use, if each gets a valid output."""
     return [
@@ -151,6 +221,10 @@ def list_requests(answer: Answer, calls: Sequence[Call], plan: Plan) -> Iterator
     """Yield the requests for an answer, in the order in which a run sends them, if each gets a valid output."""
     for call in calls:
         for sample in range(1, plan.samples + 1):
-            for part in divide(answer.rubric, plan.order(answer, call.model, sample), per_criterion=plan.per_criterion):
-                place = Place(answer.key, sample)
-                yield Request(call, place, write_prompt(part, answer.case), output_schema(part))
+            yield from (request for _, request in list_parts(answer, call, plan, sample))
+
+
+def list_parts(answer: Answer, call: Call, plan: Plan, sample: int) -> Iterator[tuple[ScoringRubric, Request]]:
+    """Yield the requests for one output, each with a rubric of the criteria that it asks for."""
+    for part in divide(answer.rubric, plan.order(answer, call.model, sample), per_criterion=plan.per_criterion):
+        yield part, Request(call, Place(answer.key, sample), write_prompt(part, answer.case), output_schema(part))

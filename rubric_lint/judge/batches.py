@@ -13,7 +13,6 @@ from rubric_lint.judge.account import Account, Reservation
 from rubric_lint.judge.asking import Request
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
-from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.prompt import Message
 from rubric_lint.outputs.entries import LIMIT
 from rubric_lint.outputs.reply import UnreadableError, find_fault, read_reply_of, shorten
@@ -241,7 +240,7 @@ class BatchAsker(AbstractAsyncContextManager[Any]):
     def __init__(self, call: Call, results: BatchResults) -> None:
         self.call = call
         self.form, self.refusal = call.response_format, ""
-        self.pace, self.account = Pace(), Account()
+        self.account = Account()
         self._results = results
 
     async def __aexit__(self, *_: object) -> None:

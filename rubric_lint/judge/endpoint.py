@@ -9,13 +9,14 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from rubric_lint.judge.account import Account, Charge, LimitError, Need, Reservation, count_bytes
+from rubric_lint.judge.account import Account, Charge, LimitError, Need, NoReplyError, Reservation, count_bytes
 from rubric_lint.judge.call import DEFAULT_URL, SCHEMA_IN_OBJECT, Call
-from rubric_lint.judge.pace import Pace, TokenEstimate, Turn, read_wait
+from rubric_lint.judge.pace import Pace, read_wait
 from rubric_lint.judge.prompt import Message
 from rubric_lint.outputs.reply import (
     Reply,
@@ -103,6 +104,9 @@ async def read_body(chunks: AsyncIterator[bytes], packing: str) -> bytes:
     return bytes(body)
 
 
+_BYTES_PER_TOKEN, _USUAL_OUTPUT = 3, 500
+"""What is expected of a request before its reply: few bytes for a token, so that the limit of tokens holds."""
+
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LONGEST_WAIT = 600.0
 """Seconds; an endpoint that asks for a longer pause is out of quota, and waiting would look like a hang."""
@@ -154,7 +158,8 @@ class Remedy(NamedTuple):
 NO_REMEDY = Remedy()
 
 
-class UnansweredError(Exception):
+@dataclass(eq=False)
+class UnansweredError(NoReplyError):
     """A request that got no reply; `lasting` if no other request would get one, `advice` on what would help.
 
     `remedy` says what has to change before another run, as far as it is known.
@@ -164,31 +169,17 @@ class UnansweredError(Exception):
     `model` is the one of a panel that gave none, empty if only one judges.
     """
 
-    model = ""
+    message: str
+    lasting: bool = False
+    of_answer: bool = False
+    is_refused: bool = False
+    is_of_format: bool = False
+    advice: str = ""
+    remedy: Remedy = NO_REMEDY
+    model: str = ""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        lasting: bool = False,
-        of_answer: bool = False,
-        is_refused: bool = False,
-        is_of_format: bool = False,
-        advice: str = "",
-        remedy: Remedy = NO_REMEDY,
-    ) -> None:
-        super().__init__(message)
-        self.lasting = lasting
-        self.remedy = remedy
-        self.of_answer = of_answer
-        self.is_refused = is_refused
-        self.is_of_format = is_of_format
-        self.advice = advice
-
-    def reword(self, message: str) -> "UnansweredError":
-        """Return the same with another message."""
-        flags = {name: value for name, value in vars(self).items() if name != "model"}
-        return UnansweredError(message, **flags)
+    def __str__(self) -> str:
+        return f"{self.message} {self.advice}".rstrip()
 
 
 _NO_KEY = Remedy(options="the variable of the API key in --api-key-env")
@@ -200,19 +191,22 @@ _REMEDIES = {
 }
 
 
+@dataclass(eq=False)
 class _TryAgainError(Exception):
     """A failure that a retry may resolve; `wait` is the seconds that the endpoint asks to wait, None if unknown.
 
     `is_refusal`: the rate of requests is limited. `is_overload`: the endpoint is overloaded. Both pause all requests.
     """
 
-    def __init__(
-        self, message: str, wait: float | None = None, *, is_refusal: bool = False, is_overload: bool = False
-    ) -> None:
-        super().__init__(message)
-        self.wait = wait
-        self.is_refusal = is_refusal
-        self.pauses_all = is_refusal or is_overload or wait is not None
+    message: str
+    wait: float | None = None
+    is_refusal: bool = False
+    is_overload: bool = False
+
+    @property
+    def pauses_all(self) -> bool:
+        """Whether no request is sent for a while."""
+        return self.is_refusal or self.is_overload or self.wait is not None
 
 
 class Place(NamedTuple):
@@ -234,11 +228,11 @@ class Exchange(NamedTuple):
 class Endpoint(AbstractAsyncContextManager[Any]):
     """An endpoint; use it as an asynchronous context manager.
 
-    `key` and the values of `headers` are sent in requests and never shown in messages or replies. A refusal for too
-    many requests (HTTP 429) pauses all requests through `pace` and does not count as a failed try. Headers from
+    `key` and the values of `headers` are sent in requests and never shown in messages or replies. Headers from
     environment variables of the client, which may hold keys, are sent only if it `takes_variables`.
 
-    Every request is sent through `account`, retries included.
+    Every request is sent through `account`, retries included. A refusal for too many requests (HTTP 429) pauses all
+    requests to the endpoint and does not count as a failed try.
 
     `form` is how JSON is requested. It changes if the endpoint does not know `json_schema` but takes a schema in
     another way, or JSON without one; then `refusal` is what it said to the first.
@@ -248,7 +242,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         self,
         call: Call,
         key: str,
-        pace: Pace | None = None,
+        account: Account | None = None,
         *,
         headers: Mapping[str, str] | None = None,
         takes_variables: bool = True,
@@ -259,8 +253,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         self.call = call
         self.form = call.response_format
         self.refusal = ""
-        self.pace = pace or Pace()
-        self.account = Account()
+        self.account = account or Account()
         self._key = key
         secrets = [key, *call.list_secrets()]
         if takes_variables:  # the client sends the headers of this variable
@@ -268,8 +261,8 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             secrets += [line.partition(":")[2].strip() for line in lines]
         long = [each for each in secrets if len(each) >= _SHORTEST_SECRET]
         self._secrets = sorted({*long, *(headers or {}).values()}, key=len, reverse=True)
-        self._estimate = TokenEstimate()
-        # The client's own retries cannot be limited in time per try, and silently give up on a long Retry-After.
+        # The client's own retries would not be counted, take a 429 for a failed try, give up at a long Retry-After, and
+        # repeat what a header of the endpoint asks to repeat, a wrong key too. They never retry a body without a reply.
         settings: dict[str, Any] = {"timeout": call.timeout, "max_retries": 0, "default_headers": dict(headers or {})}
         settings["default_headers"].update(call.headers)
         url = call.base_url or DEFAULT_URL  # None would be the endpoint in a variable
@@ -325,14 +318,13 @@ class Endpoint(AbstractAsyncContextManager[Any]):
                 if other.is_of_format or (other.is_refused and not other.of_answer):
                     continue
                 raise
-            self.form, self.refusal = less, str(first).removesuffix(first.advice).rstrip()
+            self.form, self.refusal = less, first.message
             return exchange
         raise first
 
     async def _complete(self, body: dict[str, Any], reserved: Reservation) -> Exchange:
-        size, reason = count_bytes(body), ""
-        need = Need(self.call.model, size, self.call.most_output)
-        tried = refused = 0
+        need = Need(self.call.model, count_bytes(body), self.call.most_output)
+        reason, tried, refused = "", 0, 0
         while True:
             try:
                 charge = await self.account.begin(reserved, need)
@@ -340,48 +332,45 @@ class Endpoint(AbstractAsyncContextManager[Any]):
                 limit.reason = reason
                 raise
             with charge:
-                turn = await self.pace.wait_turn(self._estimate.guess(size, self.call.max_tokens))
-                used = None
                 try:
-                    exchange = self._clean(await self._post(body, charge), body)
-                    tokens = exchange.reply.tokens
-                    self._estimate.learn(size, tokens.input, tokens.output)
-                    used = None if tokens.input is None else float(tokens.input + (tokens.output or 0))
+                    return await self._try(body, charge)
                 except _TryAgainError as fault:
-                    reason = self._redact(str(fault))
-                    self._hold(turn, fault, reason)
+                    reason = fault.message
                     tried += not fault.is_refusal
                     refused += fault.is_refusal
                     if refused > _MOST_REFUSALS:
                         raise UnansweredError(f"{reason} (refused {refused} times)") from None
                     if tried > self.call.retries:
                         raise UnansweredError(f"{reason} (tried {tried} times)" if tried > 1 else reason) from None
-                    delay = 0.0
-                    if not fault.pauses_all:
-                        delay = min(_FIRST_DELAY * 2.0 ** (tried - 1), _LONGEST_DELAY)
-                        delay *= random.uniform(0.5, 1)  # noqa: S311 (spreads load, keeps no secret)
-                except UnansweredError as fault:
-                    self.pace.go_on()
-                    raise fault.reword(" ".join(filter(None, (self._redact(str(fault)), fault.advice)))) from None
-                else:
-                    self.pace.go_on()
-                    if charge.is_too_short:
-                        raise self.account.refuse_longer(self._redact(exchange.reply.fault or ""))
-                    return exchange
-                finally:
-                    self.pace.leave(turn, used)
-            await asyncio.sleep(delay)
+                    delay = 0.0 if fault.pauses_all else min(_FIRST_DELAY * 2.0 ** (tried - 1), _LONGEST_DELAY)
+            await asyncio.sleep(delay * random.uniform(0.5, 1))  # noqa: S311 (spreads load, keeps no secret)
 
-    def _hold(self, turn: Turn, fault: _TryAgainError, reason: str) -> None:
-        """Pause all requests if the endpoint limits their rate or is overloaded; else allow fewer at once."""
-        if not fault.pauses_all:
-            self.pace.slow_down(turn)
-            return
-        if (fault.wait or 0) > _LONGEST_WAIT:
-            message = f"{reason}; the endpoint asks to wait {fault.wait:.0f} s: run the same command again after that"
-            raise UnansweredError(message, lasting=True, remedy=Remedy(f"wait {fault.wait:.0f} s"))
-        if not self.pace.hold(turn, fault.wait, reason):
-            raise UnansweredError(f"{reason}; no other reply for half an hour", lasting=True)
+    async def _try(self, body: dict[str, Any], charge: Charge) -> Exchange:
+        """Send a request once, when it is its turn; a refusal of it pauses all others."""
+        pace = self.account.find_pace(self.call.endpoint)
+        output = min(charge.need.output or _USUAL_OUTPUT, _USUAL_OUTPUT)
+        used = expected = charge.need.size / _BYTES_PER_TOKEN + output
+        sent = await pace.wait_turn(expected)
+        try:
+            exchange = self._clean(await self._post(body, charge), body)
+            tokens = exchange.reply.tokens
+            if tokens.input is not None:
+                used = tokens.input + (tokens.output or 0)
+        except _TryAgainError as fault:
+            fault.message = self._redact(fault.message)
+            if fault.pauses_all:
+                _hold(pace, sent, fault)
+            raise
+        except UnansweredError as fault:
+            pace.go_on()
+            fault.message = self._redact(fault.message)
+            raise
+        finally:
+            pace.leave(used - expected)
+        pace.go_on()
+        if charge.is_too_short:
+            raise self.account.refuse_longer(self._redact(exchange.reply.fault or ""))
+        return exchange
 
     async def _post(self, body: Mapping[str, Any], charge: Charge) -> Exchange:
         """Send a request and return its reply; note in the charge what is known of its bill."""
@@ -479,6 +468,16 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         secrets = [each for each in found if each not in sent]
         text, fault, model = (each and _replace(each, secrets) for each in texts)
         return exchange._replace(reply=reply._replace(text=text or "", fault=fault, model=model))
+
+
+def _hold(pace: Pace, sent: float, fault: _TryAgainError) -> None:
+    """Pause all requests because the one that was sent at this moment was refused."""
+    if fault.wait and fault.wait > _LONGEST_WAIT:
+        wait = f"wait {fault.wait:.0f} s"
+        message = f"{fault.message}; the endpoint asks to {wait}: run the same command again after that"
+        raise UnansweredError(message, lasting=True, remedy=Remedy(wait))
+    if not pace.hold(sent, fault.wait, fault.message):
+        raise UnansweredError(f"{fault.message}; no other reply for half an hour", lasting=True)
 
 
 def _replace(text: str, secrets: Iterable[str]) -> str:

@@ -3,21 +3,21 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, Never, Protocol, Self
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.judge.account import Account, LimitError, Reservation
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Asked, Asker, Plan, Sample, correct, list_needs
-from rubric_lint.judge.endpoint import NO_REMEDY, Exchange, Place, Remedy, UnansweredError
+from rubric_lint.judge.asking import Asker, Conversation, Plan, Request, Sample, ask, list_needs, list_parts
+from rubric_lint.judge.endpoint import NO_REMEDY, Exchange, Remedy, UnansweredError
 from rubric_lint.judge.journal import make_fingerprint
-from rubric_lint.judge.prompt import Message, divide, join_outputs, output_schema, write_prompt
+from rubric_lint.judge.prompt import join_outputs
 from rubric_lint.judge.spending import Spending
-from rubric_lint.judge.store import ReplyStore, make_key
+from rubric_lint.judge.store import ReplyStore
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.reply import Reply, Tokens, is_other_model
+from rubric_lint.outputs.reply import Tokens, is_other_model
 from rubric_lint.outputs.verdict import read_quotable
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.form import form_of
@@ -42,7 +42,8 @@ class Panel:
             endpoint.account = self.account
         self.is_live = is_live
         self.names = name_models((endpoint.call.model, endpoint.name) for endpoint in endpoints)
-        self.paces = {id(endpoint.pace): endpoint.pace for endpoint in endpoints}.values()
+        addresses = dict.fromkeys(endpoint.call.endpoint for endpoint in endpoints)
+        self.paces = [self.account.find_pace(address) for address in addresses]
         self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -62,6 +63,11 @@ class Panel:
     def under_way(self) -> int:
         """How many requests have been sent and not yet answered."""
         return sum(pace.inside for pace in self.paces)
+
+    @property
+    def paused(self) -> float:
+        """The seconds of all pauses so far, also of earlier panels with the same account."""
+        return sum(pace.paused for pace in self.paces)
 
     def watch_pauses(self, watch: Callable[[float, str], object]) -> None:
         """Call `watch` at the first pause of each endpoint with its seconds and the reason."""
@@ -154,7 +160,7 @@ def _account(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
         tokens = tokens.plus(exchange.reply.tokens)
     latency = [round(exchange.seconds, 3) for exchange in exchanges if exchange.seconds is not None]
     attempts: list[int | dict[str, int]] = [
-        {each.rubric.criteria[0].id: len(each.exchanges) for each in sample.asked}
+        {criterion: len(each.replies) for criterion, each in zip(sample.order, sample.asked, strict=False)}
         if plan.per_criterion
         else len(sample.exchanges)
         for sample in samples
@@ -317,8 +323,9 @@ class JudgeRun:
             if invalid is not None:
                 pairs = zip(self.panel.names, taken, strict=True)
                 model, last = next((name, s[-1].asked[-1]) for name, s in pairs if s and s[-1].output is None)
-                message = f"invalid after {counted(len(last.exchanges), 'attempt')}: {invalid}"
-                refusal = last.last
+                message = f"invalid after {counted(len(last.replies), 'attempt')}: {invalid}"
+                if isinstance(last.lost, UnansweredError) and last.lost.lasting:
+                    refusal = last.lost
             self._watch(answer.key, message)
             if refusal:
                 _stop("" if self.panel.is_single else model, refusal.remedy)
@@ -360,67 +367,40 @@ class JudgeRun:
         The first request whose output stays invalid makes the sample invalid, and the others are not made.
         """
         order = self._plan.order(answer, endpoint.call.model, number)
-        asked: list[Asked] = []
-        for part in divide(answer.rubric, order, per_criterion=self._plan.per_criterion):
-            asked.append(await self._ask(endpoint, answer, part, number, reserved))
-            if asked[-1].output is None:
+        asked: list[Conversation[Exchange, JudgeOutput]] = []
+        outputs: list[tuple[ScoringRubric, JudgeOutput]] = []
+        for part, request in list_parts(answer, endpoint.call, self._plan, number):
+            asked.append(await self._ask(endpoint, request, part, answer, reserved))
+            output = asked[-1].output
+            if output is None:
                 is_part = len(part.criteria) < len(answer.rubric.criteria)
                 where = f"criterion `{part.criteria[0].id}`: " if is_part else ""
-                return Sample(None, tuple(asked), order, where + asked[-1].fault)
-        outputs = ((each.rubric, each.output) for each in asked if each.output)
+                return Sample(None, tuple(asked), order, where + asked[-1].reason)
+            outputs.append((part, output))
         return Sample(join_outputs(answer.rubric, outputs), tuple(asked), order)
 
     async def _ask(
-        self, endpoint: Asker, answer: Answer, rubric: ScoringRubric, number: int, reserved: Reservation
-    ) -> Asked:
-        prompt = write_prompt(rubric, answer.case)
-        schema = output_schema(rubric)
-        store, model = self._store, endpoint.call.model
-        key = make_key(endpoint.call, endpoint.call.make_body(prompt, schema, number), number) if store else ""
-        if store and (kept := store.get(key)):
-            with suppress(OutputError):  # for example with another --extract
-                output = self._read(kept.reply, answer, rubric)
-                self._count(model, kept)
-                self.tally.reading.note(output.notes)
-                return Asked(rubric, (kept,), output)
-        messages: tuple[Message, ...] = prompt
-        exchanges: list[Exchange] = []
-        fault = ""
-        while True:
-            try:
-                exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number), reserved))
-            except UnansweredError as refusal:
-                if not exchanges:
-                    raise
-                lost = "was refused" if refusal.is_refused else "got no reply"
-                fault = f"{fault}; the correction {lost}: {refusal}"
-                return Asked(rubric, tuple(exchanges), None, fault, refusal if refusal.lasting else None)
-            except LimitError as limit:
-                limit.follow(len(exchanges), fault)
-                raise
-            reply = exchanges[-1].reply
-            self._count(model, exchanges[-1])
-            try:
-                output = self._read(reply, answer, rubric)
-            except OutputError as wrong:
-                fault = str(wrong)
-                if len(exchanges) == self._plan.max_attempts:
-                    return Asked(rubric, tuple(exchanges), None, fault)
-                messages = (*prompt, *correct(reply.text, wrong))
-            else:
-                self.tally.reading.note(output.notes)
-                if store:
-                    store.put(key, exchanges[-1])
-                    self.tally.stored += 1
-                return Asked(rubric, tuple(exchanges), output)
+        self, endpoint: Asker, request: Request, rubric: ScoringRubric, answer: Answer, reserved: Reservation
+    ) -> Conversation[Exchange, JudgeOutput]:
+        def read(exchange: Exchange) -> JudgeOutput:
+            if exchange.reply.fault:
+                raise OutputError(exchange.reply.fault)
+            text = exchange.reply.text
+            return reader_of(rubric).read(text, lambda: read_quotable(*answer.case), self._plan.reading).output
 
-    def _read(self, reply: Reply, answer: Answer, rubric: ScoringRubric) -> JudgeOutput:
-        if reply.fault:
-            raise OutputError(reply.fault)
-        return reader_of(rubric).read(reply.text, lambda: read_quotable(*answer.case), self._plan.reading).output
-
-    def _count(self, model: str, exchange: Exchange) -> None:
-        replied = exchange.reply.model
-        if replied and is_other_model(model, replied):
-            self.tally.others[model, replied] += 1
-        self.tally.cached += exchange.is_cached
+        found = await ask(
+            endpoint, request, read, attempts=self._plan.max_attempts, store=self._store, reserved=reserved
+        )
+        for exchange in found.replies:
+            model = exchange.reply.model
+            if model and is_other_model(request.call.model, model):
+                self.tally.others[request.call.model, model] += 1
+            self.tally.cached += exchange.is_cached
+        if isinstance(found.lost, LimitError):
+            found.lost.follow(len(found.replies), str(found.fault))
+            raise found.lost
+        if found.output is not None:
+            self.tally.reading.note(found.output.notes)
+            if self._store and not found.replies[-1].is_cached:
+                self.tally.stored += 1
+        return found

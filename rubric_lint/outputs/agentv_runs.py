@@ -8,18 +8,13 @@ _ID = re.compile(r"\[(?P<id>[^\]]+)\] ")
 """What the text of an assertion begins with if it is about a criterion."""
 
 
-def is_agentv_run(first: Mapping[str, Any]) -> bool:
-    """Return whether the first entry of a file is a test in a run of AgentV."""
-    return {"test_id", "execution_status"} <= first.keys() and "output" not in first
-
-
 def convert_test(test: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the records of a test, one for each grader with criteria; None if it is something else.
 
     `agentv` has the score and the verdict of that grader there, the score of the whole test, and whether it passed.
     Without a grader, a record says so.
     """
-    if not isinstance(test.get("test_id"), str) or "execution_status" not in test:
+    if not isinstance(test.get("test_id"), str) or "execution_status" not in test or "output" in test:
         return None
     records = []
     name, target = test["test_id"], test.get("target")

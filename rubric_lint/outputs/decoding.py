@@ -33,6 +33,7 @@ class OutputError(Exception):
         line: int | None = None,
         offset: int | None = None,
         record: Mapping[str, Any] = MappingProxyType({}),
+        place: Mapping[str, Any] | None = None,
     ) -> None:
         self.message = visible(message)
         super().__init__(self.message)
@@ -40,7 +41,7 @@ class OutputError(Exception):
         self.line = line
         self.offset = offset
         self.record = record
-        self.place: Mapping[str, Any] | None = None
+        self.place = place
 
     def forget_frames(self) -> Self:
         """Return it without what is kept for a traceback, to keep it: all local variables of the functions."""

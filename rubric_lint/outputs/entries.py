@@ -57,15 +57,6 @@ def convert_entries(
             yield from ((line, record) for record in records)
 
 
-def read_first(head: bytes) -> dict[str, Any]:
-    """Return the object in the first line of a file, empty if there is none."""
-    try:
-        found = json.loads(head.lstrip().partition(b"\n")[0])
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 BLANK = b" \t\r\n"
 """The white space of JSON."""
 
@@ -119,7 +110,7 @@ def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
             return
         is_open = not text.take("]")
         if is_open and not text.take(","):
-            yield text.refuse("the list is cut off or broken: expected `,` or `]` after an entry")
+            yield text.refuse("the list is cut off or broken: expected `,` or `]` after an entry; nothing after it is read")
             return
     if text.peek():
         yield text.refuse("unexpected text after the end of the list; it is not read")
@@ -135,7 +126,7 @@ def _read_values(chunks: Iterable[bytes]) -> Iterator[Entry]:
 
 
 _NO_SPACE = re.compile(r"[^ \t\r\n]")
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(parse_int=str)  # it only finds where values end; `int` refuses more than 4,300 digits
 
 
 class _Text:
@@ -180,14 +171,12 @@ class _Text:
                     continue
                 message = "nested too deeply to be read"
                 if not self._ended:
-                    return (line, refuse_size())
-                if isinstance(fault, json.JSONDecodeError):
+                    message = refuse_size().message
+                elif isinstance(fault, json.JSONDecodeError):
                     line = self._line + self._text.count("\n", self._position, fault.pos)
                     column = fault.pos - self._text.rfind("\n", 0, fault.pos)
-                    message = f"not JSON at column {column}: {word_fault(fault, 'file')}; nothing after it is read"
-                elif isinstance(fault, ValueError):
-                    message = "a number has more digits than can be read; nothing after it is read"
-                return (line, OutputError(message))
+                    message = f"not JSON at column {column}: {word_fault(fault, 'file')}"
+                return (line, OutputError(f"{message}; nothing after it is read"))
             if end < len(self._text) or self._ended:
                 value = self._text[self._position : end]
                 self._advance(end)

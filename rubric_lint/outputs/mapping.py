@@ -97,12 +97,24 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
 
 
 def of_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
-    """Return the part of a mapping that is of results or of labels, or is of both."""
+    """Return the part of a mapping that is of results or of labels, or is of both.
+
+    Columns that are not of this side become fields of the other one, which are left out: those that it names, and those
+    with the name of a field that this side has elsewhere.
+    """
     found = {field: column for field, column in mapping.items() if not _split_side(field)[0]}
+    own, others = dict[str, str](), set[str]()
     for field, column in mapping.items():
         of, name = _split_side(field)
-        if of == side:
-            found[name] = column
+        if of and of == side:
+            own[name] = column
+        elif side and of and column != name and _find_first(column) == column:
+            others.add(column)
+    found.update(own)
+    if not own:
+        others -= {*FIELDS, *COVERING, *_JUDGED}  # in another file, such a column may be its own
+    other = HUMAN if side == JUDGE else JUDGE
+    found.update({f"{other}.{column}": column for column in sorted({*others, *own} - {*found.values()})})
     return found
 
 
@@ -165,7 +177,7 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     if wanted.is_shared:
         mapping = {field: column for field, column in mapping.items() if _find_first(column) in header}
     places = {column: field for field, column in mapping.items() if column in header}
-    nested = {field: column for field, column in mapping.items() if column not in header}
+    nested = {field: column for field, column in mapping.items() if column not in header and not _split_side(field)[0]}
     for field, column in nested.items():
         if column == _find_first(column) or _find_first(column) not in header:
             known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
@@ -183,7 +195,7 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
         raise InputError(_word_lack(names, header, wanted))
     if HELD.isdisjoint({*names, *nested}):
         _refuse_misspelt(names, wanted.judgements)
-    return names, nested
+    return names, {**nested, **{name: name for name in names if name in mapping and _split_side(name)[0]}}
 
 
 def _word_lack(names: Collection[str], header: Collection[str], wanted: Wanted) -> str:
@@ -298,6 +310,8 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
     """
     found: dict[str, Any] = {}
     for field, column in mapping.items():
+        if _split_side(field)[0]:
+            continue
         value = _look_up(record, _find_place(field, column))
         if value is not MISSING and field == CRITERIA:
             found.update(_read_criteria(value, column))

@@ -56,8 +56,9 @@ def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Ent
         opened = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
         rows = opened.metadata.num_rows
         names, nested = rename_columns(opened.schema_arrow.names, mapping, wanted)
+        kept = wanted.find_judgements(names)
         for batch in opened.iter_batches(_AT_ONCE, use_threads=False):
-            entries = _read_rows(names, batch, number, has_texts=bool(nested))
+            entries = _read_rows(names, batch, number, kept, has_texts=bool(nested))
             if nested:
                 entries = map_entries(entries, nested)
             yield from entries
@@ -68,12 +69,17 @@ def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Ent
         yield number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {told}")
 
 
-def _read_rows(names: Sequence[str], batch: pa.RecordBatch, first: int, *, has_texts: bool) -> Iterator[Entry]:
-    """Yield rows as records, with their numbers from `first`; a null is an absent field.
+def _read_rows(
+    names: Sequence[str], batch: pa.RecordBatch, first: int, kept: frozenset[str], *, has_texts: bool
+) -> Iterator[Entry]:
+    """Yield rows as records, with their numbers from `first`; a null is an absent field, but an empty one in `kept`.
 
     With `has_texts`, any column may be needed as a text.
     """
     columns = [[*map(_read_value, list_values(column))] for column in batch.columns]
+    for column, name in zip(columns, names, strict=True):
+        if name in kept:
+            column[:] = ["" if value is None else value for value in column]
     for number, row in enumerate(zip(*columns, strict=True), first):
         yield number, _read_row(names, row, has_texts=has_texts)
 

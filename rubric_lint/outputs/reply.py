@@ -172,6 +172,22 @@ def _report(error: Any) -> UnreadableError:
     return UnreadableError(message, is_overload=tells_overload(error))
 
 
+def find_reason(record: Mapping[str, Any]) -> str:
+    """Return why a record has no output, as its `error`, `refusal` or `finish_reason` says; empty if none does."""
+    error, refusal, reason = record.get("error"), record.get("refusal"), record.get("finish_reason")
+    if error:
+        return shorten(explain(error) or (error if isinstance(error, str) else json.dumps(error, default=str)))
+    if isinstance(refusal, str) and refusal.strip():
+        return f"the model refused: {shorten(refusal)}"
+    return _word_end(reason) or ""
+
+
+def _word_end(finish_reason: Any) -> str | None:
+    """Return what a reason to stop says of an output that is not complete; None of another."""
+    reason = finish_reason.lower() if isinstance(finish_reason, str) else ""
+    return CUT_OFF if reason in _CUT else _ENDS.get(reason)
+
+
 def tells_overload(error: Any) -> bool:
     """Return whether an error object says that the endpoint is overloaded or limits the rate of requests."""
     if isinstance(error, dict) and isinstance(error.get("error"), dict):
@@ -209,12 +225,11 @@ def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
     if not isinstance(content, str | list | None):
         return f"the content of the message is {shorten(json.dumps(content), 60)}, which is not text"
     is_blank = not "".join(_parts(content, "text")).strip()
-    reason = finish_reason.lower() if isinstance(finish_reason, str) else ""
-    if reason in _CUT:
-        inside = " inside the model's reasoning" if is_blank and _has_reasoning(message) else ""
-        return f"{CUT_OFF}{inside}"
-    if reason in _ENDS:
-        return _ENDS[reason]
+    end = _word_end(finish_reason)
+    if end == CUT_OFF and is_blank and _has_reasoning(message):
+        return f"{CUT_OFF} inside the model's reasoning"
+    if end:
+        return end
     return _explain_blank(message) if is_blank else None
 
 
@@ -332,17 +347,12 @@ def _is(part: Any, kind: str) -> bool:
 _HELD = frozenset({"response", "result", "error"})
 
 
-def is_batch_result(first: Mapping[str, Any]) -> bool:
-    """Return whether the first entry of a file is the result of a batch, of OpenAI's form or of Anthropic's."""
-    return "custom_id" in first and not _HELD.isdisjoint(first) and "output" not in first
-
-
 def convert_result(result: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return a result of a batch as a record: its `custom_id` is the `id`; None if it is something else.
 
     `judge` has the model, and why there is no output.
     """
-    if "custom_id" not in result or _HELD.isdisjoint(result):
+    if "custom_id" not in result or _HELD.isdisjoint(result) or "output" in result:
         return None
     output, model = "", None
     fault: str | None = find_fault(result)

@@ -16,9 +16,9 @@ from rubric_lint.outputs.entries import (
     InputError,
     SkippedSheet,
     convert_entries,
-    read_first,
     read_json,
 )
+from rubric_lint.outputs.graders import find_converter
 from rubric_lint.outputs.mapping import RECORDS, Wanted, map_entries
 from rubric_lint.outputs.text_tables import find_dialect, read_table
 from rubric_lint.suggest import word_need
@@ -29,13 +29,14 @@ PARQUET = b"PAR1"
 ZIP = b"PK\3\4"
 """The first bytes of the binary files that are read."""
 
+_UTF16 = "text in UTF-16, which you can save as UTF-8"
 _MAGIC = {
-    codecs.BOM_UTF16_LE: "text in UTF-16",
-    codecs.BOM_UTF16_BE: "text in UTF-16",
-    b"{\0": "text in UTF-16",
-    b"[\0": "text in UTF-16",
-    b"\0{": "text in UTF-16",
-    b"\0[": "text in UTF-16",
+    codecs.BOM_UTF16_LE: _UTF16,
+    codecs.BOM_UTF16_BE: _UTF16,
+    b"{\0": _UTF16,
+    b"[\0": _UTF16,
+    b"\0{": _UTF16,
+    b"\0[": _UTF16,
     b"ARROW1": "an Arrow file",
     ZIP: "a ZIP file",
     b"BZh": "a bzip2 file",
@@ -65,7 +66,10 @@ EXPECTED = "expected JSON Lines, JSON or CSV in UTF-8, or Parquet, each also in 
 
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
 _LOOKED_AT = 64
-"""The bytes that no text begins with, and how many bytes of a file are searched for them."""
+"""The bytes that no text begins with, and how many bytes of the first line are searched for them."""
+
+_OF_INSPECT = b"_journal/"
+"""What the name of the first file in a log of Inspect begins with."""
 
 _TAR = slice(257, 262)
 
@@ -77,9 +81,9 @@ def name_other(head: bytes) -> str | None:
     kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
     if kind or head.startswith((b"{", b"[")):
         return kind
-    first = head[:_LOOKED_AT]
+    first = head.partition(b"\n")[0][:_LOOKED_AT]
     if len(first) >= 4 and any(not any(first[start::2]) and all(first[1 - start :: 2]) for start in (0, 1)):
-        return "text in UTF-16"
+        return _UTF16
     is_binary = any(each in first for each in _CONTROLS)
     return "binary data" if is_binary and b"\n{" not in head else None
 
@@ -118,6 +122,8 @@ class Unpacked:
             pieces.append(piece)
             if not piece or len(pieces) == CHUNK // _PIECE:
                 content = b"".join(pieces)
+                if self.fault and b"\n" in content:  # a row that is cut off may look complete
+                    content = content[: content.rindex(b"\n") + 1]
                 self.lines += content.count(b"\n")
                 yield content
                 pieces = []
@@ -186,10 +192,14 @@ def read_entries(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entr
         yield 1, OutputError(str(fault))
 
 
-def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry]:
+_MOST_PACKED = 8
+
+
+def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN, packed: int = 0) -> Iterator[Entry]:
     """Yield the entries of a stream: JSON, JSON Lines, a table, or results of a batch.
 
     A stream of another kind is one entry, an error that names it. If a packed stream is cut off, so is the last entry.
+    `packed` counts how often the stream was packed.
 
     Raises:
         InputError: if the stream does not have the columns that are asked for, or a library is not installed.
@@ -200,8 +210,10 @@ def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry
         head += more
     for kind in (GZIP, ZSTD):
         if head.startswith(kind):
+            if packed == _MOST_PACKED:
+                raise InputError(f"packed more than {_MOST_PACKED} times; unpack it")
             content = Unpacked(chain([head], source), kind)
-            yield from read_stream(content, asked._replace(file=None))
+            yield from read_stream(content, asked._replace(file=None), packed + 1)
             if content.fault:
                 yield content.lines + 1, content.fault
             return
@@ -213,6 +225,11 @@ def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry
     if head.startswith(ZIP):
         from rubric_lint.outputs.workbook import read_workbook  # noqa: PLC0415  (few are)
 
+        if asked.name.endswith(".eval") or _OF_INSPECT in head[:_LOOKED_AT]:
+            raise InputError(
+                "this is a log of Inspect as a ZIP file; write it as JSON, with `inspect log convert --to json`, and "
+                "read that"
+            )
         _refuse_results("Excel", asked)
         yield from read_workbook(chain([head], source), asked.mapping, asked.wanted, asked.skipped)
         return
@@ -240,16 +257,9 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[E
         yield from read_table(chunks, dialect, asked.mapping, asked.wanted)
         return
     entries = read_json(head, chunks, is_wrapped=RECORDS in asked.mapping)
-    if b'"custom_id"' in head:
-        from rubric_lint.outputs.reply import convert_result, is_batch_result  # noqa: PLC0415  (few are)
-
-        if is_batch_result(read_first(head)):
-            entries = convert_entries(entries, convert_result)
-    if b'"execution_status"' in head:
-        from rubric_lint.outputs.agentv_runs import convert_test, is_agentv_run  # noqa: PLC0415  (few are)
-
-        if is_agentv_run(read_first(head)):
-            entries = convert_entries(entries, convert_test)
+    convert = None if RECORDS in asked.mapping else find_converter(head, asked.name)
+    if convert:
+        entries = convert_entries(entries, convert)
     if asked.mapping:
         entries = map_entries(entries, asked.mapping, is_shared=asked.wanted.is_shared)
     yield from entries

@@ -87,6 +87,10 @@ def read_table(
         return
     if header.fault:
         raise InputError(f"the header, in line {header.line}: {header.fault}")
+    try:
+        _refuse_other_bytes(header.cells)
+    except OutputError as fault:
+        raise InputError(f"the header, in line {header.line}: {fault}") from None
     columns = [cell.strip() for cell in header.cells]
     try:
         names, nested = rename_columns(columns, mapping, wanted)
@@ -192,7 +196,7 @@ def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[Row]:
         except csv.Error as fault:
             yield Row(line, [], _word(fault, line))
         else:
-            if any(cells):
+            if any(map(str.strip, cells)):
                 yield Row(line, cells)
 
 

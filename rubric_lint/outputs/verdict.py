@@ -253,19 +253,23 @@ class ExtraFields(StrEnum):
 
 
 class Reading(NamedTuple):
-    """How outputs are read. Without `extra_fields`, `whole` refuses them; the others refuse numbers and booleans."""
+    """How outputs are read. Without `extra_fields`, `whole` refuses them; the others refuse numbers and booleans.
+
+    `grades` has what letter grades are worth.
+    """
 
     extract: Extract = Extract.LAST
     extra_fields: ExtraFields | None = None
+    grades: tuple[tuple[str, int], ...] = ()
 
     @classmethod
-    def of(cls, extract: str, extra_fields: str | None = None) -> Self:
+    def of(cls, extract: str, extra_fields: str | None = None, grades: tuple[tuple[str, int], ...] = ()) -> Self:
         """Return the reading that two options name.
 
         Raises:
             ValueError: if one of them has another value.
         """
-        return cls(Extract(extract), None if extra_fields is None else ExtraFields(extra_fields))
+        return cls(Extract(extract), None if extra_fields is None else ExtraFields(extra_fields), grades)
 
     def refuses(self, value: Any) -> bool:
         """Return whether a field that nobody asked for makes an output invalid by its value."""

@@ -1,6 +1,5 @@
 """Write the agreement of raters: as tables for a terminal, as JSON, and as an HTML page."""
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -29,7 +28,7 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
 from rubric_lint.agree.scales import Kind, Measure
 from rubric_lint.agree.shares import SLIPS, Shares
-from rubric_lint.messages import join_words, to_data, visible_json
+from rubric_lint.messages import join_words, render_report
 from rubric_lint.report.terminal import Column, draw, name_answer, shorten_name, wrap
 
 VERSION = 1
@@ -389,7 +388,7 @@ def as_json(findings: Findings) -> str:
     agreements, invalid, left_out, breaches = findings
     about = {"version": VERSION}
     found = {"agreements": agreements, "breaches": breaches, "invalid": invalid, "left_out": left_out}
-    return visible_json(json.dumps(to_data({**about, **found}), ensure_ascii=False, indent=1)) + "\n"
+    return render_report({**about, **found})
 
 
 def as_text(findings: Findings, columns: int, most: int = 10) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """Write an assessment for people who know no statistics: as text, as Markdown for a pull request, and as JSON."""
 
 import itertools
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from rubric_lint.agree.ratings import Key
 from rubric_lint.agree.reading import NO_RESULT, REFUSALS
 from rubric_lint.finding import Severity
 from rubric_lint.judge.account import Ending
-from rubric_lint.messages import join_words, list_names, to_data, visible, visible_json
+from rubric_lint.messages import join_words, list_names, render_report, visible
 from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.report.trust import (
     Given,
@@ -631,7 +630,7 @@ def as_json(several: Sequence[Assessment], given: Given, _look: Style, write: Wr
     """Write the JSON report."""
     rubrics = [{**found.to_json(), "next": list(list_steps(found, given))} for found in several]
     report = {"version": VERSION, "rubrics": rubrics, "ignored": given.ignored, "unmatched": given.unmatched}
-    write(visible_json(json.dumps(to_data(report), ensure_ascii=False, indent=1)) + "\n")
+    write(render_report(report))
 
 
 FORMATS = {"full": as_text, "json": as_json, "markdown": as_markdown}

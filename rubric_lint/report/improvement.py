@@ -1,6 +1,5 @@
 """Write what came of improving rubrics: each offer as a diff with its evidence, and what was tried and rejected."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ from rubric_lint.improve.proposals import MODEL, Refusal
 from rubric_lint.improve.run import NEEDED, Improvement, Left, Outcome, Tried
 from rubric_lint.improve.trial import ASIDE, LEAST, Decided, Gain, Reason
 from rubric_lint.judge.spending import Prices, Spending, word_cost, word_requests, write_amount
-from rubric_lint.messages import join_words, list_names, shorten, to_data, visible, visible_json
+from rubric_lint.messages import join_words, list_names, render_report, shorten, visible
 from rubric_lint.report.fixes import write_diff
 from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.run.summary import counted
@@ -235,7 +234,7 @@ def as_json(page: Page, _look: Style, write: Write) -> None:
         "written": page.is_written,
         "stopped": page.is_stopped,
     }
-    write(visible_json(json.dumps(to_data(report), ensure_ascii=False, indent=1)) + "\n")
+    write(render_report(report))
 
 
 def _describe_outcome(outcome: Outcome) -> dict[str, Any]:

@@ -185,7 +185,7 @@ def endpoint_judge(
         raise ValueError(f"{os.fspath(prices or '')}: {fault}") from None
     if max_cost is not None and (table is None or model not in table.models):
         raise ValueError(f"max_cost needs the price of `{model}`; pass `prices`, the path of a table that has it")
-    limit = Limit(max_requests, None if max_cost is None else Decimal(str(max_cost)), table)
+    limit = Limit(max_requests, None if max_cost is None else Decimal(str(max_cost)), table, rpm, tpm)
     call = Call(
         model,
         base_url,
@@ -196,4 +196,4 @@ def endpoint_judge(
         max_tokens=max_tokens,
         extra_body=dict(extra_body or {}),
     )
-    return EndpointJudge(call, api_key_env, rpm=rpm, tpm=tpm, account=Account(limit))
+    return EndpointJudge(call, api_key_env, Account(limit))

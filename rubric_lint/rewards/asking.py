@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from rubric_lint.judge.account import Account, LimitError
-from rubric_lint.judge.asking import correct
+from rubric_lint.judge.account import Account, LimitError, NoReplyError
+from rubric_lint.judge.asking import converse
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
 from rubric_lint.outputs.decoding import OutputError
@@ -25,7 +25,6 @@ from rubric_lint.scoring.output import parse_output, reader_of
 
 if TYPE_CHECKING:
     from rubric_lint.judge.endpoint import Endpoint
-    from rubric_lint.judge.pace import Pace
 
 
 Value = TypeVar("Value")
@@ -69,7 +68,7 @@ class Item(NamedTuple):
     group: str
 
 
-class _FailedError(OutputError):
+class _FailedError(NoReplyError):
     """The judge itself raised, so that it is not asked again."""
 
 
@@ -147,25 +146,27 @@ class Asker:
             raise
 
     async def _talk(self, item: Item, call: Callable[[Sequence[Message], Item], Coroutine[Any, Any, Any]]) -> Read:
-        """Ask until the output is valid, each time with what is wrong with the last one."""
-        prompt = write_prompt(item.rubric, item.case)
-        messages: tuple[Message, ...] = prompt
-        earlier = ""
-        for left in reversed(range(self._options.attempts)):
-            output = None
+        """Ask until the output is valid; return it, or the error of the last one."""
+
+        async def send(messages: Sequence[Message]) -> Any:
             try:
-                output = await call(messages, item)
-                return read_output(item, output)
-            except OutputError as fault:
-                if earlier and isinstance(fault, _FailedError):
-                    both = OutputError(f"{earlier}; no reply to the correction: {fault.message}")
-                    both.__cause__ = fault.__cause__
-                    return both
-                if not left or isinstance(fault, _FailedError):
-                    return fault
-                earlier = fault.message
-                messages = (*prompt, *correct(_write(output), fault))
-        raise AssertionError("the last attempt returns")
+                return await call(messages, item)
+            except OutputError as fault:  # of a reply that has no text
+                return fault
+
+        def read(output: Any) -> JudgeOutput:
+            if isinstance(output, OutputError):
+                raise output
+            return read_output(item, output)
+
+        found = await converse(write_prompt(item.rubric, item.case), send, read, _write, self._options.attempts)
+        if found.output is not None:
+            return found.output
+        if found.fault and not found.lost:
+            return found.fault
+        fault = OutputError(found.reason)
+        fault.__cause__ = found.lost and found.lost.__cause__
+        return fault
 
     async def _call_here(self, messages: Sequence[Message], item: Item) -> Any:
         with _Catching():
@@ -221,15 +222,12 @@ def _write(output: Any) -> str:
 class EndpointJudge:
     """A judge that asks an endpoint; it can be pickled, and its pickle has no key.
 
-    Each event loop has limits and a client of its own, which is closed when no request is in flight: nobody else could
-    close it before its loop ends.
+    Each event loop has a client of its own, which is closed when no request is in flight: nobody else could close it
+    before its loop ends.
     """
 
-    def __init__(
-        self, call: Call, key_variable: str | None, *, rpm: float | None, tpm: float | None, account: Account
-    ) -> None:
+    def __init__(self, call: Call, key_variable: str | None, account: Account) -> None:
         self.call, self.account = call, account
-        self._limits = (rpm, tpm)
         self._key_variable = key_variable
         self._read_key()  # a missing key is an error at once, not at the first completion
         self._lines: PerLoop[_Line] = PerLoop()
@@ -249,7 +247,7 @@ class EndpointJudge:
 
         said = [Message(each["role"], each["content"]) for each in messages]  # type: ignore[arg-type]
         try:
-            async with self._lines.find(self._make_line).connect() as endpoint:
+            async with self._connect() as endpoint:
                 reply = (await endpoint.complete(said, schema)).reply
         except LimitError:
             limit = self.account.limit
@@ -265,11 +263,21 @@ class EndpointJudge:
             raise OutputError(reply.fault)
         return reply.text
 
-    def _make_line(self) -> "_Line":
-        from rubric_lint.judge.pace import Pace  # noqa: PLC0415
+    @asynccontextmanager
+    async def _connect(self) -> "AsyncIterator[Endpoint]":
+        """Return the client of this loop, which is closed when nobody uses it any more."""
+        from rubric_lint.judge.endpoint import Endpoint  # noqa: PLC0415
 
-        rpm, tpm = self._limits
-        return _Line(self.call, self._read_key(), Pace(rpm, tpm=tpm), self.account)
+        line = self._lines.find(_Line)
+        line.users += 1
+        try:
+            line.endpoint = line.endpoint or Endpoint(self.call, self._read_key(), self.account)
+            yield line.endpoint
+        finally:
+            line.users -= 1
+            if not line.users and line.endpoint:
+                endpoint, line.endpoint = line.endpoint, None
+                await endpoint.__aexit__(None, None, None)
 
     def _read_key(self) -> str:
         """Return the key, or a placeholder for an endpoint of one's own; raise RewardError if there is none to send."""
@@ -287,27 +295,7 @@ class EndpointJudge:
 
 @dataclass(slots=True)
 class _Line:
-    """The connections of one loop: a client as long as requests are in flight, and limits for all of them."""
+    """The client of one loop, as long as requests are in flight, and how many are."""
 
-    call: Call
-    key: str
-    pace: "Pace"
-    account: Account
     endpoint: "Endpoint | None" = None
     users: int = 0
-
-    @asynccontextmanager
-    async def connect(self) -> "AsyncIterator[Endpoint]":
-        """Return the client, which is closed when nobody uses it any more."""
-        from rubric_lint.judge.endpoint import Endpoint  # noqa: PLC0415
-
-        self.users += 1
-        try:
-            self.endpoint = self.endpoint or Endpoint(self.call, self.key, self.pace)
-            self.endpoint.account = self.account
-            yield self.endpoint
-        finally:
-            self.users -= 1
-            if not self.users and self.endpoint:
-                endpoint, self.endpoint = self.endpoint, None
-                await endpoint.__aexit__(None, None, None)

@@ -15,6 +15,7 @@ from rubric_lint.outputs.mapping import HELD, RESERVED
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
 from rubric_lint.scoring.flat import is_flat, list_check, unfold
 from rubric_lint.scoring.form import form_of, read_object
+from rubric_lint.scoring.graders import find_grade, is_foreign, read_grade, translate
 from rubric_lint.scoring.grading import (
     NO_NOTES,
     AnswerValue,
@@ -207,10 +208,17 @@ class Reader:
         """
         if found := self._match(unwrap(output)):
             return found
+        grade = find_grade(output, reading) if reading.grades or "{" not in output else None
+        if grade:
+            return self.take(read_object(read_grade(*grade, self.rubric, reading), self.rubric, reading))
         field = "score" if self._is_holistic else "checks"
         shown = answer() if callable(answer) else answer
         verdict = find_verdict(
-            output, field, answer=shown, extract=reading.extract, is_verdict=lambda value: is_flat(value, self.rubric)
+            output,
+            field,
+            answer=shown,
+            extract=reading.extract,
+            is_verdict=lambda value: is_flat(value, self.rubric) or is_foreign(value, self.rubric),
         )
         result = self.read_object(verdict.value, reading)
         if verdict.has_raw_controls:
@@ -273,6 +281,7 @@ class Reader:
             checks = value.get("checks")
             if isinstance(checks, Mapping) and checks and not self._is_holistic:
                 return self._read_keyed(value, checks, reading)
+            value = translate(value, self.rubric, reading) or value
             if value.keys().isdisjoint(JUDGEMENTS):
                 value = unfold(value, self.rubric)
         return self.take(read_object(value, self.rubric, reading))

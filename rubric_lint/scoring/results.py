@@ -46,7 +46,7 @@ def read_result(entry: Mapping[str, Any]) -> Scored:
     if "error" in entry:
         if not isinstance(entry["error"], dict):
             raise OutputError("`error` must be an object in a result", "/error")
-        raise OutputError(f"a result without a score: {entry['error'].get('message', 'no reason given')}")
+        raise OutputError(f"no score: {entry['error'].get('message', 'no reason given')}")
     name, score, verdict = entry.get("rubric"), entry["score"], entry["verdict"]
     if not isinstance(name, str):
         raise OutputError("`rubric` must be a string in a result", "/rubric")

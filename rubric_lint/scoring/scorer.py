@@ -1,6 +1,5 @@
 """Score the entries of OUTPUTS: judge outputs, and records that hold them."""
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -10,8 +9,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known
 from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
+from rubric_lint.outputs.graders import lift, list_items
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
-from rubric_lint.outputs.reply import explain, shorten
+from rubric_lint.outputs.reply import find_reason
 from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
 from rubric_lint.scoring.flat import (
     NOTHING,
@@ -25,6 +25,7 @@ from rubric_lint.scoring.flat import (
     unfold,
 )
 from rubric_lint.scoring.form import form_of
+from rubric_lint.scoring.graders import find_by_texts
 from rubric_lint.scoring.grading import JudgeOutput, ReadingNotes, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.output import (
     JUDGEMENTS,
@@ -130,6 +131,8 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
     if "rubric" not in record:
         if len(rubrics) == 1:
             return next(iter(rubrics.values()))
+        if any(list_items(record.get("output"))):
+            return rubrics[_find_by_items(record, rubrics)]
         known = list_names(rubrics)
         raise OutputError(f"the record does not say which rubric; name it in `rubric`: {known}", "/rubric")
     name = record["rubric"]
@@ -140,8 +143,6 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
     if "agentv" in record:
         from rubric_lint.outputs.agentv_runs import find_graded  # noqa: PLC0415  (few are)
 
-        if fault := _find_fault(record):
-            raise OutputError(f"no output: {fault}")
         given: Mapping[str, Any] = {key: getattr(one, "rubric", one) for key, one in rubrics.items()}
         ids = {key: {each.id for each in rubric.criteria} for key, rubric in given.items()}
         found = find_graded(record, ids)
@@ -152,6 +153,21 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
                 f"the grader may be any of {list_names(found)}; give each a `name` in the suite", "/rubric"
             )
     raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
+
+
+def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str:
+    """Return the name of the rubric whose criteria have the texts of a record.
+
+    Raises:
+        OutputError: if there is none or several.
+    """
+    named = find_by_texts(record, {key: getattr(one, "rubric", one) for key, one in rubrics.items()})
+    if len(named) == 1:
+        return named[0]
+    message = "the texts in the record are not those of all criteria of one rubric"
+    if named:
+        message = "the texts in the record are those of several rubrics"
+    raise OutputError(f"{message}; name the rubric in `rubric`: {list_names(named or rubrics)}", "/rubric")
 
 
 _PLAIN = frozenset({"id", "rubric", "output", *SHOWN})
@@ -263,6 +279,9 @@ class Scorer:
             return self._score_held(value)
         if isinstance(value.get("criteria"), list) and {"score", "verdict"} <= value.keys():
             return self._score_again(value)
+        held = lift(value) if self._may_lift(value) else None
+        if held:
+            return self._score_held(held)
         is_record = not value.keys().isdisjoint({"id", "rubric"})
         if (is_record and "checks" not in value) or not any(key in value for key in JUDGEMENTS):
             reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
@@ -281,6 +300,11 @@ class Scorer:
                 f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
             )
         return find_rubric({}, self._readers).read_object(value, self._reading)
+
+    def _may_lift(self, value: Mapping[str, Any]) -> bool:
+        """Return whether no field of a record is that of a criterion, which would be its judgement."""
+        reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
+        return reader is None or value.keys().isdisjoint(each.id for each in reader.rubric.criteria)
 
     def _score_again(self, value: dict[str, Any]) -> RecordResult:
         """Score the answers of a result that `score` wrote, as its rubric may have changed."""
@@ -373,11 +397,13 @@ class Scorer:
             if not any(map(record.get, HELD)):
                 refuse_failed(record)
             raise OutputError(f"the record's `{name}` would overwrite that of the result; rename it", f"/{name}")
-        reader = self.only if self.only and "rubric" not in record else find_rubric(record, self._readers)
         output = record.get("output")
         fault = _find_fault(record) if "judge" in record else None
-        if fault and isinstance(output, str) and not output.strip():
-            raise OutputError(f"no output: {fault}")
+        if "outputs" not in record and (output is None or (isinstance(output, str) and not output.strip())):
+            if fault:
+                raise OutputError(f"no output: {fault}")
+            refuse_failed(record)
+        reader = self.only if self.only and "rubric" not in record else find_rubric(record, self._readers)
         if fault and record["judge"].get("per_criterion"):  # the text is of one request, and no output of this rubric
             raise OutputError(f"invalid when it was judged: {fault}")
         if "outputs" in record:
@@ -449,16 +475,13 @@ class Scorer:
 
 
 def refuse_failed(record: Mapping[str, Any]) -> None:
-    """Refuse a record that says in `error` why it has no output.
+    """Refuse a record that says why it has no output.
 
     Raises:
         OutputError: with that reason.
     """
-    error = record.get("error")
-    if not error:
-        return
-    message = explain(error) or (error if isinstance(error, str) else json.dumps(error, default=str))
-    raise OutputError(f"a result without a score: {shorten(message)}")
+    if reason := find_reason(record):
+        raise OutputError(f"no score: {reason.removeprefix('no score: ')}")
 
 
 def _find_fault(record: Mapping[str, Any]) -> str | None:

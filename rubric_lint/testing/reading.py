@@ -48,7 +48,10 @@ class RubricTest(NamedTuple):
 
 
 class RubricTests(NamedTuple):
-    """The tests of a file. `rubric` and `outputs` are paths; `rubric_name` is empty if the file does not say it."""
+    """The tests of a file. `rubric` and `outputs` are paths; `rubric_name` is empty if the file does not say it.
+
+    `mapping` has the fields of the recorded outputs, and where they are.
+    """
 
     name: str
     document: Document
@@ -57,6 +60,7 @@ class RubricTests(NamedTuple):
     outputs: str
     names_outputs: bool
     tests: tuple[RubricTest, ...]
+    mapping: tuple[tuple[str, str], ...] = ()
 
 
 def is_test_file(name: str) -> bool:
@@ -86,7 +90,8 @@ def read_tests(name: str, document: Document) -> RubricTests:
         path = ("tests", number)
         tests.append(RubricTest(test["id"], path, texts, test.get("group"), test.get("output"), test["expect"]))
     recorded = locate_outputs(name) if outputs is None else _beside(name, outputs)
-    return RubricTests(name, document, rubric, rubric_name, recorded, outputs is not None, tuple(tests))
+    mapping = tuple(data.get("map", {}).items())
+    return RubricTests(name, document, rubric, rubric_name, recorded, outputs is not None, tuple(tests), mapping)
 
 
 def find_needed(name: str) -> list[str]:

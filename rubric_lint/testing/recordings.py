@@ -1,14 +1,15 @@
 """Read recorded judge outputs, and find out which of them still count for the rubric as it is now."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.decoding import OutputError, decode_entry
-from rubric_lint.outputs.streams import read_entries
+from rubric_lint.outputs.mapping import read_mapping
+from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.outputs.verdict import WHOLE
 from rubric_lint.project.opening import open_stream
 from rubric_lint.scoring.grading import Scored, ScoringRubric
@@ -54,16 +55,19 @@ class Recordings:
     all: list[Mapping[str, Any]] = field(default_factory=list)
 
 
-def read_recordings(path: str, rubric_name: str) -> Recordings:
+def read_recordings(path: str, rubric_name: str, mapping: Iterable[tuple[str, str]] = ()) -> Recordings:
     """Read the recordings of the rubric with this name from a file; a record that names no rubric is one of them.
+
+    `mapping` has the fields that have other names in the file.
 
     Raises:
         OSError: if the file cannot be read.
-        ValueError: if its name cannot be that of a file.
+        ValueError: if its name cannot be that of a file, or the mapping cannot be used.
     """
     recordings = Recordings()
+    asked = Asked(read_mapping([f"{field}={column}" for field, column in mapping]), path)
     with open_stream(path) as stream:
-        for line, content in read_entries(iter(partial(stream.read, 1 << 16), b"")):
+        for line, content in read_entries(iter(partial(stream.read, 1 << 16), b""), asked):
             try:
                 record = decode_entry(content)
             except OutputError as fault:

@@ -263,7 +263,7 @@ class Runner:
         self._finder = finder
         self._loaded: dict[str, dict[str, Loaded] | RubricError] = {}
         self.tested: dict[tuple[str, str], Tested] = {}
-        self.recordings: dict[tuple[str, str], Recordings] = {}
+        self.recordings: dict[tuple[str, str, tuple[tuple[str, str], ...]], Recordings] = {}
         self._used: dict[str, set[str]] = {}
         self.idle: dict[str, int] = {}
         self.unhashed: dict[str, int] = {}
@@ -417,11 +417,11 @@ class Runner:
         """Return the recordings for a file, None if there are none, or the problem in reading them."""
         if not file.names_outputs and all(test.output is not None for test in file.tests):
             return None
-        key = (file.outputs, tested.rubric.name)
+        key = (file.outputs, tested.rubric.name, file.mapping)
         path = ("outputs",) if file.names_outputs else ()
         if key not in self.recordings:
             try:
-                recordings = read_recordings(file.outputs, tested.rubric.name)
+                recordings = read_recordings(*key)
             except FileNotFoundError:
                 return None
             except (OSError, ValueError) as fault:

@@ -38,7 +38,10 @@ class Silence:
 
 
 class Reset:
-    """The end of a connection without a farewell."""
+    """The end of a connection without a farewell, after some bytes."""
+
+    def __init__(self, data=b""):
+        self.data = data
 
 
 @contextmanager
@@ -68,6 +71,7 @@ def misbehaving(find):  # noqa: C901 (each way to misbehave is a case)
                 over.wait(5)
                 return False
             if isinstance(reply, Reset):
+                self.wfile.write(reply.data)
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.connection.close()
                 return False

@@ -226,9 +226,7 @@ class Review(NamedTuple):
 def _review(
     rubric: ScoringRubric, sources: Sources, among: dict[str, frozenset[str]], basis: Basis, *, takes_unnamed: bool
 ) -> Review:
-    reader = Reader(
-        {rubric.name: rubric}, label_scales=basis.label_scales, among=basis.about, columns=basis.mapping.values()
-    )
+    reader = Reader({rubric.name: rubric}, label_scales=basis.label_scales, among=basis.about, mapping=basis.mapping)
     joined = set[tuple[str, int]]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
@@ -269,7 +267,7 @@ def _review(
         table = table._replace(void=_find_void(table, doubts, basis))
     outcomes = decide(table)
     return head._replace(
-        answers=table.answers,
+        answers=len(ratings.judged),
         judges=tuple(ratings.judges),
         labelled=table.labelled,
         people=tuple(ratings.people),

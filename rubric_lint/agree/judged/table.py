@@ -71,7 +71,7 @@ class Table(NamedTuple):
     `lengths` the characters of each answer (None: no text). `compared` has for each judge, by the place of a criterion
     (None: the verdict), the labelled answers on which the judge is compared with people, and `void` why labels say
     nothing about a judge. It is so many a `look` at these data.
-    `bare` judged answers have a label of the verdict alone.
+    `bare` judged answers are compared by the verdict alone, as the label or the judge gives no other answer.
     """
 
     columns: tuple[Column, ...]
@@ -128,7 +128,7 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
     """
     middle = combine_people(ratings.judges, rubric)
     people = combine_people(ratings.people, rubric) if ratings.people else {}
-    keys = sort_keys(middle)
+    keys = sort_keys([key for key, each in middle.items() if None not in each.given[0]])
     outputs: set[Signature] = set()
     sampled: dict[Key, list[tuple[Signature, ...]]] = {}
     lengths: dict[Key, int] = {
@@ -138,7 +138,7 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
         lengths.update((key, each.length) for key, each in judge.items() if each.length is not None)
     for judge in ratings.judges.values():
         for key, judgement in judge.items():
-            outputs.update(judgement.samples or (judgement.given,))
+            outputs.update(each for each in judgement.samples or (judgement.given,) if None not in each[0])
             if len(judgement.samples) > 1:
                 sampled.setdefault(key, []).append(judgement.samples)
     used = list[frozenset[int]]()
@@ -161,9 +161,10 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
         laid_out = ((place, lay_out(ratings, name, each, units, runs)) for place, each in measured.items())
         compared[name] = {place: each for place, each in laid_out if each is not None}
     bare = 0
-    for key in keys:
+    for key in middle:
         answers, verdict = people[key].given if key in people else ((), None)
-        bare += verdict is not None and all(answer is None for answer in answers)
+        is_bare = None in middle[key].given[0] or all(answer is None for answer in answers)
+        bare += verdict is not None and is_bare
     return Table(columns, keys, rates, tuple(sorted(sizes)), known, len(sampled), compared, bare=bare)
 
 
@@ -186,8 +187,9 @@ def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: 
         position = measure.positions[answers[measure.place]]
         return int(measure.meets[position]) if measure.meets else position
 
-    total = Fraction(0)
+    shares = []
     for judges in sampled.values():
-        rates = [flips(tuple(map(observe, samples))) or Fraction(0) for samples in judges]
-        total += sum(rates, Fraction(0)) / len(rates)
-    return total / max(len(sampled), 1)
+        whole = [samples for samples in judges if measure is None or all(None not in answers for answers, _ in samples)]
+        rates = [flips(tuple(map(observe, samples))) or Fraction(0) for samples in whole]
+        shares += [sum(rates, Fraction(0)) / len(rates)] if rates else []
+    return sum(shares, Fraction(0)) / max(len(shares), 1)

@@ -196,7 +196,7 @@ class Linted:
                 continue
             if tested := runner.tested.get((self.file.name, rubric)):
                 self.ran.setdefault(rubric, []).extend(
-                    (ran, runner.recordings.get((ran.file.outputs, rubric))) for ran in tested.ran
+                    (ran, runner.recordings.get((ran.file.outputs, rubric, ran.file.mapping))) for ran in tested.ran
                 )
             for finding in result.findings:
                 if finding.rule == "unmet-expectation":

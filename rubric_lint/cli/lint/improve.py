@@ -28,11 +28,13 @@ from rubric_lint.improve.run import NEEDED, EndedError, Held, Improver, Left
 from rubric_lint.improve.trial import ASIDE
 from rubric_lint.judge.account import LimitError
 from rubric_lint.judge.answers import Answer, AnswersError
-from rubric_lint.judge.endpoint import Place, UnansweredError
+from rubric_lint.judge.asking import Request, ask
+from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
 from rubric_lint.judge.prompt import Message
-from rubric_lint.judge.store import ReplyStore, make_key
+from rubric_lint.judge.store import ReplyStore
 from rubric_lint.lint.engine import Examined
 from rubric_lint.messages import UserError, join_words, visible
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.project.files import File, read
 from rubric_lint.project.writing import WriteError, replace_file
 from rubric_lint.report import improvement
@@ -83,7 +85,7 @@ def propose(given: Given) -> int:
     found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(4, 5)))
     with ExitStack() as opened:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
-        asking = _Asking(given, (work.access, access.part(writer, writer + 1)), work, store)
+        asking = _Asking((work.access, access.part(writer, writer + 1)), work, store)
         return _improve(given, linted, found, _read_answers(str(output), rubrics), asking)
 
 
@@ -241,17 +243,16 @@ class _Records:
 class _Asking:
     """Asks the judges and the model that proposes, within the limit that the whole run shares."""
 
-    def __init__(self, given: Given, access: tuple[Access, Access], work: Work, store: ReplyStore | None) -> None:
+    def __init__(self, access: tuple[Access, Access], work: Work, store: ReplyStore | None) -> None:
         self.access, self._writer = access
         self.account, self._plan, self._store = work.account, work.plan, store
-        self._pace = given.rpm, given.tpm, given.concurrency, work.account
         self._has_told = False
 
     def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
         """Return the records of answers; see `Asker`."""
         click.echo(visible(f"{what}: judging {counted(len(answers), 'answer')}"), err=True)
         records = _Records()
-        panel, n = self.access.connect(*self._pace), len(answers)
+        panel, n = self.access.connect(self.account), len(answers)
         self.account.stop = ""
         code = run_judge(panel, records, iter(answers), n, self._plan, store=self._store)
         if code == Exit.USAGE:
@@ -281,22 +282,23 @@ class _Asking:
 
     def write(self, messages: tuple[Message, ...], schema: Mapping[str, Any], number: int) -> str:
         """Return the reply of the model that proposes; see `Asker`."""
-        call = self._writer.calls[0]
-        key = make_key(call, call.make_body(messages, schema, number), number)
-        if self._store and (kept := self._store.get(key)):
-            return kept.reply.text
+        request = Request(self._writer.calls[0], Place("", number), messages, schema)
 
-        async def complete() -> Any:
-            async with self._writer.connect(*self._pace) as panel:
-                return await panel.endpoints[0].complete(messages, schema, Place("", number))
+        async def write() -> str:
+            async with self._writer.connect(self.account) as panel:
+                found = await ask(panel.endpoints[0], request, _read_text, store=self._store)
+                return found.replies[-1].reply.text
 
         try:
-            exchange = asyncio.run(complete())
+            return asyncio.run(write())
         except LimitError as limit:
             self._tell_limit(limit)
             raise EndedError(Left.LIMIT, f"{limit}: {limit.reason}" if limit.reason else str(limit)) from None
         except UnansweredError as fault:
             raise EndedError(Left.NO_REPLY, str(fault)) from None
-        if self._store and not exchange.reply.fault:
-            self._store.put(key, exchange)
-        return str(exchange.reply.text)
+
+
+def _read_text(exchange: Exchange) -> str:
+    if exchange.reply.fault:
+        raise OutputError(exchange.reply.fault)
+    return exchange.reply.text

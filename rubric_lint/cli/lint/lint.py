@@ -117,10 +117,12 @@ class Judges:
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
         """Open a run; raise UserError if a file that an option names cannot be read."""
-        from rubric_lint.agree.judged.run import JudgedRun, RecordCache  # noqa: PLC0415
+        from rubric_lint.agree.judged.run import Basis, JudgedRun, RecordCache  # noqa: PLC0415
+        from rubric_lint.cli.score.options import find_labels  # noqa: PLC0415
 
-        self._kept = self._kept or RecordCache()
-        self.run = run = JudgedRun(finder, (self._given.judged, self._given.labels), self._kept)
+        self._kept = self._kept or RecordCache(Basis(mapping=self._given.mapping))
+        labels = find_labels(self._given, self._given.judged)
+        self.run = run = JudgedRun(finder, (self._given.judged, labels), self._kept)
         if run.unreadable:
             raise UserError(*(f"{file}: {reason}" for file, reason in run.unreadable.items()))
         return run
@@ -263,8 +265,9 @@ def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
 @command(
     "paths*",
     "fix select ignore fail-on format:findings output:report quiet watch diff-base baseline"
-    " | statistics color require-rubrics fail-on-unread unsafe-fixes choose judged labels no-baseline write-baseline"
-    " add-ignores reason force-exclude stdin-filename no-cache show-files config isolated show-settings version",
+    " | statistics color require-rubrics fail-on-unread unsafe-fixes choose judged labels map:sides no-baseline"
+    " write-baseline add-ignores reason force-exclude stdin-filename no-cache show-files config isolated show-settings"
+    " version",
     examples={
         "rubric-lint": "Check all files in the current folder and below",
         "rubric-lint --fix examples/legacy.yaml": "Fix what can be fixed safely, then report the rest",
@@ -282,6 +285,7 @@ def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
         --watch excludes -
         --watch excludes --fix --add-ignores --write-baseline; run them separately
         --labels needs --judged; it names the judge outputs for the same answers
+        --map needs --judged; it says where these judge outputs have what is read
         --judged excludes -; name the file with the rubric
         --judged excludes --add-ignores; write these comments yourself
         --diff-base excludes -; it compares files

@@ -24,8 +24,8 @@ from rubric_lint.cli.score.options import (
     check_answer_fields,
     check_field,
     check_label_scale,
-    check_mapping,
     check_people,
+    check_reading,
     check_runs,
     find_labels,
     load,
@@ -67,7 +67,7 @@ def measure_agreement(
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
 
-    reader = Reader(rubrics, reading)
+    reader = Reader(rubrics, reading, mapping=mapping)
     if not read_files(reader, results, labels, mapping):
         return None
     try:
@@ -141,7 +141,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 @command(
     "rubric results*",
     "labels map:sides rater format:agree output:text report worst fail-below allow-invalid"
-    " | chosen any-version extract extra-fields target by fail-on:line runs look label-scale config isolated",
+    " | chosen any-version extract extra-fields grades target by fail-on:line runs look label-scale config isolated",
     examples={
         f"rubric-lint agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
         f"rubric-lint agree {_FILES} other.jsonl": "Compare two judges",
@@ -171,7 +171,7 @@ def agree(given: Given) -> int:
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
     rubrics = load(given.rubric, given)
-    check_mapping(given, rubrics)
+    check_reading(given, rubrics)
     given.labels = find_labels(given, given.results)
     check_label_scale(given, rubrics)
     known = dict.fromkeys(
@@ -189,13 +189,13 @@ def agree(given: Given) -> int:
     # Collect no garbage: everything that is read stays.
     gc.freeze()
     gc.disable()
-    reading = Reading.of(given.extract, given.extra_fields)
+    reading = Reading.of(given.extract, given.extra_fields, given.grades)
     reader = Reader(
         rubrics,
         reading,
         any_version=given.any_version,
         label_scales=given.label_scales,
-        columns=given.mapping.values(),
+        mapping=given.mapping,
     )
     with open_page(given.report, given.rubric, *given.results, *given.labels) as page:
         if not read_files(reader, given.results, given.labels, given.mapping):

@@ -133,7 +133,7 @@ def open_account(given: Given, access: Access) -> Account:
     from rubric_lint.cli.score.judging import load_prices  # noqa: PLC0415
     from rubric_lint.judge.account import Account, Limit  # noqa: PLC0415
 
-    limit = Limit(given.max_requests, given.max_cost, load_prices(given.prices))
+    limit = Limit(given.max_requests, given.max_cost, load_prices(given.prices), given.rpm, given.tpm)
     if limit.cost is not None and limit.prices:
         models = dict.fromkeys(call.model for call in access.calls)
         if missing := [model for model in models if model not in limit.prices.models]:
@@ -207,13 +207,13 @@ def _prepare(
             lines = b"".join(line for key, line in journal.read() if key in journal.invalid)
             source = AnswersFile(BytesIO(lines), work.rubrics)
             total = source.check(taken=frozenset()) if lines else 0
-            panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency, work.account)
+            panel = batch or work.access.connect(work.account)
         else:
             source = work.open_answers(opened)
             # To compare an existing results file with the answers, they are read a second time.
             reading.total = source.count_bytes() * (2 if output.exists() else 1)
             total = source.check(reading)
-            panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency, work.account)
+            panel = batch or work.access.connect(work.account)
             journal = opened.enter_context(Journal(output))
         earlier = check_journal(source.read(reading), journal, work.access.calls, work.plan)
         journal.invalid.difference_update(earlier.others)  # they are not of this run

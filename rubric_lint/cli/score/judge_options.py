@@ -230,30 +230,20 @@ class Access(NamedTuple):
         """Return how to call some of the models."""
         return Access._make(each[first:last] for each in self)
 
-    def connect(
-        self,
-        rpm: float | None = None,
-        tpm: float | None = None,
-        concurrency: int | None = None,
-        account: Account | None = None,
-    ) -> Panel:
+    def connect(self, account: Account) -> Panel:
         """Return the panel, whose requests are sent through `account`.
-
-        Models of one endpoint share its limits of requests and tokens per minute.
 
         Raises:
             ImportError: without the package that calls endpoints.
             click.UsageError: if a variable of the environment names a proxy or certificates that cannot be used.
         """
         from rubric_lint.judge.endpoint import ClientError, Endpoint  # noqa: PLC0415
-        from rubric_lint.judge.pace import Pace  # noqa: PLC0415
         from rubric_lint.judge.run import Panel  # noqa: PLC0415
 
-        paces = {call.endpoint: Pace(rpm, tpm=tpm, concurrency=concurrency) for call in self.calls}
         try:
             return Panel(
                 [
-                    Endpoint(call, key, paces[call.endpoint], headers=headers, takes_variables=is_default)
+                    Endpoint(call, key, account, headers=headers, takes_variables=is_default)
                     for call, key, is_default, headers in zip(*self, strict=True)
                 ],
                 account,

@@ -166,6 +166,7 @@ def run_judge(
         )
 
     panel.watch_pauses(warn)
+    paused = panel.paused
     run = JudgeRun(panel, journal, plan, watch, store)
     try:
         asyncio.run(_judge(run, answers, progress))
@@ -181,7 +182,7 @@ def run_judge(
     _report_forms(panel)
     _tell_other_models(run.tally.others)
     _tell_what_was_not_read(run.tally.reading)
-    _report(run, plan, left, has_verdicts=has_verdicts)
+    _report(run, plan, left, panel.paused - paused, has_verdicts=has_verdicts)
     _say_how_to_resume(stop, run.tally, advice, panel.account, left - run.tally.judged)
     if stop == _INTERRUPTED:
         raise click.Abort
@@ -244,7 +245,7 @@ def _tell_other_models(others: Counter[tuple[str, str]]) -> None:
     complain(f"warning: {replies} came from another model than was asked: {join_words(named)}")
 
 
-def _report(run: JudgeRun, plan: Plan, left: int, *, has_verdicts: bool) -> None:
+def _report(run: JudgeRun, plan: Plan, left: int, paused: float, *, has_verdicts: bool) -> None:
     tally, limit, spending = run.tally, run.panel.account.limit, run.tally.spending
     parts = [f"{tally.judged} of {left} answers judged"]
     parts += [f"{tally.invalid} with an invalid output"] if tally.invalid else []
@@ -271,7 +272,6 @@ def _report(run: JudgeRun, plan: Plan, left: int, *, has_verdicts: bool) -> None
         counts += [f"{tokens.output:,} output tokens"] if tokens.output is not None else []
         parts.append(", ".join(counts))
     parts += word_cost(spending.find_cost(limit.prices), limit.prices.currency) if limit.prices else []
-    paused = sum(pace.paused for pace in run.panel.paces)
     parts += [f"paused {_write_seconds(paused)} for the rate limit"] if paused else []
     click.echo(visible("; ".join(parts)), err=True)
 

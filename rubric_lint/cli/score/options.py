@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.options import STDIN, Given
-from rubric_lint.messages import UserError, join_words, point_to_known
+from rubric_lint.messages import UserError, join_words, list_scores, point_to_known
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.run.console import complain
 
@@ -81,6 +81,37 @@ def check_mapping(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
         mapping.check_fields(given.mapping, [each.id for rubric in rubrics.values() for each in rubric.criteria])
     except mapping.MappingError as fault:
         raise click.UsageError(f"--map: {fault}") from None
+
+
+def read_grades(values: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """Read what letter grades are worth, such as `C=10,P=5,I=0`."""
+    found: dict[str, int] = {}
+    for part in ",".join(values).split(",") if values else ():
+        letter, _, number = (piece.strip() for piece in part.partition("="))
+        if len(letter) != 1 or not letter.isalpha() or not number.removeprefix("-").isdecimal():
+            raise click.BadParameter(f"{part!r} is not LETTER=VALUE, such as C=10")
+        if letter.upper() in found:
+            raise click.BadParameter(f"the letter {letter.upper()} has two values; say one")
+        found[letter.upper()] = int(number)
+    return tuple(found.items())
+
+
+def check_reading(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
+    """Check --map, and that letter grades can be read by a rubric: one with a single criterion that allows them.
+
+    Raises:
+        click.UsageError: if there is none, or a field is unknown.
+    """
+    check_mapping(given, rubrics)
+    if not given.grades:
+        return
+    criteria = [rubric.criteria[0] for rubric in rubrics.values() if len(rubric.criteria) == 1]
+    if not criteria:
+        raise click.UsageError("--grades: a letter grade is one judgement, and the rubric has several criteria")
+    for letter, value in given.grades:
+        if not any(each.grade(value) for each in criteria):
+            allowed = list_scores(dict.fromkeys(int(grade.answer) for each in criteria for grade in each.grades))
+            raise click.UsageError(f"--grades: {letter}={value} is not allowed; expected one of {allowed}")
 
 
 def find_labels(given: Given, files: Sequence[str], default: tuple[str, ...] = ()) -> tuple[str, ...]:

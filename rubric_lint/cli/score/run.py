@@ -85,7 +85,7 @@ def score_files(
         progress,
         page or other,
         several=len(outputs) > 1,
-        reading=Reading.of(given.extract, given.extra_fields),
+        reading=Reading.of(given.extract, given.extra_fields, given.grades),
         mapping=of_side(given.mapping, JUDGE),
         is_shared=extras is not None and extras.told.agreement is not None,
         merges=merges,
@@ -281,11 +281,12 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
     told = Extras(made=_read_date(), results=given.output or "", command=_word_command(given))
     other = texts = None
     compare, labels = given.compare, given.labels
+    reading = Reading.of(given.extract, given.extra_fields, given.grades)
     if compare is not None:
         from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
 
         texts = Texts() if given.report else None
-        other = OtherRun(rubrics, Reading.of(given.extract, given.extra_fields), texts.add if texts else lambda _: None)
+        other = OtherRun(rubrics, reading, texts.add if texts else lambda _: None)
         if not other.read(read_chunks(compare), Asked(of_side(given.mapping, JUDGE), compare)):
             if texts:
                 texts.close()
@@ -293,7 +294,6 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
             return None
         told = told._replace(other=label(compare) if compare == STDIN else Path(compare).name)
     if labels:
-        reading = Reading.of(given.extract, given.extra_fields)
         others = (compare,) if compare and other and other.is_by_our_rubrics else ()
         agreement = measure_agreement(rubrics, (*given.outputs, *others), labels, reading, given.mapping)
         if agreement is None:

@@ -8,7 +8,7 @@ import click
 
 from rubric_lint.cli.commands import COMMANDS, DefaultGroup, Exit
 from rubric_lint.cli.options import Given, command
-from rubric_lint.cli.score.options import check_mapping, find_files, load, require_readable
+from rubric_lint.cli.score.options import check_reading, find_files, load, require_readable
 from rubric_lint.messages import UserError
 from rubric_lint.project.inputs import OF_ENGINE
 
@@ -19,7 +19,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
     "rubric outputs+",
     "map format:results output:results quiet report compare pass fail-on:verdict"
     " | borderline allow-invalid labels compact engine fail-on-worse min-pass-share max-invalid-share"
-    " fail-under-doubt extract extra-fields config isolated version",
+    " fail-under-doubt extract extra-fields grades config isolated version",
     examples={
         f"rubric-lint score {_FILES}": "Score judge outputs",
         f"rubric-lint score --format json -q {_FILES}": "Score for a program",
@@ -38,6 +38,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
         --engine needs --output; it writes a folder
         --engine excludes --compare --fail-on-worse --min-pass-share --max-invalid-share; score without it
         --engine excludes --report
+        --engine excludes --grades; score without it
         --engine excludes --compact; it writes Parquet
         --engine excludes -; it reads Parquet files
     """,
@@ -46,7 +47,8 @@ def score(given: Given) -> int:
     """Score judge outputs by their rubrics.
 
     RUBRIC is a file with rubrics. OUTPUTS are files, folders or patterns: JSON Lines, JSON, CSV, TSV or Parquet, each
-    also in gzip or zstd, or batch results of OpenAI or Anthropic; - reads stdin. An entry is a judge output, or a
+    also in gzip or zstd, batch results of OpenAI or Anthropic, or what AgentV, promptfoo, Inspect or Agent Skills
+    wrote; - reads stdin. An entry is a judge output, or a
     record or row {"id", "rubric", "output"} whose output is the object or the judge's raw text.
     """
     from rubric_lint.cli.score import run  # noqa: PLC0415  (--help does without the engine)
@@ -59,7 +61,7 @@ def score(given: Given) -> int:
     if not given.engine:
         run.check_output(given)
     rubrics = load(given.rubric, given, pass_at=given.pass_at, borderline_at=given.borderline_at)
-    check_mapping(given, rubrics)
+    check_reading(given, rubrics)
     given.outputs = find_files(given.outputs)
     require_readable((*given.outputs, *([given.compare] if given.compare else []), *given.labels))
     if given.engine:
@@ -71,10 +73,11 @@ def score(given: Given) -> int:
             return Exit.USAGE
         if given.report:
             sources = map(
-                context.get_parameter_source, ("mapping", "extract", "extra_fields", "pass_at", "borderline_at")
+                context.get_parameter_source,
+                ("mapping", "extract", "extra_fields", "grades", "pass_at", "borderline_at"),
             )
             assessed = (
-                "the options --map, --extract, --extra-fields, --pass and --borderline change how outputs are read or "
+                "--map, --extract, --extra-fields, --grades, --pass and --borderline change how outputs are read or "
                 "scored, which `assess` cannot do"
                 if any(each is not default for each in sources)
                 else run.assess_outputs(given)
@@ -134,8 +137,9 @@ def merge(given: Given) -> int:
     ]
     if faults:
         raise UserError(*faults)
-    defaults: dict[str, Any] = {"compare": None, "labels": (), "extract": "last", "extra_fields": None, "mapping": {}}
-    given = Given(**{**vars(given), **defaults, "outputs": found})
+    defaults: dict[str, Any] = {"compare": None, "labels": (), "mapping": {}, "outputs": found}
+    reading: dict[str, Any] = {"extract": "last", "extra_fields": None, "grades": ()}
+    given = Given(**{**vars(given), **defaults, **reading})
     extras = run.prepare_extras(rubrics, given) if given.report else None
     code, totals = run.score_files(rubrics, given, extras, merges=True)
     return code or run.judge_totals(totals, given)

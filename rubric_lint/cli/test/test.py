@@ -140,6 +140,13 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
         for path, group in recorder.group_by_file(tested)
         if (needed := _keep_possible(path, group))
     ]
+    for path, _, needed in tasks:
+        for need in needed:
+            if need.file.mapping:
+                raise UserError(
+                    f"{need.file.name}: {path} is read by `map`, so nothing is recorded in it; name another file in "
+                    "`outputs` and remove `map`"
+                )
     if not tasks:
         click.echo("Nothing to record: every test has a recorded output that counts, or cannot be judged.", err=True)
         return Exit.CLEAN
@@ -161,7 +168,7 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     for path, tested, needed in tasks:
         results = recorder.Recorder(path, tested, needed)
         try:
-            panel = access.connect(given.rpm, given.tpm, plan.concurrency, account)
+            panel = access.connect(account)
         except ImportError:
             complain(f"judging {word_need('judge')}")
             code = Exit.USAGE

@@ -1,0 +1,233 @@
+"""Read what graders of others wrote, as records of judge outputs: Agent Skills, promptfoo, Inspect, AgentV, batches.
+
+What a grader gave a text becomes an item of `expectations`, the form of Agent Skills: `{text, passed, evidence}`, with
+a `score` from 0 to 1 if there is one. The criterion is found by the text when the rubric is known. A grader without a
+result becomes a record that says why.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import PurePath
+from typing import Any, TypeAlias
+
+from rubric_lint.messages import join_words
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.mapping import HELD
+from rubric_lint.outputs.reply import explain, shorten
+
+EXPECTATIONS = "expectations"
+"""The field with what a grader gave each text."""
+
+_OF_PROMPTFOO = (b'"gradingResult"', b'"promptIdx"', b'"evalId"')
+_BEGINS_RESULTS = re.compile(rb'\s*\{\s*"results"\s*:\s*\{')
+
+Convert: TypeAlias = Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
+
+
+def find_converter(head: bytes, name: str) -> Convert | None:
+    """Return what turns the entries of a file into records, which its beginning tells; None if they are records.
+
+    `name` is that of the file. The converter returns None for an entry that it does not know.
+    """
+    if b'"custom_id"' in head:
+        from rubric_lint.outputs.reply import convert_result  # noqa: PLC0415  (few files need one of these)
+
+        return convert_result
+    if b'"execution_status"' in head:
+        from rubric_lint.outputs.agentv_runs import convert_test  # noqa: PLC0415
+
+        return convert_test
+    if any(sign in head for sign in _OF_PROMPTFOO) or _BEGINS_RESULTS.match(head):
+        return convert_promptfoo
+    if b'"eval"' in head and b'"version"' in head:
+        return convert_inspect
+    if b'"expectations"' in head or b'"runs_per_configuration"' in head:
+        return lambda entry: convert_skill_runs(entry, name)
+    return None
+
+
+def _hold_fault(fault: str, **fields: Any) -> dict[str, Any]:
+    """Return a record without an output that says why."""
+    return {**fields, "output": "", "judge": {"fault": shorten(fault)}}
+
+
+def convert_skill_runs(entry: Mapping[str, Any], name: str) -> list[dict[str, Any]] | None:
+    """Return the records of a `grading.json`, or of each run in a `benchmark.json`; None if it is something else.
+
+    A `grading.json` says nothing of its answer, so the `id` is its folder, from that of the eval on.
+    """
+    runs = entry.get("runs")
+    if isinstance(runs, list) and "metadata" in entry:
+        return [_hold_run(run) for run in runs if isinstance(run, dict)]
+    if not isinstance(entry.get(EXPECTATIONS), list) or not HELD.isdisjoint(entry):
+        return None
+    folders = PurePath(name).parts[:-1]
+    start = next((at for at, folder in enumerate(folders) if folder.startswith("eval-")), len(folders) - 1)
+    about = {"id": "/".join(folders[max(start, 0) :])} if folders and "id" not in entry else {}
+    rest = {key: value for key, value in entry.items() if key not in _OF_GRADING}
+    return [{**about, **rest, "output": {key: entry[key] for key in _OF_GRADING if key in entry}}]
+
+
+_OF_GRADING = (EXPECTATIONS, "summary")
+
+
+def _hold_run(run: Mapping[str, Any]) -> dict[str, Any]:
+    about = [run.get(key) for key in ("eval_id", "configuration", "run_number")]
+    record = {"id": "/".join(map(str, about)), "rubric": str(about[0]), "configuration": about[1]}
+    counts = run.get("result")
+    summary = {"summary": counts} if isinstance(counts, dict) else {}
+    return {**record, "output": {EXPECTATIONS: run.get(EXPECTATIONS), **summary}}
+
+
+_JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
+_NOT = "not-"
+_SOMETIMES_TURNED = ("not-model-graded-closedqa", "not-factuality")
+_FAILURES = ("Could not extract JSON from", "llm-rubric produced malformed response", "No output", "API error")
+"""How the reason of a component begins that failed in the grader itself; later versions mark it."""
+
+
+def convert_promptfoo(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the record of each result in a file of promptfoo, or of a line in one; None if it is something else."""
+    held = entry.get("results")
+    if isinstance(held, dict):
+        held = held.get("results")
+    elif HELD.isdisjoint(entry) and ("gradingResult" in entry or "promptIdx" in entry):
+        held = [entry]
+    if not isinstance(held, list) or not all(isinstance(each, dict) and "vars" in each for each in held):
+        return None
+    columns = {str(each.get("promptIdx")) for each in held}
+    return [_hold_result(each, has_columns=len(columns) > 1) for each in held]
+
+
+def _hold_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str, Any]:
+    """Return the record of a result; if answers are of several providers or prompts, its `id` has them too."""
+    test, response, prompt = (
+        value if isinstance(value := result.get(key), dict) else {} for key in ("testCase", "response", "prompt")
+    )
+    about, provider = test.get("metadata"), result.get("provider")
+    model = (provider.get("label") or provider.get("id")) if isinstance(provider, dict) else provider
+    given = about.get("id") if isinstance(about, dict) else None
+    name = given or test.get("description") or f"tests/{result.get('testIdx')}"
+    fields = {"id": f"{name}/{model}/{result.get('promptIdx')}" if has_columns else name, "provider": model}
+    texts = {"question": prompt.get("raw"), "answer": response.get("output")}
+    fields |= {key: text for key, text in texts.items() if isinstance(text, str)}
+    graded = result.get("gradingResult")
+    grading = graded if isinstance(graded, dict) else {}
+    fields["promptfoo"] = {"test": result.get("testIdx"), "score": grading.get("score"), "passed": grading.get("pass")}
+    error = result.get("error") or response.get("error")
+    if result.get("failureReason") == _FAILED or not grading:
+        return _hold_fault(f"promptfoo says: {_word_error(error) or 'nothing was graded'}", **fields)
+    parts = grading.get("componentResults")
+    judged = [each for each in parts or () if isinstance(each, dict) and _is_judged(each)]
+    failed = next((each for each in judged if _has_failed(each)), None)
+    if failed:
+        return _hold_fault(f"promptfoo says: the grader failed: {failed.get('reason')}", **fields)
+    turned = next((kind for each in judged if (kind := each["assertion"]["type"]) in _SOMETIMES_TURNED), None)
+    if turned:
+        return _hold_fault(f"only some versions of promptfoo negate `{turned}`", **fields)
+    if not judged:
+        return _hold_fault("promptfoo says: no assertion was graded by a model", **fields)
+    return {**fields, "output": {EXPECTATIONS: [*map(_hold_component, judged)]}}
+
+
+_FAILED = 2
+"""What `failureReason` is if something else than an assertion failed."""
+
+
+def _word_error(error: Any) -> str:
+    return error if isinstance(error, str) else explain(error)
+
+
+def _is_judged(component: Mapping[str, Any]) -> bool:
+    """Return whether a model judged a component; a set of assertions is followed by its members."""
+    assertion = component.get("assertion")
+    kind = assertion.get("type") if isinstance(assertion, dict) else None
+    return isinstance(kind, str) and kind.removeprefix(_NOT) in _JUDGED and "componentResults" not in component
+
+
+def _has_failed(component: Mapping[str, Any]) -> bool:
+    about = component.get("metadata")
+    marked = isinstance(about, dict) and bool(about.get("graderError"))
+    return marked or str(component.get("reason")).startswith(_FAILURES)
+
+
+def _hold_component(component: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a component says of its text: after `not-` it passed if the text does not hold."""
+    assertion, about = component["assertion"], component.get("metadata")
+    rendered = about.get("renderedAssertionValue") if isinstance(about, dict) else None
+    passed, score = component.get("pass"), component.get("score")
+    if assertion["type"].startswith(_NOT):
+        passed = not passed if isinstance(passed, bool) else passed
+        score = 1 - score if isinstance(score, int | float) else score
+    item = {"text": assertion.get("value"), "passed": passed, "score": score, "evidence": component.get("reason")}
+    more = {"id": assertion.get("metric"), "rendered": rendered}
+    return item | {key: value for key, value in more.items() if isinstance(value, str)}
+
+
+def convert_inspect(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the record of each sample in a log of Inspect; None if it is something else."""
+    samples = entry.get("samples")
+    if not {"version", "eval", "status"} <= entry.keys() or not HELD.isdisjoint(entry):
+        return None
+    if not isinstance(samples, list) or not samples:
+        error = _word_error(entry.get("error"))
+        raise OutputError(f"the log of Inspect has no samples{f': {error}' if error else ''}")
+    several = any(isinstance(each, dict) and each.get("epoch") not in (None, 1) for each in samples)
+    return [_hold_sample(each, has_epochs=several) for each in samples if isinstance(each, dict)]
+
+
+def _hold_sample(sample: Mapping[str, Any], *, has_epochs: bool) -> dict[str, Any]:
+    name, output, scores = sample.get("id"), sample.get("output"), sample.get("scores")
+    fields = {"id": f"{name}/{sample.get('epoch')}" if has_epochs else name}
+    texts = {"question": sample.get("input"), "answer": _find_completion(output)}
+    fields |= {key: text for key, text in texts.items() if isinstance(text, str)}
+    if sample.get("error"):
+        return _hold_fault(f"Inspect says: {_word_error(sample['error'])}", **fields)
+    if not isinstance(scores, dict) or not scores:
+        return _hold_fault("Inspect says: no score", **fields)
+    if len(scores) > 1:
+        listed = join_words([f"`{each}`" for each in scores])
+        advice = f"--map records=samples --map model=output --map output=scores.{next(iter(scores))}.explanation"
+        return _hold_fault(f"the log has the scorers {listed}; name one with {advice}", **fields)
+    (score,) = scores.values()
+    value, reason = (score.get("value"), score.get("explanation")) if isinstance(score, dict) else (score, None)
+    if isinstance(value, dict):
+        return {**fields, "output": value}
+    if isinstance(value, int | float):
+        return {**fields, "output": {EXPECTATIONS: [{"score": value, "evidence": reason}]}}
+    return {**fields, "output": {"grade": value, "reasoning": reason}}
+
+
+def _find_completion(output: Any) -> Any:
+    """Return the text that the model wrote, which logs have as a field or only in the first choice."""
+    match output:
+        case {"completion": str() as text} if text:
+            return text
+        case {"choices": [{"message": {"content": content}}, *_]}:
+            return content
+    return None
+
+
+def lift(record: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a record that has what a grader of others gave in fields of its own with an `output`; None for another."""
+    names = (*_OF_GRADING,) if isinstance(record.get(EXPECTATIONS), list) else _OF_VERDICT if is_verdict(record) else ()
+    if not names:
+        return None
+    rest = {name: value for name, value in record.items() if name not in names}
+    return {**rest, "output": {name: record[name] for name in names if name in record}}
+
+
+_OF_VERDICT = ("pass", "score", "reason")
+
+
+def is_verdict(value: Mapping[str, Any]) -> bool:
+    """Return whether an object is what promptfoo asks its judges for: `pass`, a `score` from 0 to 1, and a `reason`."""
+    score = value.get("score")
+    is_share = isinstance(score, int | float) and 0 <= score <= 1
+    return isinstance(value.get("pass"), bool) and "reason" in value and (is_share or score is None)
+
+
+def list_items(output: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield what a judge output in the form of a grader of others gives each text."""
+    items = output.get(EXPECTATIONS) if isinstance(output, Mapping) else None
+    yield from (item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else ()

@@ -1,0 +1,96 @@
+"""A record that says why it has no output keeps that reason in every command that reads records."""
+
+import json
+from pathlib import Path
+
+import commands
+import pytest
+
+RUBRIC = """\
+rubrics:
+  - {id: cause, expected_outcome: Names the cause of the fault}
+"""
+TWO = "tests:\n  - {id: one, rubrics: [Is short]}\n  - {id: two, rubrics: [Is kind]}\n"
+GIVEN = {"checks": [{"id": "cause", "satisfied": True}]}
+RECORDS = {
+    "a text": {"error": "content filter"},
+    "an object": {"error": {"message": "too many requests", "code": "429"}},
+    "a list": {"error": ["one", "two"]},
+    "null beside": {"output": None, "error": "timed out"},
+    "blank beside": {"output": "", "error": "overloaded"},
+    "its end": {"output": None, "finish_reason": "content_filter"},
+    "a refusal": {"output": "", "refusal": "I cannot judge this."},
+    "no output at all": {"finish_reason": "length"},
+    "of a judge run": {"output": "", "judge": {"fault": "HTTP 500"}},
+    "a column without a value": {"cause": None, "error": "quota exceeded"},
+}
+REASONS = [
+    "content filter",
+    "too many requests",
+    '["one", "two"]',
+    "timed out",
+    "overloaded",
+    "a content filter withheld the output",
+    "the model refused: I cannot judge this.",
+    "the output was cut off at the token limit",
+    "HTTP 500",
+    "quota exceeded",
+]
+
+
+@pytest.fixture(autouse=True)
+def files(folder):
+    """Records without an output, and one with it; labels and answers of all of them."""
+    rows = [{"id": name, **record} for name, record in RECORDS.items()] + [{"id": "fine", "output": GIVEN}]
+    texts = {
+        "r.rubric.yaml": [RUBRIC],
+        "two.yaml": [TWO],
+        "out.jsonl": [f"{json.dumps(row)}\n" for row in rows],
+        "labels.jsonl": [f'{{"id": "{row["id"]}", "rater": "ann", "cause": true}}\n' for row in rows],
+        "answers.jsonl": [f'{{"id": "{row["id"]}", "answer": "So."}}\n' for row in rows],
+    }
+    for name, lines in texts.items():
+        (folder / name).write_text("".join(lines), "utf-8")
+
+
+def find(text):
+    """The reasons that stand in a text, in which JSON, CSV or HTML may have escaped quotes."""
+    for escaped in ('\\\\\\"', '\\"', '""', "&quot;", "\\u0022"):
+        text = text.replace(escaped, '"')
+    words = " ".join(text.split())
+    return [reason for reason in REASONS if reason in words]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "score r.rubric.yaml out.jsonl --format table",
+        "score r.rubric.yaml out.jsonl --format jsonl",
+        "score r.rubric.yaml out.jsonl --format json",
+        "score r.rubric.yaml out.jsonl --compact",
+        "score r.rubric.yaml out.jsonl --compare out.jsonl --format json",
+        "agree r.rubric.yaml out.jsonl --labels labels.jsonl",
+        "agree r.rubric.yaml out.jsonl --labels labels.jsonl --format json",
+        "assess r.rubric.yaml answers.jsonl --results out.jsonl --labels labels.jsonl --format json",
+        "score two.yaml out.jsonl --compact",
+        "diff r.rubric.yaml r.rubric.yaml --outputs out.jsonl --format json",
+    ],
+)
+def test_each_command_repeats_the_reason(command):
+    done = commands.run("rubric-lint", *command.split())
+    assert find(done.stdout + done.stderr) == REASONS
+
+
+@pytest.mark.parametrize("name", ["all.csv", "all.jsonl"])
+def test_results_that_are_scored_again_keep_the_reason(name):
+    commands.run("rubric-lint", "score", "r.rubric.yaml", "out.jsonl", "-o", name)
+    assert find(Path(name).read_text("utf-8")) == REASONS
+    again = commands.run("rubric-lint", "score", "r.rubric.yaml", name, "--compact")
+    assert find(again.stdout) == REASONS
+    assert "no score: no score" not in again.stdout
+
+
+@pytest.mark.slow
+def test_the_page_has_each_reason():
+    commands.run("rubric-lint", "score", "r.rubric.yaml", "out.jsonl", "--report", "page.html", "-q")
+    assert find(Path("page.html").read_text("utf-8")) == REASONS
