@@ -119,7 +119,7 @@ def read_row(row: Mapping[str, Any], rubric: ScoringRubric | None) -> Scored:
         OutputError: if the row has no score, or is not as `rubric-score` writes it.
     """
     if row.get("error"):
-        raise OutputError(f"a result without a score: {row['error']}")
+        raise OutputError(f"no score: {row['error']}")
     names = [*_CELLS, *[f"{CRITERION}{each.id}" for each in (rubric.criteria if rubric else ())]]
     try:
         return _build_row(tuple([row.get(name) for name in names]), rubric)
