@@ -170,7 +170,7 @@ class _ResultPair:
         self.change = steps, float(self.now.score) - float(self.was.score)
 
 
-class Comparison:
+class RunComparison:
     """Two runs, joined answer by answer.
 
     `verdicts` counts (verdict before or None, verdict now or None) of the answers of both runs. `left_out` has the
@@ -302,7 +302,7 @@ class _OtherScorer(Scorer):
         return RecordResult(scored, record=value, rubric=scored.rubric.name)
 
 
-class OtherRun(Comparison):
+class OtherRun(RunComparison):
     """The answers of another run, to join with those of this one: its outputs, scored by our rubrics, or results.
 
     Of records with one id the first counts. `keep_text` gets what each entry holds, in order.
