@@ -430,8 +430,8 @@ class OtherRun(RunComparison):
             "worse_answers_left_out": self.worse.count - len(worse),
             "criteria": [
                 {
-                    "rubric": rubric,
-                    "id": name,
+                    "rubric": rubric.name,
+                    "id": criterion.id,
                     "answers": pair.answers,
                     "worse": pair.worse,
                     "better": pair.better,
@@ -440,7 +440,9 @@ class OtherRun(RunComparison):
                     "old_gates_missed": pair.missed_was,
                     "new_gates_missed": pair.missed_now,
                 }
-                for (rubric, name), pair in self.criteria.items()
+                for rubric in self._ours.values()
+                for criterion in rubric.criteria
+                if (pair := self.criteria.get((rubric.name, criterion.id)))
             ],
         }
 
