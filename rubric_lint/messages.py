@@ -65,7 +65,7 @@ class Causes:
     def add(self, message: str) -> tuple[str, str]:
         """Count an error; return its cause, and the message without the number of further errors in its output."""
         message = _OTHERS.sub("", message)
-        cause = _VARYING.sub("#", message)
+        cause = find_cause(message)
         self.counts[cause] += 1
         if self.firsts.setdefault(cause, message) != message:
             self._varying.add(cause)
@@ -84,6 +84,11 @@ class Causes:
     def to_json(self) -> list[dict[str, Any]]:
         """Return the causes as in JSON reports, the commonest first."""
         return [{"message": self.firsts[cause], "outputs": count} for cause, count in self.counts.most_common()]
+
+
+def find_cause(message: str) -> str:
+    """Return the cause of an error: its message without what may differ between errors of one cause."""
+    return _VARYING.sub("#", _OTHERS.sub("", message))
 
 
 _VARYING = re.compile(r'"[^"]*"|`[^`]*`|[0-9]+')

@@ -6,7 +6,7 @@ from enum import StrEnum
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.runs import Comparison
+from rubric_lint.agree.runs import RunComparison, read_side
 from rubric_lint.format.criterion import SCORES, Criterion, Scale, Shape
 from rubric_lint.format.rubric import fold_id
 from rubric_lint.outputs.entries import Entry
@@ -207,10 +207,10 @@ def _paths(old: Judged, new: Judged, *names: str) -> tuple[Path, Path]:
     return was, now
 
 
-Scored = tuple[ScoringCriterion, Sequence[Scale | None]]
+_Scales = tuple[ScoringCriterion, Sequence[Scale | None]]
 
 
-def compare_scores(rubric: str, name: str | None, old: Scored, new: Scored) -> Iterator[Change]:
+def compare_scores(rubric: str, name: str | None, old: _Scales, new: _Scales) -> Iterator[Change]:
     """Yield the changes of outcome for the scores 0 to 10, one per run of scores that change alike."""
     was, now = read_outcomes(old[0]), read_outcomes(new[0])
     for (before, after), run in groupby(SCORES, lambda score: (was.get(score), now.get(score))):
@@ -387,7 +387,7 @@ class Effect(NamedTuple):
         }
 
 
-class Effects(Comparison):
+class Effects(RunComparison):
     """The effects on a file of judge outputs, each of which both versions score; unchanged ones are only counted."""
 
     def __init__(self) -> None:
@@ -399,7 +399,7 @@ class Effects(Comparison):
         """Count one output."""
         self.outputs += 1
         name = effect.new.id
-        if lost := self.join(name, self.read_side(effect.old), self.read_side(effect.new)):
+        if lost := self.join(name, read_side(effect.old), read_side(effect.new)):
             self.leave_out(*lost, name, f"line {effect.new.line:,}")
         if effect.is_changed:
             self.changed.append(effect)

@@ -13,7 +13,7 @@ from rubric_lint.agree.intervals import Sides
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import NO_ID, LeftOut
 from rubric_lint.agree.scales import VERDICTS
-from rubric_lint.messages import Causes
+from rubric_lint.messages import find_cause
 from rubric_lint.outputs.decoding import Content
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
@@ -21,7 +21,7 @@ from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import RecordResult
-from rubric_lint.scoring.results import is_result, read_result
+from rubric_lint.scoring.results import is_result, is_row, read_result, read_row
 from rubric_lint.scoring.scorer import Scorer
 
 NOW, BEFORE, BOTH = "now", "before", "both"
@@ -170,7 +170,7 @@ class _ResultPair:
         self.change = steps, float(self.now.score) - float(self.was.score)
 
 
-class Comparison:
+class RunComparison:
     """Two runs, joined answer by answer.
 
     `verdicts` counts (verdict before or None, verdict now or None) of the answers of both runs. `left_out` has the
@@ -184,20 +184,12 @@ class Comparison:
         self.other_version = 0
         self.criteria: dict[tuple[str, str], CriterionPair] = {}
         self.worse, self.better = Flips(), Flips()
-        self._causes = Causes()
         self._pairs: dict[tuple[int, int], _ResultPair] = {}
-
-    def read_side(self, found: RecordResult) -> Side:
-        """Return the result of a record, or why it has none: the first message of that cause."""
-        if found.scored is not None:
-            return found.scored
-        cause, _ = self._causes.add(found.error.message if found.error else "")
-        return f"invalid: {self._causes.firsts[cause]}"
 
     def leave_out(self, run: str, reason: str, name: Any, place: str) -> None:
         """Count a record that is not compared."""
         record = place if name is None else f"{name_key(make_id_key(name))} ({place})"
-        self.left_out.setdefault((run, reason), LeftOut(reason)).add(record)
+        self.left_out.setdefault((run, find_cause(reason)), LeftOut(reason)).add(record)
 
     def join(self, name: Any, was: Side, now: Side) -> tuple[str, str] | None:
         """Compare both results of one answer; if one is invalid, return the run in which it is, and the reason."""
@@ -289,17 +281,28 @@ def _name_place(result: RecordResult) -> str:
     return f"line {result.line:,}" if result.file is None else f"{result.file}:{result.line}"
 
 
+def read_side(found: RecordResult) -> Side:
+    """Return the result of a record, or why it has none."""
+    if found.scored is not None:
+        return found.scored
+    return f"invalid: {found.error.message if found.error else 'no reason given'}"
+
+
 class _OtherScorer(Scorer):
     """A scorer of another run; results are read as they were written, by whichever rubric."""
 
     def _score(self, value: dict[str, Any]) -> RecordResult:
-        if not is_result(value):
+        if is_result(value):
+            scored = read_result(value)
+        elif is_row(value):
+            only = self.only.rubric if self.only else None
+            scored = read_row(value, self._rubrics.get(value.get("rubric", ""), only))
+        else:
             return super()._score(value)
-        scored = read_result(value)
         return RecordResult(scored, record=value, rubric=scored.rubric.name)
 
 
-class OtherRun(Comparison):
+class OtherRun(RunComparison):
     """The answers of another run, to join with those of this one: its outputs, scored by our rubrics, or results.
 
     Of records with one id the first counts. `keep_text` gets what each entry holds, in order.
@@ -333,7 +336,7 @@ class OtherRun(Comparison):
         return len(self._sides)
 
     def _keep(self, found: RecordResult) -> None:
-        side, name = self.read_side(found), found.id
+        side, name = read_side(found), found.id
         number = len(self._sides)
         self._sides.append(side)
         self._lines.append(found.line)
@@ -351,7 +354,7 @@ class OtherRun(Comparison):
 
     def add(self, result: RecordResult, _content: Content = b"") -> Before | None:
         """Join a result of this run; return what the other run has of the answer, if anything."""
-        name, now = result.id, self.read_side(result)
+        name, now = result.id, read_side(result)
         if name is None:
             self.leave_out(NOW, now if isinstance(now, str) else NO_ID, name, _name_place(result))
             return None
@@ -402,7 +405,7 @@ class OtherRun(Comparison):
         for name, before in self.unmatched():
             side = self._sides[before.record]
             reason = side if isinstance(side, str) else self._near.get(before.record, ONLY)
-            left.setdefault(reason, LeftOut(reason)).add(f"{name} (line {self._lines[before.record]:,})")
+            left.setdefault(find_cause(reason), LeftOut(reason)).add(f"{name} (line {self._lines[before.record]:,})")
         yield from ((BEFORE, each) for each in left.values())
 
     def word_left_out(self, most: int) -> Iterator[str]:
@@ -427,8 +430,8 @@ class OtherRun(Comparison):
             "worse_answers_left_out": self.worse.count - len(worse),
             "criteria": [
                 {
-                    "rubric": rubric,
-                    "id": name,
+                    "rubric": rubric.name,
+                    "id": criterion.id,
                     "answers": pair.answers,
                     "worse": pair.worse,
                     "better": pair.better,
@@ -437,7 +440,9 @@ class OtherRun(Comparison):
                     "old_gates_missed": pair.missed_was,
                     "new_gates_missed": pair.missed_now,
                 }
-                for (rubric, name), pair in self.criteria.items()
+                for rubric in self._ours.values()
+                for criterion in rubric.criteria
+                if (pair := self.criteria.get((rubric.name, criterion.id)))
             ],
         }
 

@@ -1,5 +1,6 @@
 """Read results that `rubric-score` wrote: of other runs to compare, and of parts to merge."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
-from rubric_lint.outputs.mapping import RESERVED
+from rubric_lint.outputs.mapping import CRITERION, RESERVED
 from rubric_lint.scoring.flat import OF_TABLE
 from rubric_lint.scoring.grading import (
     CriterionResult,
@@ -102,6 +103,50 @@ def _describe(name: str, rubric_hash: str, written: tuple[tuple[str, float, int 
 
 _NO_MODEL = Rubric((), CURRENT, (), USUAL_THRESHOLDS, implicit_required=False, replacements={}, ambiguous=())
 """The model of a rubric of which only results are at hand."""
+
+
+def is_row(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry is a row of a CSV file of results, with a score or with an error."""
+    return {"rubric", "rubric_hash", "score", "verdict"} <= entry.keys() or {"error", "error_path"} <= entry.keys()
+
+
+def read_row(row: Mapping[str, Any], rubric: ScoringRubric | None) -> Scored:
+    """Return a row of a CSV file of results as it is written, checked.
+
+    The file lacks the scores of criteria. They are those of `rubric`, as far as it has the criterion and the answer.
+
+    Raises:
+        OutputError: if the row has no score, or is not as `rubric-score` writes it.
+    """
+    if row.get("error"):
+        raise OutputError(f"no score: {row['error']}")
+    names = [*_CELLS, *[f"{CRITERION}{each.id}" for each in (rubric.criteria if rubric else ())]]
+    try:
+        return _build_row(tuple([row.get(name) for name in names]), rubric)
+    except (ValueError, TypeError, KeyError, ZeroDivisionError, OverflowError):
+        raise OutputError("a row of results needs a `score` from 0 to 1 and a `verdict`") from None
+
+
+_CELLS = ("rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_missed")
+
+
+@lru_cache(maxsize=MOST_KNOWN)
+def _build_row(cells: tuple[Any, ...], rubric: ScoringRubric | None) -> Scored:
+    """Return a row of results as it is written; equal ones are one object."""
+    name, rubric_hash, points, full, rounded, verdict, missed, *answers = cells
+    score = Fraction(int(points), int(full)) if points and full else Fraction(float(rounded))
+    if not 0 <= score <= 1:
+        raise ValueError
+    gates_missed = json.loads(missed) if missed and missed.startswith("[") else (missed or "").split()
+    criteria = []
+    for criterion, text in zip(rubric.criteria if rubric else (), answers, strict=True):
+        grade = criterion.grade(_WORDS[text] if text in _WORDS else int(text)) if text else None
+        if grade:
+            criteria.append(CriterionResult(criterion, grade._replace(gate_met=criterion.id not in gates_missed)))
+    return Scored(_describe(str(name), str(rubric_hash), ()), score, _VERDICTS[verdict], tuple(criteria))
+
+
+_WORDS = {"true": True, "false": False}
 
 
 def _is_number(value: Any) -> bool:
