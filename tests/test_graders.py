@@ -499,3 +499,38 @@ def test_each_command_reads_a_grading(folder, command, shown):
     done = commands.run("rubric-lint", *named.split())
     assert shown in done.stdout
     assert "invalid: " not in done.stderr
+
+
+ANY = st.none() | st.booleans() | st.integers(-3, 12) | st.sampled_from(["C", "tone", "Names the year", "GRADE: C", ""])
+WILD = st.recursive(
+    ANY, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["text", "score", "type"]), inner)
+)
+FILES = [
+    whole(result(YEAR, RUDE, CONTAINS)),
+    grading(TOTAL, DUE, TONE, summary={"passed": 2, "total": 3}),
+    log(sample(1, "C", "Right.")),
+    {"runs": [{"eval_id": 1, "configuration": "a", "run_number": 1, "expectations": [TOTAL, DUE, TONE]}]},
+]
+
+
+def list_paths(value, path=()):
+    yield path
+    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield from list_paths(value[key], (*path, key))
+
+
+def replace_at(value, path, new):
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = replace_at(value[path[0]], path[1:], new)
+    return copy
+
+
+@pytest.mark.slow
+@given(st.data(), st.sampled_from(FILES), st.sampled_from(list(SUITES)))
+def test_whatever_a_file_holds_it_has_results_or_reasons(data, file, suite):
+    path = data.draw(st.sampled_from([*list_paths(file)][1:]))
+    damaged = replace_at(file, path, data.draw(WILD))
+    assert all(len(row) in (3, 4) for row in score(SUITES[suite], damaged, reading=Reading(grades=TEN)))

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import HELD
-from rubric_lint.outputs.reply import explain, shorten
+from rubric_lint.outputs.reply import find_reason, shorten
 
 EXPECTATIONS = "expectations"
 """The field with what a grader gave each text."""
@@ -57,8 +57,8 @@ def convert_skill_runs(entry: Mapping[str, Any], name: str) -> list[dict[str, An
     A `grading.json` says nothing of its answer, so the `id` is its folder, from that of the eval on.
     """
     runs = entry.get("runs")
-    if isinstance(runs, list) and "metadata" in entry:
-        return [_hold_run(run) for run in runs if isinstance(run, dict)]
+    if isinstance(runs, list) and runs and all(isinstance(run, dict) and "eval_id" in run for run in runs):
+        return [*map(_hold_run, runs)]
     if not isinstance(entry.get(EXPECTATIONS), list) or not HELD.isdisjoint(entry):
         return None
     folders = PurePath(name).parts[:-1]
@@ -116,9 +116,9 @@ def _hold_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str, A
     fields["promptfoo"] = {"test": result.get("testIdx"), "score": grading.get("score"), "passed": grading.get("pass")}
     error = result.get("error") or response.get("error")
     if result.get("failureReason") == _FAILED or not grading:
-        return _hold_fault(f"promptfoo says: {_word_error(error) or 'nothing was graded'}", **fields)
+        return _hold_fault(f"promptfoo says: {find_reason({'error': error}) or 'nothing was graded'}", **fields)
     parts = grading.get("componentResults")
-    judged = [each for each in parts or () if isinstance(each, dict) and _is_judged(each)]
+    judged = [each for each in parts if isinstance(each, dict) and _is_judged(each)] if isinstance(parts, list) else []
     failed = next((each for each in judged if _has_failed(each)), None)
     if failed:
         return _hold_fault(f"promptfoo says: the grader failed: {failed.get('reason')}", **fields)
@@ -132,10 +132,6 @@ def _hold_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str, A
 
 _FAILED = 2
 """What `failureReason` is if something else than an assertion failed."""
-
-
-def _word_error(error: Any) -> str:
-    return error if isinstance(error, str) else explain(error)
 
 
 def _is_judged(component: Mapping[str, Any]) -> bool:
@@ -170,8 +166,7 @@ def convert_inspect(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if not {"version", "eval", "status"} <= entry.keys() or not HELD.isdisjoint(entry):
         return None
     if not isinstance(samples, list) or not samples:
-        error = _word_error(entry.get("error"))
-        raise OutputError(f"the log of Inspect has no samples{f': {error}' if error else ''}")
+        raise OutputError(f"the log of Inspect has no samples: {find_reason(entry) or entry['status']}")
     several = any(isinstance(each, dict) and each.get("epoch") not in (None, 1) for each in samples)
     return [_hold_sample(each, has_epochs=several) for each in samples if isinstance(each, dict)]
 
@@ -182,7 +177,7 @@ def _hold_sample(sample: Mapping[str, Any], *, has_epochs: bool) -> dict[str, An
     texts = {"question": sample.get("input"), "answer": _find_completion(output)}
     fields |= {key: text for key, text in texts.items() if isinstance(text, str)}
     if sample.get("error"):
-        return _hold_fault(f"Inspect says: {_word_error(sample['error'])}", **fields)
+        return _hold_fault(f"Inspect says: {find_reason(sample)}", **fields)
     if not isinstance(scores, dict) or not scores:
         return _hold_fault("Inspect says: no score", **fields)
     if len(scores) > 1:

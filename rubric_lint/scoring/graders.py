@@ -236,7 +236,7 @@ def read_grade(letter: Any, reason: Any, rubric: ScoringRubric, reading: Reading
         raise OutputError(f"the grade {named} is one judgement, but the rubric has {len(rubric.criteria)} criteria")
     if letter == "N" and letter not in table:
         raise OutputError("no output: the judge gave no answer (grade `N`)")
-    if letter not in table:
+    if not isinstance(letter, str) or letter not in table:
         advice = "say what letters are worth, such as --grades C=10,P=5,I=0"
         raise OutputError(f"the grade {named} {'is not in --grades' if table else 'has no value'}; {advice}")
     reasoning = {"reasoning": reason} if isinstance(reason, str) and reason else {}
