@@ -6,7 +6,7 @@ result becomes a record that says why.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
@@ -20,6 +20,9 @@ EXPECTATIONS = "expectations"
 
 _OF_PROMPTFOO = (b'"gradingResult"', b'"promptIdx"', b'"evalId"')
 _BEGINS_RESULTS = re.compile(rb'\s*\{\s*"results"\s*:\s*\{')
+
+NamedCriterion: TypeAlias = tuple[str, str | None]
+"""The id of a criterion, and its text if it has one."""
 
 Convert: TypeAlias = Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
 
@@ -54,7 +57,7 @@ def _hold_fault(fault: str, **fields: Any) -> dict[str, Any]:
 def convert_skill_runs(entry: Mapping[str, Any], name: str) -> list[dict[str, Any]] | None:
     """Return the records of a `grading.json`, or of each run in a `benchmark.json`; None if it is something else.
 
-    A `grading.json` says nothing of its answer, so the `id` is its folder, from that of the eval on.
+    A `grading.json` says nothing of its answer, so the `id` is its folder, from that of the eval on, nor of its judge.
     """
     runs = entry.get("runs")
     if isinstance(runs, list) and runs and all(isinstance(run, dict) and "eval_id" in run for run in runs):
@@ -63,10 +66,13 @@ def convert_skill_runs(entry: Mapping[str, Any], name: str) -> list[dict[str, An
         return None
     folders = PurePath(name).parts[:-1]
     start = next((at for at, folder in enumerate(folders) if folder.startswith("eval-")), len(folders) - 1)
-    about = {"id": "/".join(folders[max(start, 0) :])} if folders and "id" not in entry else {}
+    about = {"rater": GRADER} | ({"id": "/".join(folders[max(start, 0) :])} if folders else {})
     rest = {key: value for key, value in entry.items() if key not in _OF_GRADING}
     return [{**about, **rest, "output": {key: entry[key] for key in _OF_GRADING if key in entry}}]
 
+
+GRADER = "grader"
+"""The judge of all files of Agent Skills, each of which has only one of its outputs."""
 
 _OF_GRADING = (EXPECTATIONS, "summary")
 
@@ -222,7 +228,51 @@ def is_verdict(value: Mapping[str, Any]) -> bool:
     return isinstance(value.get("pass"), bool) and "reason" in value and (is_share or score is None)
 
 
-def list_items(output: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield what a judge output in the form of a grader of others gives each text."""
-    items = output.get(EXPECTATIONS) if isinstance(output, Mapping) else None
-    yield from (item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else ()
+def has_items(record: Mapping[str, Any]) -> bool:
+    """Return whether the output of a record gives something to texts, and so tells its rubric by them."""
+    output = record.get("output")
+    return isinstance(output, Mapping) and isinstance(output.get(EXPECTATIONS), list)
+
+
+def find_by_texts(record: Mapping[str, Any], rubrics: Mapping[str, Iterable[NamedCriterion]]) -> list[str]:
+    """Return the names of the rubrics all of whose criteria, and no others, are those of the items of a record.
+
+    The test of promptfoo decides among several, and alone if nothing was graded.
+    """
+    given = record["output"][EXPECTATIONS] if has_items(record) else []
+    items = [{*list_texts(item)} for item in given if isinstance(item, Mapping)]
+    found = []
+    for name, criteria in rubrics.items():
+        known: dict[str, set[int]] = {}
+        for number, criterion in enumerate(criteria):
+            for text in name_criterion(*criterion):
+                known.setdefault(text, set()).add(number)
+        places = [set[int]().union(*(known.get(text, ()) for text in texts)) for texts in items]
+        missing = {number for numbers in known.values() for number in numbers}.difference(*places)
+        if items and all(places) and not missing:
+            found.append(name)
+    about = record.get("promptfoo")
+    own = f"tests/{about.get('test')}" if isinstance(about, Mapping) else ""
+    return [own] if own in (found if items else rubrics) else found
+
+
+def list_texts(item: Mapping[str, Any]) -> list[str]:
+    """Return what an item says of its criterion, folded: its id, and its text as it was written and filled in."""
+    return [fold(text) for name in ("text", "rendered", "id") if isinstance(text := item.get(name), str)]
+
+
+def name_criterion(name: str, outcome: str | None) -> list[str]:
+    """Return what may name a criterion, folded: its id, its text, both in one, or the facts in it."""
+    texts = [name]
+    if outcome:
+        texts += [outcome, f"[{name}] {outcome}", outcome.removeprefix(_FACTS)]
+    return [*dict.fromkeys(map(fold, texts))]
+
+
+_FACTS = "Agrees with these facts: "
+"""What begins the text of a criterion that promptfoo knows as facts."""
+
+
+def fold(text: str) -> str:
+    """Return a text as it is compared: without case, line breaks, and a full stop."""
+    return " ".join(text.split()).rstrip(".").casefold()
