@@ -483,9 +483,9 @@ def test_a_log_in_a_zip_says_how_to_write_it_as_json(name, inner, said):
         ("score r.rubric.yaml runs --compact", '"points": 3, "full": 4'),
         ("score r.rubric.yaml runs --format json --compare {grading}", '"old_mean": 0.75, "new_mean": 0.75'),
         ("agree r.rubric.yaml {grading} --labels labels.csv --format json", '"answers": 1'),
-        ("assess r.rubric.yaml answers.jsonl --results {grading} --labels labels.csv", "`grading`"),
+        ("assess r.rubric.yaml answers.jsonl --results {grading} --labels labels.csv", "`grader`"),
         ("diff r.rubric.yaml r.rubric.yaml --outputs {grading} --format json", '"outputs": 1'),
-        ("check r.rubric.yaml --judged {grading}", "`grading`"),
+        ("check r.rubric.yaml --judged {grading}", "`grader`"),
     ],
 )
 def test_each_command_reads_a_grading(folder, command, shown):
@@ -499,3 +499,78 @@ def test_each_command_reads_a_grading(folder, command, shown):
     done = commands.run("rubric-lint", *named.split())
     assert shown in done.stdout
     assert "invalid: " not in done.stderr
+
+
+@pytest.fixture
+def skill(folder):
+    """The evals of a skill with two rubrics, and a folder with the grading of an answer for each."""
+    rows = {1: ["Names the total", "Names the due date"], 2: ["Says that it is late"]}
+    for number, texts in rows.items():
+        inner = folder / f"eval-{number}"
+        inner.mkdir()
+        (inner / "grading.json").write_text(json.dumps(grading(*(item(text, passed=True) for text in texts))), "utf-8")
+    answers = "".join(f'{{"id": "eval-{number}", "rubric": "{number}", "answer": "So."}}\n' for number in rows)
+    for name, text in {"evals.json": EVALS, "answers.jsonl": answers}.items():
+        (folder / name).write_text(text, "utf-8")
+    (folder / "labels.csv").write_text("id,rubric,verdict\neval-1,1,pass\neval-2,2,fail\n", "utf-8")
+
+
+@pytest.mark.usefixtures("skill")
+@pytest.mark.parametrize(
+    "command", ["assess evals.json answers.jsonl --results", "agree evals.json --labels labels.csv"]
+)
+def test_the_files_of_several_evals_are_outputs_of_one_judge(command):
+    files = ["eval-1/grading.json", "--results", "eval-2/grading.json"]
+    files = [name for name in files if name != "--results" or "assess" in command]
+    done = commands.run("rubric-lint", *command.split(), *files, "--format", "json")
+    found = json.loads(done.stdout)
+    rubrics = found.get("rubrics") or found["agreements"]
+    counts = {each["rubric"]: each["answers"] for each in rubrics}
+    assert (counts["1"], counts["2"]) == (1, 1)
+    assert '"grader"' in done.stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_results_of_several_tests_are_assessed_by_their_texts():
+    failed = result(YEAR, test=1, failureReason=2, gradingResult=None, error="429", response={"output": "So."})
+    Path("promptfooconfig.yaml").write_text(CONFIG, "utf-8")
+    Path("results.json").write_text(json.dumps(whole(result(YEAR, RUDE, CONTAINS), failed)), "utf-8")
+    files = ["promptfooconfig.yaml", "results.json", "--results", "results.json"]
+    found = json.loads(commands.run("rubric-lint", "assess", *files, "--format", "json").stdout)
+    assert [(each["rubric"], each["answers"]) for each in found["rubrics"]] == [("tests/0", 1), ("tests/1", 0)]
+    assert found["unmatched"] == []
+
+
+ANY = st.none() | st.booleans() | st.integers(-3, 12) | st.sampled_from(["C", "tone", "Names the year", "GRADE: C", ""])
+WILD = st.recursive(
+    ANY, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["text", "score", "type"]), inner)
+)
+FILES = [
+    whole(result(YEAR, RUDE, CONTAINS)),
+    grading(TOTAL, DUE, TONE, summary={"passed": 2, "total": 3}),
+    log(sample(1, "C", "Right.")),
+    {"runs": [{"eval_id": 1, "configuration": "a", "run_number": 1, "expectations": [TOTAL, DUE, TONE]}]},
+]
+
+
+def list_paths(value, path=()):
+    yield path
+    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield from list_paths(value[key], (*path, key))
+
+
+def replace_at(value, path, new):
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = replace_at(value[path[0]], path[1:], new)
+    return copy
+
+
+@pytest.mark.slow
+@given(st.data(), st.sampled_from(FILES), st.sampled_from(list(SUITES)))
+def test_whatever_a_file_holds_it_has_results_or_reasons(data, file, suite):
+    path = data.draw(st.sampled_from([*list_paths(file)][1:]))
+    damaged = replace_at(file, path, data.draw(WILD))
+    assert all(len(row) in (3, 4) for row in score(SUITES[suite], damaged, reading=Reading(grades=TEN)))

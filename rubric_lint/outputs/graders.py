@@ -6,20 +6,23 @@ result becomes a record that says why.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import HELD
-from rubric_lint.outputs.reply import explain, shorten
+from rubric_lint.outputs.reply import find_reason, shorten
 
 EXPECTATIONS = "expectations"
 """The field with what a grader gave each text."""
 
 _OF_PROMPTFOO = (b'"gradingResult"', b'"promptIdx"', b'"evalId"')
 _BEGINS_RESULTS = re.compile(rb'\s*\{\s*"results"\s*:\s*\{')
+
+NamedCriterion: TypeAlias = tuple[str, str | None]
+"""The id of a criterion, and its text if it has one."""
 
 Convert: TypeAlias = Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
 
@@ -54,19 +57,22 @@ def _hold_fault(fault: str, **fields: Any) -> dict[str, Any]:
 def convert_skill_runs(entry: Mapping[str, Any], name: str) -> list[dict[str, Any]] | None:
     """Return the records of a `grading.json`, or of each run in a `benchmark.json`; None if it is something else.
 
-    A `grading.json` says nothing of its answer, so the `id` is its folder, from that of the eval on.
+    A `grading.json` says nothing of its answer, so the `id` is its folder, from that of the eval on, nor of its judge.
     """
     runs = entry.get("runs")
-    if isinstance(runs, list) and "metadata" in entry:
-        return [_hold_run(run) for run in runs if isinstance(run, dict)]
+    if isinstance(runs, list) and runs and all(isinstance(run, dict) and "eval_id" in run for run in runs):
+        return [*map(_hold_run, runs)]
     if not isinstance(entry.get(EXPECTATIONS), list) or not HELD.isdisjoint(entry):
         return None
     folders = PurePath(name).parts[:-1]
     start = next((at for at, folder in enumerate(folders) if folder.startswith("eval-")), len(folders) - 1)
-    about = {"id": "/".join(folders[max(start, 0) :])} if folders and "id" not in entry else {}
+    about = {"rater": GRADER} | ({"id": "/".join(folders[max(start, 0) :])} if folders else {})
     rest = {key: value for key, value in entry.items() if key not in _OF_GRADING}
     return [{**about, **rest, "output": {key: entry[key] for key in _OF_GRADING if key in entry}}]
 
+
+GRADER = "grader"
+"""The judge of all files of Agent Skills, each of which has only one of its outputs."""
 
 _OF_GRADING = (EXPECTATIONS, "summary")
 
@@ -116,9 +122,9 @@ def _hold_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str, A
     fields["promptfoo"] = {"test": result.get("testIdx"), "score": grading.get("score"), "passed": grading.get("pass")}
     error = result.get("error") or response.get("error")
     if result.get("failureReason") == _FAILED or not grading:
-        return _hold_fault(f"promptfoo says: {_word_error(error) or 'nothing was graded'}", **fields)
+        return _hold_fault(f"promptfoo says: {find_reason({'error': error}) or 'nothing was graded'}", **fields)
     parts = grading.get("componentResults")
-    judged = [each for each in parts or () if isinstance(each, dict) and _is_judged(each)]
+    judged = [each for each in parts if isinstance(each, dict) and _is_judged(each)] if isinstance(parts, list) else []
     failed = next((each for each in judged if _has_failed(each)), None)
     if failed:
         return _hold_fault(f"promptfoo says: the grader failed: {failed.get('reason')}", **fields)
@@ -132,10 +138,6 @@ def _hold_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str, A
 
 _FAILED = 2
 """What `failureReason` is if something else than an assertion failed."""
-
-
-def _word_error(error: Any) -> str:
-    return error if isinstance(error, str) else explain(error)
 
 
 def _is_judged(component: Mapping[str, Any]) -> bool:
@@ -170,8 +172,7 @@ def convert_inspect(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if not {"version", "eval", "status"} <= entry.keys() or not HELD.isdisjoint(entry):
         return None
     if not isinstance(samples, list) or not samples:
-        error = _word_error(entry.get("error"))
-        raise OutputError(f"the log of Inspect has no samples{f': {error}' if error else ''}")
+        raise OutputError(f"the log of Inspect has no samples: {find_reason(entry) or entry['status']}")
     several = any(isinstance(each, dict) and each.get("epoch") not in (None, 1) for each in samples)
     return [_hold_sample(each, has_epochs=several) for each in samples if isinstance(each, dict)]
 
@@ -182,7 +183,7 @@ def _hold_sample(sample: Mapping[str, Any], *, has_epochs: bool) -> dict[str, An
     texts = {"question": sample.get("input"), "answer": _find_completion(output)}
     fields |= {key: text for key, text in texts.items() if isinstance(text, str)}
     if sample.get("error"):
-        return _hold_fault(f"Inspect says: {_word_error(sample['error'])}", **fields)
+        return _hold_fault(f"Inspect says: {find_reason(sample)}", **fields)
     if not isinstance(scores, dict) or not scores:
         return _hold_fault("Inspect says: no score", **fields)
     if len(scores) > 1:
@@ -227,7 +228,51 @@ def is_verdict(value: Mapping[str, Any]) -> bool:
     return isinstance(value.get("pass"), bool) and "reason" in value and (is_share or score is None)
 
 
-def list_items(output: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield what a judge output in the form of a grader of others gives each text."""
-    items = output.get(EXPECTATIONS) if isinstance(output, Mapping) else None
-    yield from (item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else ()
+def has_items(record: Mapping[str, Any]) -> bool:
+    """Return whether the output of a record gives something to texts, and so tells its rubric by them."""
+    output = record.get("output")
+    return isinstance(output, Mapping) and isinstance(output.get(EXPECTATIONS), list)
+
+
+def find_by_texts(record: Mapping[str, Any], rubrics: Mapping[str, Iterable[NamedCriterion]]) -> list[str]:
+    """Return the names of the rubrics all of whose criteria, and no others, are those of the items of a record.
+
+    The test of promptfoo decides among several, and alone if nothing was graded.
+    """
+    given = record["output"][EXPECTATIONS] if has_items(record) else []
+    items = [{*list_texts(item)} for item in given if isinstance(item, Mapping)]
+    found = []
+    for name, criteria in rubrics.items():
+        known: dict[str, set[int]] = {}
+        for number, criterion in enumerate(criteria):
+            for text in name_criterion(*criterion):
+                known.setdefault(text, set()).add(number)
+        places = [set[int]().union(*(known.get(text, ()) for text in texts)) for texts in items]
+        missing = {number for numbers in known.values() for number in numbers}.difference(*places)
+        if items and all(places) and not missing:
+            found.append(name)
+    about = record.get("promptfoo")
+    own = f"tests/{about.get('test')}" if isinstance(about, Mapping) else ""
+    return [own] if own in (found if items else rubrics) else found
+
+
+def list_texts(item: Mapping[str, Any]) -> list[str]:
+    """Return what an item says of its criterion, folded: its id, and its text as it was written and filled in."""
+    return [fold(text) for name in ("text", "rendered", "id") if isinstance(text := item.get(name), str)]
+
+
+def name_criterion(name: str, outcome: str | None) -> list[str]:
+    """Return what may name a criterion, folded: its id, its text, both in one, or the facts in it."""
+    texts = [name]
+    if outcome:
+        texts += [outcome, f"[{name}] {outcome}", outcome.removeprefix(_FACTS)]
+    return [*dict.fromkeys(map(fold, texts))]
+
+
+_FACTS = "Agrees with these facts: "
+"""What begins the text of a criterion that promptfoo knows as facts."""
+
+
+def fold(text: str) -> str:
+    """Return a text as it is compared: without case, line breaks, and a full stop."""
+    return " ".join(text.split()).rstrip(".").casefold()

@@ -10,14 +10,11 @@ from typing import Any
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import list_names
 from rubric_lint.outputs.decoding import OutputError, line_of, shorten
-from rubric_lint.outputs.graders import EXPECTATIONS, is_verdict, list_items
+from rubric_lint.outputs.graders import EXPECTATIONS, fold, is_verdict, name_criterion
 from rubric_lint.outputs.verdict import BLANK, Extract, ExtraFields, Reading, blank_thoughts, strip_turn
 from rubric_lint.scoring.form import describe_answer, form_of
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.text.path import Path, pointer
-
-_FACTS = "Agrees with these facts: "
-"""What begins the text of a criterion that promptfoo knows as facts."""
 
 
 def is_foreign(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
@@ -97,10 +94,10 @@ def _find_criterion(item: Mapping[str, Any], rubric: ScoringRubric, path: Path, 
         OutputError: if there is none or several, or text and id are of two.
     """
     texts = [text for name in ("text", "rendered") if isinstance(text := item.get(name), str)]
-    known = _list_texts(rubric)
+    known = _list_criteria(rubric)
     named = item.get("id")
-    by_id = [each for each in known.get(_fold(str(named)), ()) if each.id == named]
-    by_text = next((known[text] for text in map(_fold, texts) if text in known), [])
+    by_id = [each for each in known.get(fold(str(named)), ()) if each.id == named]
+    by_text = next((known[text] for text in map(fold, texts) if text in known), [])
     if by_id and by_text and by_id[0] not in by_text:
         raise OutputError(f"the text is that of `{by_text[0].id}`, but the id is `{by_id[0].id}`", pointer(path))
     found = by_id or by_text
@@ -118,22 +115,13 @@ def _find_criterion(item: Mapping[str, Any], rubric: ScoringRubric, path: Path, 
 
 
 @lru_cache(maxsize=50)
-def _list_texts(rubric: ScoringRubric) -> dict[str, list[ScoringCriterion]]:
-    """Return the criteria by what may name them, folded: id, text, both in one, or facts of promptfoo."""
+def _list_criteria(rubric: ScoringRubric) -> dict[str, list[ScoringCriterion]]:
+    """Return the criteria of a rubric by what may name them."""
     found: dict[str, list[ScoringCriterion]] = {}
     for criterion in rubric.criteria:
-        texts = [criterion.id]
-        if criterion.outcome:
-            text = criterion.outcome
-            texts += [text, f"[{criterion.id}] {text}", text.removeprefix(_FACTS)]
-        for text in dict.fromkeys(map(_fold, texts)):
+        for text in name_criterion(criterion.id, criterion.outcome):
             found.setdefault(text, []).append(criterion)
     return found
-
-
-def _fold(text: str) -> str:
-    """Return a text as it is compared: without case, line breaks, and a full stop."""
-    return " ".join(text.split()).rstrip(".").casefold()
 
 
 def _read_item(item: Mapping[str, Any], criterion: ScoringCriterion, shape: Shape, path: Path) -> AnswerValue:
@@ -171,22 +159,6 @@ def _read_item(item: Mapping[str, Any], criterion: ScoringCriterion, shape: Shap
 
 
 _ROUNDED = Fraction(1, 10**6)
-
-
-def find_by_texts(record: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> list[str]:
-    """Return the names of the rubrics whose criteria have just the texts of the items of a record."""
-    items = [*list_items(record.get("output"))]
-    found = []
-    for name, rubric in rubrics.items():
-        try:
-            places = {_find_criterion(item, rubric, (), is_only=False).id for item in items}
-        except OutputError:
-            continue
-        if items and len(places) == len(rubric.criteria):
-            found.append(name)
-    about = record.get("promptfoo")
-    own = f"tests/{about.get('test')}" if isinstance(about, Mapping) else ""
-    return [own] if own in found else found
 
 
 _GRADE = re.compile(r"\bGRADE[ \t*_`'\"]*:[\s*_`'\"$\[({]*([A-Za-z])(?![A-Za-z])", re.IGNORECASE)
@@ -236,7 +208,7 @@ def read_grade(letter: Any, reason: Any, rubric: ScoringRubric, reading: Reading
         raise OutputError(f"the grade {named} is one judgement, but the rubric has {len(rubric.criteria)} criteria")
     if letter == "N" and letter not in table:
         raise OutputError("no output: the judge gave no answer (grade `N`)")
-    if letter not in table:
+    if not isinstance(letter, str) or letter not in table:
         advice = "say what letters are worth, such as --grades C=10,P=5,I=0"
         raise OutputError(f"the grade {named} {'is not in --grades' if table else 'has no value'}; {advice}")
     reasoning = {"reasoning": reason} if isinstance(reason, str) and reason else {}

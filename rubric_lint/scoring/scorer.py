@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known
 from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
-from rubric_lint.outputs.graders import lift, list_items
+from rubric_lint.outputs.graders import find_by_texts, has_items, lift
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
 from rubric_lint.outputs.reply import find_reason
 from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
@@ -25,7 +25,6 @@ from rubric_lint.scoring.flat import (
     unfold,
 )
 from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.graders import find_by_texts
 from rubric_lint.scoring.grading import JudgeOutput, ReadingNotes, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.output import (
     JUDGEMENTS,
@@ -131,7 +130,7 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
     if "rubric" not in record:
         if len(rubrics) == 1:
             return next(iter(rubrics.values()))
-        if any(list_items(record.get("output"))):
+        if has_items(record):
             return rubrics[_find_by_items(record, rubrics)]
         known = list_names(rubrics)
         raise OutputError(f"the record does not say which rubric; name it in `rubric`: {known}", "/rubric")
@@ -161,7 +160,8 @@ def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str
     Raises:
         OutputError: if there is none or several.
     """
-    named = find_by_texts(record, {key: getattr(one, "rubric", one) for key, one in rubrics.items()})
+    given = {key: getattr(one, "rubric", one).criteria for key, one in rubrics.items()}
+    named = find_by_texts(record, {key: [(each.id, each.outcome) for each in given[key]] for key in given})
     if len(named) == 1:
         return named[0]
     message = "the texts in the record are not those of all criteria of one rubric"

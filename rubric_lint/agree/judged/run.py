@@ -26,6 +26,7 @@ from rubric_lint.lint.engine import Found, examine
 from rubric_lint.outputs.agentv_runs import find_graded
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.entries import CHUNK, SkippedSheet
+from rubric_lint.outputs.graders import NamedCriterion, find_by_texts, has_items
 from rubric_lint.outputs.mapping import HUMAN, JUDGE, Wanted, of_side
 from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.project.files import File, Unreadable, read
@@ -116,8 +117,15 @@ class Sources(NamedTuple):
         return (*self.results, *self.labels)
 
 
-Among = tuple[tuple[str, frozenset[str]], ...]
-"""The rubrics of a file: the name of each, and the ids of its criteria."""
+Among = tuple[tuple[str, tuple[NamedCriterion, ...]], ...]
+"""The rubrics of a file: the name of each, and its criteria."""
+
+
+def _find_rubrics(record: Mapping[str, Any], among: Mapping[str, Iterable[NamedCriterion]]) -> list[str]:
+    """Return the names of the rubrics that a record of another grader may be of, as its criteria tell."""
+    if "agentv" in record:
+        return find_graded(record, {name: {each for each, _ in criteria} for name, criteria in among.items()})
+    return find_by_texts(record, among) if has_items(record) or "promptfoo" in record else []
 
 
 class Basis(NamedTuple):
@@ -173,7 +181,7 @@ class RecordCache:
         """Review a rubric; with `takes_unnamed` records without a name and a hash are its own.
 
         They are as well if their file is named as the rubric is, such as `refund.judged.jsonl`. `among` are the rubrics
-        of the file, which decide whose the records of a run of AgentV are.
+        of the file, which decide whose the records of another grader are.
         """
         key = (rubric.name, rubric.hash, rubric.pass_from, rubric.borderline_from, rubric.full, takes_unnamed, among)
         if key not in self._reviews or self._reviews[key][0] != sources:
@@ -224,7 +232,12 @@ class Review(NamedTuple):
 
 
 def _review(
-    rubric: ScoringRubric, sources: Sources, among: dict[str, frozenset[str]], basis: Basis, *, takes_unnamed: bool
+    rubric: ScoringRubric,
+    sources: Sources,
+    among: Mapping[str, Iterable[NamedCriterion]],
+    basis: Basis,
+    *,
+    takes_unnamed: bool,
 ) -> Review:
     reader = Reader({rubric.name: rubric}, label_scales=basis.label_scales, among=basis.about, mapping=basis.mapping)
     joined = set[tuple[str, int]]()
@@ -237,8 +250,8 @@ def _review(
             graded = [
                 line
                 for name, lines in file.lines.items()
-                for line in (lines if name not in among else ())
-                if "agentv" in line.record and find_graded(line.record, among) == [rubric.name]
+                for line in (lines if name not in among and (name or not is_own) else ())
+                if _find_rubrics(line.record, among) == [rubric.name]
             ]
             joined |= {(file.path, line.number) for line in graded}
             kept = []
@@ -309,7 +322,7 @@ class JudgedFinder:
         """Yield what judged data show; a rubric with errors that decide scores is not looked at."""
         named = name_rubrics(self._name, rubrics)
         counts = Counter(loaded.name for loaded in named)
-        among = tuple((each.name, frozenset(entry.id for entry in each.rubric.entries)) for each in named)
+        among = tuple((each.name, tuple((entry.id, entry.outcome) for entry in each.rubric.entries)) for each in named)
         self.reviews = [self._review(loaded, found, counts[loaded.name], among) for loaded in named]
         for loaded, review in zip(named, self.reviews, strict=True):
             places = RubricPlaces(loaded)
@@ -452,10 +465,11 @@ class JudgedRun:
             takes_unnamed = any(each.is_only or each.review.rubric == file.stem for each in claims)
             joined = frozenset[tuple[str, int]]().union(*(each.review.joined for each in claims))
             for name, lines in file.lines.items():
+                free = [line for line in lines if (file.path, line.number) not in joined]
                 if name is None:
-                    count = 0 if takes_unnamed else sum(line.hash not in hashes for line in lines)
+                    count = 0 if takes_unnamed else sum(line.hash not in hashes for line in free)
                 else:
-                    count = 0 if name in names else sum((file.path, line.number) not in joined for line in lines)
+                    count = 0 if name in names else len(free)
                 if count:
                     found.append(Unmatched(file.path, name, count))
         return found
