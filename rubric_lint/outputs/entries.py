@@ -119,7 +119,9 @@ def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
             return
         is_open = not text.take("]")
         if is_open and not text.take(","):
-            yield text.refuse("the list is cut off or broken: expected `,` or `]` after an entry; nothing after it is read")
+            yield text.refuse(
+                "the list is cut off or broken: expected `,` or `]` after an entry; nothing after it is read"
+            )
             return
     if text.peek():
         yield text.refuse("unexpected text after the end of the list; it is not read")
