@@ -6,7 +6,7 @@ from cases import read_cases
 
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.entries import CHUNK, LIMIT
-from rubric_lint.outputs.streams import read_entries
+from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.outputs.verdict import Extract, Reading
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer
@@ -91,15 +91,8 @@ def test_a_broken_list_is_read_up_to_its_fault(text, said):
     said([f"{line}: {entry}" for line, entry in whole])
 
 
-@pytest.mark.parametrize(
-    "item",
-    [
-        pytest.param([b'"', *[b"x" * CHUNK] * (LIMIT // CHUNK + 9), b'"'], id="too large", marks=pytest.mark.slow),
-        pytest.param([b"[" * 9_000, b"]" * 9_000], id="nested too deeply"),
-    ],
-)
-def test_an_item_that_cannot_be_read_ends_its_list(item, said):
-    first, (line, message) = entries(b"[1,\n", *item, b"\n, 2]")
+def test_an_item_that_is_nested_too_deeply_ends_its_list(said):
+    first, (line, message) = entries(b"[1,\n", b"[" * 9_000 + b"]" * 9_000 + b"\n, 2]")
     assert (first, line) == ((1, "1"), 2)
     said(message)
 
@@ -141,19 +134,19 @@ def test_a_line_that_is_too_long_costs_that_line_only(said):
     said(message)
 
 
-def test_a_long_list_is_read_piece_by_piece():
-    item = b'{"a":"' + b"x" * 1000 + b'"},\n'
-    taken = 0
+def test_a_wrapper_in_one_line_may_be_larger_than_an_entry():
+    wrapped = b'{"results": [{"id": 1, "pad": "' + b"x" * LIMIT + b'"}, {"id": 2}]}\n'
+    first, second = read_entries(split(wrapped, CHUNK), Asked({"records": "results"}))
+    assert (first[0], first[1]["id"], second) == (1, 1, (1, {"id": 2}))
 
-    def chunks():
-        nonlocal taken
-        yield b"["
-        for _ in range(100):
-            taken += 1
-            yield item * 1000
 
-    first = next(iter(read_entries(chunks())))
-    assert (first, taken) == ((1, item[:-2]), 1)
+def test_json_that_is_read_whole_has_a_limit(monkeypatch, said):
+    monkeypatch.setattr("rubric_lint.outputs.entries.WHOLE", 1_000_000)
+    item = b'"' + b"x" * 999_992 + b'"'
+    assert entries(b"[1,\n", item + b"]") == [(1, "1"), (2, item.decode())]
+    ((line, message),) = entries(b"[1,\n", item + b"  ]")
+    assert line == 1
+    said(message)
 
 
 def results(entry, rubrics=SEVERAL):

@@ -130,7 +130,9 @@ def test_every_kind_of_file_has_the_same_results():
 
 
 def test_lines_of_a_table_are_those_of_its_file(said):
-    Path("a.csv").write_bytes(b'id,output\r\na,"{""score"": 7}"\r\n\r\n"b\nb","no\n\nverdict"\r\nc,none\r\n,,,\r\n , \r\nd\n')
+    Path("a.csv").write_bytes(
+        b'id,output\r\na,"{""score"": 7}"\r\n\r\n"b\nb","no\n\nverdict"\r\nc,none\r\n,,,\r\n , \r\nd\n'
+    )
     results, _, code = call("a.csv")
     assert [each.get("id") for each in results] == ["a", "b\nb", "c", None]
     said(errors(results))
@@ -141,6 +143,12 @@ BROKEN = {
     "a quote that is never closed": (b'id,output\na,"{""score"": 7}"\nb,"{""score"": 7}\nc,1\n', 3, "never closed", 1),
     "text after a quote": (b'id,output\na,"{"score": 7}"\nb,"{""score"": 7}"\n', 2, "after the closing quote", 1),
     "latin-1": ('id,output\nä,"{""score"": 7}"\nb,"{""score"": 7}"\n'.encode("latin-1"), 2, "byte e4 is not UTF-8", 1),
+    "latin-1 in a list": (
+        '[{"score": 7},\n{"score": 7, "reasoning": "ä"}]'.encode("latin-1"),
+        2,
+        "byte e4 at column",
+        1,
+    ),
     "gzip cut off": (gzip.compress(b'{"score": 7}\n{"score": 8}\n')[:-4], 3, "cut off here", 2),
     "gzip cut off in a cell": (gzip.compress(b"id,score\na,7\nb,1")[:-8], 3, "cut off here", 1),
     "gzip with text behind it": (gzip.compress(b'{"score": 7}\n') + b"more", 2, "damaged; nothing after", 1),
@@ -392,7 +400,7 @@ def test_a_null_in_a_column_of_a_criterion_is_an_empty_cell(said):
     Path("a.csv").write_bytes(b"id,score\na,7\nb,\n")
     results = call("a.parquet")[0]
     assert [each.get("score") for each in results] == [0.7, None]
-    assert [each["error"]["message"] for each in (results[1], call("a.csv")[0][1])] == [results[1]["error"]["message"]] * 2
+    assert without_places(results) == without_places(call("a.csv")[0])
     said(errors(results)[0][1])
 
 

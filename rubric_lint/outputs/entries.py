@@ -1,6 +1,5 @@
-"""Read the entries of JSON Lines or JSON one by one, in bounded memory."""
+"""Read the entries of JSON Lines or JSON one by one."""
 
-import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -10,6 +9,9 @@ from rubric_lint.outputs.decoding import Content, OutputError, decode_entry, wor
 
 LIMIT = 10_000_000
 """The most bytes in an entry; a judge output has a few hundred."""
+
+WHOLE = 250_000_000
+"""The most bytes in a JSON list, or in objects over several lines, which are read as a whole."""
 
 CHUNK = 1 << 16
 """The number of bytes to read at a time: few enough for their lines and results to stay in the processor cache."""
@@ -66,14 +68,17 @@ _OPEN_ENDS = (b"{", b"[", b",")
 def read_json(head: bytes, chunks: Iterable[bytes], *, is_wrapped: bool = False) -> Iterator[Entry]:
     """Yield the entries of JSON or JSON Lines, of which `head` is the beginning, and `chunks` the whole text.
 
-    The text alone decides which of these it is; an object that wraps records may have one on its second line. If JSON
-    over several lines is broken, the rest is not read; a broken line of JSON Lines affects only that line.
+    The text alone decides which of these it is; an object that wraps records may be one long line, or have a record on
+    its second one. If JSON over several lines is broken, the rest is not read; a broken line of JSON Lines affects only
+    that line.
     """
     first, _, second = head.lstrip(BLANK).partition(b"\n")
     if first.startswith(b"["):
         return _read_list(chunks)
     goes_on = first.rstrip(BLANK).endswith(_OPEN_ENDS) and (is_wrapped or not second.startswith(b"{"))
-    return _read_values(chunks) if goes_on else _read_lines(chunks)
+    if goes_on or (is_wrapped and first.startswith(b"{") and not second):
+        return _read_values(chunks)
+    return _read_lines(chunks)
 
 
 def _read_lines(chunks: Iterable[bytes]) -> Iterator[Entry]:
@@ -110,7 +115,9 @@ def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
             return
         is_open = not text.take("]")
         if is_open and not text.take(","):
-            yield text.refuse("the list is cut off or broken: expected `,` or `]` after an entry; nothing after it is read")
+            yield text.refuse(
+                "the list is cut off or broken: expected `,` or `]` after an entry; nothing after it is read"
+            )
             return
     if text.peek():
         yield text.refuse("unexpected text after the end of the list; it is not read")
@@ -130,25 +137,23 @@ _DECODER = json.JSONDecoder(parse_int=str)  # it only finds where values end; `i
 
 
 class _Text:
-    """A text that arrives in chunks and is read value by value."""
+    """A text that is read value by value."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = iter(chunks)
-        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-        self._text = ""
+        data = bytearray()
+        for chunk in chunks:
+            data += chunk
+            if len(data) > WHOLE:
+                raise InputError(f"more than {WHOLE / 1e6:.0f} MB, the limit for one list or object; write JSON Lines")
+        self._text = data.decode("utf-8", "surrogateescape")
         self._position = 0
         self._line = 1
-        self._ended = False
 
     def peek(self) -> str:
         """Return the next non-blank character, or an empty string at the end."""
-        while True:
-            found = _NO_SPACE.search(self._text, self._position)
-            end = found.start() if found else len(self._text)
-            self._advance(end)
-            if end < len(self._text) or self._ended:
-                return self._text[end : end + 1]
-            self._fill(CHUNK)
+        found = _NO_SPACE.search(self._text, self._position)
+        self._advance(found.start() if found else len(self._text))
+        return self._text[self._position : self._position + 1]
 
     def take(self, mark: str) -> bool:
         """Skip the next character if it is this one; return whether it was."""
@@ -161,42 +166,24 @@ class _Text:
         """Return the next JSON value as text, or the error in it."""
         self.peek()
         line = self._line
-        while True:
-            try:
-                _, end = _DECODER.raw_decode(self._text, self._position)
-            except (ValueError, RecursionError) as fault:
-                missing = len(self._text) - self._position
-                if not self._ended and missing <= LIMIT:
-                    self._fill(max(missing, CHUNK))
-                    continue
-                message = "nested too deeply to be read"
-                if not self._ended:
-                    message = refuse_size().message
-                elif isinstance(fault, json.JSONDecodeError):
-                    line = self._line + self._text.count("\n", self._position, fault.pos)
-                    column = fault.pos - self._text.rfind("\n", 0, fault.pos)
-                    message = f"not JSON at column {column}: {word_fault(fault, 'file')}"
-                return (line, OutputError(f"{message}; nothing after it is read"))
-            if end < len(self._text) or self._ended:
-                value = self._text[self._position : end]
-                self._advance(end)
-                return (line, value.encode("utf-8", "surrogatepass"))
-            self._fill(CHUNK)
+        try:
+            _, end = _DECODER.raw_decode(self._text, self._position)
+        except RecursionError:
+            message = "nested too deeply to be read"
+        except json.JSONDecodeError as fault:
+            line += self._text.count("\n", self._position, fault.pos)
+            column = fault.pos - self._text.rfind("\n", 0, fault.pos)
+            message = f"not JSON at column {column}: {word_fault(fault, 'file')}"
+        else:
+            value = self._text[self._position : end]
+            self._advance(end)
+            return line, value.encode("utf-8", "surrogateescape")
+        return line, OutputError(f"{message}; nothing after it is read")
 
     def refuse(self, message: str) -> Entry:
         """Return an entry with an error at this place."""
-        return (self._line, OutputError(message))
+        return self._line, OutputError(message)
 
     def _advance(self, end: int) -> None:
         self._line += self._text.count("\n", self._position, end)
         self._position = end
-
-    def _fill(self, size: int) -> None:
-        parts = [self._text[self._position :]]
-        self._position = 0
-        while size > 0 and not self._ended:
-            chunk = next(self._chunks, None)
-            self._ended = chunk is None
-            parts.append(self._decoder.decode(chunk or b"", final=self._ended))
-            size -= len(parts[-1])
-        self._text = "".join(parts)

@@ -4,7 +4,6 @@ import codecs
 import csv
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -64,12 +63,8 @@ def _split(header: str, dialect: Dialect) -> list[str]:
     return [fold_column(cell) for cell in cells]
 
 
-class Row(NamedTuple):
-    """A row: the line where it begins, its cells, and why it cannot be read, if it cannot."""
-
-    line: int
-    cells: list[str]
-    fault: str = ""
+Row = tuple[int, list[str], str]
+"""The line where a row begins, its cells, and why it cannot be read, if it cannot."""
 
 
 def read_table(
@@ -82,20 +77,20 @@ def read_table(
     """
     lines = _Lines(chunks)
     rows = _read_rows(lines, dialect.delimiter)
-    header = next(rows, None)
-    if header is None:
+    line, header, fault = next(rows, (0, [], ""))
+    if not line:
         return
-    if header.fault:
-        raise InputError(f"the header, in line {header.line}: {header.fault}")
     try:
-        _refuse_other_bytes(header.cells)
-    except OutputError as fault:
-        raise InputError(f"the header, in line {header.line}: {fault}") from None
-    columns = [cell.strip() for cell in header.cells]
+        _refuse_other_bytes(header)
+    except OutputError as wrong:
+        fault = wrong.message
+    if fault:
+        raise InputError(f"the header, in line {line}: {fault}")
+    columns = [cell.strip() for cell in header]
     try:
         names, nested = rename_columns(columns, mapping, wanted)
     except InputError:
-        refuse_high_header(((row.line, row.cells) for row in islice(rows, 5)), wanted)
+        refuse_high_header(((line, cells) for line, cells, _ in islice(rows, 5)), wanted)
         raise
     entries = _read_records(rows, names, wanted.find_judgements(names) | {"output"}, lines)
     if nested:
@@ -181,23 +176,19 @@ def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[Row]:
     csv.field_size_limit(2 * LIMIT)  # the lines have a limit of their own
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
-        line = lines.begin_row()
+        cells: list[str] = []
+        fault = ""
+        line, lines.size = reader.line_num + 1, 0
         try:
             cells = next(reader)
         except StopIteration:
             return
-        except _TooLongError:
-            with suppress(StopIteration):
-                while lines.is_open:
-                    lines.take()
-            told = f"the quote in line {line} is never closed; nothing after it is read"
-            yield Row(line, [], told if lines.is_open else refuse_size().message)
-            reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        except csv.Error as fault:
-            yield Row(line, [], _word(fault, line))
-        else:
-            if any(map(str.strip, cells)):
-                yield Row(line, cells)
+        except csv.Error as wrong:
+            fault = _word(wrong, line)
+        if lines.size > LIMIT and not fault:
+            fault = refuse_size().message
+        if fault or any(map(str.strip, cells)):
+            yield line, cells, fault
 
 
 def _word(fault: csv.Error, line: int) -> str:
@@ -211,70 +202,37 @@ def _word(fault: csv.Error, line: int) -> str:
     return f"not a row of a table: {told}"
 
 
-class _TooLongError(Exception):
-    """A row with more bytes than an entry may have."""
-
-
 class _Lines:
     """The lines of a text, one by one; bytes that are not UTF-8 become lone surrogates.
 
-    `is_open` says whether a quote is open after the line, and `has_other_bytes` whether there were such bytes.
+    `size` counts the characters since it was set to 0. Of what is beyond the limit, only remains whether it opens or
+    closes a quote. `has_other_bytes` says whether there were bytes that are not UTF-8.
     """
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = _split_lines(chunks)
-        self._lines: list[str] = []
-        self._at = 0
-        self._number = 0
-        self._size = 0
-        self.is_open = False
+        self._chunks = chunks
+        self.size = 0
         self.has_other_bytes = False
 
-    def begin_row(self) -> int:
-        """Begin a row and return the number of its first line."""
-        self._size = 0
-        self.is_open = False
-        return self._number + 1
-
     def __iter__(self) -> Iterator[str]:
-        return self
+        tail = ""
+        for text in self._decode():
+            if not text.isascii() and _OTHER_BYTE.search(text):
+                self.has_other_bytes = True
+            first, *others = text.split("\n")
+            *lines, tail = (tail + first, *others)
+            for line in lines:
+                self.size += len(line) + 1
+                yield f"{line}\n" if self.size <= LIMIT else _keep_quote(line)
+            if len(tail) > LIMIT:
+                self.size += len(tail)
+                tail = _keep_quote(tail)
 
-    def __next__(self) -> str:
-        """Return the next line of the row; raise _TooLongError if the row is too long."""
-        line = self.take()
-        self._size += len(line)
-        if self._size > LIMIT:
-            raise _TooLongError
-        return line
-
-    def take(self) -> str:
-        """Return the next line, whatever the size of its row; raise StopIteration at the end."""
-        while self._at == len(self._lines):
-            self._lines, self._at = next(self._chunks), 0
-            self.has_other_bytes = self.has_other_bytes or any(
-                not line.isascii() and _OTHER_BYTE.search(line) for line in self._lines
-            )
-        line = self._lines[self._at]
-        self._at += 1
-        self._number += 1
-        self.is_open ^= line.count('"') % 2 == 1
-        return line
+    def _decode(self) -> Iterator[str]:
+        decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
+        yield from map(decode, self._chunks)
+        yield decode(b"", final=True) + "\n"  # a blank line, or the end of the last one
 
 
-def _split_lines(chunks: Iterable[bytes]) -> Iterator[list[str]]:
-    """Yield the lines that each chunk completes, and at the end what is left.
-
-    Of a line that is too long, only the start is kept, and of the rest whether it opens or closes a quote.
-    """
-    decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
-    begun: list[str] = []
-    for chunk in chunks:
-        *lines, tail = decode(chunk).split("\n")
-        if lines:
-            yield ["".join([*begun, lines[0], "\n"]), *(f"{line}\n" for line in lines[1:])]
-            begun = []
-        if tail:
-            is_long = sum(map(len, begun)) > LIMIT
-            begun.append('"' * (tail.count('"') % 2) if is_long else tail)
-    if last := "".join([*begun, decode(b"", final=True)]):
-        yield [last]
+def _keep_quote(text: str) -> str:
+    return '"' * (text.count('"') % 2)
