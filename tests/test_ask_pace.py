@@ -190,8 +190,10 @@ def test_a_run_against_5_requests_a_minute_finishes(clock, pace, hinted):
             while (wait := serve()) is not None:
                 refused.append(wait)
                 assert pace.hold(sent, wait if hinted else None, "HTTP 429")
+                pace.leave()
                 sent = await pace.wait_turn()
             pace.go_on()
+            pace.leave()
 
     at_once(work, range(40), 8)
     assert 7 * 60 <= clock.now - 1000 <= (8.5 if hinted else 16) * 60

@@ -528,6 +528,20 @@ def test_tasks_and_traces_have_the_fields():
     assert asyncio.run(held(task(by="summary"), rollout(judged=output(3, 3, 3)))) == 0.3
 
 
+def test_a_judge_that_is_not_asynchronous_judges_as_many_rollouts_at_once_as_asked_for():
+    barrier = threading.Barrier(40)  # more than an event loop has threads by itself
+
+    def judge(_messages):
+        barrier.wait(10)
+        return output(9, 9, 9)
+
+    async def rate_all():
+        reward = verifiers_reward(RUBRIC, judge, concurrency=40)
+        return await asyncio.gather(*(reward(task=task(), trace=rollout()) for _ in range(40)))
+
+    assert asyncio.run(rate_all()) == [0.9] * 40
+
+
 def test_rollouts_of_one_task_drop_the_same_criteria():
     reward = verifiers_reward(FOUR, outputs="judged", dropout=0.5, seed=3)
 

@@ -1,4 +1,7 @@
-"""Keep valid replies for later runs, by everything that affects them."""
+"""Keep valid replies for later runs, by everything that affects them.
+
+This is sqlite3 and no package for caches: diskcache, also with JSON, runs what a changed file says (CVE-2025-69872).
+"""
 
 import json
 import math

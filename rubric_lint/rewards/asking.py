@@ -1,6 +1,7 @@
 """Ask a judge, a function or an endpoint, for its outputs."""
 
 import asyncio
+import contextvars
 import functools
 import inspect
 import json
@@ -108,6 +109,7 @@ class Asker:
         except (TypeError, ValueError):  # some functions of C do not say
             self._takes_schema = False
         self._gates: PerLoop[asyncio.Semaphore] = PerLoop()
+        self._pools: PerLoop[ThreadPoolExecutor] = PerLoop()
 
     def ask(self, items: Sequence[Item]) -> list[Read]:
         """Return the output for each item, with a judge that is not asynchronous, in threads.
@@ -178,7 +180,11 @@ class Asker:
             return output
 
     async def _call_in_thread(self, messages: Sequence[Message], item: Item) -> Any:
-        return await asyncio.to_thread(lambda: _finish(self._call_here(messages, item)))
+        # The threads of the loop itself are too few.
+        pool = self._pools.find(lambda: ThreadPoolExecutor(self._options.concurrency))
+        context = contextvars.copy_context()
+        running = self._call_here(messages, item)
+        return await asyncio.get_running_loop().run_in_executor(pool, context.run, _finish, running)
 
     async def _call_async(self, messages: Sequence[Message], item: Item) -> Any:
         with _Catching():
