@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shlex
 from pathlib import Path
 
 import commands
@@ -329,3 +330,67 @@ def test_nothing_is_recorded_in_a_file_of_others(said):
     head = "rubric: r.rubric.yaml\noutputs: rows.jsonl\nmap: {id: uid, output: outs.0}\ntests:\n"
     Path("r.rubric-test.yaml").write_text(head + "  - {id: c, answer: z, expect: {verdict: pass}}\n", "utf-8")
     said(run("rubric-lint", "test", "--record", "--model", "gpt-5")[2])
+
+
+OTHERS = {
+    "whole": {"grader_output": {"accuracy": 9, "tone": 7}, "reviewer": "pass"},
+    "columns": {"judge_accuracy": 9, "judge_tone": 7, "human_accuracy": 8, "human_tone": 7},
+    "list": {"marks": [{"aspect": "accuracy", "stars": 9}, {"aspect": "tone", "stars": 3}]},
+    "answers": {"comment": "fine"},
+    "nothing": None,
+}
+"""Fields of records with other names than ours."""
+WAYS = {
+    "score": ["score", "s.rubric.yaml", "{}"],
+    "agree": ["agree", "s.rubric.yaml", "{}"],
+    "labels of agree": ["agree", "s.rubric.yaml", "judged.jsonl", "--labels", "{}"],
+    "assess": ["assess", "s.rubric.yaml", "{}"],
+    "judge": ["judge", "s.rubric.yaml", "{}", "--model", "m", "--base-url", "http://localhost:1/v1"],
+    "prompt": ["prompt", "s.rubric.yaml", "--answers", "{}"],
+    "labels": ["labels", "s.rubric.yaml", "{}", "-o", "sheet.csv"],
+    "improve": ["improve", "s.rubric.yaml", "{}", "--model", "m", "--base-url", "http://localhost:1/v1"],
+    "diff": ["diff", "s.rubric.yaml", "s.rubric.yaml", "--outputs", "{}"],
+    "check": ["check", "s.rubric.yaml", "--no-cache", "--judged", "{}"],
+}
+
+
+def write_others(kind, write):
+    Path("s.rubric.yaml").write_text(SCORES, "utf-8")
+    Path("judged.jsonl").write_text('{"id": "c0", "accuracy": 9, "tone": 9}\n', "utf-8")
+    given = OTHERS[kind]
+    texts = {"prompt": "Why did it stop?", "response": "The disk was full."}
+    if given is None:
+        return write([{"from": 1, "to": 2}, {"from": 2, "to": 2}])
+    return write([{"case_id": f"c{number}", **texts, **given} for number in range(3)])
+
+
+def find_advice(err):
+    """The lines that say what can be done with a file."""
+    lines = err.splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith("rows.")]
+    return lines[starts[0] :] if starts else []
+
+
+@pytest.mark.parametrize("write", [write_csv, pytest.param(write_jsonl, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_file_of_others_is_told_what_it_is_good_for_by_commands_that_run(kind, write, said):
+    name = write_others(kind, write)
+    advice = find_advice(run("rubric-lint", "score", "s.rubric.yaml", name)[2])
+    assert 1 < len(advice) <= 8
+    said("\n".join(advice))
+    for line in advice[1:]:
+        _, found, command = line.partition(": rubric-lint ")
+        asks = ["--batch-requests", "requests.jsonl"] if " judge " in f" {command}" else ["--format", "json"]
+        if found:
+            code, _, err = run("rubric-lint", *shlex.split(command), *asks)
+            assert code in {0, 1}, err
+            assert "invalid" not in err.replace(" 0 invalid", "")
+
+
+@pytest.mark.parametrize(
+    "way", [name if name in {"score", "prompt"} else pytest.param(name, marks=pytest.mark.slow) for name in WAYS]
+)
+def test_each_command_says_the_same_of_a_file_of_others(way):
+    name = write_others("whole", write_csv)
+    advice = find_advice(run("rubric-lint", "score", "s.rubric.yaml", name)[2])
+    assert find_advice(run("rubric-lint", *(part.format(name) for part in WAYS[way]))[2]) == advice

@@ -17,7 +17,7 @@ import click
 
 from rubric_lint.cli.commands import Command, Exit, Option, word_near, word_unknown
 from rubric_lint.finding import LIST_CHOICES
-from rubric_lint.messages import join_words, point_to_known
+from rubric_lint.messages import UserError, join_words, point_to_known
 from rubric_lint.report import REPORTERS
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.suggest import Value, suggest
@@ -431,11 +431,14 @@ def command(
 
         def run(**values: Any) -> Any:
             _check_call(params, rules)
+            if reads_records:
+                return _run_and_describe(function, Given(**values))
             if not writes_at_end:
                 return function(Given(**values))
             with Progress(sys.stderr).reporting_interrupt(lambda: "before anything was written"):
                 return function(Given(**values))
 
+        reads_records = not {"map", "map:sides", "map:answers"}.isdisjoint(options.split())
         run.__module__ = function.__module__
         text = inspect.getdoc(function) or ""
         first = text.partition("\n\n")[0].replace("\n", " ")
@@ -443,6 +446,22 @@ def command(
         return Command(called, params=params, callback=run, help=text, short_help=short or first, **more)
 
     return make
+
+
+def _run_and_describe(function: Callable[[Given], Any], given: Given) -> Any:
+    """Run a command that reads records; where it could use none of a file, say what else can be done with the file."""
+    try:
+        code = function(given)
+    except UserError as wrong:
+        for line in wrong.lines:
+            complain(line)
+        code = Exit.USAGE
+    if code or getattr(given, "judged", ()) or getattr(given, "outputs", ()):
+        from rubric_lint.cli.score.describing import describe_files  # noqa: PLC0415  (few runs need it)
+
+        for line in describe_files(given, function.__name__):
+            click.echo(line, err=True)
+    return code
 
 
 _HINTS = {"to:target": "; for any other system, use --to json and write what it needs from that"}
