@@ -32,6 +32,7 @@ class OutputError(Exception):
         path: str = "",
         line: int | None = None,
         offset: int | None = None,
+        *,
         record: Mapping[str, Any] = MappingProxyType({}),
         place: Mapping[str, Any] | None = None,
     ) -> None:

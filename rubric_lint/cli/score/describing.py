@@ -183,12 +183,12 @@ def _find_judgements(fields: _Fields, rubric: ScoringRubric) -> None:
     scorer = Scorer({rubric.name: rubric})
     ids = {fold_column(each.id): each.id for each in rubric.criteria}
     for name, values in fields.values.items():
-        if any(scorer.score_record({"output": value}).known for value in values):
+        if any(scorer.score_record({"output": value}).scored for value in values):
             fields.output = fields.output or {"output": name}
             continue
         values = [*map(_unpack, values)]  # noqa: PLW2901
         if all(isinstance(value, list) for value in values):
-            if any(scorer.score_record({"outputs": value}).known for value in values):
+            if any(scorer.score_record({"outputs": value}).scored for value in values):
                 fields.output = fields.output or {"outputs": name}
             elif pair := _find_pair(values, ids):
                 fields.output = fields.output or {"criteria": f"{name}[{pair}]"}
