@@ -200,6 +200,29 @@ def test_a_run_against_5_requests_a_minute_finishes(clock, pace, hinted):
     assert len(refused) <= (8 if hinted else 60)
 
 
+@pytest.mark.parametrize("places", [1, 2, 4])
+def test_an_endpoint_with_few_places_refuses_few_requests(clock, pace, places):
+    inside, refused = [], []
+
+    async def work(waiting):
+        for number in waiting:
+            sent = await pace.wait_turn()
+            while len(inside) == places:
+                refused.append(number)
+                await clock.sleep(0.05)
+                pace.hold(sent, None, "HTTP 429")
+                pace.leave()
+                sent = await pace.wait_turn()
+            inside.append(number)
+            await clock.sleep(2)
+            inside.remove(number)
+            pace.go_on()
+            pace.leave()
+
+    at_once(work, range(40), 8)
+    assert len(refused) <= 40 * 3 / places
+
+
 # What headers and replies say
 
 
