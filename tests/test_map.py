@@ -73,6 +73,22 @@ def test_answers_to_label_are_found(write):
 
 
 @pytest.mark.parametrize("write", KINDS)
+def test_a_sheet_of_labels_has_our_names_and_is_read_with_the_mapping_of_its_answers(write):
+    """The command that `labels` prints reads answers and results under their names, and the sheet under ours."""
+    file = write(ROWS)
+    code, _, words = run("rubric-lint", "labels", "r.rubric.yaml", file, *ANSWER, "-o", "sheet.csv")
+    command = words.splitlines()[-1].strip()
+    assert (code, command) == (0, f"rubric-lint assess r.rubric.yaml {file} --labels sheet.csv {' '.join(ANSWER)}")
+    sheet = Path("sheet.csv").read_text("utf-8").replace(",,random", ",yes,random")
+    Path("sheet.csv").write_text(sheet, "utf-8")
+    judged = [{"uid": row["uid"], "output": row["outs"][0]} for row in ROWS]
+    Path("judged.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged), "utf-8")
+    _, out, _ = run(*shlex.split(command), "--results", "judged.jsonl", "--format", "json")
+    found = json.loads(out)["rubrics"][0]
+    assert (found["answers"], found["labelled"], found["left_out"]) == (2, 2, [])
+
+
+@pytest.mark.parametrize("write", KINDS)
 def test_outputs_are_found_in_items_of_lists(write):
     code, out, _ = run("rubric-lint", "score", "r.rubric.yaml", write(ROWS), *OUTPUT, "--format", "jsonl")
     assert code == 1

@@ -367,6 +367,11 @@ class Given(SimpleNamespace):
         """The options that choose the settings, for commands that are suggested."""
         return {"config": self.config, "isolated": self.isolated}
 
+    @property
+    def map(self) -> list[str]:
+        """The values of `--map`, for commands that are suggested."""
+        return [f"{field}={path}" for field, path in self.mapping.items()]
+
     def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
         """Return a finder for the settings of files; raise SettingsError if the named settings file cannot be used."""
         from rubric_lint.project.settings import SettingsFinder  # noqa: PLC0415  (not needed by --help)

@@ -189,12 +189,12 @@ def _repeat(found: Assessment, given: Given) -> dict[str, Value]:
     """Return the options that assess the same answers and results, and ask for the same."""
     usual = f"{given.answers.removesuffix('.jsonl')}.judged.jsonl"
     is_known = tuple(given.results) in {(), (usual,), (given.answers,)}  # the answers name the results then
-    return {"results": () if is_known else given.results, "map": given.mapping, **_list_asked(found.asked, given)}
+    return {"results": () if is_known else given.results, **_list_asked(found.asked, given)}
 
 
 def _list_asked(asked: Asked, given: Given) -> dict[str, Value]:
-    """Return the options that ask for other than the usual, and those that choose the settings."""
-    usual, options = Asked(), dict[str, Value]()
+    """Return the options that say how to read the files, ask for other than the usual, and choose the settings."""
+    usual, options = Asked(), dict[str, Value](map=given.mapping)
     if asked.target != usual.target:
         options["target"] = f"{float(asked.target):.10g}"
     if asked.line is not usual.line:
@@ -394,7 +394,8 @@ def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
     left_out = sum(each.count for each in found.review.left_out)
     are_known = Reason.FEW_LABELS in found.reasons and left_out < found.review.answers - found.review.labelled
     labels = given.labels if are_known else ()
-    options = {"results": given.results, "labels": labels, "sample": str(count), "output": _name_sheet(given)}
+    options = {"results": given.results, "labels": labels, "map": given.mapping}
+    options |= {"sample": str(count), "output": _name_sheet(given)}
     command = suggest("labels", given.rubric, given.answers, **options, **given.settings)
     rare = ""
     if found.worst and found.worst.shares.people.labelled:

@@ -81,17 +81,22 @@ class RecordFile:
 
 
 def read_records(
-    path: str, earlier: bytes | None = None, mapping: Mapping[str, str] = MappingProxyType({})
+    path: str,
+    earlier: bytes | None = None,
+    mapping: Mapping[str, str] = MappingProxyType({}),
+    *,
+    is_shared: bool = False,
 ) -> RecordFile:
     """Read a file of results or labels; `earlier` is what an earlier version of it had.
 
-    `mapping` has the columns of fields.
+    `mapping` has the columns of fields; of one that `is_shared` by several files, this one need not have all.
 
     Raises:
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
-    asked = Asked(mapping, path, wanted=Wanted(keeps_empty=True), skipped=found.skipped)
+    wanted = Wanted(keeps_empty=True, is_shared=is_shared)
+    asked = Asked(mapping, path, wanted=wanted, skipped=found.skipped)
     with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
         for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), asked)):
             try:
@@ -164,7 +169,7 @@ class RecordCache:
                     mapping = of_side(self._basis.mapping, side)
                     key = path, side if mapping else ""
                     if key not in self._kept or self._kept[key][0] != stamp:
-                        self._kept[key] = stamp, read_records(path, mapping=mapping)
+                        self._kept[key] = stamp, read_records(path, mapping=mapping, is_shared=True)
                 except OSError as fault:
                     unreadable.append((path, fault.strerror or str(fault)))
                     continue

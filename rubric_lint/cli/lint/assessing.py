@@ -33,7 +33,7 @@ from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import LeftOut, bare_text
 from rubric_lint.agree.units import About, describe
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import GIVEN, Given, repeat_command
+from rubric_lint.cli.options import Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
@@ -53,7 +53,7 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
 from rubric_lint.outputs.entries import CHUNK
-from rubric_lint.outputs.mapping import HUMAN, JUDGE, has_side, of_side
+from rubric_lint.outputs.mapping import JUDGE, has_side, of_side
 from rubric_lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.project.settings import SettingsFinder, shorten
@@ -337,7 +337,7 @@ def run_assess(given: Given) -> int:
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = find_labels(given, [given.answers], linted.labels)
         among = _describe_among(given, recorded)
-        found = linted.assess(recorded, labels, asked, probes, among, mapping=_map_sides(given, recorded, labels))
+        found = linted.assess(recorded, labels, asked, probes, among, mapping=given.mapping)
         _check_assessed(found, given)
     files = given.rubric, given.answers, recorded, labels
     basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
@@ -345,7 +345,7 @@ def run_assess(given: Given) -> int:
     basis = basis._replace(
         refused=linted.refused,
         settings=given.settings,
-        mapping=context.meta.get(GIVEN, {}).get("mapping", ()),
+        mapping=given.map,
         ending=ending,
     )
     if given.models and not holds_secrets(context):
@@ -386,16 +386,6 @@ def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
     except (OSError, ValueError) as fault:
         return f"{given.answers}: {explain_os_error(given.answers, fault)}"
     return ""
-
-
-def _map_sides(given: Given, recorded: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
-    """Return the columns of results and labels: those that name the side, and the others if it is the answers too."""
-    common = of_side(given.mapping, "")
-    found = {field: column for field, column in given.mapping.items() if field not in common}
-    for side, files in ((JUDGE, recorded), (HUMAN, labels)):
-        if given.answers in files:
-            found.update({f"{side}.{field}": column for field, column in common.items()})
-    return found
 
 
 def _check_assessed(found: Sequence[Assessment], given: Given) -> None:

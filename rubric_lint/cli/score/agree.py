@@ -334,4 +334,5 @@ def labels(given: Given) -> None:
     click.echo(f"Wrote {visible(given.output)}: {chosen}. Fill it in, then run:", err=True)
     rubric = "RUBRIC" if given.rubric == STDIN else given.rubric  # `assess` reads what is beside it, too
     files, labels = (rubric, given.answers), [*given.labels, given.output]
-    click.echo(f"  {suggest('assess', *files, results=given.results, labels=labels, **given.settings)}", err=True)
+    options = {"results": given.results, "labels": labels, "map": given.map, **given.settings}
+    click.echo(f"  {suggest('assess', *files, **options)}", err=True)
