@@ -7,6 +7,7 @@ result becomes a record that says why.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
@@ -251,9 +252,14 @@ def find_by_texts(record: Mapping[str, Any], rubrics: Mapping[str, Iterable[Name
         missing = {number for numbers in known.values() for number in numbers}.difference(*places)
         if items and all(places) and not missing:
             found.append(name)
-    about = record.get("promptfoo")
-    own = f"tests/{about.get('test')}" if isinstance(about, Mapping) else ""
+    own = name_test(record)
     return [own] if own in (found if items else rubrics) else found
+
+
+def name_test(record: Mapping[str, Any]) -> str:
+    """Return how the rubric of a test of promptfoo is named, empty for another record."""
+    about = record.get("promptfoo")
+    return f"tests/{about.get('test')}" if isinstance(about, Mapping) else ""
 
 
 def list_texts(item: Mapping[str, Any]) -> list[str]:
@@ -261,12 +267,13 @@ def list_texts(item: Mapping[str, Any]) -> list[str]:
     return [fold(text) for name in ("text", "rendered", "id") if isinstance(text := item.get(name), str)]
 
 
-def name_criterion(name: str, outcome: str | None) -> list[str]:
+@lru_cache(maxsize=10_000)
+def name_criterion(name: str, outcome: str | None) -> tuple[str, ...]:
     """Return what may name a criterion, folded: its id, its text, both in one, or the facts in it."""
     texts = [name]
     if outcome:
         texts += [outcome, f"[{name}] {outcome}", outcome.removeprefix(_FACTS)]
-    return [*dict.fromkeys(map(fold, texts))]
+    return tuple(dict.fromkeys(map(fold, texts)))
 
 
 _FACTS = "Agrees with these facts: "

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known
 from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
-from rubric_lint.outputs.graders import find_by_texts, has_items, lift
+from rubric_lint.outputs.graders import find_by_texts, has_items, lift, name_test
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
 from rubric_lint.outputs.reply import find_reason
 from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
@@ -160,8 +160,11 @@ def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str
     Raises:
         OutputError: if there is none or several.
     """
-    given = {key: getattr(one, "rubric", one).criteria for key, one in rubrics.items()}
-    named = find_by_texts(record, {key: [(each.id, each.outcome) for each in given[key]] for key in given})
+    named: list[str] = []
+    for keys in ({name_test(record)} & rubrics.keys(), rubrics):  # most are of their test, and there may be thousands
+        if not named:
+            given = {key: getattr(rubrics[key], "rubric", rubrics[key]).criteria for key in keys}
+            named = find_by_texts(record, {key: [(each.id, each.outcome) for each in given[key]] for key in given})
     if len(named) == 1:
         return named[0]
     message = "the texts in the record are not those of all criteria of one rubric"
