@@ -108,7 +108,7 @@ def of_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
         of, name = _split_side(field)
         if of and of == side:
             own[name] = column
-        elif side and of and column != name and _find_first(column) == column:
+        elif side and of and column != name and find_first(column) == column:
             others.add(column)
     found.update(own)
     if not own:
@@ -175,11 +175,11 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     if twice := [name for name, times in Counter(header).items() if name and times > 1]:
         raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
     if wanted.is_shared:
-        mapping = {field: column for field, column in mapping.items() if _find_first(column) in header}
+        mapping = {field: column for field, column in mapping.items() if find_first(column) in header}
     places = {column: field for field, column in mapping.items() if column in header}
     nested = {field: column for field, column in mapping.items() if column not in header and not _split_side(field)[0]}
     for field, column in nested.items():
-        if column == _find_first(column) or _find_first(column) not in header:
+        if column == find_first(column) or find_first(column) not in header:
             known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
             raise InputError(f"no column `{column}` (--map {field}={column}); {known}")
     for name in header:
@@ -321,7 +321,7 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
             raise OutputError(word_missing(field, column, record))
     moved = {column for column in mapping.values() if column in record}
     if CRITERIA in mapping:
-        moved.add(_find_first(mapping[CRITERIA]))
+        moved.add(find_first(mapping[CRITERIA]))
     kept = {name: value for name, value in record.items() if name not in moved}
     for name in mapping:
         if name in kept:
@@ -339,7 +339,7 @@ def _find_place(field: str, column: str) -> str:
     return column
 
 
-def _find_first(column: str) -> str:
+def find_first(column: str) -> str:
     """Return the field that a column or a place inside one begins with."""
     place = _PAIRS.sub(r"\g<place>", column)
     return (_find_steps(place) or [place])[0]
@@ -359,7 +359,7 @@ def _read_criteria(value: Any, column: str) -> dict[str, Any]:
     pairs = _PAIRS.fullmatch(column)
     items = _decode(value) if isinstance(value, str) else value
     if pairs is None or not isinstance(items, list):
-        raise OutputError(f"expected a list of criteria (--map {CRITERIA}={column})", pointer_of(_find_first(column)))
+        raise OutputError(f"expected a list of criteria (--map {CRITERIA}={column})", pointer_of(find_first(column)))
     found: dict[str, Any] = {}
     for number, item in enumerate(items):
         given = item if isinstance(item, dict) else {}

@@ -80,17 +80,21 @@ class RecordFile:
 
 
 def read_records(
-    path: str, earlier: bytes | None = None, mapping: Mapping[str, str] = MappingProxyType({})
+    path: str,
+    earlier: bytes | None = None,
+    mapping: Mapping[str, str] = MappingProxyType({}),
+    *,
+    is_shared: bool = False,
 ) -> RecordFile:
     """Read a file of results or labels; `earlier` is what an earlier version of it had.
 
-    `mapping` has the columns of fields.
+    `mapping` has the columns of fields; if it `is_shared`, those that the file lacks are in another one.
 
     Raises:
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
-    asked = Asked(mapping, path, wanted=Wanted(keeps_empty=True), skipped=found.skipped)
+    asked = Asked(mapping, path, wanted=Wanted(keeps_empty=True, is_shared=is_shared), skipped=found.skipped)
     with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
         for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), asked)):
             try:
@@ -156,7 +160,7 @@ class RecordCache:
                     mapping = of_side(self._basis.mapping, side)
                     key = path, side if mapping else ""
                     if key not in self._kept or self._kept[key][0] != stamp:
-                        self._kept[key] = stamp, read_records(path, mapping=mapping)
+                        self._kept[key] = stamp, read_records(path, mapping=mapping, is_shared=side == HUMAN)
                 except OSError as fault:
                     unreadable.append((path, fault.strerror or str(fault)))
                     continue
