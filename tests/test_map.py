@@ -222,6 +222,7 @@ def test_the_earlier_run_is_read_as_this_one():
         (["labels", "r.rubric.yaml", "rows.jsonl", "-o", "s.csv"], ["--map", "id=uidd"]),
         (["agree", "r.rubric.yaml", "rows.jsonl"], ["--map", "judge.caus=says"]),
         (["score", "r.rubric.yaml", "rows.jsonl"], ["--map", "verdict=says"]),
+        (["agree", "r.rubric.yaml", "rows.jsonl"], ["--map", "judge.score=says"]),
     ],
 )
 def test_what_is_not_there_is_named(command, options, said):
@@ -229,6 +230,25 @@ def test_what_is_not_there_is_named(command, options, said):
     code, out, err = run("rubric-lint", *command, *options)
     assert code in {1, 2}
     said(out + err)
+
+
+@pytest.mark.parametrize("command", [["agree", "r.rubric.yaml"], ["check", "r.rubric.yaml", "--no-cache", "--judged"]])
+@pytest.mark.parametrize("wrong", ["judge.verdict=judgelabel", "human.verdict=humanlabel"])
+def test_a_column_of_one_side_that_is_not_there_is_named_as_it_was_typed(command, wrong, said):
+    name = write_csv([{"id": "a", "judge_label": "pass", "human_label": "fail"}])
+    right = {"judge": "human.verdict=human_label", "human": "judge.verdict=judge_label"}[wrong[:5]]
+    code, _, err = run("rubric-lint", *command, name, "--map", wrong, "--map", right)
+    assert code == 2
+    said(err)
+
+
+def test_an_answer_that_people_skipped_is_left_out():
+    rows = [{"id": f"a{number}", "cause": "yes", "is": "no"} for number in range(3)]
+    del rows[1]["is"]
+    options = ["--map", "human.verdict=is", "--format", "json"]
+    code, out, err = run("rubric-lint", "agree", "r.rubric.yaml", write_jsonl(rows), *options)
+    found = json.loads(out)
+    assert (code, found["invalid"], [each["count"] for each in found["left_out"]]) == (0, [], [1]), err
 
 
 def test_results_without_texts_get_those_of_their_answers():

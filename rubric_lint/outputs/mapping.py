@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import find_near, list_names
@@ -118,6 +119,12 @@ def of_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
     return found
 
 
+def name_own(mapping: Collection[str], side: str, files: Collection[str]) -> dict[str, str]:
+    """Return the fields of one side alone as --map says them; none if several files have its records."""
+    own = [field for field in mapping if _split_side(field)[0] == side]
+    return {_split_side(field)[1]: field for field in own} if len(files) == 1 else {}
+
+
 def has_side(mapping: Collection[str], side: str) -> bool:
     """Return whether a mapping has a field of results, or of labels, alone."""
     return any(_split_side(field)[0] == side for field in mapping)
@@ -133,7 +140,7 @@ def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
     folded = {fold_column(each) for each in known}
     for field in mapping:
         side, name = _split_side(field)
-        if fold_column(name) not in {*folded, RECORDS, CRITERIA} and not (side and name in _JUDGED):
+        if fold_column(name) not in {*folded, RECORDS, CRITERIA} and not (side and name in _JUDGED - {"score"}):
             raise MappingError(f"unknown field `{field}`; the fields are {list_names(known, len(known))}")
 
 
@@ -141,13 +148,14 @@ class Wanted(NamedTuple):
     """What a table must have: an output, or one of the `judgements`, the folded names of columns with judgements.
 
     `is_shared`: the mapping is for several files, so a column that it names may be in another one. `keeps_empty`: which
-    columns have judgements is not known yet.
+    columns have judgements is not known yet. `own` has the fields that only one file can have, as --map says them.
     """
 
     needs_output: bool = False
     judgements: frozenset[str] = frozenset()
     is_shared: bool = False
     keeps_empty: bool = False
+    own: Mapping[str, str] = MappingProxyType({})
 
     def is_met_by(self, names: Collection[str]) -> bool:
         """Return whether a table with these columns has what is needed."""
@@ -175,13 +183,15 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     if twice := [name for name, times in Counter(header).items() if name and times > 1]:
         raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
     if wanted.is_shared:
-        mapping = {field: column for field, column in mapping.items() if find_first(column) in header}
+        mapping = {
+            field: column for field, column in mapping.items() if find_first(column) in header or field in wanted.own
+        }
     places = {column: field for field, column in mapping.items() if column in header}
     nested = {field: column for field, column in mapping.items() if column not in header and not _split_side(field)[0]}
     for field, column in nested.items():
         if column == find_first(column) or find_first(column) not in header:
             known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
-            raise InputError(f"no column `{column}` (--map {field}={column}); {known}")
+            raise InputError(f"no column `{column}` (--map {wanted.own.get(field, field)}={column}); {known}")
     for name in header:
         if name in mapping and name not in places:
             raise InputError(
