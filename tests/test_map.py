@@ -1,12 +1,17 @@
 """`--map FIELD=PATH`: one way to name columns, fields and places in them, in every command that reads records."""
 
+import contextlib
 import csv
+import gzip
 import io
 import json
 import shlex
 from pathlib import Path
 
 import commands
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 RUBRIC = """\
@@ -233,6 +238,7 @@ def test_the_earlier_run_is_read_as_this_one():
         (["labels", "r.rubric.yaml", "rows.jsonl", "-o", "s.csv"], ["--map", "id=uidd"]),
         (["agree", "r.rubric.yaml", "rows.jsonl"], ["--map", "judge.caus=says"]),
         (["score", "r.rubric.yaml", "rows.jsonl"], ["--map", "verdict=says"]),
+        (["agree", "r.rubric.yaml", "rows.jsonl"], ["--map", "judge.score=says"]),
     ],
 )
 def test_what_is_not_there_is_named(command, options, said):
@@ -240,6 +246,25 @@ def test_what_is_not_there_is_named(command, options, said):
     code, out, err = run("rubric-lint", *command, *options)
     assert code in {1, 2}
     said(out + err)
+
+
+@pytest.mark.parametrize("command", [["agree", "r.rubric.yaml"], ["check", "r.rubric.yaml", "--no-cache", "--judged"]])
+@pytest.mark.parametrize("wrong", ["judge.verdict=judgelabel", "human.verdict=humanlabel"])
+def test_a_column_of_one_side_that_is_not_there_is_named_as_it_was_typed(command, wrong, said):
+    name = write_csv([{"id": "a", "judge_label": "pass", "human_label": "fail"}])
+    right = {"judge": "human.verdict=human_label", "human": "judge.verdict=judge_label"}[wrong[:5]]
+    code, _, err = run("rubric-lint", *command, name, "--map", wrong, "--map", right)
+    assert code == 2
+    said(err)
+
+
+def test_an_answer_that_people_skipped_is_left_out():
+    rows = [{"id": f"a{number}", "cause": "yes", "is": "no"} for number in range(3)]
+    del rows[1]["is"]
+    options = ["--map", "human.verdict=is", "--format", "json"]
+    code, out, err = run("rubric-lint", "agree", "r.rubric.yaml", write_jsonl(rows), *options)
+    found = json.loads(out)
+    assert (code, found["invalid"], [each["count"] for each in found["left_out"]]) == (0, [], [1]), err
 
 
 def test_results_without_texts_get_those_of_their_answers():
@@ -410,3 +435,171 @@ def test_each_command_says_the_same_of_a_file_of_others(way):
     name = write_others("whole", write_csv)
     advice = find_advice(run("rubric-lint", "score", "s.rubric.yaml", name)[2])
     assert find_advice(run("rubric-lint", *(part.format(name) for part in WAYS[way]))[2]) == advice
+
+
+def as_text(rows):
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def as_table(rows, delimiter=","):
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows({name: _cell(item) for name, item in row.items()} for row in rows)
+    return stream.getvalue().encode()
+
+
+def _cell(item):
+    return item if isinstance(item, str) else json.dumps(item)
+
+
+def as_workbook(rows):
+    book, stream = openpyxl.Workbook(), io.BytesIO()
+    book.active.append([*rows[0]])
+    for row in rows:
+        book.active.append([*map(_cell, row.values())])
+    book.save(stream)
+    return stream.getvalue()
+
+
+def as_parquet(rows):
+    stream = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), stream)
+    return stream.getvalue()
+
+
+def as_batch(rows):
+    """Results of a batch of requests for these outputs."""
+    lines = []
+    for row in rows:
+        message = {"role": "assistant", "content": json.dumps(row["output"])}
+        response = {"status_code": 200, "body": {"choices": [{"message": message}]}}
+        lines.append({"id": "b", "custom_id": row["id"], "response": response, "error": None})
+    return as_text(lines)
+
+
+FILES = {
+    "rows.jsonl": as_text,
+    "rows.json": lambda rows: json.dumps(rows, indent=1).encode(),
+    "rows.wrapped.json": lambda rows: json.dumps({"run": 1, "results": rows}, indent=1).encode(),
+    "rows.csv": as_table,
+    "rows.tsv": lambda rows: as_table(rows, "\t"),
+    "rows.xlsx": as_workbook,
+    "rows.parquet": as_parquet,
+    "rows.jsonl.gz": lambda rows: gzip.compress(as_text(rows)),
+    "rows.csv.zst": lambda rows: pa.compress(as_table(rows), codec="zstd", asbytes=True),
+    "rows.batch.jsonl": as_batch,
+}
+GRADED = [(f"a{number}", f"Answer {number}", {"accuracy": number, "tone": 10 - number}) for number in range(4, 9)]
+SHAPES = {
+    "none": (
+        lambda name: {"id": name},
+        lambda text: {"answer": text},
+        lambda scores: {"output": write_checks(scores)},
+        {},
+    ),
+    "flat": (
+        lambda name: {"key": name},
+        lambda text: {"reply": text},
+        lambda scores: {"said": json.dumps(write_checks(scores))},
+        {"id": "key", "answer": "reply", "output": "said"},
+    ),
+    "nested": (
+        lambda name: {"about": {"key": name}},
+        lambda text: {"reply": {"text": text}},
+        lambda scores: {"judge_run": {"result": {"verdict": write_checks(scores)}}},
+        {"id": "about.key", "answer": "/reply/text", "output": "judge_run.result.verdict"},
+    ),
+    "items": (
+        lambda name: {"key": name},
+        lambda text: {"replies": [{"text": text}, {"text": "x"}]},
+        lambda scores: {"said": [write_checks(scores)]},
+        {"id": "key", "answer": "replies.0.text", "output": "said.0"},
+    ),
+    "criteria": (
+        lambda name: {"key": name},
+        lambda text: {"reply": text, "marks": []},
+        lambda scores: {"marks": [{"aspect": aspect, "stars": stars} for aspect, stars in scores.items()]},
+        {"id": "key", "answer": "reply", "criteria": "marks[aspect:stars]"},
+    ),
+}
+"""The fields with the id, the answer and the judgement, and the mapping that reads them."""
+
+
+def write_checks(scores):
+    return {"checks": [{"id": name, "score": score} for name, score in scores.items()]}
+
+
+JUDGING = ["--model", "m", "--base-url", "http://localhost:1/v1"]
+COMMANDS = {
+    "score": ["score", "s.rubric.yaml", "{}", "--format", "jsonl"],
+    "score --compare": ["score", "s.rubric.yaml", "{}", "--compare", "{}", "--format", "json"],
+    "agree": ["agree", "s.rubric.yaml", "{}", "--labels", "labels.csv", "--format", "json"],
+    "assess": ["assess", "s.rubric.yaml", "{}", "--labels", "labels.csv", "--format", "json"],
+    "check": ["check", "s.rubric.yaml", "--no-cache", "--judged", "{}", "--labels", "labels.csv", "--format", "json"],
+    "diff": ["diff", "s.rubric.yaml", "new.rubric.yaml", "--outputs", "{}", "--format", "json"],
+    "prompt": ["prompt", "s.rubric.yaml", "--answers", "{}"],
+    "judge": ["judge", "s.rubric.yaml", "{}", "--batch-requests", "requests.jsonl", *JUDGING],
+    "labels": ["labels", "s.rubric.yaml", "{}", "-o", "sheet.csv"],
+    "improve": ["improve", "s.rubric.yaml", "{}", "--max-requests", "0", "--format", "json", *JUDGING],
+}
+OF_ANSWERS = ("prompt", "judge", "labels", "improve")
+CELLS = [
+    pytest.param(
+        command, file, shape, marks=[] if shape == "nested" and file in {"rows.csv", "rows.jsonl"} else pytest.mark.slow
+    )
+    for command in COMMANDS
+    for file in FILES
+    for shape in SHAPES
+    if file != "rows.batch.jsonl" or (shape == "none" and command not in OF_ANSWERS)
+]
+
+
+def read_cell(command, file, shape):
+    """What a command says of the same data in a kind of file and a shape, and what it writes."""
+    Path("s.rubric.yaml").write_text(SCORES, "utf-8")
+    Path("new.rubric.yaml").write_text(SCORES.replace("required_min_score: 5", "required_min_score: 7"), "utf-8")
+    Path("labels.csv").write_text("id,verdict\na4,fail\na5,pass\na6,fail\na7,pass\na8,pass\n", "utf-8")
+    identify, answer, judge, mapping = SHAPES[shape]
+    is_of_answers = command in OF_ANSWERS
+    fields = ("id", "answer") if is_of_answers else ("id", "output", "criteria")
+    rows = []
+    for name, text, scores in GRADED:
+        rows.append({**identify(name), **(answer(text) if is_of_answers else judge(scores))})
+    Path(file).write_bytes(FILES[file](rows))
+    options = [f"--map={field}={mapping[field]}" for field in fields if field in mapping]
+    options += ["--map=records=results"] if file == "rows.wrapped.json" else []
+    code, out, err = run("rubric-lint", *(part.format(file) for part in COMMANDS[command]), *options)
+    written = [Path(name).read_text("utf-8-sig") for name in ("requests.jsonl", "sheet.csv") if Path(name).exists()]
+    return code, out, err, written
+
+
+def list_results(command, out):
+    """What of a report is about judgements, and not about the file that they are in."""
+    if command == "score":
+        return [
+            (each["id"], each["score"], each["verdict"], each["criteria"]) for each in map(json.loads, out.splitlines())
+        ]
+    if command in OF_ANSWERS:
+        return out
+    found = json.loads(out)
+    for rubric in found.get("rubrics", ()):
+        del rubric["next"]  # the commands to run have the names of files
+    kept = {
+        "agree": "agreements",
+        "assess": "rubrics",
+        "diff": "outputs",
+        "score --compare": "comparison",
+        "check": "review",
+    }
+    return found[kept[command]]
+
+
+@pytest.mark.parametrize(("command", "file", "shape"), CELLS)
+def test_every_command_reads_every_kind_of_file_by_every_mapping(command, file, shape, tmp_path):
+    code, out, err, written = read_cell(command, file, shape)
+    (tmp_path / "same").mkdir()
+    with contextlib.chdir(tmp_path / "same"):
+        expected = read_cell(command, "rows.jsonl", "none")
+    assert (code, written) == (expected[0], expected[3]), err
+    assert list_results(command, out) == list_results(command, expected[1])

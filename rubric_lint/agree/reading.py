@@ -34,7 +34,6 @@ from rubric_lint.outputs.mapping import (
     HELD,
     HUMAN,
     SHEET,
-    Wanted,
     fold_column,
     has_side,
     of_side,
@@ -317,7 +316,7 @@ class Reader:
 
     def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: Asked = PLAIN) -> int:
         """Read a file of results or labels as asked; return its number of records."""
-        wanted = Wanted(judgements=list_fields(self._rubrics.values()), is_shared=True)
+        wanted = asked.wanted._replace(judgements=list_fields(self._rubrics.values()), is_shared=True)
         asked = asked._replace(name=asked.name or file, wanted=wanted, skipped=[])
         count = self.read_records(file, read_entries(chunks, asked), labels=labels)
         self.leave_out_sheets(file, asked.skipped or ())
@@ -360,9 +359,13 @@ class Reader:
         Raises:
             OutputError: if it is not valid.
         """
-        if labels and self._of_people is not None and file in self._files_of_results:
-            record = self._drop_judge(record, self._of_people)
+        is_of_both = labels and self._of_people is not None and file in self._files_of_results
+        if is_of_both:
+            record = self._drop_judge(record, self._of_people or {})
         label = self._read_label(record) if labels or ("verdict" in record and not record.get("error")) else None
+        if is_of_both and label is None and HELD.isdisjoint(record):
+            self._leave_out(SKIPPED, f"{file}:{line}")
+            return
         if label and labels:
             self._take_label(record, *label, file, line)
             return

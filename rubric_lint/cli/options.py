@@ -462,9 +462,8 @@ def _run_and_describe(function: Callable[[Given], Any], given: Given) -> Any:
             complain(line)
         code = Exit.USAGE
     if code or getattr(given, "judged", ()) or getattr(given, "outputs", ()):
-        from rubric_lint.cli.score.describing import describe_files  # noqa: PLC0415  (few runs need it)
-
-        for line in describe_files(given, function.__name__):
+        describing = import_module("rubric_lint.cli.score.describing")  # few runs need it
+        for line in describing.describe_files(given, function.__name__):
             click.echo(line, err=True)
     return code
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import find_near, list_names
@@ -108,7 +109,7 @@ def of_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
         of, name = _split_side(field)
         if of and of == side:
             own[name] = column
-        elif side and of and column != name and _find_first(column) == column:
+        elif side and of and column != name and find_first(column) == column:
             others.add(column)
     found.update(own)
     if not own:
@@ -116,6 +117,12 @@ def of_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
     other = HUMAN if side == JUDGE else JUDGE
     found.update({f"{other}.{column}": column for column in sorted({*others, *own} - {*found.values()})})
     return found
+
+
+def name_own(mapping: Collection[str], side: str, files: Collection[str]) -> dict[str, str]:
+    """Return the fields of one side alone as --map says them; none if several files have its records."""
+    own = [field for field in mapping if _split_side(field)[0] == side]
+    return {_split_side(field)[1]: field for field in own} if len(files) == 1 else {}
 
 
 def has_side(mapping: Collection[str], side: str) -> bool:
@@ -133,7 +140,7 @@ def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
     folded = {fold_column(each) for each in known}
     for field in mapping:
         side, name = _split_side(field)
-        if fold_column(name) not in {*folded, RECORDS, CRITERIA} and not (side and name in _JUDGED):
+        if fold_column(name) not in {*folded, RECORDS, CRITERIA} and not (side and name in _JUDGED - {"score"}):
             raise MappingError(f"unknown field `{field}`; the fields are {list_names(known, len(known))}")
 
 
@@ -141,13 +148,14 @@ class Wanted(NamedTuple):
     """What a table must have: an output, or one of the `judgements`, the folded names of columns with judgements.
 
     `is_shared`: the mapping is for several files, so a column that it names may be in another one. `keeps_empty`: which
-    columns have judgements is not known yet.
+    columns have judgements is not known yet. `own` has the fields that only one file can have, as --map says them.
     """
 
     needs_output: bool = False
     judgements: frozenset[str] = frozenset()
     is_shared: bool = False
     keeps_empty: bool = False
+    own: Mapping[str, str] = MappingProxyType({})
 
     def is_met_by(self, names: Collection[str]) -> bool:
         """Return whether a table with these columns has what is needed."""
@@ -175,13 +183,15 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     if twice := [name for name, times in Counter(header).items() if name and times > 1]:
         raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
     if wanted.is_shared:
-        mapping = {field: column for field, column in mapping.items() if _find_first(column) in header}
+        mapping = {
+            field: column for field, column in mapping.items() if find_first(column) in header or field in wanted.own
+        }
     places = {column: field for field, column in mapping.items() if column in header}
     nested = {field: column for field, column in mapping.items() if column not in header and not _split_side(field)[0]}
     for field, column in nested.items():
-        if column == _find_first(column) or _find_first(column) not in header:
+        if column == find_first(column) or find_first(column) not in header:
             known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
-            raise InputError(f"no column `{column}` (--map {field}={column}); {known}")
+            raise InputError(f"no column `{column}` (--map {wanted.own.get(field, field)}={column}); {known}")
     for name in header:
         if name in mapping and name not in places:
             raise InputError(
@@ -321,7 +331,7 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
             raise OutputError(word_missing(field, column, record))
     moved = {column for column in mapping.values() if column in record}
     if CRITERIA in mapping:
-        moved.add(_find_first(mapping[CRITERIA]))
+        moved.add(find_first(mapping[CRITERIA]))
     kept = {name: value for name, value in record.items() if name not in moved}
     for name in mapping:
         if name in kept:
@@ -339,7 +349,7 @@ def _find_place(field: str, column: str) -> str:
     return column
 
 
-def _find_first(column: str) -> str:
+def find_first(column: str) -> str:
     """Return the field that a column or a place inside one begins with."""
     place = _PAIRS.sub(r"\g<place>", column)
     return (_find_steps(place) or [place])[0]
@@ -359,7 +369,7 @@ def _read_criteria(value: Any, column: str) -> dict[str, Any]:
     pairs = _PAIRS.fullmatch(column)
     items = _decode(value) if isinstance(value, str) else value
     if pairs is None or not isinstance(items, list):
-        raise OutputError(f"expected a list of criteria (--map {CRITERIA}={column})", pointer_of(_find_first(column)))
+        raise OutputError(f"expected a list of criteria (--map {CRITERIA}={column})", pointer_of(find_first(column)))
     found: dict[str, Any] = {}
     for number, item in enumerate(items):
         given = item if isinstance(item, dict) else {}

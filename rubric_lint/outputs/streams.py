@@ -19,7 +19,7 @@ from rubric_lint.outputs.entries import (
     read_json,
 )
 from rubric_lint.outputs.graders import find_converter
-from rubric_lint.outputs.mapping import RECORDS, Wanted, map_entries
+from rubric_lint.outputs.mapping import RECORDS, Wanted, find_first, map_entries
 from rubric_lint.outputs.text_tables import find_dialect, read_table
 from rubric_lint.suggest import word_need
 
@@ -252,7 +252,8 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[E
         yield 1, OutputError(f"this is {kind}; {EXPECTED}")
         return
     chunks = chain([head], source)
-    if dialect := find_dialect(head, asked.mapping.values(), asked.name, asked.wanted.judgements):
+    columns = [*map(find_first, asked.mapping.values())]
+    if dialect := find_dialect(head, columns, asked.name, asked.wanted.judgements):
         _refuse_results(dialect.called, asked)
         yield from read_table(chunks, dialect, asked.mapping, asked.wanted)
         return

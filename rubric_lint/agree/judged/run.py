@@ -27,8 +27,8 @@ from rubric_lint.outputs.agentv_runs import find_graded
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.entries import CHUNK, SkippedSheet
 from rubric_lint.outputs.graders import NamedCriterion, find_by_texts, has_items
-from rubric_lint.outputs.mapping import HUMAN, JUDGE, Wanted, of_side
-from rubric_lint.outputs.streams import Asked, read_entries
+from rubric_lint.outputs.mapping import HUMAN, JUDGE, Wanted, name_own, of_side
+from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.opening import open_stream, stat_path
 from rubric_lint.project.settings import SettingsFinder, shorten
@@ -84,19 +84,17 @@ def read_records(
     path: str,
     earlier: bytes | None = None,
     mapping: Mapping[str, str] = MappingProxyType({}),
-    *,
-    is_shared: bool = False,
+    wanted: Wanted = PLAIN.wanted,
 ) -> RecordFile:
     """Read a file of results or labels; `earlier` is what an earlier version of it had.
 
-    `mapping` has the columns of fields; of one that `is_shared` by several files, this one need not have all.
+    `mapping` has the columns of fields, and `wanted` says which of them another file may have.
 
     Raises:
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
-    wanted = Wanted(keeps_empty=True, is_shared=is_shared)
-    asked = Asked(mapping, path, wanted=wanted, skipped=found.skipped)
+    asked = Asked(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=found.skipped)
     with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
         for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), asked)):
             try:
@@ -167,9 +165,10 @@ class RecordCache:
                     status = stat_path(path)
                     stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
                     mapping = of_side(self._basis.mapping, side)
+                    wanted = Wanted(is_shared=True, own=name_own(self._basis.mapping, side, names))
                     key = path, side if mapping else ""
                     if key not in self._kept or self._kept[key][0] != stamp:
-                        self._kept[key] = stamp, read_records(path, mapping=mapping, is_shared=True)
+                        self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
                 except OSError as fault:
                     unreadable.append((path, fault.strerror or str(fault)))
                     continue

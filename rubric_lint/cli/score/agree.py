@@ -85,14 +85,16 @@ def read_files(
     reader: "Reader", results: tuple[str, ...], labels: tuple[str, ...], mapping: "Mapping[str, str] | None" = None
 ) -> bool:
     """Read all files; return whether each could be read and has records."""
-    from rubric_lint.outputs.mapping import HUMAN, JUDGE, of_side  # noqa: PLC0415
+    from rubric_lint.outputs.mapping import HUMAN, JUDGE, Wanted, name_own, of_side  # noqa: PLC0415
     from rubric_lint.outputs.streams import Asked  # noqa: PLC0415
 
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
             label = "stdin" if name == STDIN else name
             try:
-                asked = Asked(of_side(mapping or {}, HUMAN if are_labels else JUDGE), name)
+                side = HUMAN if are_labels else JUDGE
+                own = name_own(mapping or {}, side, names)
+                asked = Asked(of_side(mapping or {}, side), name, wanted=Wanted(own=own))
                 found = reader.read(label, read_chunks(name), labels=are_labels, asked=asked)
             except (OSError, ValueError) as fault:
                 complain(f"{label}: {explain_os_error(name, fault)}")

@@ -9,9 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rubric_lint.cli.options import STDIN, Given
+from rubric_lint.cli.options import Given
 from rubric_lint.cli.score.options import load
-from rubric_lint.judge.answers import AnswersError, check_answers
 from rubric_lint.messages import UserError, shorten, visible
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.entries import CHUNK
@@ -26,8 +25,8 @@ from rubric_lint.suggest import suggest
 _LOOKED_AT = 20
 """The records of a file that are looked at."""
 
-_MOST_BYTES = 5_000_000
-"""The size up to which a file is read again."""
+_MOST_BYTES, _MOST_BYTES_OF_WORKBOOK = 5_000_000, 200_000
+"""The size up to which a file is read again; a workbook is read to its end."""
 
 _MOST_FIELDS = 6
 _DEPTH = 2
@@ -57,14 +56,11 @@ def describe_files(given: Given, command: str) -> Iterator[str]:
         files = values.get(name) or ()
         asked += [(file, JUDGE) for file in ([files] if isinstance(files, str) else files)]
     asked += [(file, HUMAN) for file in values.get("labels") or ()]
-    for file, side in dict.fromkeys(asked):
+    rubrics: Mapping[str, ScoringRubric] = {}
+    for file, side in dict.fromkeys(asked) if Path(rubric).is_file() else ():
         path = Path(file)
-        if (
-            STDIN in {file, rubric}
-            or not path.is_file()
-            or path.stat().st_size > _MOST_BYTES
-            or not Path(rubric).is_file()
-        ):
+        most = _MOST_BYTES_OF_WORKBOOK if path.suffix == ".xlsx" else _MOST_BYTES
+        if not path.is_file() or path.stat().st_size > most:
             continue
         records = _read(file, of_side(given.mapping, side))
         if not records:
@@ -75,7 +71,7 @@ def describe_files(given: Given, command: str) -> Iterator[str]:
         if any(not wanted.isdisjoint(map(fold_column, record)) for record in records):
             continue
         try:
-            rubrics = load(rubric, given)
+            rubrics = rubrics or load(rubric, given)
         except UserError:
             return
         if side and any(is_judged(record, one) for record in records for one in rubrics.values()):
@@ -146,6 +142,8 @@ def _suggest(rubric: str, file: str, command: str, mapping: Mapping[str, str], *
 
 
 def _are_answers(file: str, rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str]) -> bool:
+    from rubric_lint.judge.answers import AnswersError, check_answers  # noqa: PLC0415  (few runs need it)
+
     with open_stream(file) as stream:
         try:
             check_answers(iter(partial(stream.read, CHUNK), b""), rubrics, mapping)

@@ -76,9 +76,12 @@ def check_mapping(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
     if not given.mapping:
         return
     from rubric_lint.outputs import mapping  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.scoring.flat import list_fields  # noqa: PLC0415
 
+    names = [each.id for rubric in rubrics.values() for each in rubric.criteria]
+    names += sorted({"score"} & list_fields(rubrics.values()))
     try:
-        mapping.check_fields(given.mapping, [each.id for rubric in rubrics.values() for each in rubric.criteria])
+        mapping.check_fields(given.mapping, names)
     except mapping.MappingError as fault:
         raise click.UsageError(f"--map: {fault}") from None
 
