@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import commands
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -395,13 +396,65 @@ def test_what_word_puts_between_lines_does_not_make_a_table_binary():
     assert [(each["id"], each["score"]) for each in call("a.csv")[0]] == [("a", 0.7), ("b", 0.3)]
 
 
-def test_a_null_in_a_column_of_a_criterion_is_an_empty_cell(said):
-    pq.write_table(pa.table({"id": ["a", "b"], "score": [7, None]}), "a.parquet")
-    Path("a.csv").write_bytes(b"id,score\na,7\nb,\n")
-    results = call("a.parquet")[0]
-    assert [each.get("score") for each in results] == [0.7, None]
-    assert without_places(results) == without_places(call("a.csv")[0])
-    said(errors(results)[0][1])
+CELLS_OF_CRITERIA = [
+    "7",
+    "",
+    " ",
+    "x",
+    "7.5",
+    "7,0",
+    "1.0",
+    "TRUE",
+    "NaN",
+    "-1",
+    "11",
+    " 5 ",
+    "٣",
+    "9" * 400,
+    "05",
+    "½",
+    "null",
+]
+
+
+def as_workbook(header, rows):
+    book = openpyxl.Workbook()
+    for row in (header, *rows):
+        book.active.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("column", ["score", "output"])
+def test_a_cell_means_the_same_in_every_kind_of_table(column, said):
+    cells = CELLS_OF_CRITERIA if column == "score" else ['{"score": 7}', "", " ", "{}", "null", "none"]
+    header, rows = ["id", column], [[f"r{number}", cell] for number, cell in enumerate(cells)]
+    stream = io.StringIO()
+    csv.writer(stream).writerows([header, *rows])
+    arrow = [[name, cell or None] for name, cell in rows]
+    Path("a.csv").write_text(stream.getvalue(), "utf-8")
+    Path("a.tsv").write_text(stream.getvalue().replace(",", "\t").replace("7\t0", "7,0"), "utf-8")
+    Path("a.xlsx").write_bytes(as_workbook(header, rows))
+    pq.write_table(pa.table(dict(zip(header, zip(*arrow, strict=True), strict=True))), "a.parquet")
+    results = {name: without_places(call(name)[0]) for name in ("a.csv", "a.tsv", "a.parquet", "a.xlsx")}
+    for each in results["a.xlsx"]:
+        each.pop("sheet", None)
+        if "error" in each:
+            each["error"]["message"] = each["error"]["message"].removeprefix("sheet `Sheet`, ")
+    assert results == dict.fromkeys(results, results["a.csv"])
+    said(
+        [
+            f"{cell[:5]!r}: {each.get('score', each.get('error'))}"
+            for cell, each in zip(cells, results["a.csv"], strict=True)
+        ]
+    )
+
+
+def test_a_table_may_have_one_output_or_several_in_each_row():
+    outputs = '[{""score"": 7}, {""score"": 7}]'
+    Path("a.csv").write_text(f'id,output,outputs\na,"{{""score"": 3}}",\nb,,"{outputs}"\n', "utf-8")
+    assert [each["score"] for each in call("a.csv")[0]] == [0.3, 0.7]
 
 
 def test_line_ends_of_old_macs_are_named(said):

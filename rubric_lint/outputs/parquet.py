@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 from rubric_lint.outputs.decoding import Content, OutputError, list_values
 from rubric_lint.outputs.entries import Entry, InputError
 from rubric_lint.outputs.mapping import HELD, SHOWN, Wanted, map_entries, rename_columns
+from rubric_lint.outputs.text_tables import find_kept
 from rubric_lint.suggest import word_need
 
 try:
@@ -56,7 +57,7 @@ def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Ent
         opened = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
         rows = opened.metadata.num_rows
         names, nested = rename_columns(opened.schema_arrow.names, mapping, wanted)
-        kept = wanted.find_judgements(names)
+        kept = find_kept(names, wanted)
         for batch in opened.iter_batches(_AT_ONCE, use_threads=False):
             entries = _read_rows(names, batch, number, kept, has_texts=bool(nested))
             if nested:

@@ -92,10 +92,16 @@ def read_table(
     except InputError:
         refuse_high_header(((line, cells) for line, cells, _ in islice(rows, 5)), wanted)
         raise
-    entries = _read_records(rows, names, wanted.find_judgements(names) | {"output"}, lines)
+    entries = _read_records(rows, names, find_kept(names, wanted), lines)
     if nested:
         entries = map_entries(entries, nested)
     yield from entries
+
+
+def find_kept(names: Collection[str], wanted: Wanted) -> frozenset[str]:
+    """Return the names of the columns in which an empty cell is an empty text, and not an absent field."""
+    found = wanted.find_judgements(names)
+    return found if "outputs" in names else found | {"output"}
 
 
 def _read_records(rows: Iterable[Row], names: list[str], kept: frozenset[str], lines: "_Lines") -> Iterator[Entry]:

@@ -8,7 +8,7 @@ from rubric_lint.dialects.tables.reading import look_inside
 from rubric_lint.outputs.decoding import Content, OutputError
 from rubric_lint.outputs.entries import Entry, InputError, SkippedSheet
 from rubric_lint.outputs.mapping import FIELDS, SHEET, Wanted, fold_column, map_entries, rename_columns
-from rubric_lint.outputs.text_tables import CELLS, refuse_high_header
+from rubric_lint.outputs.text_tables import CELLS, find_kept, refuse_high_header
 
 HELP = ("Criterion", "Enter", "It means")
 """The header of the sheet that explains a sheet of labels; it holds no records."""
@@ -66,7 +66,7 @@ def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[
         if note.is_loss:
             yield 1, OutputError(_place(note.place.full, note.message))
     needed = {*FIELDS, *wanted.judgements, "rater", "chosen", *mapping}
-    kept = wanted.find_judgements(names)
+    kept = find_kept(names, wanted)
     named = [*zip(names, columns, strict=True)]
     entries: Iterator[Entry] = (
         (_number(row), _read_row(row, named, table.name, needed, kept))
