@@ -457,6 +457,15 @@ def test_a_table_may_have_one_output_or_several_in_each_row():
     assert [each["score"] for each in call("a.csv")[0]] == [0.3, 0.7]
 
 
+def test_a_time_that_python_does_not_have_is_read_as_text():
+    table = pa.table({"id": ["a", "b"], "score": [7, 3], "day": pa.array([1, 10**9], pa.date32())})
+    pq.write_table(table, "a.parquet")
+    assert [(each["score"], each["day"][:10]) for each in call("a.parquet")[0]] == [
+        (0.7, "1970-01-02"),
+        (0.3, "<value out"),
+    ]
+
+
 def test_line_ends_of_old_macs_are_named(said):
     Path("a.csv").write_bytes(b"id,output\ra,1\r")
     said(call("a.csv")[1][0])

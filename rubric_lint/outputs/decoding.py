@@ -110,7 +110,8 @@ def read_float(text: str) -> Any:
 
 
 def _read_integer(text: str) -> Any:
-    return int(text) if len(text) <= MOST_DIGITS else _Flaw(f"the number {text[:20]}... has {len(text)} digits")
+    digits = len(text.removeprefix("-"))
+    return int(text) if digits <= MOST_DIGITS else _Flaw(f"the number {text[:20]}... has {digits} digits")
 
 
 def _open_decoder(*, strict: bool) -> json.JSONDecoder:
@@ -264,7 +265,7 @@ else:
     _REFUSALS = (MsgspecError, ValueError, TypeError, ArithmeticError, RecursionError)
 
 
-_BLANK = " \t\r\n"
+_BLANK = " \t\r\n\ufeff"
 QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
 
 
@@ -369,7 +370,7 @@ def list_values(column: Any) -> list[Any]:
     """Return the values of a column; bytes of a string that are not UTF-8 become lone surrogates."""
     try:
         values: list[Any] = column.to_pylist()
-    except UnicodeDecodeError:  # Arrow does not look at the bytes, and a damaged file has any
+    except (ValueError, OverflowError):  # bytes at which Arrow does not look, and times that Python does not have
         return [*map(_read_scalar, column)]
     return values
 
@@ -377,10 +378,12 @@ def list_values(column: Any) -> list[Any]:
 def _read_scalar(scalar: Any) -> Any:
     try:
         return scalar.as_py()
-    except UnicodeDecodeError:
+    except (ValueError, OverflowError):
         if isinstance(scalar, Mapping):  # a struct
             return {name: _read_scalar(scalar[name]) for name in scalar}
         if hasattr(scalar, "as_buffer"):
             return scalar.as_buffer().to_pybytes().decode("utf-8", "surrogateescape")
         inner = getattr(scalar, "value", None)  # of a dictionary or an extension
+        if isinstance(inner, int):  # of a time
+            return scalar.cast("string").as_py()
         return [*map(_read_scalar, scalar.values)] if inner is None else _read_scalar(inner)

@@ -93,7 +93,8 @@ def _check(data: bytes, whole: Place) -> None:
     if size > LIMIT or xml > XML_LIMIT:
         told = f"unpacked, it has {size / 1e6:.1f} MB, {xml / 1e6:.1f} MB of that XML"
         limits = f"the limits are {LIMIT / 1e6:.0f} MB and {XML_LIMIT / 1e6:.0f} MB"
-        raise UnreadableError(whole, f"{told}, and {limits}; copy the table to a workbook of its own")
+        advice = "copy the table to a workbook of its own, or save it as .csv"
+        raise UnreadableError(whole, f"{told}, and {limits}; {advice}")
     if any(b"<!DOCTYPE" in content.replace(b"\0", b"") for content in contents):
         raise UnreadableError(whole, "cannot be read: its XML declares entities, which no spreadsheet program writes")
     if any(b"purl.oclc.org/ooxml/spreadsheetml" in content for content in contents):
