@@ -412,6 +412,24 @@ def find_advice(err):
     return lines[starts[0] :] if starts else []
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("german.csv", "nr,frage,antwort\n1,Was kostet es?,Es kostet zwei Euro.\n2,Wann kommt es?,Es kommt morgen.\n"),
+        ("by-id.json", '{"a": {"accuracy": 9, "tone": 9}, "b": {"accuracy": 1, "tone": 2}}'),
+        ("wrapped.json", '{"page": 1, "data": [{"id": "a", "accuracy": 9, "tone": 9}]}'),
+    ],
+    ids=["other names", "by id", "wrapped"],
+)
+def test_what_a_file_may_be_is_not_guessed(name, text, said):
+    """An answer to judge is found by its name alone, and no command is printed that reads one object of many."""
+    Path("s.rubric.yaml").write_text(SCORES, "utf-8")
+    Path(name).write_text(text, "utf-8")
+    for command in ("score", "agree", "labels"):
+        options = ["-o", "sheet.csv"] if command == "labels" else []
+        said(command, *run("rubric-lint", command, "s.rubric.yaml", name, *options))
+
+
 @pytest.mark.parametrize("write", [write_csv, pytest.param(write_jsonl, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", OTHERS)
 def test_a_file_of_others_is_told_what_it_is_good_for_by_commands_that_run(kind, write, said):

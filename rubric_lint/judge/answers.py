@@ -135,20 +135,21 @@ def check_answers(
     rubrics: Mapping[str, ScoringRubric],
     mapping: Mapping[str, str] = MappingProxyType({}),
     *,
+    name: str = "",
     taken: frozenset[str] = _TAKEN,
     may_repeat: bool = False,
 ) -> int:
     """Read all answers, before the first request costs money, and return their number.
 
-    `mapping` has the columns of fields. None may have a field of `taken`. Only if they `may_repeat`, as in results of
-    several judges, one may occur twice.
+    `mapping` has the columns of fields, and `name` is that of the file. None may have a field of `taken`. Only if they
+    `may_repeat`, as in results of several judges, one may occur twice.
 
     Raises:
         AnswersError: when an entry is not a valid answer, or an id is not unique.
     """
     faults: list[str] = []
     seen: dict[str, tuple[int, JudgedCase]] = {}
-    for number, content in read_entries(chunks, Asked(mapping)):
+    for number, content in read_entries(chunks, Asked(mapping, name)):
         try:
             answer = _read_answer(content, rubrics, mapping, taken)
         except OutputError as fault:
@@ -173,9 +174,11 @@ def read_answers(
     chunks: Iterable[bytes],
     rubrics: Mapping[str, ScoringRubric],
     mapping: Mapping[str, str] = MappingProxyType({}),
+    *,
+    name: str = "",
 ) -> Iterator[Answer]:
     """Yield the answers, one by one, from bytes that `check_answers` accepted."""
-    for _, content in read_entries(chunks, Asked(mapping)):
+    for _, content in read_entries(chunks, Asked(mapping, name)):
         yield _read_answer(content, rubrics, mapping, frozenset())
 
 

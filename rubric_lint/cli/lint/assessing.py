@@ -377,10 +377,11 @@ def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
     try:
         with open_stream(given.answers) as stream:
             chunks = iter(lambda: stream.read(CHUNK), b"")
+            mapping = of_side(given.mapping, "")
             if is_to_judge:
-                check_answers(chunks, linted.prepare(), of_side(given.mapping, ""))
+                check_answers(chunks, linted.prepare(), mapping, name=given.answers)
             else:
-                check_answers(chunks, linted.prepare(), taken=frozenset(), may_repeat=True)
+                check_answers(chunks, linted.prepare(), mapping, name=given.answers, taken=frozenset(), may_repeat=True)
     except AnswersError as wrong:
         return f"{given.answers}: {wrong.faults[0]}"
     except (OSError, ValueError) as fault:

@@ -180,7 +180,7 @@ def _read_answers(
     require_existing([name])
     try:
         with hold(name) as stream:
-            source = AnswersFile(stream, rubrics, mapping)
+            source = AnswersFile(stream, rubrics, mapping, name)
             if Path(name).stat().st_size:
                 source.check(taken=frozenset())
             return list(source.read())

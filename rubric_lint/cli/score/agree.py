@@ -303,12 +303,14 @@ def labels(given: Given) -> None:
     chunks = [*read_chunks(given.answers)]
     try:
         mapping = given.mapping
-        check_answers(chunks, rubrics, mapping, taken=frozenset(), may_repeat=True)  # results have the answers too
+        check_answers(chunks, rubrics, mapping, name=given.answers, taken=frozenset(), may_repeat=True)
         for names in (given.results, given.labels):
             require_existing(names)
         results, done = ({name: read_chunks(name) for name in names} for names in (given.results, given.labels))
         allowed = find_open(rubrics, results, done)
-        drawn, total = draw(filter(allowed, read_answers(chunks, rubrics, mapping)), given.sample, given.seed)
+        drawn, total = draw(
+            filter(allowed, read_answers(chunks, rubrics, mapping, name=given.answers)), given.sample, given.seed
+        )
         if not drawn:
             raise UserError(f"{given.answers}: no answer is left to label")
         rows = lay_out(drawn, rubrics)

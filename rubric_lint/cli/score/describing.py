@@ -101,6 +101,9 @@ class _Fields:
 
 def _describe(file: str, rubric: str, rubrics: Mapping[str, ScoringRubric]) -> Iterator[str]:
     wrapper, records = _unwrap(_read(file, {}))
+    if len(records) == 1 and not wrapper and _are_by_id(records[0]):
+        yield f"{visible(file)} has {len(records[0]):,} objects by their ids; write them as a list, each with its `id`."
+        return
     fields = _Fields(dict(_list_values(records)))
     for one in rubrics.values():
         _find_judgements(fields, one)
@@ -110,30 +113,30 @@ def _describe(file: str, rubric: str, rubrics: Mapping[str, ScoringRubric]) -> I
         (base if name == "id" else texts)[name] = column
     judged, labelled = fields.output or fields.sides[JUDGE], fields.sides[HUMAN]
     command = partial(_suggest, rubric, file)
-    possible, missing = [], []
+    possible, unknown = [], []
     scored = {name: column for name, column in judged.items() if name != "verdict"}
-    if scored:
+    if scored or (wrapper and any(is_judged(record, one) for record in records for one in rubrics.values())):
         possible.append(f"score what the judge returned: {command('score', {**base, **scored})}")
     else:
-        missing.append("for `score` a field with what the judge returned, such as JSON with each criterion")
+        unknown.append("what the judge returned (`--map output=FIELD`)")
     mapping = {**base, **texts}
     if "id" in base and "answer" in texts and _are_answers(file, rubrics, mapping):
         possible.append(f"have the answers judged: {command('judge', mapping, model='MODEL')}")
     else:
-        missing.append("for `judge` an id and an answer in each record, and no field named as those of results")
+        unknown.append("answers to judge (`--map id=FIELD --map answer=FIELD`)")
     if "id" in base and judged and labelled:
         sides = {f"{JUDGE}.{name}": column for name, column in judged.items()}
         sides |= {f"{HUMAN}.{name}": column for name, column in labelled.items()}
         possible.append(f"compare the judge with people: {command('agree', {**base, **sides})}")
     else:
-        missing.append("for `agree` an id and judgements of both the judge and people, as pass or fail or by criterion")
+        unknown.append("judge and people (`--map judge.verdict=FIELD --map human.verdict=FIELD`, or by criterion)")
     shown = [f"`{name}` ({_show(values[0])})" for name, values in islice(fields.values.items(), _MOST_FIELDS)]
     if len(fields.values) > len(shown):
         shown.append(f"{len(fields.values) - len(shown)} more")
     yield f"{visible(file)} has {', '.join(shown)}.{' You can:' if possible else ''}"
     yield from (f"  {each}" for each in possible)
-    if missing:
-        yield f"  Missing: {'; '.join(missing)}."
+    if unknown:
+        yield f"  Not recognized; name the fields if the file has them: {', '.join(unknown)}."
 
 
 def _suggest(rubric: str, file: str, command: str, mapping: Mapping[str, str], **options: str) -> str:
@@ -146,7 +149,7 @@ def _are_answers(file: str, rubrics: Mapping[str, ScoringRubric], mapping: Mappi
 
     with open_stream(file) as stream:
         try:
-            check_answers(iter(partial(stream.read, CHUNK), b""), rubrics, mapping)
+            check_answers(iter(partial(stream.read, CHUNK), b""), rubrics, mapping, name=file)
         except AnswersError:
             return False
     return True
@@ -162,6 +165,12 @@ def _unwrap(records: list[dict[str, Any]]) -> tuple[dict[str, str], list[dict[st
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             return {RECORDS: name}, value[:_LOOKED_AT]
     return {}, records
+
+
+def _are_by_id(record: Mapping[str, Any]) -> bool:
+    """Return whether an object holds several others that have the same fields."""
+    keys = [frozenset(value) if isinstance(value, dict) else None for value in record.values()]
+    return len(keys) > 1 and None not in keys and len({*keys}) == 1
 
 
 def _list_values(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any]]]:
@@ -236,8 +245,16 @@ def _find_side(name: str) -> str:
     return JUDGE if any(word in words for word in _SIDES[JUDGE]) else HUMAN
 
 
+def _is_prose(value: Any) -> bool:
+    """Return whether a value is a text of several words."""
+    return isinstance(value, str) and " " in value.strip()
+
+
 def _find_texts(fields: _Fields, records: int) -> None:
-    """Find the fields of answers by their names, or an answer as the longest text."""
+    """Find the fields of answers: an id also as the first field with another short value in each record.
+
+    An answer is found by its name alone: to judge another text costs money.
+    """
     used = {*fields.output.values(), *fields.sides[JUDGE].values(), *fields.sides[HUMAN].values()}
     free = {name: values for name, values in fields.values.items() if name not in used}
     for ours, words in _NAMES.items():
@@ -245,10 +262,12 @@ def _find_texts(fields: _Fields, records: int) -> None:
         fitting = [name for name, values in free.items() if all(type(value) in kinds for value in values)]
         if ours == "id":
             fitting = [name for name in fitting if len({*free[name]}) == len(free[name]) == records]
+        else:
+            fitting = [name for name in fitting if any(_is_prose(value) for value in free[name])]
         named = [name for word in words for name in fitting if name.casefold().rpartition(".")[2] == word]
         named += [name for word in words for name in fitting if word in name.casefold().rpartition(".")[2]]
-        if ours == "answer" and not named:
-            named = sorted(fitting, key=lambda name: -sum(map(len, free[name])))
+        if ours == "id" and not named:
+            named = [name for name in fitting if not any(_is_prose(value) for value in free[name])]
         if named:
             fields.found[ours] = named[0]
             del free[named[0]]

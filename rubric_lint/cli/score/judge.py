@@ -121,7 +121,9 @@ class Work(NamedTuple):
         """Return the answers to judge, in a file that `opened` closes."""
         if self.made is not None:
             return AnswersFile(BytesIO(self.made), self.rubrics)
-        return AnswersFile(opened.enter_context(hold(self.given.answers)), self.rubrics, self.given.mapping)
+        return AnswersFile(
+            opened.enter_context(hold(self.given.answers)), self.rubrics, self.given.mapping, self.given.answers
+        )
 
 
 def open_account(given: Given, access: Access) -> Account:

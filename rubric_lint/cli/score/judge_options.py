@@ -427,16 +427,21 @@ def read_batch(asking: dict[str, Any]) -> Batch | None:
 
 
 class AnswersFile:
-    """The answers in a file, to be read several times."""
+    """The answers in a file, to be read several times; its name says of which kind it is if its first line does not."""
 
     def __init__(
-        self, source: BinaryIO, rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str] = MappingProxyType({})
+        self,
+        source: BinaryIO,
+        rubrics: Mapping[str, ScoringRubric],
+        mapping: Mapping[str, str] = MappingProxyType({}),
+        name: str = "",
     ) -> None:
         from rubric_lint.outputs.mapping import of_side  # noqa: PLC0415
 
         self._source = source
         self._rubrics = rubrics
         self._mapping = of_side(mapping, "")
+        self._name = name
 
     def count_bytes(self) -> int:
         """Return the size of the file."""
@@ -450,13 +455,13 @@ class AnswersFile:
         """
         from rubric_lint.judge.answers import check_answers  # noqa: PLC0415
 
-        return check_answers(self._read_bytes(progress), self._rubrics, self._mapping, **how)
+        return check_answers(self._read_bytes(progress), self._rubrics, self._mapping, name=self._name, **how)
 
     def read(self, progress: Progress | None = None) -> Iterator[Answer]:
         """Yield the answers, once `check` has accepted them."""
         from rubric_lint.judge.answers import read_answers  # noqa: PLC0415
 
-        return read_answers(self._read_bytes(progress), self._rubrics, self._mapping)
+        return read_answers(self._read_bytes(progress), self._rubrics, self._mapping, name=self._name)
 
     def _read_bytes(self, progress: Progress | None) -> Iterator[bytes]:
         self._source.seek(0)

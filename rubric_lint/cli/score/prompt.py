@@ -195,7 +195,7 @@ def print_requests(given: Given, rubrics: Mapping[str, ScoringRubric]) -> Exit:
     plan = Plan(samples=sample, per_criterion=given.per_criterion, shuffle=given.shuffle)
     out = sys.stdout.buffer
     with hold(answers) as stream:
-        source = AnswersFile(stream, rubrics, given.mapping)
+        source = AnswersFile(stream, rubrics, given.mapping, given.answers)
         try:
             source.check()
         except AnswersError as wrong:
