@@ -362,12 +362,12 @@ class Endpoint(AbstractAsyncContextManager[Any]):
                 _hold(pace, sent, fault)
             raise
         except UnansweredError as fault:
-            pace.go_on()
+            pace.note_reply()
             fault.message = self._redact(fault.message)
             raise
         finally:
             pace.leave(used - expected)
-        pace.go_on()
+        pace.note_reply()
         if charge.is_too_short:
             raise self.account.refuse_longer(self._redact(exchange.reply.fault or ""))
         return exchange
@@ -476,7 +476,7 @@ def _hold(pace: Pace, sent: float, fault: _TryAgainError) -> None:
         wait = f"wait {fault.wait:.0f} s"
         message = f"{fault.message}; the endpoint asks to {wait}: run the same command again after that"
         raise UnansweredError(message, lasting=True, remedy=Remedy(wait))
-    if not pace.hold(sent, fault.wait, fault.message):
+    if not pace.pause(sent, fault.wait, fault.message):
         raise UnansweredError(f"{fault.message}; no other reply for half an hour", lasting=True)
 
 

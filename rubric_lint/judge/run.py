@@ -60,9 +60,9 @@ class Panel:
         return len(self.endpoints) == 1
 
     @property
-    def under_way(self) -> int:
+    def in_flight(self) -> int:
         """How many requests have been sent and not yet answered."""
-        return sum(pace.inside for pace in self.paces)
+        return sum(pace.in_flight for pace in self.paces)
 
     @property
     def paused(self) -> float:

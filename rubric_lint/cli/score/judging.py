@@ -195,7 +195,7 @@ def run_judge(
 async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -> None:
     async def tick() -> None:
         while True:
-            waiting = max(pace.left for pace in run.panel.paces)
+            waiting = max(pace.pause_left for pace in run.panel.paces)
             progress.show(f"waiting {waiting:.0f} s for the rate limit" if waiting >= 1 else "")
             await asyncio.sleep(_TICK)
 
@@ -208,12 +208,12 @@ async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -
             # Send no more requests, and wait some time for the replies to those sent, because they are paid for.
             for pace in run.panel.paces:
                 pace.close()
-            if waiting := run.panel.under_way:
+            if waiting := run.panel.in_flight:
                 progress.clear()
                 replies = counted(waiting, "reply", "replies")
                 complain(f"interrupted: waiting up to {_GRACE:.0f} s for {replies}; interrupt again to stop at once")
             end = time.monotonic() + _GRACE
-            while run.panel.under_way and time.monotonic() < end:
+            while run.panel.in_flight and time.monotonic() < end:
                 await asyncio.sleep(_SHORT)
             raise
         finally:
