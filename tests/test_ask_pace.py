@@ -18,15 +18,17 @@ from hypothesis import strategies as st
 
 from rubric_lint.judge.account import Account, Limit
 from rubric_lint.judge.call import Call
-from rubric_lint.judge.endpoint import Endpoint
+from rubric_lint.judge.endpoint import Endpoint, Exchange, UnansweredError, _TryAgainError
 from rubric_lint.judge.pace import Pace, read_wait
 from rubric_lint.judge.prompt import Message
 from rubric_lint.judge.waiting import Waiting
+from rubric_lint.outputs.reply import Reply
 
 TABLES = read_cases(__file__)
 
 NOW = 1_795_000_000.0  # 2026-11-18T11:06:40Z
 EPSILON = 1e-6
+ASKED = [Message("system", "Grade."), Message("user", "This.")]
 
 
 class Clock:
@@ -344,6 +346,40 @@ def test_a_request_that_is_canceled_while_it_is_woken_wakes_the_others_all_the_s
     assert answered == [1, 2]
 
 
+ENDS = {
+    "canceled": asyncio.CancelledError(),
+    "no reply": UnansweredError("HTTP 400"),
+    "a retry": _TryAgainError("the connection failed"),
+    "a refusal": _TryAgainError("HTTP 429", is_refusal=True),
+    "a long pause": _TryAgainError("HTTP 429", 3600.0, is_refusal=True),
+    "a crash": ZeroDivisionError(),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_however_a_request_to_an_endpoint_ends_the_next_gets_its_turn(clock, monkeypatch, end):
+    pace, account, sent = one_at_once(clock), Account(), []
+    account.find_pace = lambda _: pace
+    monkeypatch.setattr("rubric_lint.judge.endpoint._FIRST_DELAY", 0.0)
+
+    async def post(_endpoint, _body, _charge):
+        sent.append(clock.now)
+        is_first = len(sent) == 1
+        await clock.sleep(1)
+        if is_first:
+            raise end
+        return Exchange(Reply("{}"), None, 1.0)
+
+    async def run():
+        async with Endpoint(Call("judge-1", "http://127.0.0.1:9"), "none", account) as endpoint:
+            await asyncio.gather(*(endpoint.complete(ASKED, {}) for _ in range(4)), return_exceptions=True)
+
+    monkeypatch.setattr(Endpoint, "_post", post)
+    clock.run(run(), most=100)
+    is_sent_again = isinstance(end, _TryAgainError) and end.wait is None
+    assert (len(sent), pace.in_flight) == (4 + is_sent_again, 0)
+
+
 @pytest.mark.parametrize("pause", [None, 30], ids=["for a turn", "for the end of a pause"])
 def test_closing_cancels_all_requests_that_wait(clock, pause):
     pace, ends = one_at_once(clock), []
@@ -423,9 +459,6 @@ def test_what_an_endpoint_writes_is_read_in_time_that_grows_with_it():
         start = time.process_time()
         read_wait({"retry-after": text, "date": text})
         assert time.process_time() - start < 2
-
-
-ASKED = [Message("system", "Grade."), Message("user", "This.")]
 
 
 async def ask(server, account, times=1):
