@@ -149,7 +149,7 @@ _SHORTEST_SECRET = 8
 
 
 class Remedy(NamedTuple):
-    """What has to change before a run can go on that no request could: something outside `first`, or its `options`."""
+    """What has to change before a run can resume: something to do `first`, or the `options` of its command."""
 
     first: str = ""
     options: str = ""

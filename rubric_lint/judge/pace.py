@@ -26,8 +26,9 @@ class Pace:
     `rpm` and `tpm` are the most requests and tokens per minute, None for no limit. After each request, the next one
     waits for its share of a minute.
 
-    `in_flight` requests have been sent and not yet answered. An endpoint that answers few at once refuses the others,
-    which count too, so a refusal allows half as many, and the replies to all of them one more.
+    `in_flight` requests have been sent and not yet answered. An endpoint that answers only a few at once refuses the
+    others, and refused requests count too. So a refusal halves how many may be in flight, and as many replies as may be
+    in flight allow one more.
 
     `paused` are the seconds of all pauses so far; at the first one `watch` is called with its seconds and the reason.
     """

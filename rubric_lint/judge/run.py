@@ -31,7 +31,7 @@ from rubric_lint.scoring.totals import ReadingTotals
 class Panel:
     """One model or several, which all judge every answer; use it as an asynchronous context manager.
 
-    `names` has a name for each of `endpoints`, which no other has; `paces` are theirs, each once. All requests are sent
+    `names` are those of `endpoints`, all different. `paces` has one pace for each address. All requests are sent
     through `account`. `is_live` is False for the results of a batch.
     """
 
@@ -197,16 +197,17 @@ _IN_A_ROW = 5
 
 
 class StoppedError(Exception):
-    """A run that stopped early, and why; `remedy` says what has to change before it can go on."""
+    """A run that stopped early, and why; `remedy` says what has to change before it can resume."""
 
-    remedy = NO_REMEDY
+    def __init__(self, reason: str, remedy: Remedy = NO_REMEDY) -> None:
+        super().__init__(reason)
+        self.remedy = remedy
 
 
 def _stop(model: str, remedy: Remedy) -> Never:
-    """Raise the error of a run that no other request can go on; `model` is the one of a panel."""
-    error = StoppedError(f"all other requests {f'to `{model}` ' if model else ''}would fail too")
-    error.remedy = remedy
-    raise error
+    """Stop the run, because no other request can succeed; `model` is that of a panel, else empty."""
+    to_model = f"to `{model}` " if model else ""
+    raise StoppedError(f"all other requests {to_model}would fail too", remedy)
 
 
 @dataclass(slots=True)
