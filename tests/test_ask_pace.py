@@ -1,9 +1,14 @@
 """What limits the requests of a run: requests and tokens in a minute, one pause for all, and how long to wait."""
 
 import asyncio
+import random
+import threading
 import time
 from bisect import bisect_left
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from heapq import heappop, heappush
+from itertools import count
 
 import pytest
 from cases import read_cases
@@ -13,31 +18,65 @@ from hypothesis import strategies as st
 
 from rubric_lint.judge.account import Account, Limit
 from rubric_lint.judge.call import Call
-from rubric_lint.judge.endpoint import Endpoint
+from rubric_lint.judge.endpoint import Endpoint, Exchange, UnansweredError, _TryAgainError
 from rubric_lint.judge.pace import Pace, read_wait
 from rubric_lint.judge.prompt import Message
+from rubric_lint.judge.waiting import Waiting
+from rubric_lint.outputs.reply import Reply
 
 TABLES = read_cases(__file__)
 
 NOW = 1_795_000_000.0  # 2026-11-18T11:06:40Z
 EPSILON = 1e-6
+ASKED = [Message("system", "Grade."), Message("user", "This.")]
 
 
 class Clock:
-    """A time in which waiting takes no time: it goes on to the next moment for which somebody waits."""
+    """A time in which waiting takes no time: when nobody can go on, the next moment that is waited for begins."""
 
     def __init__(self):
         self.now = 1000.0
-        self.waiting = []
+        self._sleeping = []
+        self._numbers = count()
 
     async def sleep(self, seconds):
-        moment = self.now + seconds
-        self.waiting.append(moment)
-        while self.now < moment:
-            for _ in range(20):  # let all others run first
-                await asyncio.sleep(0)
-            self.now = max(self.now, min(self.waiting))
-        self.waiting.remove(moment)
+        future = asyncio.get_running_loop().create_future()
+        heappush(self._sleeping, (self.now + seconds, next(self._numbers), future))
+        await future
+
+    def run(self, *work, most=100_000):
+        """Run coroutines to their ends; fail if nobody can go on, or if it takes more than so many seconds."""
+
+        async def run():
+            tasks = [asyncio.create_task(each) for each in work]
+            while True:
+                for _ in range(20):  # let all tasks go on as far as they can
+                    await asyncio.sleep(0)
+                failed = [task for task in tasks if task.done() and not task.cancelled() and task.exception()]
+                if failed or all(task.done() for task in tasks):
+                    return [task.result() for task in failed]
+                assert self._sleeping, "all wait, and nobody can go on"
+                self.now, _, future = heappop(self._sleeping)
+                assert self.now - 1000 <= most, "it takes too long"
+                if not future.done():
+                    future.set_result(None)
+
+        asyncio.run(run())
+
+
+@pytest.fixture(autouse=True)
+def no_chance(monkeypatch):
+    monkeypatch.setattr(random, "uniform", lambda low, _high: low)
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def pace(clock):
+    return make_pace(clock)
 
 
 def make_pace(clock, **limits):
@@ -58,28 +97,19 @@ def send_all(tokens, *, waits, workers=8, more=0, **limits):
     """Send requests, each with what is expected and a time until its reply; return when, and how much."""
     clock, sent = Clock(), []
     pace = make_pace(clock, **limits)
+    waiting = zip(tokens, waits, strict=True)
 
-    async def work(left):
-        for amount, seconds in left:
+    async def work():
+        for amount, seconds in waiting:
             moment = await pace.wait_turn(amount)
             sent.append((moment, amount))
             await clock.sleep(seconds)
             pace.leave(more)
-            pace.go_on()
+            pace.note_reply()
 
-    at_once(work, zip(tokens, waits, strict=True), workers)
-    assert pace.inside == 0
+    clock.run(*(work() for _ in range(workers)))
+    assert pace.in_flight == 0
     return sent
-
-
-def at_once(work, tasks, workers):
-    """Let workers take one task after the other, until none is left."""
-
-    async def run():
-        left = iter(tasks)
-        await asyncio.gather(*(work(left) for _ in range(workers)))
-
-    asyncio.run(run())
 
 
 seconds = st.floats(0, 200).map(lambda value: round(value, 2))
@@ -107,73 +137,74 @@ def test_what_a_request_used_takes_the_place_of_what_was_expected():
     assert send_all([90, 80, 1], waits=[0] * 3, more=-40, tpm=100, workers=1) == [(1000, 90), (1030, 80), (1054, 1)]
 
 
-@pytest.fixture
-def clock():
-    return Clock()
+# What refusals do
 
 
-@pytest.fixture
-def pace(clock):
-    """A pace that notes what is told of its pauses."""
-    return watched(make_pace(clock))
+def test_one_refusal_pauses_all_requests_as_long_as_the_endpoint_asks(clock, pace):
+    async def run():
+        assert pace.pause(await pace.wait_turn(), 12, "HTTP 429")
+        pace.leave()
+        assert pace.pause_left == 12
+        return await pace.wait_turn()
+
+    clock.run(run())
+    assert (clock.now, pace.paused) == (1012, 12)
 
 
-def watched(pace):
-    pace.told = []
-    pace.watch = lambda *what: pace.told.append(what)
-    return pace
-
-
-async def test_after_a_run_is_closed_no_request_is_sent(pace):
-    pace.close()
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(pace.wait_turn(), 0.05)
-    assert pace.inside == 0
-
-
-async def test_one_refusal_pauses_all_requests_as_long_as_the_endpoint_asks(clock, pace):
-    assert pace.hold(await pace.wait_turn(), 12, "HTTP 429")
-    assert 12 <= pace.left <= 13.2
-    for _ in range(3):
-        await pace.wait_turn()
-        assert 1012 <= clock.now <= 1015
-    assert 12 <= pace.paused <= 13.2
-
-
-async def test_the_pause_doubles_one_wave_counts_once_and_an_answer_ends_the_doubling(pace):
+def test_the_pause_doubles_one_wave_counts_once_and_an_answer_ends_the_doubling(clock, pace):
     pauses = []
-    for sent in [await pace.wait_turn() for _ in range(8)]:
-        pace.hold(sent, None, "HTTP 429")
-    pauses.append(pace.left)
-    for answers in [*[0] * 8, 1]:
-        sent = await pace.wait_turn()
+
+    async def refuse(requests, answers=0):
+        sent = [await pace.wait_turn() for _ in range(requests)]
         for _ in range(answers):
-            pace.go_on()
-            sent = await pace.wait_turn()
-        pace.hold(sent, None, "HTTP 429")
-        pauses.append(pace.left)
-    wanted = [1, 2, 4, 8, 16, 32, 60, 60, 60, 1]
-    assert [low <= pause <= 1.1 * low for low, pause in zip(wanted, pauses, strict=True)] == [True] * 10
+            pace.note_reply()
+        for moment in sent:
+            pace.pause(moment, None, "HTTP 429")
+            pace.leave()
+        pauses.append(pace.pause_left)
+
+    async def run():
+        await refuse(8)
+        for _ in range(8):
+            await refuse(1)
+        await refuse(1, answers=1)
+
+    clock.run(run())
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60, 1]
 
 
-async def test_after_half_an_hour_of_refusals_alone_there_is_no_point_in_waiting_on(clock, pace):
-    times = 0
-    while pace.hold(await pace.wait_turn(), None, "HTTP 429"):
-        times += 1
-    assert (25 <= times <= 40, 1800 <= clock.now - 1000 <= 1900) == (True, True)
+def test_after_half_an_hour_of_refusals_alone_there_is_no_point_in_waiting_on(clock, pace):
+    refused = []
+
+    async def run():
+        while pace.pause(await pace.wait_turn(), None, "HTTP 429"):
+            pace.leave()
+            refused.append(clock.now)
+
+    clock.run(run(), most=2000)
+    assert (len(refused), 1800 <= clock.now - 1000) == (35, True)
 
 
-async def test_the_first_pause_is_told_once(pace):
-    for wait, answers in ((5, 0), (5, 1), (7, 0)):
-        pace.hold(await pace.wait_turn(), wait, "HTTP 429: busy")
-        for _ in range(answers):
-            pace.go_on()
-    assert pace.told == [(5, "HTTP 429: busy")]
+def test_only_the_first_pause_is_reported(clock, pace):
+    reports = []
+    pace.watch = lambda *report: reports.append(report)
+
+    async def run():
+        for wait, answers in ((5, 0), (5, 1), (7, 0)):
+            pace.pause(await pace.wait_turn(), wait, "HTTP 429: busy")
+            pace.leave()
+            for _ in range(answers):
+                pace.note_reply()
+
+    clock.run(run())
+    assert reports == [(5, "HTTP 429: busy")]
 
 
-@pytest.mark.parametrize("hinted", [True, False], ids=["with Retry-After", "without a word"])
-def test_a_run_against_5_requests_a_minute_finishes(clock, pace, hinted):
-    window, refused = deque(), []
+@pytest.mark.parametrize(
+    ("hinted", "most_minutes", "most_refusals"), [(True, 8, 8), (False, 16, 50)], ids=["Retry-After", "no hint"]
+)
+def test_a_run_against_5_requests_a_minute_finishes(clock, pace, hinted, most_minutes, most_refusals):
+    window, refused, waiting = deque(), [], iter(range(40))
 
     def serve():
         """Refuse what comes after 5 requests in the last 60 seconds: None, or how long to wait."""
@@ -184,43 +215,232 @@ def test_a_run_against_5_requests_a_minute_finishes(clock, pace, hinted):
         window.append(clock.now)
         return None
 
-    async def work(waiting):
+    async def work():
         for _ in waiting:
             sent = await pace.wait_turn()
             while (wait := serve()) is not None:
                 refused.append(wait)
-                assert pace.hold(sent, wait if hinted else None, "HTTP 429")
+                assert pace.pause(sent, wait if hinted else None, "HTTP 429")
                 pace.leave()
                 sent = await pace.wait_turn()
-            pace.go_on()
+            pace.note_reply()
             pace.leave()
 
-    at_once(work, range(40), 8)
-    assert 7 * 60 <= clock.now - 1000 <= (8.5 if hinted else 16) * 60
-    assert len(refused) <= (8 if hinted else 60)
+    clock.run(*(work() for _ in range(8)))
+    assert (7 <= (clock.now - 1000) / 60 <= most_minutes, len(refused) <= most_refusals) == (True, True)
 
 
-@pytest.mark.parametrize("places", [1, 2, 4])
-def test_an_endpoint_with_few_places_refuses_few_requests(clock, pace, places):
-    inside, refused = [], []
+@pytest.mark.parametrize(
+    ("places", "most_refusals", "most_seconds"), [(1, 75, 125), (2, 25, 65), (4, 12, 36), (6, 8, 28)]
+)
+def test_an_endpoint_with_few_places_refuses_few_requests_and_stays_busy(
+    clock, pace, places, most_refusals, most_seconds
+):
+    """60 requests, 8 at once, with replies in 2 s; no run could be faster than 120 s divided by the places."""
+    inside, refused, waiting = [], [], iter(range(60))
 
-    async def work(waiting):
+    async def work():
         for number in waiting:
             sent = await pace.wait_turn()
             while len(inside) == places:
                 refused.append(number)
                 await clock.sleep(0.05)
-                pace.hold(sent, None, "HTTP 429")
+                pace.pause(sent, None, "HTTP 429")
                 pace.leave()
                 sent = await pace.wait_turn()
             inside.append(number)
             await clock.sleep(2)
             inside.remove(number)
-            pace.go_on()
+            pace.note_reply()
             pace.leave()
 
-    at_once(work, range(40), 8)
-    assert len(refused) <= 40 * 3 / places
+    clock.run(*(work() for _ in range(8)))
+    assert (len(refused) <= most_refusals, clock.now - 1000 <= most_seconds) == (True, True)
+
+
+# That nobody waits for ever
+
+
+def one_at_once(clock):
+    """A pace that allows one request at once, after a refusal."""
+    pace = make_pace(clock)
+
+    async def run():
+        pace.pause(await pace.wait_turn(), 1, "HTTP 429")
+        pace.leave()
+        await clock.sleep(1)
+
+    clock.run(run())
+    return pace
+
+
+def test_after_any_number_of_refusals_one_request_is_sent(clock, pace):
+    async def run():
+        for _ in range(20):
+            pace.pause(await pace.wait_turn(), 1, "HTTP 429")
+            pace.leave()
+
+    clock.run(run(), run(), most=100)
+    assert pace.in_flight == 0
+
+
+def test_a_request_that_waits_for_its_turn_waits_for_a_pause_that_begins_meanwhile(clock):
+    pace, start, sent = one_at_once(clock), clock.now, []
+
+    async def refuse():
+        moment = await pace.wait_turn()
+        await clock.sleep(1)
+        pace.pause(moment, 12, "HTTP 429")
+        pace.leave()
+
+    async def send():
+        sent.append(await pace.wait_turn() - start)
+        await clock.sleep(2)
+        pace.leave()
+
+    clock.run(refuse(), send(), send())
+    assert sent == [13, 15]
+
+
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("moment", [0, 0.5, 1, 1.5, 2, 3.5])
+def test_a_request_that_is_canceled_leaves_its_turn_to_the_next(clock, number, moment):
+    pace, answered = one_at_once(clock), []
+
+    async def send(name):
+        await pace.wait_turn()
+        try:
+            await clock.sleep(1)
+        finally:
+            pace.leave()
+        answered.append(name)
+
+    async def run():
+        tasks = [asyncio.create_task(send(name)) for name in range(4)]
+        await clock.sleep(moment)
+        tasks[number].cancel()
+        await asyncio.wait(tasks)
+
+    clock.run(run(), most=100)
+    left = [name for name in range(4) if name != number or moment > number + 1]
+    assert (answered, pace.in_flight) == (left, 0)
+
+
+def test_a_request_that_is_canceled_while_it_is_woken_wakes_the_others_all_the_same(clock):
+    pace, answered = one_at_once(clock), []
+
+    async def send(name):
+        await pace.wait_turn()
+        pace.leave()
+        answered.append(name)
+
+    async def run():
+        await pace.wait_turn()
+        tasks = [asyncio.create_task(send(name)) for name in range(3)]
+        await clock.sleep(1)
+        pace.leave()
+        tasks[0].cancel()
+        await asyncio.wait(tasks)
+
+    clock.run(run())
+    assert answered == [1, 2]
+
+
+ENDS = {
+    "canceled": asyncio.CancelledError(),
+    "no reply": UnansweredError("HTTP 400"),
+    "a retry": _TryAgainError("the connection failed"),
+    "a refusal": _TryAgainError("HTTP 429", is_refusal=True),
+    "a long pause": _TryAgainError("HTTP 429", 3600.0, is_refusal=True),
+    "a crash": ZeroDivisionError(),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_however_a_request_to_an_endpoint_ends_the_next_gets_its_turn(clock, monkeypatch, end):
+    pace, account, sent = one_at_once(clock), Account(), []
+    account.find_pace = lambda _: pace
+    monkeypatch.setattr("rubric_lint.judge.endpoint._FIRST_DELAY", 0.0)
+
+    async def post(_endpoint, _body, _charge):
+        sent.append(clock.now)
+        is_first = len(sent) == 1
+        await clock.sleep(1)
+        if is_first:
+            raise end
+        return Exchange(Reply("{}"), None, 1.0)
+
+    async def run():
+        async with Endpoint(Call("judge-1", "http://127.0.0.1:9"), "none", account) as endpoint:
+            await asyncio.gather(*(endpoint.complete(ASKED, {}) for _ in range(4)), return_exceptions=True)
+
+    monkeypatch.setattr(Endpoint, "_post", post)
+    clock.run(run(), most=100)
+    is_sent_again = isinstance(end, _TryAgainError) and end.wait is None
+    assert (len(sent), pace.in_flight) == (4 + is_sent_again, 0)
+
+
+@pytest.mark.parametrize("pause", [None, 30], ids=["for a turn", "for the end of a pause"])
+def test_closing_cancels_all_requests_that_wait(clock, pause):
+    pace, ends = one_at_once(clock), []
+
+    async def wait():
+        try:
+            await pace.wait_turn()
+        except asyncio.CancelledError:
+            ends.append("canceled")
+
+    async def run():
+        sent = await pace.wait_turn()
+        if pause:
+            pace.pause(sent, pause, "HTTP 429")
+        await clock.sleep(1)
+        pace.close()
+        await wait()
+
+    clock.run(run(), wait(), wait())
+    assert (ends, pace.in_flight) == (["canceled"] * 3, 1)
+
+
+def test_requests_in_other_event_loops_get_a_turn_when_one_leaves():
+    """Three threads, each with its own event loop, share a pace that allows one request at once."""
+    pace, inside, most, begun = one_at_once(Clock()), [], [], threading.Barrier(3, timeout=5)
+
+    async def run(name):
+        async with asyncio.timeout(5):
+            await asyncio.gather(send(name), send(name))
+
+    async def send(name):
+        for _ in range(20):
+            await pace.wait_turn()
+            inside.append(name)
+            most.append(len(inside))
+            await asyncio.sleep(0)
+            inside.remove(name)
+            pace.leave()
+
+    def work(name):
+        begun.wait()
+        asyncio.run(run(name))
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(work, range(3)))
+    assert (most, pace.in_flight) == ([1] * 120, 0)
+
+
+def test_an_event_loop_that_was_closed_keeps_no_other_from_being_woken():
+    waiting = Waiting()
+
+    async def join():
+        return waiting.join()
+
+    async def run():
+        future = waiting.join()
+        waiting.wake()
+        await asyncio.wait_for(future, 5)
+
+    asyncio.run(join())
+    asyncio.run(run())
 
 
 # What headers and replies say
@@ -239,9 +459,6 @@ def test_what_an_endpoint_writes_is_read_in_time_that_grows_with_it():
         start = time.process_time()
         read_wait({"retry-after": text, "date": text})
         assert time.process_time() - start < 2
-
-
-ASKED = [Message("system", "Grade."), Message("user", "This.")]
 
 
 async def ask(server, account, times=1):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.entries import InputError
+from rubric_lint.outputs.entries import CHUNK, LIMIT, InputError
 from rubric_lint.outputs.streams import Asked, read_entries, read_stream
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.loading import load_rubrics
@@ -454,6 +454,22 @@ def test_numbers_and_epochs_of_a_log_are_read_and_what_has_no_score_says_why(sai
     entries = read_entries([json.dumps(log(sample(5, "C", scores=own))).encode()], Asked(mapping))
     scorer = Scorer(load_rubrics("a.rubric.yaml", HOLISTIC.encode()), Reading(grades=TEN))
     assert [show(scorer.score(entry))[2] for _, entry in entries] == [0.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("indent", [None, 2], ids=["in one line", "indented"])
+@pytest.mark.parametrize("name", ["promptfoo", "Inspect", "Agent Skills"])
+def test_a_file_of_a_grader_may_be_larger_than_an_entry(name, indent):
+    long = "x" * LIMIT
+    run = {"eval_id": 1, "configuration": "c", "run_number": 1, "expectations": [item("Is short", passed=True)]}
+    file = {
+        "promptfoo": whole(result(YEAR, response={"output": long}), result(YEAR, test=1)),
+        "Inspect": log(sample(1, "C", long), sample(2, "I")),
+        "Agent Skills": {"metadata": {"runs_per_configuration": 1}, "runs": [run, run], "notes": [long]},
+    }[name]
+    text = json.dumps(file, indent=indent).encode()
+    chunks = [text[at : at + CHUNK] for at in range(0, len(text), CHUNK)]
+    assert [(line, "output" in record) for line, record in read_entries(chunks)] == [(1, True), (1, True)]
 
 
 def test_a_log_without_samples_says_so(said):

@@ -4,7 +4,6 @@ Every request of every command is sent through an account. Room for all that a r
 is sent, and what was billed takes the place of that when the reply has come, so that no limit is ever exceeded.
 """
 
-import asyncio
 import json
 import threading
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple, Self
 
 from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.spending import Prices, Spending, write_amount
+from rubric_lint.judge.waiting import Waiting
 from rubric_lint.outputs.reply import CUT_OFF, Reply, Tokens
 from rubric_lint.run.summary import counted
 
@@ -126,7 +126,7 @@ class Account:
         self._open: list[Reservation] = []
         self._promised, self._amount = 0, Fraction(0)
         self._asked: set[str] = set()
-        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
+        self._waiting = Waiting()
         self._paces: dict[str, Pace] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -188,7 +188,7 @@ class Account:
                 if not self._open:
                     self.too_low = self._find_too_low(needs)
                     raise self._refuse()
-                given_back = self._join_waiting()
+                given_back = self._waiting.join()
             await given_back
 
     def _find_amount(self, need: Need, output: int) -> Fraction:
@@ -262,7 +262,7 @@ class Account:
                 if all(other.is_waiting for other in self._open if other is not reservation):
                     raise self._refuse()
                 reservation.is_waiting = True
-                given_back = self._join_waiting()
+                given_back = self._waiting.join()
             try:
                 await given_back
             finally:
@@ -303,7 +303,7 @@ class Account:
             self._promise(-1, -charge.amount)
             if charge.is_sent:
                 self._count(charge)
-            self._wake()
+            self._waiting.wake()
 
     def _count(self, charge: "Charge") -> None:
         need, tokens = charge.need, charge.tokens
@@ -345,26 +345,7 @@ class Account:
         with self._lock:
             self._open.remove(reservation)
             self._promise(-reservation.requests, -reservation.amount)
-            self._wake()
-
-    def _join_waiting(self) -> asyncio.Future[None]:
-        """Return what is done as soon as something is given back."""
-        loop = asyncio.get_running_loop()
-        future = loop.create_future()
-        self._waiting.append((loop, future))
-        return future
-
-    def _wake(self) -> None:
-        """Have all who wait look again."""
-        waiting, self._waiting = self._waiting, []
-        for loop, future in waiting:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(_finish, future)
-
-
-def _finish(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
+            self._waiting.wake()
 
 
 @dataclass(eq=False, slots=True)

@@ -1,4 +1,4 @@
-"""Ask a model until its output is valid; say what a run asks: its plan, the requests for an answer, what came of them.
+"""Ask a model until its output is valid, and list the requests that a plan needs for an answer.
 
 `converse` is the one loop that asks: `judge`, `assess`, `improve` and `test --record` call it through `ask`, rewards
 with their own judge.
@@ -116,39 +116,39 @@ async def converse(
     text_of: Callable[[Replied], str],
     attempts: int,
 ) -> Conversation[Replied, Output]:
-    """Send a prompt until its reply can be read, each time with what is wrong with the last one."""
-    found = Conversation[Replied, Output]()
+    """Send a prompt until its reply can be read, each time with the error of the last one."""
+    conversation = Conversation[Replied, Output]()
     messages = prompt
-    while found.output is None and len(found.replies) < attempts:
+    while conversation.output is None and len(conversation.replies) < attempts:
         try:
             replied = await send(messages)
-            found.replies.append(replied)
-            found.output = read(replied)
+            conversation.replies.append(replied)
+            conversation.output = read(replied)
         except NoReplyError as lost:
-            found.lost = lost
+            conversation.lost = lost
             break
         except OutputError as fault:
-            found.fault = fault
+            conversation.fault = fault
             messages = (*prompt, *correct(text_of(replied), fault))
-    return found
+    return conversation
 
 
 class Sample(NamedTuple):
     """One output of one model, or None if it stayed invalid; then `fault` describes the last of its requests."""
 
     output: JudgeOutput | None
-    asked: tuple[Conversation[Exchange, JudgeOutput], ...]
+    conversations: tuple[Conversation[Exchange, JudgeOutput], ...]
     order: tuple[str, ...]
     fault: str = ""
 
     @property
     def exchanges(self) -> list[Exchange]:
         """All exchanges, in order."""
-        return [exchange for each in self.asked for exchange in each.replies]
+        return [exchange for conversation in self.conversations for exchange in conversation.replies]
 
 
 def correct(text: str, fault: OutputError) -> Iterator[Message]:
-    """Yield the messages that ask for an invalid output once more: the text of the judge, if any, and what is wrong."""
+    """Yield the messages that ask for an invalid output once more: the text of the judge, if any, and the error."""
     if text.strip():
         yield say("assistant", text)
     place = f" at {fault.path}" if fault.path else ""
@@ -187,26 +187,26 @@ async def ask(
     store: ReplyStore | None = None,
     reserved: Reservation | None = None,
 ) -> Conversation[Exchange, Output]:
-    """Return the reply of an endpoint that can be read: one that is kept, else one that is then kept.
+    """Return a reply that can be read: from the store, else from the endpoint, and then put into the store.
 
     Raises:
         NoReplyError: if there is none.
     """
     key = make_key(request.call, request.body, request.place.sample) if store else ""
-    kept = store.get(key) if store else None
-    if kept:
+    cached = store.get(key) if store else None
+    if cached:
         with suppress(OutputError):  # for example with another --extract
-            return Conversation([kept], read(kept))
+            return Conversation([cached], read(cached))
 
     async def send(messages: tuple[Message, ...]) -> Exchange:
         return await endpoint.complete(messages, request.schema, request.place, reserved)
 
-    found = await converse(request.messages, send, read, lambda exchange: exchange.reply.text, attempts)
-    if found.lost and not found.replies:
-        raise found.lost
-    if store and found.output is not None:
-        store.put(key, found.replies[-1])
-    return found
+    conversation = await converse(request.messages, send, read, lambda exchange: exchange.reply.text, attempts)
+    if conversation.lost and not conversation.replies:
+        raise conversation.lost
+    if store and conversation.output is not None:
+        store.put(key, conversation.replies[-1])
+    return conversation
 
 
 def list_needs(answer: Answer, calls: Sequence[Call], plan: Plan) -> list[Need]:

@@ -149,7 +149,7 @@ _SHORTEST_SECRET = 8
 
 
 class Remedy(NamedTuple):
-    """What has to change before a run can go on that no request could: something outside `first`, or its `options`."""
+    """What has to change before a run can resume: something to do `first`, or the `options` of its command."""
 
     first: str = ""
     options: str = ""
@@ -259,8 +259,8 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         if takes_variables:  # the client sends the headers of this variable
             lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
             secrets += [line.partition(":")[2].strip() for line in lines]
-        long = [each for each in secrets if len(each) >= _SHORTEST_SECRET]
-        self._secrets = sorted({*long, *(headers or {}).values()}, key=len, reverse=True)
+        secrets = [secret for secret in secrets if len(secret) >= _SHORTEST_SECRET]
+        self._secrets = sorted({*secrets, *(headers or {}).values()}, key=len, reverse=True)
         # The client's own retries would not be counted, take a 429 for a failed try, give up at a long Retry-After, and
         # repeat what a header of the endpoint asks to repeat, a wrong key too. They never retry a body without a reply.
         settings: dict[str, Any] = {"timeout": call.timeout, "max_retries": 0, "default_headers": dict(headers or {})}
@@ -311,14 +311,14 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             if form != "json_schema" or not refusal.is_of_format:
                 raise
             first = refusal
-        for less in (SCHEMA_IN_OBJECT, "json_object"):
+        for other_form in (SCHEMA_IN_OBJECT, "json_object"):
             try:
-                exchange = await self._complete(self.call.make_body(messages, schema, sample, less), reserved)
+                exchange = await self._complete(self.call.make_body(messages, schema, sample, other_form), reserved)
             except UnansweredError as other:
                 if other.is_of_format or (other.is_refused and not other.of_answer):
                     continue
                 raise
-            self.form, self.refusal = less, first.message
+            self.form, self.refusal = other_form, first.message
             return exchange
         raise first
 
@@ -359,15 +359,15 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         except _TryAgainError as fault:
             fault.message = self._redact(fault.message)
             if fault.pauses_all:
-                _hold(pace, sent, fault)
+                _pause(pace, sent, fault)
             raise
         except UnansweredError as fault:
-            pace.go_on()
+            pace.note_reply()
             fault.message = self._redact(fault.message)
             raise
         finally:
             pace.leave(used - expected)
-        pace.go_on()
+        pace.note_reply()
         if charge.is_too_short:
             raise self.account.refuse_longer(self._redact(exchange.reply.fault or ""))
         return exchange
@@ -456,27 +456,24 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         What is short or in the prompt may be a word of the output, which would become invalid without it.
         """
         reply = exchange.reply
-        texts = (reply.text, reply.fault, reply.model)
-        found = [
-            each
-            for each in self._secrets
-            if len(each) >= _SHORTEST_SECRET and any(each in (text or "") for text in texts)
-        ]
-        if not found:
+        echoed = "\n".join(text for text in (reply.text, reply.fault, reply.model) if text)
+        secrets = [secret for secret in self._secrets if len(secret) >= _SHORTEST_SECRET and secret in echoed]
+        if not secrets:
             return exchange
         sent = json.dumps([body["messages"], body.get("response_format")], ensure_ascii=False)
-        secrets = [each for each in found if each not in sent]
-        text, fault, model = (each and _replace(each, secrets) for each in texts)
-        return exchange._replace(reply=reply._replace(text=text or "", fault=fault, model=model))
+        secrets = [secret for secret in secrets if secret not in sent]
+        fault = reply.fault and _replace(reply.fault, secrets)
+        model = reply.model and _replace(reply.model, secrets)
+        return exchange._replace(reply=reply._replace(text=_replace(reply.text, secrets), fault=fault, model=model))
 
 
-def _hold(pace: Pace, sent: float, fault: _TryAgainError) -> None:
+def _pause(pace: Pace, sent: float, fault: _TryAgainError) -> None:
     """Pause all requests because the one that was sent at this moment was refused."""
     if fault.wait and fault.wait > _LONGEST_WAIT:
         wait = f"wait {fault.wait:.0f} s"
         message = f"{fault.message}; the endpoint asks to {wait}: run the same command again after that"
         raise UnansweredError(message, lasting=True, remedy=Remedy(wait))
-    if not pace.hold(sent, fault.wait, fault.message):
+    if not pace.pause(sent, fault.wait, fault.message):
         raise UnansweredError(f"{fault.message}; no other reply for half an hour", lasting=True)
 
 

@@ -31,7 +31,7 @@ from rubric_lint.scoring.totals import ReadingTotals
 class Panel:
     """One model or several, which all judge every answer; use it as an asynchronous context manager.
 
-    `names` has a name for each of `endpoints`, which no other has; `paces` are theirs, each once. All requests are sent
+    `names` are those of `endpoints`, all different. `paces` has one pace for each address. All requests are sent
     through `account`. `is_live` is False for the results of a batch.
     """
 
@@ -60,9 +60,9 @@ class Panel:
         return len(self.endpoints) == 1
 
     @property
-    def under_way(self) -> int:
+    def in_flight(self) -> int:
         """How many requests have been sent and not yet answered."""
-        return sum(pace.inside for pace in self.paces)
+        return sum(pace.in_flight for pace in self.paces)
 
     @property
     def paused(self) -> float:
@@ -88,38 +88,42 @@ def to_json(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:
     return {"checks": checks, **overall}
 
 
-Samples = Sequence[Sequence[Sample]]
-"""The samples of each model, in the order of the panel; the last one taken is the only one that may be invalid."""
+PanelSamples = Sequence[Sequence[Sample]]
+"""The samples of each model, in the order of the panel; only the last one may be invalid, as no other follows it."""
 
 
-def make_record(answer: Answer, panel: Panel, plan: Plan, taken: Samples) -> dict[str, Any]:
+def make_record(answer: Answer, panel: Panel, plan: Plan, panel_samples: PanelSamples) -> dict[str, Any]:
     """Return the record of an answer: its own fields, the outputs to score, and how they were made.
 
     For an output that stayed invalid it has the model's last text, so that the scorer reports the error.
     """
     outputs = [
         sample.exchanges[-1].reply.text if sample.output is None else to_json(answer.rubric, sample.output)
-        for samples in taken
+        for samples in panel_samples
         for sample in samples
     ]
-    about = _describe(answer, panel, plan, taken)
-    if fault := find_fault(panel, taken):
+    about = _describe(answer, panel, plan, panel_samples)
+    if fault := find_fault(panel, panel_samples):
         about["fault"] = fault
     about["fingerprint"] = make_fingerprint(answer, [endpoint.call for endpoint in panel.endpoints], plan)
-    held = {"output": outputs[0]} if plan.samples == 1 and panel.is_single else {"outputs": outputs}
-    return {**answer.record, **held, "judge": about}
+    record = dict(answer.record)
+    if plan.samples == 1 and panel.is_single:
+        record["output"] = outputs[0]
+    else:
+        record["outputs"] = outputs
+    return {**record, "judge": about}
 
 
-def find_fault(panel: Panel, taken: Samples) -> str | None:
+def find_fault(panel: Panel, panel_samples: PanelSamples) -> str | None:
     """Return why the output is invalid, with the model of a panel; None if it is valid."""
-    for name, samples in zip(panel.names, taken, strict=True):
+    for name, samples in zip(panel.names, panel_samples, strict=True):
         for sample in samples:
             if sample.output is None:
                 return sample.fault if panel.is_single else f"`{name}`: {sample.fault}"
     return None
 
 
-def _describe(answer: Answer, panel: Panel, plan: Plan, taken: Samples) -> dict[str, Any]:
+def _describe(answer: Answer, panel: Panel, plan: Plan, panel_samples: PanelSamples) -> dict[str, Any]:
     call = panel.endpoints[0].call
     common = {
         **call.describe(),
@@ -128,20 +132,24 @@ def _describe(answer: Answer, panel: Panel, plan: Plan, taken: Samples) -> dict[
         "rubric_hash": answer.rubric.hash,
         "criteria_hashes": hash_criteria(answer.rubric.model, answer.rubric.criteria),
     }
-    pairs = list(zip(panel.endpoints, taken, strict=True))
+    pairs = list(zip(panel.endpoints, panel_samples, strict=True))
     if panel.is_single:
         ((endpoint, samples),) = pairs
         votes = {"independent_votes_at_most": 1} if plan.samples > 1 else {}
-        return {**_name(endpoint, samples), **votes, **common, **_account(samples, plan)}
+        return {**_describe_model(endpoint, samples), **votes, **common, **_describe_requests(samples, plan)}
     members = [
-        {**_name(endpoint, samples), "outputs": len(samples), **(_account(samples, plan) if samples else {})}
+        {
+            **_describe_model(endpoint, samples),
+            "outputs": len(samples),
+            **(_describe_requests(samples, plan) if samples else {}),
+        }
         for endpoint, samples in pairs
     ]
     votes = {"independent_votes_at_most": count_votes(read_panel({"judge": {"panel": members}}))}
-    return {"panel": members, **votes, **common, **_write_time(taken[0][0].exchanges[0])}
+    return {"panel": members, **votes, **common, **_write_time(panel_samples[0][0].exchanges[0])}
 
 
-def _name(endpoint: Asker, samples: Sequence[Sample]) -> dict[str, Any]:
+def _describe_model(endpoint: Asker, samples: Sequence[Sample]) -> dict[str, Any]:
     exchanges = [exchange for sample in samples for exchange in sample.exchanges]
     models = dict.fromkeys(exchange.reply.model for exchange in exchanges if exchange.reply.model)
     answered = {"answered_by": list(models)} if models else {}
@@ -149,8 +157,8 @@ def _name(endpoint: Asker, samples: Sequence[Sample]) -> dict[str, Any]:
     return {"model": endpoint.call.model, **answered, "endpoint": endpoint.name, **fallback}
 
 
-def _account(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
-    """Describe the time and cost of one model; `latency` has the seconds of each request, `attempts` is by output.
+def _describe_requests(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
+    """Describe the time and tokens of one model; `latency` has the seconds of each request, `attempts` is by output.
 
     Of a reply from the cache they are those of the request that it answered; `from_cache` counts such replies.
     """
@@ -159,20 +167,23 @@ def _account(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
     for exchange in exchanges:
         tokens = tokens.plus(exchange.reply.tokens)
     latency = [round(exchange.seconds, 3) for exchange in exchanges if exchange.seconds is not None]
-    attempts: list[int | dict[str, int]] = [
-        {criterion: len(each.replies) for criterion, each in zip(sample.order, sample.asked, strict=False)}
-        if plan.per_criterion
-        else len(sample.exchanges)
-        for sample in samples
-    ]
+    cached = sum(exchange.is_cached for exchange in exchanges)
     return {
         **_write_time(exchanges[0]),
         **({"latency": latency} if latency else {}),
         "tokens": {name: count for name, count in tokens._asdict().items() if count is not None},
-        **({"from_cache": cached} if (cached := sum(exchange.is_cached for exchange in exchanges)) else {}),
-        "attempts": attempts,
+        **({"from_cache": cached} if cached else {}),
+        "attempts": [_count_attempts(sample, plan) for sample in samples],
         **({} if plan.shuffle is None else {"orders": [list(sample.order) for sample in samples]}),
     }
+
+
+def _count_attempts(sample: Sample, plan: Plan) -> int | dict[str, int]:
+    """Return the number of requests for a sample; by criterion if each is asked for alone, as far as it was."""
+    if not plan.per_criterion:
+        return len(sample.exchanges)
+    pairs = zip(sample.order, sample.conversations, strict=False)
+    return {criterion: len(conversation.replies) for criterion, conversation in pairs}
 
 
 def _write_time(exchange: Exchange) -> dict[str, str]:
@@ -186,16 +197,17 @@ _IN_A_ROW = 5
 
 
 class StoppedError(Exception):
-    """A run that stopped early, and why; `remedy` says what has to change before it can go on."""
+    """A run that stopped early, and why; `remedy` says what has to change before it can resume."""
 
-    remedy = NO_REMEDY
+    def __init__(self, reason: str, remedy: Remedy = NO_REMEDY) -> None:
+        super().__init__(reason)
+        self.remedy = remedy
 
 
 def _stop(model: str, remedy: Remedy) -> Never:
-    """Raise the error of a run that no other request can go on; `model` is the one of a panel."""
-    error = StoppedError(f"all other requests {f'to `{model}` ' if model else ''}would fail too")
-    error.remedy = remedy
-    raise error
+    """Stop the run, because no other request can succeed; `model` is that of a panel, else empty."""
+    to_model = f"to `{model}` " if model else ""
+    raise StoppedError(f"all other requests {to_model}would fail too", remedy)
 
 
 @dataclass(slots=True)
@@ -290,47 +302,30 @@ class JudgeRun:
                 yield answer
 
     async def _work(self, waiting: Iterator[Answer]) -> None:
+        """Judge one answer after the other, until none is left or a limit is reached."""
         calls = [endpoint.call for endpoint in self.panel.endpoints]
+        account = self.panel.account
         for answer in waiting:
-            account = self.panel.account
             needs = list_needs(answer, calls, self._plan) if account.limit.is_set else []
             try:
                 with await account.reserve(needs) as reserved:
-                    taken = await self._judge_one(answer, reserved)
+                    panel_samples = await self._judge_one(answer, reserved)
             except LimitError as limit:
-                self.tally.is_limited = True
-                if limit.reason:
-                    self.tally.unanswered += not limit.is_invalid
-                    self.tally.unfinished += limit.is_invalid
-                    self._watch(answer.key, f"not judged: {limit.reason}; no other try ({limit})")
+                self._note_limit(answer, limit)
                 return
             except UnansweredError as fault:
-                self._take_loss(answer, fault)
-                continue
-            self._lost_in_a_row = 0
-            record = make_record(answer, self.panel, self._plan, taken)
-            self._journal.append(record)
-            self.tally.votes = max(self.tally.votes, record["judge"].get("independent_votes_at_most", 1))
-            invalid = find_fault(self.panel, taken)
-            self.tally.judged += 1
-            self.tally.invalid += invalid is not None
-            outputs = [sample.output for samples in taken for sample in samples if sample.output]
-            verdicts = {answer.rubric.grade(output).verdict for output in outputs}
-            self.tally.stable += invalid is None and len(outputs) > 1 and len(verdicts) == 1
-            message = None
-            refusal: UnansweredError | None = None
-            model = ""
-            if invalid is not None:
-                pairs = zip(self.panel.names, taken, strict=True)
-                model, last = next((name, s[-1].asked[-1]) for name, s in pairs if s and s[-1].output is None)
-                message = f"invalid after {counted(len(last.replies), 'attempt')}: {invalid}"
-                if isinstance(last.lost, UnansweredError) and last.lost.lasting:
-                    refusal = last.lost
-            self._watch(answer.key, message)
-            if refusal:
-                _stop("" if self.panel.is_single else model, refusal.remedy)
+                self._note_loss(answer, fault)
+            else:
+                self._keep(answer, panel_samples)
 
-    def _take_loss(self, answer: Answer, fault: UnansweredError) -> None:
+    def _note_limit(self, answer: Answer, limit: LimitError) -> None:
+        self.tally.is_limited = True
+        if limit.reason:
+            self.tally.unanswered += not limit.is_invalid
+            self.tally.unfinished += limit.is_invalid
+            self._watch(answer.key, f"not judged: {limit.reason}; no other try ({limit})")
+
+    def _note_loss(self, answer: Answer, fault: UnansweredError) -> None:
         self.tally.unanswered += 1
         # An answer that is too long would stop every later run at the same place.
         self._lost_in_a_row += not fault.of_answer
@@ -340,13 +335,35 @@ class JudgeRun:
         if self._lost_in_a_row >= _IN_A_ROW and self.panel.is_live:
             raise StoppedError(f"{_IN_A_ROW} answers in a row got no reply")
 
-    async def _judge_one(self, answer: Answer, reserved: Reservation) -> Samples:
+    def _keep(self, answer: Answer, panel_samples: PanelSamples) -> None:
+        """Write the record of an answer, and count it."""
+        self._lost_in_a_row = 0
+        record = make_record(answer, self.panel, self._plan, panel_samples)
+        self._journal.append(record)
+        self.tally.votes = max(self.tally.votes, record["judge"].get("independent_votes_at_most", 1))
+        self.tally.judged += 1
+        invalid = find_fault(self.panel, panel_samples)
+        if invalid is None:
+            outputs = [sample.output for samples in panel_samples for sample in samples if sample.output]
+            verdicts = {answer.rubric.grade(output).verdict for output in outputs}
+            self.tally.stable += len(outputs) > 1 and len(verdicts) == 1
+            self._watch(answer.key, None)
+            return
+        self.tally.invalid += 1
+        pairs = zip(self.panel.names, panel_samples, strict=True)
+        name, sample = next((name, samples[-1]) for name, samples in pairs if samples and samples[-1].output is None)
+        last = sample.conversations[-1]
+        self._watch(answer.key, f"invalid after {counted(len(last.replies), 'attempt')}: {invalid}")
+        if isinstance(last.lost, UnansweredError) and last.lost.lasting:
+            _stop("" if self.panel.is_single else name, last.lost.remedy)
+
+    async def _judge_one(self, answer: Answer, reserved: Reservation) -> PanelSamples:
         """Ask each model for its samples, one by one, so that `concurrency` limits all requests.
 
         The first invalid sample makes the answer invalid, so nothing more is asked.
         """
-        taken: list[list[Sample]] = [[] for _ in self.panel.endpoints]
-        for endpoint, name, samples in zip(self.panel.endpoints, self.panel.names, taken, strict=True):
+        panel_samples: list[list[Sample]] = [[] for _ in self.panel.endpoints]
+        for endpoint, name, samples in zip(self.panel.endpoints, self.panel.names, panel_samples, strict=True):
             for number in range(1, self._plan.samples + 1):
                 try:
                     samples.append(await self._sample(endpoint, answer, number, reserved))
@@ -358,8 +375,8 @@ class JudgeRun:
                         limit.reason = f"`{name}`: {limit.reason}"
                     raise
                 if samples[-1].output is None:
-                    return taken
-        return taken
+                    return panel_samples
+        return panel_samples
 
     async def _sample(self, endpoint: Asker, answer: Answer, number: int, reserved: Reservation) -> Sample:
         """Ask a model for its output with this number, from 1; raise UnansweredError when a request got no reply.
@@ -367,17 +384,18 @@ class JudgeRun:
         The first request whose output stays invalid makes the sample invalid, and the others are not made.
         """
         order = self._plan.order(answer, endpoint.call.model, number)
-        asked: list[Conversation[Exchange, JudgeOutput]] = []
+        conversations: list[Conversation[Exchange, JudgeOutput]] = []
         outputs: list[tuple[ScoringRubric, JudgeOutput]] = []
         for part, request in list_parts(answer, endpoint.call, self._plan, number):
-            asked.append(await self._ask(endpoint, request, part, answer, reserved))
-            output = asked[-1].output
+            conversation = await self._ask(endpoint, request, part, answer, reserved)
+            conversations.append(conversation)
+            output = conversation.output
             if output is None:
                 is_part = len(part.criteria) < len(answer.rubric.criteria)
                 where = f"criterion `{part.criteria[0].id}`: " if is_part else ""
-                return Sample(None, tuple(asked), order, where + asked[-1].reason)
+                return Sample(None, tuple(conversations), order, where + conversation.reason)
             outputs.append((part, output))
-        return Sample(join_outputs(answer.rubric, outputs), tuple(asked), order)
+        return Sample(join_outputs(answer.rubric, outputs), tuple(conversations), order)
 
     async def _ask(
         self, endpoint: Asker, request: Request, rubric: ScoringRubric, answer: Answer, reserved: Reservation
@@ -388,19 +406,19 @@ class JudgeRun:
             text = exchange.reply.text
             return reader_of(rubric).read(text, lambda: read_quotable(*answer.case), self._plan.reading).output
 
-        found = await ask(
+        conversation = await ask(
             endpoint, request, read, attempts=self._plan.max_attempts, store=self._store, reserved=reserved
         )
-        for exchange in found.replies:
+        for exchange in conversation.replies:
             model = exchange.reply.model
             if model and is_other_model(request.call.model, model):
                 self.tally.others[request.call.model, model] += 1
             self.tally.cached += exchange.is_cached
-        if isinstance(found.lost, LimitError):
-            found.lost.follow(len(found.replies), str(found.fault))
-            raise found.lost
-        if found.output is not None:
-            self.tally.reading.note(found.output.notes)
-            if self._store and not found.replies[-1].is_cached:
+        if isinstance(conversation.lost, LimitError):
+            conversation.lost.follow(len(conversation.replies), str(conversation.fault))
+            raise conversation.lost
+        if conversation.output is not None:
+            self.tally.reading.note(conversation.output.notes)
+            if self._store and not conversation.replies[-1].is_cached:
                 self.tally.stored += 1
-        return found
+        return conversation

@@ -21,7 +21,15 @@ from rubric_lint.cli.options import STDIN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, Access, AnswersFile, find_access, hold, make_plan
-from rubric_lint.cli.score.judging import estimate_cost, holds_secrets, load_prices, open_store, run_judge
+from rubric_lint.cli.score.judging import (
+    estimate_cost,
+    holds_secrets,
+    load_prices,
+    open_store,
+    print_command,
+    run_judge,
+    word_limit,
+)
 from rubric_lint.cli.score.options import check_answer_fields, require_existing
 from rubric_lint.improve.proposals import Base, find_own
 from rubric_lint.improve.run import NEEDED, EndedError, Held, Improver, Left
@@ -246,7 +254,7 @@ class _Asking:
     def __init__(self, access: tuple[Access, Access], work: Work, store: ReplyStore | None) -> None:
         self.access, self._writer = access
         self.account, self._plan, self._store = work.account, work.plan, store
-        self._has_told = False
+        self._has_reported = False
 
     def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
         """Return the records of answers; see `Asker`."""
@@ -261,24 +269,20 @@ class _Asking:
             raise EndedError(Left.LIMIT, self.account.stop)
         return records.all
 
-    def _tell_limit(self, limit: LimitError) -> None:
-        """Say once how a limit ended the run while a proposal was to be written, and print the command that goes on."""
-        if self._has_told:
+    def _report_limit(self, limit: LimitError) -> None:
+        """Say once that a limit ended the run while a proposal was to be written, and print the command to resume."""
+        if self._has_reported:
             return
-        self._has_told = True
-        account, context = self.account, click.get_current_context()
-        is_wasted = limit.is_invalid and account.spending.requests == 1  # nothing that the cache keeps
-        stopped = f"stopped at {account.limit}, before a proposal was written"
-        if account.fault:
-            complain(f"stopped: {account.fault}")
-        elif account.too_low or is_wasted:
-            complain(
-                f"{stopped}. The same command would end there too: raise {join_words([*account.limit.options], 'or')}"
-            )
-        else:
-            complain(f"{stopped}. Run the same command to go on")
-            if not holds_secrets(context):
-                click.echo(f"  {visible(repeat_command(context))}", err=True)
+        self._has_reported = True
+        account = self.account
+        # After one request whose reply is of no use the cache has nothing that would take the next run further.
+        is_stuck = bool(account.too_low) or (limit.is_invalid and account.spending.requests == 1)
+        advice = "Run the same command to resume"
+        if is_stuck:
+            advice = f"The same command would end there too: raise {join_words([*account.limit.options], 'or')}"
+        complain(word_limit(account, "the next proposal is not written", advice))
+        if not (is_stuck or account.fault):
+            print_command()
 
     def write(self, messages: tuple[Message, ...], schema: Mapping[str, Any], number: int) -> str:
         """Return the reply of the model that proposes; see `Asker`."""
@@ -292,7 +296,7 @@ class _Asking:
         try:
             return asyncio.run(write())
         except LimitError as limit:
-            self._tell_limit(limit)
+            self._report_limit(limit)
             raise EndedError(Left.LIMIT, f"{limit}: {limit.reason}" if limit.reason else str(limit)) from None
         except UnansweredError as fault:
             raise EndedError(Left.NO_REPLY, str(fault)) from None

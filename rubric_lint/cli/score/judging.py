@@ -195,7 +195,7 @@ def run_judge(
 async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -> None:
     async def tick() -> None:
         while True:
-            waiting = max(pace.left for pace in run.panel.paces)
+            waiting = max(pace.pause_left for pace in run.panel.paces)
             progress.show(f"waiting {waiting:.0f} s for the rate limit" if waiting >= 1 else "")
             await asyncio.sleep(_TICK)
 
@@ -208,12 +208,12 @@ async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -
             # Send no more requests, and wait some time for the replies to those sent, because they are paid for.
             for pace in run.panel.paces:
                 pace.close()
-            if waiting := run.panel.under_way:
+            if waiting := run.panel.in_flight:
                 progress.clear()
                 replies = counted(waiting, "reply", "replies")
                 complain(f"interrupted: waiting up to {_GRACE:.0f} s for {replies}; interrupt again to stop at once")
             end = time.monotonic() + _GRACE
-            while run.panel.under_way and time.monotonic() < end:
+            while run.panel.in_flight and time.monotonic() < end:
                 await asyncio.sleep(_SHORT)
             raise
         finally:
@@ -321,31 +321,50 @@ def _say_how_to_resume(stop: _Stop | None, tally: JudgeTally, advice: str, accou
         complain(end)
     elif tally.unanswered and advice:
         complain(advice)
-    if (goes_on or (stop and not stop.remedy.options)) and not holds_secrets(context):
-        click.echo(f"  {visible(repeat_command(context))}", err=True)
+    if goes_on or (stop and not stop.remedy.options):
+        print_command()
 
 
 def _word_end(tally: JudgeTally, account: Account, given: str, left: int) -> str:
     """Return how a limit ended a run, and what to do; empty if none did."""
     limit = account.limit
-    if account.fault:
-        stop = "stopped: " if tally.is_limited else ""
-        over = f" ({Limit(cost=limit.cost)} is exceeded by {write_amount(account.excess)})" if account.excess else ""
-        advice = "This model does not keep to a limit of tokens: use --max-requests alone"
-        return f"{stop}{account.fault}{over}; the results so far are saved. {advice}"
-    if not tally.is_limited:
+    if not (tally.is_limited or account.fault):
         return ""
-    saved = f"stopped at {limit}; the results so far are saved"
     if account.too_low:
-        return f"{saved}. {account.too_low}"
-    if tally.is_stuck:
+        advice = account.too_low
+    elif tally.is_stuck:
         names = join_words([*limit.options], "or")
         first = "the first answer" if tally.unfinished == 1 else f"the first {tally.unfinished:,} answers"
         used = f"Replies that cannot be used took all of it for {first}, and the same command would end there too"
         fewer = "" if limit.requests is None else ", lower --max-attempts"
-        return f"{saved}. {used}: raise {names}{fewer}, or use another model"
-    answers = "the answer that is left" if left == 1 else f"the {left:,} answers that are left"
-    return f"{saved}. Run the same command{given} to ask for {answers}, with {limit} for that run"
+        advice = f"{used}: raise {names}{fewer}, or use another model"
+    else:
+        answers = "the answer that is left" if left == 1 else f"the {left:,} answers that are left"
+        advice = f"Run the same command{given} to ask for {answers}, with {limit} for that run"
+    return word_limit(account, "the results so far are saved", advice, is_stopped=tally.is_limited)
+
+
+def word_limit(account: Account, outcome: str, advice: str, *, is_stopped: bool = True) -> str:
+    """Return how a limit ended a run, what the outcome is, and what to do.
+
+    Where a model did not keep to a limit of tokens, that is what to change, whatever the `advice`; the run may have
+    come to its end all the same.
+    """
+    if not account.fault:
+        return f"stopped at {account.limit}; {outcome}. {advice}"
+    stop = "stopped: " if is_stopped else ""
+    over = ""
+    if account.excess:
+        over = f" ({Limit(cost=account.limit.cost)} is exceeded by {write_amount(account.excess)})"
+    advice = "This model does not keep to a limit of tokens: use --max-requests alone"
+    return f"{stop}{account.fault}{over}; {outcome}. {advice}"
+
+
+def print_command() -> None:
+    """Print the command of this run, to run it again, unless it may hold secrets."""
+    context = click.get_current_context()
+    if not holds_secrets(context):
+        click.echo(f"  {visible(repeat_command(context))}", err=True)
 
 
 def holds_secrets(context: click.Context) -> bool:
