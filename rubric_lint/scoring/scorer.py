@@ -36,11 +36,6 @@ from rubric_lint.scoring.output import (
 from rubric_lint.text.path import pointer
 
 
-def make_key(rubric: str, name: object) -> int:
-    """Return the key for the id of a record; records of different rubrics may share an id."""
-    return hash((rubric, name if type(name) is str else (repr(name),)))
-
-
 class Member(NamedTuple):
     """A model of a panel, by a name that no other of the panel has, and how many of the outputs are its own.
 

@@ -27,9 +27,9 @@ from rubric_lint.agree.judged.outcomes import (
 )
 from rubric_lint.agree.judged.table import Column, Table
 from rubric_lint.agree.labelled import Labelled
-from rubric_lint.agree.ratings import name_key
 from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.messages import join_words, percent
+from rubric_lint.scoring.ids import name_key
 
 _LEAST = 30
 """The fewest answers for a statement about samples, and for a correlation."""
