@@ -29,7 +29,7 @@ from rubric_lint.outputs.mapping import (
 )
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
-from rubric_lint.scoring.flat import OF_TABLE, Flat, is_judged, list_fields, read_flat
+from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat
 from rubric_lint.scoring.grading import (
     AnswerValue,
     Grade,
@@ -42,7 +42,7 @@ from rubric_lint.scoring.grading import (
 )
 from rubric_lint.scoring.ids import Key, RecordId, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import JUDGEMENTS, RecordResult, read_judged_by
-from rubric_lint.scoring.scorer import Scorer, find_rubric, read_model
+from rubric_lint.scoring.scorer import Scorer, find_rubric, lacks_output, read_model
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
 
@@ -406,7 +406,7 @@ class Reader:
         if version not in {None, rubric.hash} and not self._any_version:
             return invalid._replace(reason=OTHER_MEANING)
         self._describe(value, rubric, key)
-        if _lacks_output(value, rubric):
+        if lacks_output(value, rubric):
             return invalid._replace(reason=NO_OUTPUT)
         outputs = list(self._list_outputs(value)) or [None]
         valid = [each for each in outputs if each is not None]
@@ -809,20 +809,6 @@ def _check_names(judges: Sequence[str], people: Sequence[str], raters: Sequence[
     unknown = [name for name in raters if name not in known]
     if unknown:
         raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
-
-
-def _lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
-    """Return whether an invalid record holds nothing of a judge: it was not asked, or the endpoint gave an error.
-
-    An empty text in `output` is what a judge said, and so is an empty list of checks; one of `outputs` is not.
-    """
-    given = {
-        name: value
-        for name, value in record.items()
-        if value is not None and (value != "" or name in HELD) and (value != [] or name != "outputs")
-    }
-    fields = HELD.union(JUDGEMENTS, list_fields([rubric]))
-    return fields.isdisjoint(map(fold_column, given)) and not is_judged(given, rubric)
 
 
 def _find_owner(source: Source, known: Collection[Source]) -> Source | None:

@@ -18,6 +18,8 @@ from rubric_lint.scoring.flat import (
     OF_TABLE,
     Flat,
     find_other_flag,
+    is_judged,
+    list_fields,
     list_values,
     read_cell,
     read_flat,
@@ -146,7 +148,7 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
             raise OutputError(
                 f"the grader may be any of {list_names(found)}; give each a `name` in the suite", "/rubric"
             )
-    raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
+    raise OutputError(f"{_OF_NO_RUBRIC} `{name}`; {point_to_known(name, rubrics)}", "/rubric")
 
 
 def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str:
@@ -265,7 +267,10 @@ class Scorer:
         try:
             return self._score(record)
         except OutputError as fault:
-            return self._refuse(record, fault)
+            rubric = self._rubrics.get(self._name_rubric(record) or "")
+            if "rater" in record or not rubric or find_reason(record) or not lacks_output(record, rubric):
+                return self._refuse(record, fault)
+            return self._refuse(record, OutputError(f"{NOT_JUDGED}: {fault.message}", fault.path, fault.line))
 
     def _score(self, value: dict[str, Any]) -> RecordResult:
         """Score an entry that is decoded.
@@ -479,7 +484,30 @@ def refuse_failed(record: Mapping[str, Any]) -> None:
         OutputError: with that reason.
     """
     if reason := find_reason(record):
-        raise OutputError(f"no score: {reason.removeprefix('no score: ')}")
+        raise OutputError(f"{_NO_SCORE}{reason.removeprefix(_NO_SCORE)}")
+
+
+def lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
+    """Return whether an invalid record holds nothing of a judge, and does not say that it was asked and failed.
+
+    An empty cell, null and an empty text are the same, as tables do not tell them apart.
+    """
+    reason = find_reason(record).removeprefix(_NO_SCORE) or _find_fault(record)
+    if reason:
+        return reason.startswith((NOT_JUDGED, _OF_NO_RUBRIC))  # a result of such a record
+    given = {
+        name: value
+        for name, value in record.items()
+        if (value.strip() if isinstance(value, str) else value is not None) and (name not in HELD or value != [])
+    }
+    fields = HELD.union(JUDGEMENTS, list_fields([rubric]))
+    return fields.isdisjoint(map(fold_column, given)) and not is_judged(given, rubric)
+
+
+NOT_JUDGED = "no judge output"
+"""Begins what is said of a record that holds nothing of a judge, also in results."""
+
+_NO_SCORE, _OF_NO_RUBRIC = "no score: ", "no rubric is named"
 
 
 def _find_fault(record: Mapping[str, Any]) -> str | None:
