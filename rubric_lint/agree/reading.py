@@ -215,6 +215,9 @@ class _Found(NamedTuple):
         return f"{self.file}:{self.line} ({name_key(self.key)})"
 
 
+_UNREAD = "?"
+"""Stands for an output that cannot be read."""
+
 _NO_ID = (None, "")
 NO_ID = "no `id` to join by"
 NO_RATER = "no `rater`; say who judged in each label"
@@ -336,7 +339,7 @@ class Reader:
                     record = decode_entry(content)
                 except OutputError as fault:
                     known = self._scorer.score(fault).record
-                    record = {name: "" if name in HELD else value for name, value in known.items()}  # none counts
+                    record = {name: _UNREAD if name in HELD else value for name, value in known.items()}  # none counts
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:

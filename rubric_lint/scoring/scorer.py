@@ -11,7 +11,7 @@ from rubric_lint.messages import find_near, join_words, list_names, point_to_kno
 from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
 from rubric_lint.outputs.graders import find_by_texts, has_items, lift, name_test
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
-from rubric_lint.outputs.reply import find_reason
+from rubric_lint.outputs.reply import NOT_JUDGED, find_reason
 from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
 from rubric_lint.scoring.flat import (
     NOTHING,
@@ -503,9 +503,6 @@ def lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
     fields = HELD.union(JUDGEMENTS, list_fields([rubric]))
     return fields.isdisjoint(map(fold_column, given)) and not is_judged(given, rubric)
 
-
-NOT_JUDGED = "no judge output"
-"""Begins what is said of a record that holds nothing of a judge, also in results."""
 
 _NO_SCORE, _OF_NO_RUBRIC = "no score: ", "no rubric is named"
 
