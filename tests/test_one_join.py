@@ -223,3 +223,19 @@ def test_a_table_of_results_joins_the_numbers_from_which_it_was_made(run, folder
         assert "Of 1 question with good answers" in assessed  # that the answers name, whose ids are numbers
         checked = run("check", "new.yaml", "--judged", file, "--labels", "labels.csv")
         assert f"3 answers judged by `{judge_name}`, 3 with labels by `ana`" in checked
+
+
+def test_of_compact_results_every_command_knows_the_verdicts_alone(run, folder, said):
+    outputs = lines({"id": name, "accuracy": 3, "tone": 1} for name in "abc")
+    answers = lines({"id": name, "answer": "So."} for name in "abc")
+    (folder / "labels.csv").write_text("id,rater,accuracy,tone\na,ana,3,1\nb,ana,3,1\nc,ana,0,1\n")
+    results = run("score", "new.yaml", "now.jsonl", "--compact", new=NEW, now=outputs, answers=answers)
+    (folder / "results.jsonl").write_text(results)
+    labels = ["--labels", "labels.csv"]
+    said(run("score", "new.yaml", "results.jsonl", "--compact", "--allow-invalid"))
+    said([line for line in run("agree", "new.yaml", "results.jsonl", *labels).splitlines() if "verdict  " in line])
+    checked = run("check", "new.yaml", "--judged", "results.jsonl", *labels)
+    said([line for line in checked.splitlines() if "judged by" in line or "alone" in line])
+    for arguments in (["answers.jsonl", "--results", "results.jsonl"], ["results.jsonl"]):
+        assessed = run("assess", "new.yaml", *arguments, *labels)
+        said([line for line in assessed.splitlines() if "judged by" in line or "inconclusive" in line])

@@ -185,6 +185,10 @@ def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Reco
     is_result = "points" in value and "full" in value
     if all(answer is None for answer in flat.answers):
         refuse_failed(value)
+        if is_result and flat.verdict:
+            raise OutputError(
+                "a compact result, which has no criteria; name results that were written without --compact"
+            )
     if fault := _find_fault(value):
         raise OutputError(f"invalid when it was judged: {fault}")
     known = reader.find(read_whole(flat, rubric))

@@ -61,7 +61,7 @@ from rubric_lint.report.judged import word_records, word_unmatched
 from rubric_lint.rules import BY_NAME
 from rubric_lint.run.console import Progress
 from rubric_lint.run.summary import counted
-from rubric_lint.scoring.flat import is_judged
+from rubric_lint.scoring.flat import OF_TABLE, is_judged
 from rubric_lint.scoring.grading import ScoringRubric, read_line
 from rubric_lint.scoring.ids import Key, find_id, make_id_key, name_key
 from rubric_lint.scoring.loading import (
@@ -478,6 +478,6 @@ def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str
     fields = {"output", "outputs", "checks"}
     records = [line.record for line in chain.from_iterable(file.lines.values())]
     has_outputs = any(not fields.isdisjoint(lines[0].record) for lines in file.lines.values()) or any(
-        is_judged(record, rubric) for record in records for rubric in rubrics
+        is_judged(record, rubric) or record.keys() >= OF_TABLE for record in records for rubric in rubrics
     )
     return (answers,) if has_outputs else ()
