@@ -361,7 +361,7 @@ class Reader:
         if is_of_both:
             record = self._drop_judge(record, self._of_people or {})
         label = self._read_label(record) if labels or ("verdict" in record and not record.get("error")) else None
-        if is_of_both and label is None and HELD.isdisjoint(record):
+        if is_of_both and label is None and not any(map(record.get, HELD)):
             self._leave_out(SKIPPED, f"{file}:{line}")
             return
         if label and labels:
@@ -502,6 +502,8 @@ class Reader:
             verdict = scored.rubric.grade(output).verdict
             found = found._replace(judgement=Judgement((answers, verdict), judgement.reasons))
         if labels:
+            is_mapped = self._of_people is not None and not HELD.isdisjoint(self._of_people)
+            found = found._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
             self._take_person(found, record.get("chosen"), is_of_other=result.has_other_meaning)
         elif result.has_other_meaning and not self._any_version:
             self._leave_out(OTHER_MEANING, found.place)
