@@ -289,7 +289,7 @@ def test_what_is_left_out_is_told_with_its_reason(run, tmp_path, said):
 
 def test_labels_that_join_nothing_are_listed_in_their_order_and_an_id_of_another_type_as_such(run, tmp_path, said):
     write(tmp_path, "judge", records("B", None, [*JUDGE[:9], 5], [*IDS[:9], 7]))
-    write(tmp_path, "human", records("B", "ana", [*HUMAN[:9], 1, 2, 3], [*IDS[:9], "z", "7", "b"]))
+    write(tmp_path, "human", records("B", "ana", [*HUMAN[:9], 1, 2, 2, 3], [*IDS[:9], "z", 7, "7", "b"]))
     no_judge, other_type = run("judge.jsonl", "--labels", "human.jsonl", code=0)[2]
     said(no_judge, no_judge.rpartition(": ")[2], other_type)
 

@@ -1239,12 +1239,14 @@ def test_a_label_without_a_record_in_the_answers_is_one_without_judge_output(sai
     ("instead", "is_missing"),
     [
         ({}, True),
-        ({"error": "HTTP 429"}, True),
-        ({"error": {"message": "HTTP 500"}, "output": None}, True),
+        ({"output": None}, True),
+        ({"output": ""}, True),
         ({"outputs": []}, True),
         ({"cites": "", "period": None}, True),
         ({"rubric": "old", "output": "I refuse."}, True),
-        ({"output": ""}, False),
+        ({"error": "HTTP 429"}, False),
+        ({"error": {"message": "HTTP 500"}, "output": None}, False),
+        ({"output": "", "judge": {"fault": "HTTP 500"}}, False),
         ({"output": "I refuse."}, False),
         ({"cites": "perhaps"}, False),
         ({"checks": []}, False),
@@ -1260,9 +1262,15 @@ def test_only_a_record_with_something_of_the_judge_counts_against_it_in_upper_bo
     assert (code, report["reasons"]) == ((4, ["few-labels"]) if is_missing else (1, ["fails-good"]))
     x, n, _, high = compare_with_agree(report)
     assert (x, n, high == 1) == (10, 30, is_missing)
+    for name in ("results.jsonl", "results.csv"):  # of `score`, which say the same
+        commands.run("rubric-lint", "score", *FILES, "-o", name)
+        found = run(*LABELS, "--results", name)[1]
+        assert [found[side] for side in ("bad_caught", "good_passed")] == [
+            report[side] for side in ("bad_caught", "good_passed")
+        ]
 
 
-@pytest.mark.parametrize("instead", [{}, {"error": "HTTP 429"}, {"rubric": "old", "output": "I refuse."}])
+@pytest.mark.parametrize("instead", [{}, {"output": None}, {"rubric": "old", "output": "I refuse."}])
 def test_what_no_judge_said_is_to_be_judged_and_not_asked_again_in_another_way(said, instead):
     def judge(number, record):
         return json.dumps({"id": record["id"], "answer": record["answer"], **instead} if number >= 48 else record)
@@ -1272,7 +1280,7 @@ def test_what_no_judge_said_is_to_be_judged_and_not_asked_again_in_another_way(s
 
 
 def test_if_no_record_has_an_output_nothing_is_judged(said):
-    write_60(lambda _, record: json.dumps({"id": record["id"], "answer": "?", "error": "HTTP 429"}))
+    write_60(lambda _, record: json.dumps({"id": record["id"], "answer": "?", "output": None}))
     code, report, _ = run(*LABELS, "--results", "answers.jsonl")
     assert (code, report["reasons"]) == (4, ["not-judged"])
     said(run(*LABELS, "--results", "answers.jsonl", form="full")[1].partition("\nDetails")[0])
@@ -1379,10 +1387,22 @@ INVALID = {"outputs": ["I refuse.", "I refuse."]}
         ({"judge": "m"}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
         ({"judge": {"model": "m"}}, {"rater": "n", **INVALID}, {"m": (30, 30), "n": (0, 30)}),
         ({"judge": {"model": "m"}}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
-        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (30, 30)}),
-        ({"judge": {}}, {"error": "content filter"}, {"answers": (30, 30)}),
+        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (15, 30)}),
+        ({"judge": {}}, {"error": "content filter"}, {"answers": (15, 30)}),
+        ({"judge": {"model": "m"}}, {"output": ""}, {"m": (30, 30)}),
+        ({"judge": {}}, {"output": None}, {"answers": (30, 30)}),
     ],
-    ids=["other-model", "other-text", "same-text", "other-rater", "asked-again", "without-a-model", "no-models"],
+    ids=[
+        "other-model",
+        "other-text",
+        "same-text",
+        "other-rater",
+        "asked-again",
+        "reason-without-a-model",
+        "reason-no-models",
+        "without-a-model",
+        "no-models",
+    ],
 )
 def test_a_judge_with_only_invalid_outputs_is_a_judge_and_no_other_record_makes_one(judge, more, caught):
     write_outputs(judge, [{"id": f"a{number:03}", **more} for number in range(60)])
@@ -1394,11 +1414,12 @@ def test_a_judge_with_only_invalid_outputs_is_a_judge_and_no_other_record_makes_
 @pytest.mark.parametrize(
     ("failed", "caught"),
     [
+        ({"output": None}, 20),
         ({"error": "content filter"}, 20),
         ({"judge": {"panel": [{"model": "one", "outputs": 1}, {"model": "two", "outputs": 0}]}, "outputs": ["?"]}, 20),
         ({"judge": {"rubric_hash": "of another"}, "error": "content filter"}, 20),
     ],
-    ids=["no-judge", "panel", "other-version"],
+    ids=["no-judge", "no-output", "panel", "other-version"],
 )
 def test_an_invalid_record_of_a_panel_counts_as_wrong(failed, caught):
     met = [False] * 30 + [True] * 30
@@ -1408,9 +1429,9 @@ def test_an_invalid_record_of_a_panel_counts_as_wrong(failed, caught):
     records[:10] = [{"id": each["id"], **failed} for each in records[:10]]
     write_lines("answers.judged.jsonl", records)
     report = run(*LABELS)[1]
-    unknown = 10 if "error" in failed else 0
+    is_unknown = "output" in failed or "rubric_hash" in failed.get("judge", {})
     assert ([each["judge"] for each in report["each_judge"]], report["bad_caught"]["x"]) == (["panel"], caught)
-    assert (report["bad_caught"]["high"] == 1) is (unknown > 0)
+    assert (report["bad_caught"]["high"] == 1) is is_unknown
 
 
 def test_a_label_joins_an_invalid_output_whose_id_is_a_number():

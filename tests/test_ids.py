@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.scoring.run import Ids, RecordPlace, make_key
+from rubric_lint.scoring.ids import make_id_key
+from rubric_lint.scoring.run import Ids, RecordPlace
 
 names = st.sampled_from(["a", "b", "c", 1, 1.5, None]) | st.text(max_size=2)
 files = st.lists(st.lists(names, max_size=12), min_size=1, max_size=3)
@@ -17,7 +18,7 @@ def test_the_first_repeated_ids_are_found_in_order(listed):
         for line, name in enumerate(of_file, 1):
             if name is None:
                 continue
-            ids.add(make_key("r", name), file, line)
+            ids.add(hash(("r", make_id_key(name))), file, line)
             first = places.setdefault((type(name), name), RecordPlace(file, line))
             if first != (file, line):
                 expected.append((first, RecordPlace(file, line)))
@@ -26,6 +27,6 @@ def test_the_first_repeated_ids_are_found_in_order(listed):
 
 def test_two_rubrics_may_share_an_id_and_a_number_is_no_text():
     ids = Ids()
-    for line, key in enumerate([make_key("r", "1"), make_key("s", "1"), make_key("r", 1)], 1):
-        ids.add(key, 0, line)
+    for line, (rubric, name) in enumerate([("r", "1"), ("s", "1"), ("r", 1)], 1):
+        ids.add(hash((rubric, make_id_key(name))), 0, line)
     assert (ids.repeated, ids.pairs) == (0, [])

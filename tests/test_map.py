@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rubric_lint.agree.reading import SKIPPED
+
 RUBRIC = """\
 rubrics:
   - {id: cause, expected_outcome: Names the cause of the fault}
@@ -122,6 +124,22 @@ def test_the_judge_and_people_may_be_columns_of_one_file(write, said):
     assert (compared["raters"], exact["x"], exact["n"]) == ([name, "rows"], 3, 4)
     code, out, err = run("rubric-lint", "assess", "r.rubric.yaml", name, *options)
     said(out)
+
+
+def test_the_judgement_of_a_person_may_be_one_object_beside_that_of_the_judge():
+    """The file is the rater then, as where each criterion has a column."""
+    rows = [{"id": f"a{number}", "model": {"cause": True}, "person": {"cause": bool(number)}} for number in range(4)]
+    rows.append({"id": "skipped", "model": {"cause": True}, "person": None})
+    name = write_json(rows)
+    reports = []
+    for human in ("human.output=person", "human.cause=person.cause"):
+        options = ["--map", "judge.output=model", "--map", human, "--format", "json"]
+        _, out, err = run("rubric-lint", "agree", "r.rubric.yaml", name, *options)
+        reports.append(json.loads(out))
+        assert [each["answers"] for each in reports[-1]["agreements"][0]["raters"]] == [4, 5], err
+        left_out = reports[-1]["left_out"]
+        assert [(each["reason"], each["count"]) for each in left_out] == [(SKIPPED, 1)]
+    assert reports[0] == reports[1]
 
 
 SCORES = """\

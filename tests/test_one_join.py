@@ -6,10 +6,16 @@ from html import unescape
 
 import commands
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from rubric_lint.agree.runs import NO_ID, ONLY, OTHER_RUBRIC, OTHER_TYPE, REPEATED
+from rubric_lint.agree.reading import Reader
+from rubric_lint.agree.runs import NO_ID, ONLY, OTHER_RUBRIC, OTHER_TYPE, REPEATED, OtherRun
 from rubric_lint.format.schema_files import load
+from rubric_lint.scoring.ids import make_id_key, name_key
+from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.scorer import Scorer
 
 OLD = """\
 rubrics:
@@ -104,10 +110,20 @@ def test_every_record_of_two_runs_is_compared_or_left_out_for_a_reason(run):
         judge("b", 2),
         judge(None, 3),
         judge(7, 3),
+        judge("7", 3),
+        judge("8", 3),
         judge("only now", 3),
         judge("c", 7),
     ]
-    before = [judge("a", 3), judge("b", 2), judge("7", 3), judge(None, 3), judge("only before", 3), judge("c", 3)]
+    before = [
+        judge("a", 3),
+        judge("b", 2),
+        judge("7", 3),
+        judge(None, 3),
+        judge("only before", 3),
+        judge(8, 3),
+        judge("c", 3),
+    ]
     before += [judge("d", 7), judge("d", 7)]
     now += [judge("d", 3)]
     found = score(run, "--compare", "before.jsonl", new=NEW, now=lines(now), before=lines(before))
@@ -120,7 +136,6 @@ def test_every_record_of_two_runs_is_compared_or_left_out_for_a_reason(run):
         ("before", "invalid"): ["d"],
         ("before", NO_ID): ["line 4"],
         ("before", REPEATED): ["d"],
-        ("before", OTHER_TYPE): ["7"],
         ("before", ONLY): ["only before"],
     }
     counts = {run: sum(each["count"] for each in found["left_out"] if each["run"] == run) for run in ("now", "before")}
@@ -138,3 +153,89 @@ def test_answers_of_another_rubric_are_not_joined(run):
     )
     found = score(run, "--compare", "before.jsonl", new=suite, now=now, before=before)
     assert read_left_out(found) == {("now", OTHER_RUBRIC): ["a"], ("before", OTHER_RUBRIC): ["a"]}
+
+
+RUBRICS = load_rubrics("new.yaml", NEW)
+IDS = st.lists(st.sampled_from([1, "1", 2.5, "2.5", True, "true", "a"]), min_size=1, unique_by=make_id_key)
+
+
+def pair(own, other):
+    """The pairs of ids of one answer: the type counts only where a file has an id in two."""
+    found = {(key, key) for key in own if key in other}
+    for text in map(name_key, own):
+        mine, theirs = ([key for key in side if name_key(key) == text] for side in (own, other))
+        if len(mine) == len(theirs) == 1:
+            found.add((mine[0], theirs[0]))
+    return found
+
+
+def compare_runs(now, before):
+    """The pairs of ids that `score --compare` joins, and the ids of this run that it leaves out for their types."""
+    other = OtherRun(RUBRICS)
+    other.read([lines(judge(name, 3) for name in before).encode()])
+    found = set()
+    for line, name in enumerate(now, 1):
+        joined = other.add(Scorer(RUBRICS).score(judge(name, 3), line))
+        if joined:
+            found.add((make_id_key(name), make_id_key(before[joined.record])))
+    told = {each.reason: each.records for run, each in other.list_left_out() if run == "now"}
+    return found, {name.partition(" ")[0] for name in told.get(OTHER_TYPE, [])}
+
+
+@given(IDS, IDS)
+def test_every_command_joins_the_same_ids_whatever_their_types(now, before):
+    own, other = (list(map(make_id_key, side)) for side in (now, before))
+    expected = pair(own, other)
+    found, left_out = compare_runs(now, before)
+    differing = found ^ expected  # an id may come before the same one in the right type
+    assert {name_key(key) for key, _ in differing} == {name_key(key) for key, _ in found - expected} <= left_out
+    flat = [{"id": name, "accuracy": 3, "tone": 1} for name in before]
+    rated = [{**judge(name, 3), "rater": "ana"} for name in before]
+    for others, are_labels in (
+        (flat, True),
+        (rated, True),
+        (flat, False),
+        ([judge(name, 3) for name in before], False),
+    ):
+        reader = Reader(RUBRICS)
+        reader.read("now.jsonl", [lines(judge(name, 3) for name in now).encode()])
+        reader.read("before.jsonl", [lines(others).encode()], labels=are_labels)
+        (ratings,) = reader.gather()
+        mine, theirs = ratings.raters.values()
+        assert mine.keys() & theirs.keys() == {key for key, _ in expected}
+
+
+def test_a_table_of_results_joins_the_numbers_from_which_it_was_made(run, folder):
+    """In CSV every id is a text."""
+    judged = lines({"id": name, "accuracy": 3, "tone": 1} for name in range(3))
+    answers = lines({"id": name, "question": "Is it odd?", "answer": f"{name} is odd"} for name in range(3))
+    (folder / "labels.csv").write_text("id,rater,accuracy,tone\n0,ana,3,1\n1,ana,3,1\n2,ana,0,1\n")
+    run("score", "new.yaml", "now.jsonl", "-o", "before.csv", new=NEW, now=judged, answers=answers)
+    found = score(run, "--compare", "before.csv")
+    assert (found["answers"], found["left_out"]) == (3, [])
+    for judge_name, file in (("now", "now.jsonl"), ("before", "before.csv")):
+        (rated,) = json.loads(run("agree", "new.yaml", file, "--labels", "labels.csv", "--format", "json"))[
+            "agreements"
+        ]
+        assert [each["answers"] for each in rated["raters"]] == [rated["answers"], 3] == [3, 3]
+        assessed = run("assess", "new.yaml", "answers.jsonl", "--results", file, "--labels", "labels.csv")
+        assert f"3 answers judged by `{judge_name}`, 3 labelled by `ana`" in assessed
+        assert "Of 1 question with good answers" in assessed  # that the answers name, whose ids are numbers
+        checked = run("check", "new.yaml", "--judged", file, "--labels", "labels.csv")
+        assert f"3 answers judged by `{judge_name}`, 3 with labels by `ana`" in checked
+
+
+def test_of_compact_results_every_command_knows_the_verdicts_alone(run, folder, said):
+    outputs = lines({"id": name, "accuracy": 3, "tone": 1} for name in "abc")
+    answers = lines({"id": name, "answer": "So."} for name in "abc")
+    (folder / "labels.csv").write_text("id,rater,accuracy,tone\na,ana,3,1\nb,ana,3,1\nc,ana,0,1\n")
+    results = run("score", "new.yaml", "now.jsonl", "--compact", new=NEW, now=outputs, answers=answers)
+    (folder / "results.jsonl").write_text(results)
+    labels = ["--labels", "labels.csv"]
+    said(run("score", "new.yaml", "results.jsonl", "--compact", "--allow-invalid"))
+    said([line for line in run("agree", "new.yaml", "results.jsonl", *labels).splitlines() if "verdict  " in line])
+    checked = run("check", "new.yaml", "--judged", "results.jsonl", *labels)
+    said([line for line in checked.splitlines() if "judged by" in line or "alone" in line])
+    for arguments in (["answers.jsonl", "--results", "results.jsonl"], ["results.jsonl"]):
+        assessed = run("assess", "new.yaml", *arguments, *labels)
+        said([line for line in assessed.splitlines() if "judged by" in line or "inconclusive" in line])

@@ -6,6 +6,10 @@ from pathlib import Path
 import commands
 import pytest
 
+from rubric_lint.agree.reading import Reader
+from rubric_lint.outputs.streams import Asked
+from rubric_lint.scoring.loading import load_rubrics
+
 RUBRIC = """\
 rubrics:
   - {id: cause, expected_outcome: Names the cause of the fault}
@@ -88,6 +92,37 @@ def test_results_that_are_scored_again_keep_the_reason(name):
     again = commands.run("rubric-lint", "score", "r.rubric.yaml", name, "--compact")
     assert find(again.stdout) == REASONS
     assert "no score: no score" not in again.stdout
+
+
+NOT_JUDGED = {
+    "null": {"output": None},
+    "an empty text": {"output": ""},
+    "blanks": {"output": "  "},
+    "no field": {"answer": "So."},
+    "an empty list": {"outputs": []},
+    "empty cells": {"cause": ""},
+    "of another rubric": {"rubric": "old", "output": GIVEN},
+}
+INVALID = {
+    **RECORDS,
+    "null in a list": {"outputs": [None]},
+    "an object": {"output": {}},
+    "a text": {"output": "I refuse."},
+    "NaN": {"output": {"checks": [{"id": "cause", "satisfied": float("nan")}]}},
+}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", pytest.param("parquet", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("records", "count"), [(NOT_JUDGED, 0), (INVALID, 1)], ids=["not judged", "invalid"])
+def test_a_record_is_an_invalid_output_or_none_at_all_also_as_a_result(records, count, form):
+    rows = [{"id": name, **record} for name, record in records.items()] + [{"id": "fine", "output": GIVEN}]
+    Path("out.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    commands.run("rubric-lint", "score", "r.rubric.yaml", "out.jsonl", "-o", f"all.{form}")
+    for name in ("out.jsonl", f"all.{form}"):
+        reader = Reader(load_rubrics("r.rubric.yaml", RUBRIC))
+        with Path(name).open("rb") as file:
+            reader.read(name, [file.read()], asked=Asked(name=name))
+        assert [(each.id, each.outputs) for each in reader.invalid] == [(each, count) for each in records]
 
 
 @pytest.mark.slow

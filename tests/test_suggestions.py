@@ -264,8 +264,8 @@ def recording(reached):
         shlex.quote = quote
 
 
-ELSEWHERE = {"hover.py"}
-"""Where `explain` is suggested for the rule of a finding, in an editor."""
+ELSEWHERE = {"hover.py", "describing.py"}
+"""Where `explain` is suggested for the rule of a finding, in an editor; and what `test_map.py` runs."""
 
 
 def find_tests():

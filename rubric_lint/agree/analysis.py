@@ -26,10 +26,11 @@ from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.label_scale import Doubted
 from rubric_lint.agree.labelled import Labelled, count_ungrouped, find_units, lay_out, list_judges
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
-from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, combine_people, name_key, pool, sort_keys
+from rubric_lint.agree.ratings import Judgement, Judgements, Ratings, combine_people, pool, sort_keys
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
 from rubric_lint.agree.shares import compare_people
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
+from rubric_lint.scoring.ids import Key, name_key
 
 
 class Rating(NamedTuple):

@@ -13,9 +13,10 @@ from rubric_lint.agree.bounds import lower_bound, upper_bound
 from rubric_lint.agree.coefficients import Row
 from rubric_lint.agree.gates import Gate
 from rubric_lint.agree.intervals import ERROR, Share, Sides, limit_alpha, measure_mean
-from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Key, Rated
+from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Rated
 from rubric_lint.agree.scales import Kind, Measure
 from rubric_lint.scoring.grading import Verdict
+from rubric_lint.scoring.ids import Key
 
 LEAST, FIRM, LEAST_OFF = 10, 60, 10
 """The fewest units for an interval, and for one that is not rough; this also needs some off the commonest value."""

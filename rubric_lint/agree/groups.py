@@ -6,10 +6,11 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.labelled import Labelled
-from rubric_lint.agree.ratings import Key, Ratings, name_key, sort_keys
+from rubric_lint.agree.ratings import Ratings, sort_keys
 from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.agree.units import EMPTY, OTHER, About
 from rubric_lint.messages import join_words
+from rubric_lint.scoring.ids import Key, name_key
 
 ERROR = Fraction(1, 40)
 """The probability with which a judge that is not good enough may be called trusted."""

@@ -6,11 +6,12 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.agree.bounds import lower_bound
-from rubric_lint.agree.ratings import Judgements, Key, Outputs, Ratings, combine_people, find_middle, sort_keys
+from rubric_lint.agree.ratings import Judgements, Outputs, Ratings, combine_people, find_middle, sort_keys
 from rubric_lint.agree.scales import Measure, Signature, find_cut
 from rubric_lint.agree.shares import LabelledAnswer
 from rubric_lint.agree.units import QUESTION, About, count_copies, group_units
 from rubric_lint.scoring.grading import ScoringCriterion, Verdict, stops
+from rubric_lint.scoring.ids import Key
 
 
 class Cut(NamedTuple):

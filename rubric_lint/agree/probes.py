@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from rubric_lint.agree.bounds import Bounded, bound
 from rubric_lint.agree.intervals import Share, Sides, count_deciding, find_least
 from rubric_lint.agree.judged.outcomes import at_most, corrected
-from rubric_lint.agree.ratings import Key, make_id_key
 from rubric_lint.agree.runs import find_direction
 from rubric_lint.agree.scales import VERDICTS
 from rubric_lint.agree.sheets import draw
@@ -28,6 +27,7 @@ from rubric_lint.outputs.entries import CHUNK
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.project.opening import open_stream
 from rubric_lint.scoring.grading import Scored, ScoringRubric
+from rubric_lint.scoring.ids import Key, make_id_key
 from rubric_lint.scoring.scorer import Scorer
 
 _END = re.compile(r"""(?<![.!?…؟।])[.!?…؟।]++["'”’»)\]]*+(?=\s|\Z)|[。！？]+[”’」』）]*|\n""")  # noqa: RUF001

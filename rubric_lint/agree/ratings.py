@@ -1,6 +1,5 @@
 """The judgements of each rater, joined by the id of the answer."""
 
-import json
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,7 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.scales import VERDICTS, Measure, Signature
 from rubric_lint.agree.units import About
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
-
-Key = str | tuple[str, ...]
-"""The id of an answer: a string, or a tuple that begins with what to show: the JSON of any other id, or its rubric."""
-
+from rubric_lint.scoring.ids import Key, name_key
 
 Outputs = tuple[Signature | None, ...]
 """What each output for an answer comes to, in their order; None for an invalid one."""
@@ -144,16 +140,6 @@ def pool(several: Sequence[Ratings]) -> Ratings:
 def _place_in(rubric: str, key: Key) -> Key:
     """Return the key of an answer among those of several rubrics."""
     return f"{rubric}/{name_key(key)}", rubric, type(key).__name__
-
-
-def make_id_key(name: object) -> Key:
-    """Return the key of an id; `1` and `"1"` are different ids."""
-    return name if isinstance(name, str) else (json.dumps(name, sort_keys=True),)
-
-
-def name_key(key: Key) -> str:
-    """Return an id as messages and tables show it."""
-    return key if isinstance(key, str) else key[0]
 
 
 def sort_keys(keys: Collection[Key]) -> list[Key]:

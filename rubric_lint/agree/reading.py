@@ -9,18 +9,7 @@ from typing import Any, NamedTuple
 from rubric_lint.agree.analysis import LABEL
 from rubric_lint.agree.label_scale import EVERYBODY, Scales, rescale
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import (
-    Judgement,
-    Judgements,
-    Key,
-    Outputs,
-    Ratings,
-    combine_records,
-    find_middle,
-    make_id_key,
-    name_key,
-    sort_keys,
-)
+from rubric_lint.agree.ratings import Judgement, Judgements, Outputs, Ratings, combine_records, find_middle, sort_keys
 from rubric_lint.agree.units import About, describe
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, list_names, point_to_known
@@ -40,7 +29,7 @@ from rubric_lint.outputs.mapping import (
 )
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
-from rubric_lint.scoring.flat import OF_TABLE, Flat, is_judged, list_fields, read_flat
+from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat
 from rubric_lint.scoring.grading import (
     AnswerValue,
     Grade,
@@ -51,8 +40,9 @@ from rubric_lint.scoring.grading import (
     Verdict,
     combine_samples,
 )
+from rubric_lint.scoring.ids import Key, RecordId, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import JUDGEMENTS, RecordResult, read_judged_by
-from rubric_lint.scoring.scorer import Scorer, find_rubric, read_model
+from rubric_lint.scoring.scorer import Scorer, find_rubric, lacks_output, read_model
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.text.source import stem_of
 
@@ -215,10 +205,18 @@ class _Found(NamedTuple):
         return any(output is not None for output in self.judgement.recorded)
 
     @property
+    def at(self) -> RecordId:
+        """The rubric and the id by which it is joined."""
+        return self.rubric.name, self.key
+
+    @property
     def place(self) -> str:
         """The record as messages name it."""
         return f"{self.file}:{self.line} ({name_key(self.key)})"
 
+
+_UNREAD = "?"
+"""Stands for an output that cannot be read."""
 
 _NO_ID = (None, "")
 NO_ID = "no `id` to join by"
@@ -237,7 +235,7 @@ NO_RESULT = "no judge has a result for the id, so lower bounds count the answer 
 NO_ANSWER = "ANSWERS has no answer with the id of the label"
 OTHER_TEXT = "the label has another text in `answer` than the result with its id; label the judged answer"
 NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; import that column as text"
-OTHER_TYPE = 'results have the id in another type, as 1 is not "1"; write both alike'
+OTHER_TYPE = 'a file has the id in two types, as 1 and "1", so every file has to have the right one; write them alike'
 _WAYS = tuple(map(str, Chosen))
 UNKNOWN_CHOICE = f"unknown `chosen`; expected {join_words(_WAYS, 'or')}"
 REFUSALS = {
@@ -266,7 +264,7 @@ class Reader:
 
         `mapping` has the columns of fields, by the side that they are of; they do not group answers.
         """
-        self._among = frozenset(map(name_key, among))
+        self._among = frozenset(among)
         self.invalid: list[Invalid] = []
         self.passed_over = ReadingTotals()
         self._label_scales = label_scales
@@ -341,7 +339,7 @@ class Reader:
                     record = decode_entry(content)
                 except OutputError as fault:
                     known = self._scorer.score(fault).record
-                    record = {name: "" if name in HELD else value for name, value in known.items()}  # none counts
+                    record = {name: _UNREAD if name in HELD else value for name, value in known.items()}  # none counts
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:
@@ -363,7 +361,7 @@ class Reader:
         if is_of_both:
             record = self._drop_judge(record, self._of_people or {})
         label = self._read_label(record) if labels or ("verdict" in record and not record.get("error")) else None
-        if is_of_both and label is None and HELD.isdisjoint(record):
+        if is_of_both and label is None and not any(map(record.get, HELD)):
             self._leave_out(SKIPPED, f"{file}:{line}")
             return
         if label and labels:
@@ -411,7 +409,7 @@ class Reader:
         if version not in {None, rubric.hash} and not self._any_version:
             return invalid._replace(reason=OTHER_MEANING)
         self._describe(value, rubric, key)
-        if _lacks_output(value, rubric):
+        if lacks_output(value, rubric):
             return invalid._replace(reason=NO_OUTPUT)
         outputs = list(self._list_outputs(value)) or [None]
         valid = [each for each in outputs if each is not None]
@@ -504,6 +502,8 @@ class Reader:
             verdict = scored.rubric.grade(output).verdict
             found = found._replace(judgement=Judgement((answers, verdict), judgement.reasons))
         if labels:
+            is_mapped = self._of_people is not None and not HELD.isdisjoint(self._of_people)
+            found = found._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
             self._take_person(found, record.get("chosen"), is_of_other=result.has_other_meaning)
         elif result.has_other_meaning and not self._any_version:
             self._leave_out(OTHER_MEANING, found.place)
@@ -620,6 +620,7 @@ class Reader:
         Raises:
             UnusableError: if a rater is unknown or two have one name.
         """
+        self._settle_ids()
         self._settle_results()
         failing = [source for failed in self._failed.values() for source in failed]
         names = name_raters([*(record.source for record in self._judges), *failing])
@@ -660,6 +661,30 @@ class Reader:
         refused = sum(self._refused[name] for name in names)
         return refused, sum(self._labels[name] for name in names)
 
+    def _settle_ids(self) -> None:
+        """Give the id of an answer one type in all files, that of the first file that has it; sheets have none.
+
+        Of labels in a sheet, blanks around an id go unless another file has it so.
+        """
+        same: dict[str, dict[RecordId, RecordId]] = {}
+        for record in (*self._results, *self._people):
+            same.setdefault(record.file, {})[record.at] = record.at
+        sheets = {record.file for record in self._people if record.is_of_sheet}
+        known = {(rubric, key) for rubric in self._rubrics for key in self._among}
+        for file, ids in same.items():
+            for rubric, key in ids:
+                bare = key.strip() if isinstance(key, str) and file in sheets else key
+                found = find_id((rubric, key), known, ids) or find_id((rubric, bare), known, ids)
+                ids[rubric, key] = found or (rubric, bare)
+            known.update(ids.values())
+        for ids in same.values():
+            for (rubric, key), (_, settled) in ids.items():
+                about = self._about[rubric]
+                if key != settled and (rubric, key) not in known and key in about:
+                    about[settled] = about.get(settled, About()).or_else(about[key])
+        self._results = [record._replace(key=same[record.file][record.at][1]) for record in self._results]
+        self._people = [record._replace(key=same[record.file][record.at][1]) for record in self._people]
+
     def _settle_results(self) -> None:
         """Join the records of one judge for one answer, whose outputs are further outputs of it, in recorded order.
 
@@ -697,16 +722,12 @@ class Reader:
             self._leave_out(conflict, place)
 
     def _settle_labels(self, taken: Collection[str]) -> None:
-        """Give labels of sheets what their cells do not say: a rater, and the type of an id.
+        """Give labels of sheets the rater whom their cells do not name, and leave out those of another text.
 
         A sheet in which no row names a rater is of one person, named as the file, with its ending if the name is
-        `taken`. An id is that of a result, as `7` is
-        if no result has "7". Labels of another text than the one that was judged under their id are left out.
+        `taken`. The text is another one than the one that was judged under the id of the label.
         """
         named = {record.file for record in self._people if record.source.rater is not None}
-        keys = {record.key for record in self._judges}
-        keys |= {key for of_rubric in self._failed.values() for failed in of_rubric.values() for key in failed}
-        others = {name_key(key): key for key in keys if not isinstance(key, str)}
         texts: dict[tuple[str, Key], set[str]] = {}
         for record in self._judges:
             if record.text is not None:
@@ -720,9 +741,6 @@ class Reader:
                 name = stem_of(record.file)
                 rater = name if name and name not in taken else record.file
                 record = record._replace(source=Source(rater))  # noqa: PLW2901
-            if record.is_of_sheet and isinstance(record.key, str) and record.key not in keys:
-                trimmed = record.key.strip()  # as every other cell
-                record = record._replace(key=trimmed if trimmed in keys else others.get(trimmed, trimmed))  # noqa: PLW2901
             judged = texts.get((record.rubric.name, record.key))
             if judged and record.text is not None and record.text not in judged:
                 self._leave_out(OTHER_TEXT, record.place)
@@ -753,7 +771,7 @@ class Reader:
         people: dict[str, dict[Key, Judgement]] = {rater: dict(given) for rater, given in ratings.people.items()}
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
-        missing = {make_id_key(each.id) for each in self.invalid if each.reason in {NO_OUTPUT, OTHER_RUBRIC}}
+        missing = {name_key(make_id_key(each.id)) for each in self.invalid if each.reason in {NO_OUTPUT, OTHER_RUBRIC}}
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
         labelled = set().union(*ratings.people.values())
         no_result, joins_none = NO_RESULT, judged.isdisjoint(labelled)
@@ -762,14 +780,14 @@ class Reader:
             no_result = f"no label has the id of a result: {ids}; use one id for an answer"
         for rater, given in ratings.people.items() if judged else ():
             for key in given:
-                if key not in judged and key not in missing:
-                    name = name_key(key)
+                name = name_key(key)
+                if key not in judged and name not in missing:
                     reason = no_result
                     if name in names:
                         reason = OTHER_TYPE
                     elif name in stripped:
                         reason = NO_ZEROS
-                    if self._among and name not in self._among and not joins_none:
+                    if self._among and key not in self._among and not joins_none:
                         del people[rater][key]
                         reason = NO_ANSWER if reason is no_result else reason
                     self._leave_out(reason, f"{name} by {rater}", "label")
@@ -796,20 +814,6 @@ def _check_names(judges: Sequence[str], people: Sequence[str], raters: Sequence[
     unknown = [name for name in raters if name not in known]
     if unknown:
         raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
-
-
-def _lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
-    """Return whether an invalid record holds nothing of a judge: it was not asked, or the endpoint gave an error.
-
-    An empty text in `output` is what a judge said, and so is an empty list of checks; one of `outputs` is not.
-    """
-    given = {
-        name: value
-        for name, value in record.items()
-        if value is not None and (value != "" or name in HELD) and (value != [] or name != "outputs")
-    }
-    fields = HELD.union(JUDGEMENTS, list_fields([rubric]))
-    return fields.isdisjoint(map(fold_column, given)) and not is_judged(given, rubric)
 
 
 def _find_owner(source: Source, known: Collection[Source]) -> Source | None:

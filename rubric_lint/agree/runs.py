@@ -10,8 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.intervals import Sides
-from rubric_lint.agree.ratings import Key, make_id_key, name_key
-from rubric_lint.agree.reading import NO_ID, LeftOut
+from rubric_lint.agree.reading import NO_ID, OTHER_TYPE, LeftOut
 from rubric_lint.agree.scales import VERDICTS
 from rubric_lint.messages import find_cause
 from rubric_lint.outputs.decoding import Content
@@ -20,6 +19,7 @@ from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.ids import Key, RecordId, change_type, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.results import is_result, is_row, read_result, read_row
 from rubric_lint.scoring.scorer import Scorer
@@ -31,7 +31,6 @@ NAMES_OF_RUNS = {NOW: "this run", BEFORE: "the other run", BOTH: "both runs"}
 
 REPEATED = "the id of an earlier record, which is compared"
 ONLY = "only one run has the id"
-OTHER_TYPE = 'the runs have the id in two types, as 1 is not "1"; write both alike'
 OTHER_RUBRIC = "the runs have the id for different rubrics"
 
 _INVALID_SIDES = {"invalid_now": (False, True), "invalid_before": (True, False), "invalid_both": (True, True)}
@@ -41,6 +40,9 @@ MOST_FLIPS = 1000
 """The most answers to keep in each direction."""
 
 _MOST_PAIRS = 20_000
+
+_AS_IT_IS, _IN_OTHER_TYPE = 1, 2
+"""How a record of the other run was joined: by its id, or by that in the other type."""
 
 Side = Scored | str
 """What one run has of an answer: its result, or why it has none."""
@@ -321,8 +323,8 @@ class OtherRun(RunComparison):
         self._scorer = _OtherScorer(rubrics, reading)
         self._sides: list[Side] = []  # of each record, as the next two
         self._lines = array("q")
-        self._joined = bytearray()  # 1 for each record that this run has too
-        self._found: dict[tuple[str, Key], int] = {}  # the numbers of records
+        self._joined = bytearray()  # how each record is joined, 0 for one that is not
+        self._found: dict[RecordId, int] = {}  # the numbers of records
         self._near: dict[int, str] = {}  # why records are not joined that nearly are
         self._names: dict[str, None] = {}
 
@@ -358,35 +360,35 @@ class OtherRun(RunComparison):
         if name is None:
             self.leave_out(NOW, now if isinstance(now, str) else NO_ID, name, _name_place(result))
             return None
-        key = self._name(result.rubric or ""), make_id_key(name)
-        record = self._found.get(key)
-        if record is None:
+        wanted = self._name(result.rubric or ""), make_id_key(name)
+        same = find_id(wanted, self._found)
+        if same is None:
             self.only_here += 1
-            reason = self._explain_absence(*key)
+            reason = self._explain_absence(wanted[1])
             self.leave_out(NOW, now if isinstance(now, str) else reason, name, _name_place(result))
             return None
+        record, way = self._found[same], _AS_IT_IS if same == wanted else _IN_OTHER_TYPE
         if self._joined[record]:
-            self.leave_out(NOW, REPEATED, name, _name_place(result))
+            reason = REPEATED if self._joined[record] == way else OTHER_TYPE
+            self.leave_out(NOW, reason, name, _name_place(result))
             return None
-        self._joined[record] = True
+        self._joined[record] = way
         if lost := self.join(name, self._sides[record], now):
             place = f"line {self._lines[record]:,}" if lost[0] == BEFORE else _name_place(result)
             self.leave_out(*lost, name, place)
         return self._describe(record)
 
-    def _explain_absence(self, rubric: str, key: Key) -> str:
+    def _explain_absence(self, key: Key) -> str:
         """Return why the other run lacks an answer; the record that nearly is one gets the same reason."""
-        other_type = (key,) if isinstance(key, str) else name_key(key)
-        for near, reason in (((rubric, other_type), OTHER_TYPE), (self._rubric_of.get(key), OTHER_RUBRIC)):
-            record = self._found.get(near) if near else None
-            if record is not None:
-                self._near[record] = reason
-                return reason
-        return ONLY
+        record = self._record_of.get(key)
+        if record is None:
+            return ONLY
+        self._near[record] = OTHER_RUBRIC
+        return OTHER_RUBRIC
 
     @cached_property
-    def _rubric_of(self) -> dict[Key, tuple[str, Key]]:
-        return {key: (rubric, key) for rubric, key in self._found}
+    def _record_of(self) -> dict[Key, int]:
+        return {key: record for (_, key), record in self._found.items()}
 
     def _describe(self, record: int) -> Before:
         side = self._sides[record]
@@ -402,10 +404,18 @@ class OtherRun(RunComparison):
         """Yield the records that are not compared, with their run, after all answers of this run were joined."""
         yield from super().list_left_out()
         left: dict[str, LeftOut] = {}
-        for name, before in self.unmatched():
-            side = self._sides[before.record]
-            reason = side if isinstance(side, str) else self._near.get(before.record, ONLY)
-            left.setdefault(find_cause(reason), LeftOut(reason)).add(f"{name} (line {self._lines[before.record]:,})")
+        for found, record in self._found.items():
+            if self._joined[record]:
+                continue
+            side, other = self._sides[record], self._found.get(change_type(found))
+            reason = self._near.get(record, ONLY)
+            if isinstance(side, str):
+                reason = side
+            elif other is not None and self._joined[other]:
+                reason = OTHER_TYPE
+            left.setdefault(find_cause(reason), LeftOut(reason)).add(
+                f"{name_key(found[1])} (line {self._lines[record]:,})"
+            )
         yield from ((BEFORE, each) for each in left.values())
 
     def word_left_out(self, most: int) -> Iterator[str]:
@@ -457,7 +467,7 @@ class OtherRun(RunComparison):
     @property
     def only_there(self) -> int:
         """The number of ids that only the other run has."""
-        return len(self._found) - self._joined.count(1)
+        return len(self._found) - len(self._joined) + self._joined.count(0)
 
     def unmatched(self) -> Iterator[tuple[str, Before]]:
         """Yield the ids that only the other run has, each with what it has of the answer."""

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import make_id_key, name_key
 from rubric_lint.agree.reading import LABEL_FIELDS, Reader
 from rubric_lint.dialects.export.tables import fill, save
 from rubric_lint.dialects.tables.csv_file import armed
@@ -19,6 +18,7 @@ from rubric_lint.messages import list_scores
 from rubric_lint.outputs.mapping import CRITERION, fold_column
 from rubric_lint.outputs.workbook import HELP
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.ids import make_id_key, name_key
 
 _MOST_LISTED = 250
 """The most characters of a list of values that a spreadsheet offers for a cell."""

@@ -436,12 +436,11 @@ def command(
 
         def run(**values: Any) -> Any:
             _check_call(params, rules)
-            if reads_records:
-                return _run_and_describe(function, Given(**values))
+            call = partial(_run_and_describe, function) if reads_records else function
             if not writes_at_end:
-                return function(Given(**values))
+                return call(Given(**values))
             with Progress(sys.stderr).reporting_interrupt(lambda: "before anything was written"):
-                return function(Given(**values))
+                return call(Given(**values))
 
         reads_records = not {"map", "map:sides", "map:answers"}.isdisjoint(options.split())
         run.__module__ = function.__module__
@@ -461,7 +460,9 @@ def _run_and_describe(function: Callable[[Given], Any], given: Given) -> Any:
         for line in wrong.lines:
             complain(line)
         code = Exit.USAGE
-    if code or getattr(given, "judged", ()) or getattr(given, "outputs", ()):
+    values = vars(given)
+    has_records = any(values.get(name) for name in ("answers", "outputs", "results", "judged", "labels"))
+    if has_records and (code or values.get("judged") or values.get("outputs")):
         describing = import_module("rubric_lint.cli.score.describing")  # few runs need it
         for line in describing.describe_files(given, function.__name__):
             click.echo(line, err=True)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.agree.assess import Assessed, Assessment, Evidence, Standing
-from rubric_lint.agree.ratings import Key, Ratings, combine_people, make_id_key
+from rubric_lint.agree.ratings import Ratings, combine_people
 from rubric_lint.agree.reading import Reader
 from rubric_lint.edits.intents import Fix
 from rubric_lint.fix import Applied, Fixed
@@ -19,6 +19,7 @@ from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.prompt import JudgedCase, Message
 from rubric_lint.messages import join_words
 from rubric_lint.scoring.grading import CriterionResult
+from rubric_lint.scoring.ids import Key, make_id_key
 from rubric_lint.scoring.loading import RubricPlaces
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.testing.running import Ran, find_unmet

@@ -17,8 +17,9 @@ from rubric_lint.agree.intervals import Share, Sides, random_words
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
 from rubric_lint.agree.judged.table import Column, Table, build_table
-from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, combine_people, sort_keys
+from rubric_lint.agree.ratings import Judgement, Judgements, Ratings, combine_people, sort_keys
 from rubric_lint.agree.scales import Signature, measure_verdicts
+from rubric_lint.scoring.ids import Key
 
 LEAST = 30
 """The fewest answers to prove a wording on: the rule on samples decides from so many."""

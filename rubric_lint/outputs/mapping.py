@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from rubric_lint.messages import find_near, list_names
 from rubric_lint.outputs.decoding import OutputError, decode, decode_entry
 from rubric_lint.outputs.entries import Entry, InputError
+from rubric_lint.outputs.reply import NOT_JUDGED, find_reason
 from rubric_lint.text.path import pointer, split_pointer
 
 RESERVED = frozenset({
@@ -327,8 +328,11 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
             found.update(_read_criteria(value, column))
         elif value is not MISSING:
             found[field] = value
+        elif field in HELD and find_reason(record):
+            found[field] = None
         elif field not in _OPTIONAL:
-            raise OutputError(word_missing(field, column, record))
+            missing = word_missing(field, column, record)
+            raise OutputError(f"{NOT_JUDGED}: {missing}" if field in HELD else missing)
     moved = {column for column in mapping.values() if column in record}
     if CRITERIA in mapping:
         moved.add(find_first(mapping[CRITERIA]))

@@ -172,6 +172,10 @@ def _report(error: Any) -> UnreadableError:
     return UnreadableError(message, is_overload=tells_overload(error))
 
 
+NOT_JUDGED = "no judge output"
+"""Begins what is said of a record that holds nothing of a judge, also in results."""
+
+
 def find_reason(record: Mapping[str, Any]) -> str:
     """Return why a record has no output, as its `error`, `refusal` or `finish_reason` says; empty if none does."""
     error, refusal, reason = record.get("error"), record.get("refusal"), record.get("finish_reason")

@@ -15,7 +15,6 @@ from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.labelled import count_units
 from rubric_lint.agree.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
 from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
-from rubric_lint.agree.ratings import Key
 from rubric_lint.agree.reading import NO_RESULT, REFUSALS
 from rubric_lint.finding import Severity
 from rubric_lint.judge.account import Ending
@@ -36,6 +35,7 @@ from rubric_lint.report.trust import (
 )
 from rubric_lint.rules.rows import find_row
 from rubric_lint.run.summary import counted
+from rubric_lint.scoring.ids import Key
 from rubric_lint.suggest import Value, suggest
 
 VERSION = 1

@@ -19,9 +19,10 @@ from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.run.console import Progress
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.ids import make_id_key
 from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
 from rubric_lint.scoring.results import ResultScorer
-from rubric_lint.scoring.scorer import OtherVersionError, Scorer, make_key
+from rubric_lint.scoring.scorer import OtherVersionError, Scorer
 from rubric_lint.scoring.totals import Totals
 
 
@@ -209,7 +210,7 @@ class Scoring:
     def _take(self, result: RecordResult, content: Content) -> None:
         record, rubric, scored = result.record, result.rubric, result.scored
         if rubric is not None and "id" in record:
-            self._ids.add(make_key(rubric, record["id"]), len(self._files) - 1, result.line)
+            self._ids.add(hash((rubric, make_id_key(record["id"]))), len(self._files) - 1, result.line)
         self._results.append(result)
         if scored is None:
             self._take_invalid(result)

@@ -11,13 +11,15 @@ from rubric_lint.messages import find_near, join_words, list_names, point_to_kno
 from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
 from rubric_lint.outputs.graders import find_by_texts, has_items, lift, name_test
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
-from rubric_lint.outputs.reply import find_reason
+from rubric_lint.outputs.reply import NOT_JUDGED, find_reason
 from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
 from rubric_lint.scoring.flat import (
     NOTHING,
     OF_TABLE,
     Flat,
     find_other_flag,
+    is_judged,
+    list_fields,
     list_values,
     read_cell,
     read_flat,
@@ -34,11 +36,6 @@ from rubric_lint.scoring.output import (
     read_judged_by,
 )
 from rubric_lint.text.path import pointer
-
-
-def make_key(rubric: str, name: object) -> int:
-    """Return the key for the id of a record; records of different rubrics may share an id."""
-    return hash((rubric, name if type(name) is str else (repr(name),)))
 
 
 class Member(NamedTuple):
@@ -151,7 +148,7 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
             raise OutputError(
                 f"the grader may be any of {list_names(found)}; give each a `name` in the suite", "/rubric"
             )
-    raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
+    raise OutputError(f"{_OF_NO_RUBRIC} `{name}`; {point_to_known(name, rubrics)}", "/rubric")
 
 
 def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str:
@@ -188,6 +185,10 @@ def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Reco
     is_result = "points" in value and "full" in value
     if all(answer is None for answer in flat.answers):
         refuse_failed(value)
+        if is_result and flat.verdict:
+            raise OutputError(
+                "a compact result, which has no criteria; name results that were written without --compact"
+            )
     if fault := _find_fault(value):
         raise OutputError(f"invalid when it was judged: {fault}")
     known = reader.find(read_whole(flat, rubric))
@@ -270,7 +271,10 @@ class Scorer:
         try:
             return self._score(record)
         except OutputError as fault:
-            return self._refuse(record, fault)
+            rubric = self._rubrics.get(self._name_rubric(record) or "")
+            if "rater" in record or not rubric or find_reason(record) or not lacks_output(record, rubric):
+                return self._refuse(record, fault)
+            return self._refuse(record, OutputError(f"{NOT_JUDGED}: {fault.message}", fault.path, fault.line))
 
     def _score(self, value: dict[str, Any]) -> RecordResult:
         """Score an entry that is decoded.
@@ -484,7 +488,27 @@ def refuse_failed(record: Mapping[str, Any]) -> None:
         OutputError: with that reason.
     """
     if reason := find_reason(record):
-        raise OutputError(f"no score: {reason.removeprefix('no score: ')}")
+        raise OutputError(f"{_NO_SCORE}{reason.removeprefix(_NO_SCORE)}")
+
+
+def lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
+    """Return whether an invalid record holds nothing of a judge, and does not say that it was asked and failed.
+
+    An empty cell, null and an empty text are the same, as tables do not tell them apart.
+    """
+    reason = find_reason(record).removeprefix(_NO_SCORE) or _find_fault(record)
+    if reason:
+        return reason.startswith((NOT_JUDGED, _OF_NO_RUBRIC))  # a result of such a record
+    given = {
+        name: value
+        for name, value in record.items()
+        if (value.strip() if isinstance(value, str) else value is not None) and (name not in HELD or value != [])
+    }
+    fields = HELD.union(JUDGEMENTS, list_fields([rubric]))
+    return fields.isdisjoint(map(fold_column, given)) and not is_judged(given, rubric)
+
+
+_NO_SCORE, _OF_NO_RUBRIC = "no score: ", "no rubric is named"
 
 
 def _find_fault(record: Mapping[str, Any]) -> str | None:

@@ -11,10 +11,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.judged.table import Column, Table
-from rubric_lint.agree.ratings import name_key
 from rubric_lint.messages import join_words
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import AnswerValue
+from rubric_lint.scoring.ids import name_key
 
 
 class Target(NamedTuple):

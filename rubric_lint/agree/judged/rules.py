@@ -27,9 +27,9 @@ from rubric_lint.agree.judged.outcomes import (
 )
 from rubric_lint.agree.judged.table import Column, Table
 from rubric_lint.agree.labelled import Labelled
-from rubric_lint.agree.ratings import name_key
 from rubric_lint.agree.shares import Shares, measure_shares
 from rubric_lint.messages import join_words, percent
+from rubric_lint.scoring.ids import name_key
 
 _LEAST = 30
 """The fewest answers for a statement about samples, and for a correlation."""
@@ -247,10 +247,14 @@ class _Bounds(NamedTuple):
 
 
 def _word_missing(table: Table, column: Column | None) -> str:
-    """Return that no label says anything about a criterion, with what labels say instead; empty if one does."""
+    """Return that nothing says anything about a criterion, with what labels or outputs say instead; else nothing."""
     missing = word_missing_labels(column) if column else ""
     if missing and table.bare:
-        missing += f"; {table.bare:,} label{' is' if table.bare == 1 else 's are'} of the verdict alone"
+        what = "label" if table.answers else "labelled answer"
+        verb = "is" if table.answers else "has an output"
+        if table.bare > 1:
+            verb = "are" if table.answers else "have outputs"
+        missing += f"; {table.bare:,} {what}{'' if table.bare == 1 else 's'} {verb} of the verdict alone"
     return missing
 
 
@@ -291,7 +295,9 @@ def word_unmeasured(column: Column) -> str:
 
 
 def word_missing_labels(column: Column) -> str:
-    """Return that no label says anything about a criterion; empty if one does."""
+    """Return that no label, or no judge output, says anything about a criterion; empty if one does."""
+    if not column.given:
+        return "no judge output has a value for it"
     return "" if any(label is not None for label in column.labels) else "no label has a value for it"
 
 

@@ -16,7 +16,7 @@ from rubric_lint.agree.judged.rules import TARGET, CriterionOutcome, decide, sor
 from rubric_lint.agree.judged.table import Table, build_table
 from rubric_lint.agree.label_scale import Scales
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import Key, Ratings
+from rubric_lint.agree.ratings import Ratings
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
 from rubric_lint.agree.shares import compare_people
 from rubric_lint.agree.units import About
@@ -35,6 +35,7 @@ from rubric_lint.project.settings import SettingsFinder, shorten
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.run.batch import FileOutcome
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
+from rubric_lint.scoring.ids import Key
 from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPart, RubricPlaces, name_rubrics
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.text.document import Document

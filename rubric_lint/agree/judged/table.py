@@ -12,9 +12,10 @@ from typing import NamedTuple
 from rubric_lint.agree.coefficients import flips
 from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.labelled import Labelled, find_units, is_idle, lay_out, list_judges
-from rubric_lint.agree.ratings import Key, Ratings, combine_people, sort_keys
+from rubric_lint.agree.ratings import Ratings, combine_people, sort_keys
 from rubric_lint.agree.scales import VERDICTS, Kind, Measure, Signature, measure_verdicts, measures_of
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
+from rubric_lint.scoring.ids import Key
 
 
 class Column(NamedTuple):

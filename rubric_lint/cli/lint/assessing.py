@@ -29,7 +29,6 @@ from rubric_lint.agree.judged.run import (
     read_records,
 )
 from rubric_lint.agree.probes import PROBES, Probes, choose, compare, is_in, make_variants, read_scored
-from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import LeftOut, bare_text
 from rubric_lint.agree.units import About, describe
 from rubric_lint.cli.commands import Exit
@@ -62,8 +61,9 @@ from rubric_lint.report.judged import word_records, word_unmatched
 from rubric_lint.rules import BY_NAME
 from rubric_lint.run.console import Progress
 from rubric_lint.run.summary import counted
-from rubric_lint.scoring.flat import is_judged
+from rubric_lint.scoring.flat import OF_TABLE, is_judged
 from rubric_lint.scoring.grading import ScoringRubric, read_line
+from rubric_lint.scoring.ids import Key, find_id, make_id_key, name_key
 from rubric_lint.scoring.loading import (
     InvalidRubricError,
     Loaded,
@@ -215,7 +215,7 @@ class _AmongAnswers(RecordCache):
 
     def __init__(self, basis: Basis) -> None:
         super().__init__(basis)
-        self._answers = {name_key(key): about for key, about in basis.about.items()}
+        self._answers = {("", key): about for key, about in basis.about.items()}
         self.left_out: dict[str | None, LeftOut] = {}
 
     def load(self, paths: tuple[tuple[str, ...], tuple[str, ...]]) -> Sources:
@@ -229,22 +229,26 @@ class _AmongAnswers(RecordCache):
         if results and not any(lines for file in results for lines in file.lines.values()):
             others = [record for left_out in self.left_out.values() for record in left_out.records]
             names = ", ".join(file.path for file in results)
+            known = sorted(name_key(key) for _, key in self._answers)
             raise UserError(
                 f"{names}: no result has the id of an answer: results are {join_words(others[:3])}, answers "
-                f"{list_names(sorted(self._answers), 3)}; name the results of these answers with --results"
+                f"{list_names(known, 3)}; name the results of these answers with --results"
             )
         return found._replace(results=results)
 
     def _narrow(self, file: RecordFile) -> RecordFile:
         lines: dict[str | None, list[Line]] = {}
         others: list[tuple[str | None, str]] = []
+        own = {("", make_id_key(line.record.get("id"))) for line in chain.from_iterable(file.lines.values())}
         for name, every in file.lines.items():
             kept = lines.setdefault(name, [])
             for line in every:
                 given = line.record.get("id")
+                found = find_id(("", make_id_key(given)), self._answers, own)
                 if "agentv" in line.record or given is None:
                     kept.append(line)
-                elif about := self._answers.get(name_key(make_id_key(given))):
+                elif found:
+                    about = self._answers[found]
                     texts = {"question": about.question, "answer": about.answer}
                     known = {field: text for field, text in texts.items() if text and field not in line.record}
                     kept.append(line._replace(record={**known, **line.record}))
@@ -475,6 +479,6 @@ def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str
     fields = {"output", "outputs", "checks"}
     records = [line.record for line in chain.from_iterable(file.lines.values())]
     has_outputs = any(not fields.isdisjoint(lines[0].record) for lines in file.lines.values()) or any(
-        is_judged(record, rubric) for record in records for rubric in rubrics
+        is_judged(record, rubric) or record.keys() >= OF_TABLE for record in records for rubric in rubrics
     )
     return (answers,) if has_outputs else ()
