@@ -52,6 +52,21 @@ def write_csv(rows):
 
 
 KINDS = [write_jsonl, write_json, write_csv]
+
+
+def write_xlsx(rows):
+    book = openpyxl.Workbook()
+    for row in [[*rows[0]], *([*row.values()] for row in rows)]:
+        book.active.append(row)
+    book.save("rows.xlsx")
+    return "rows.xlsx"
+
+
+def write_parquet(rows):
+    pq.write_table(pa.Table.from_pylist(rows), "rows.parquet")
+    return "rows.parquet"
+
+
 ANSWER = ["--map", "id=uid", "--map", "answer=reply.text"]
 OUTPUT = ["--map", "id=uid", "--map", "output=outs.0"]
 
@@ -101,6 +116,20 @@ def test_outputs_are_found_in_items_of_lists(write):
         ("a", "pass"),
         ("b", "fail"),
     ]
+
+
+@pytest.mark.parametrize("write", [*KINDS, write_xlsx, write_parquet])
+@pytest.mark.parametrize("other", ["tone", "Tone", "criteria.tone", "tone [0 to 10]"])
+def test_a_column_whose_field_is_read_from_another_is_not_read(write, other):
+    """An explicit --map wins over the name of a column, in whatever case."""
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    rows = [{"key": "a", "id": "x", "accuracy": 9, other: 0, "Note": 8, "more": "m"}]
+    options = ["--map", "id=key", "--map", "tone=Note", "--format", "jsonl"]
+    code, out, err = run("rubric-lint", "score", "r.rubric.yaml", write(rows), *options)
+    assert code == 0, err
+    result = json.loads(out)
+    scores = [each["raw"] for each in result["criteria"]]
+    assert (result["id"], scores, {*result} & {"x", "Note", other, "", "more"}) == ("a", [9, 8], {"more"})
 
 
 @pytest.mark.parametrize("write", KINDS)

@@ -177,8 +177,10 @@ class Wanted(NamedTuple):
 def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted) -> tuple[list[str], dict[str, str]]:
     """Return the names that the columns of a table have as fields, and what is left to map in each row.
 
+    A column without a name is not read, such as one whose field the mapping reads from another column.
+
     Raises:
-        InputError: if a column is missing or occurs twice, if another has the name of its field, or none has outputs.
+        InputError: if a column is missing or occurs twice, or none has outputs.
     """
     if twice := [name for name, times in Counter(header).items() if name and times > 1]:
         raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
@@ -192,13 +194,8 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
         if column == find_first(column) or find_first(column) not in header:
             known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
             raise InputError(f"no column `{column}` (--map {wanted.own.get(field, field)}={column}); {known}")
-    for name in header:
-        if name in mapping and name not in places:
-            raise InputError(
-                f"the column `{name}` is not read, because --map {name}={mapping[name]} names another; give it another "
-                f"name with --map NAME={name}"
-            )
-    names = [places.get(name, name) for name in header]
+    replaced = _find_replaced(header, mapping)
+    names = [places.get(name, "" if name in replaced else name) for name in header]
     if HELD.isdisjoint({*names, *nested}):
         names = _restore_case(names, wanted)
     if CRITERIA not in nested and not wanted.is_met_by({*names, *nested}):
@@ -206,6 +203,13 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     if HELD.isdisjoint({*names, *nested}):
         _refuse_misspelt(names, wanted.judgements)
     return names, {**nested, **{name: name for name in names if name in mapping and _split_side(name)[0]}}
+
+
+def _find_replaced(names: Iterable[str], mapping: Mapping[str, str]) -> set[str]:
+    """Return the columns that are not read, because a mapping reads the field of their name from another one."""
+    judged = {fold_column(field) for field in mapping if field not in FIELDS}
+    others = {*names} - {*mapping.values()}
+    return {name for name in others if name in mapping or fold_column(name) in judged}
 
 
 def _word_lack(names: Collection[str], header: Collection[str], wanted: Wanted) -> str:
@@ -296,11 +300,8 @@ def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the fields of an invalid record under the names of a mapping, as far as it has them."""
     known = _narrow({field: column for field, column in mapping.items() if field != CRITERIA}, record)
-    others = {name: value for name, value in record.items() if name not in mapping or name in known.values()}
-    try:
-        return _rename(others, known)
-    except OutputError:
-        return {}
+    replaced = _find_replaced(record, mapping)
+    return {name: value for name, value in _rename(record, known).items() if name in known or name not in replaced}
 
 
 def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, str]:
@@ -313,10 +314,11 @@ def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, 
 
 
 def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
-    """Return the record with the names of a mapping; a field that was renamed loses its old name.
+    """Return the record with the names of a mapping; a field that was renamed loses its old name, and a field of
+    the name that another one gets is not read.
 
     Raises:
-        OutputError: if it lacks a field that is needed, or has one of a name that the mapping gives to another.
+        OutputError: if it lacks a field that is needed.
     """
     found: dict[str, Any] = {}
     for field, column in mapping.items():
@@ -332,14 +334,8 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
     moved = {column for column in mapping.values() if column in record}
     if CRITERIA in mapping:
         moved.add(find_first(mapping[CRITERIA]))
-    kept = {name: value for name, value in record.items() if name not in moved}
-    for name in mapping:
-        if name in kept:
-            raise OutputError(
-                f"`{name}` is not read, because --map {name}={mapping[name]} names another field; give it another name "
-                f"with --map NAME={name}"
-            )
-    return {**found, **kept}
+    moved |= _find_replaced(record, mapping)
+    return {**found, **{name: value for name, value in record.items() if name not in moved}}
 
 
 def _find_place(field: str, column: str) -> str:

@@ -67,7 +67,7 @@ def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[
             yield 1, OutputError(_place(note.place.full, note.message))
     needed = {*FIELDS, *wanted.judgements, "rater", "chosen", *mapping}
     kept = find_kept(names, wanted)
-    named = [*zip(names, columns, strict=True)]
+    named = [(name, column) for name, column in zip(names, columns, strict=True) if name]
     entries: Iterator[Entry] = (
         (_number(row), _read_row(row, named, table.name, needed, kept))
         for row in table.rows
