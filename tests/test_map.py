@@ -632,3 +632,24 @@ def test_every_command_reads_every_kind_of_file_by_every_mapping(command, file, 
         expected = read_cell(command, "rows.jsonl", "none")
     assert (code, written) == (expected[0], expected[3]), err
     assert list_results(command, out) == list_results(command, expected[1])
+
+
+def test_the_option_that_names_a_misspelt_column_reads_it():
+    """The message about a table without outputs quotes a name with spaces, so that it can be pasted."""
+    Path("o.csv").write_text('id,outputs 1\na,"{""checks"": [{""id"": ""cause"", ""satisfied"": true}]}"\n', "utf-8")
+    command = ["rubric-lint", "score", "r.rubric.yaml", "o.csv"]
+    code, _, err = run(*command)
+    option = err.splitlines()[0].rpartition(" with ")[2].partition(", or ")[0]
+    assert (code, option) == (2, "--map 'output=outputs 1'")
+    code, out, err = run(*command, *shlex.split(option), "--format", "jsonl")
+    assert (code, json.loads(out)["verdict"]) == (0, "pass"), err
+
+
+def test_the_field_of_a_verdict_of_people_is_named():
+    Path("both.csv").write_text("id,cause,Label\na,yes,pass\nb,no,pass\n", "utf-8")
+    command = ["rubric-lint", "agree", "r.rubric.yaml", "both.csv", "--format", "json", "--map"]
+    code, _, err = run(*command, "verdict=Label")
+    field = err.split()[-1]
+    assert (code, field) == (2, "human.verdict")
+    code, out, err = run(*command, f"{field}=Label")
+    assert (code, [each["answers"] for each in json.loads(out)["agreements"]]) == (0, [2]), err

@@ -1,6 +1,7 @@
 """Give the fields of records the names that scoring reads, as `--map FIELD=PATH` says."""
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -90,7 +91,8 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
         if field in found:
             raise MappingError(f"the field `{field}` has two columns, `{found[field]}` and `{column}`")
         if not side and name in COVERING - {CRITERIA}:
-            raise MappingError(f"the field `{field}` would overwrite that of the result; choose another name")
+            advice = f"of labels, write {HUMAN}.{field}" if field == "verdict" else "leave it out"
+            raise MappingError(f"the field `{field}` would overwrite that of the result; {advice}")
         if name not in (*FIELDS, *COVERING, RECORDS) and (near := find_near(name, FIELDS)):
             raise MappingError(f"unknown field `{field}`; did you mean `{near[0]}`?")
         found[field] = column
@@ -216,7 +218,7 @@ def _word_lack(names: Collection[str], header: Collection[str], wanted: Wanted) 
     if wanted.keeps_empty:
         return f"no column `id` ({_list(header)}); add one with the ids of the answers"
     near = [name for name in names if find_near(name, HELD)]
-    hint = f"--map output={near[0] if near else 'COLUMN'}"
+    hint = f"--map {shlex.quote(f'output={near[0]}') if near else 'output=COLUMN'}"
     others = ", or give each criterion a column of its name" if wanted.judgements else ""
     return f"no column `output` ({_list(header)}); name the column with the judge's output with {hint}{others}"
 
@@ -314,8 +316,9 @@ def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, 
 
 
 def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
-    """Return the record with the names of a mapping; a field that was renamed loses its old name, and a field of
-    the name that another one gets is not read.
+    """Return the record with the names of a mapping; a field that was renamed loses its old name.
+
+    A field whose name another one gets is not read.
 
     Raises:
         OutputError: if it lacks a field that is needed.
