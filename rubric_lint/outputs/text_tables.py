@@ -63,6 +63,9 @@ def _split(header: str, dialect: Dialect) -> list[str]:
     return [fold_column(cell) for cell in cells]
 
 
+_NAMING = ("id", "rubric", "rater")
+"""The columns that say whose judgement a row has: kept of a row that cannot be read, as far as it has these cells."""
+
 Row = tuple[int, list[str], str]
 """The line where a row begins, its cells, and why it cannot be read, if it cannot."""
 
@@ -109,12 +112,12 @@ def _read_records(rows: Iterable[Row], names: list[str], kept: frozenset[str], l
     of_json = [name for name in names if name in _JSON]
     always = [bool(name) and name in kept for name in names]
     for line, cells, fault in rows:
-        if fault:
-            yield line, OutputError(fault)
-            continue
-        if len(cells) != len(names):
+        if not fault and len(cells) != len(names):
             count = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
-            yield line, OutputError(f"the row has {count}; expected {len(names)}, as in the header")
+            fault = f"the row has {count}; expected {len(names)}, as in the header"
+        if fault:
+            known = dict(zip(names, cells, strict=False))
+            yield line, OutputError(fault, record={name: known[name] for name in _NAMING if known.get(name)})
             continue
         record: dict[str, Any] = {
             name: cell for name, cell, keep in zip(names, cells, always, strict=True) if (cell and name) or keep
