@@ -575,7 +575,7 @@ def test_a_hidden_row_of_labels_is_told_on_the_first_screen():
     book.active.row_dimensions[3].hidden = True
     book.save("labels.xlsx")
     first = run("--labels", "labels.xlsx", form="full")[1].partition("\nDetails")[0]
-    assert "row 3, as it is hidden" in " ".join(first.split())
+    assert "sheet `Sheet`: the row is hidden" in " ".join(first.split())
 
 
 def test_a_misspelt_column_of_a_criterion_is_told():

@@ -147,8 +147,8 @@ def test_what_only_a_workbook_can_hide_is_told_with_sheet_and_cell():
     rows = [["id", "accuracy", "length"], *[[f"a{number}", 9, 9] for number in range(1, 7)]]
     given, invalid, left = read(load("scores"), sheet(rows, edit=edit), "ann.xlsx")
     assert (given, left) == ({"ann": {"a1": ((9, 9), "pass")}}, {})
-    places = ["row 7", "cell B3 of sheet `Labels`", "cell B4 of", "cell C5 of", "sheet `Labels`, column `accuracy`"]
-    assert [line for line, _, _ in invalid] == [1, 3, 4, 5, 6]
+    places = ["cell B3 of sheet `Labels`", "cell B4 of", "cell C5 of", "`Labels`, column `accuracy`", "row is hidden"]
+    assert [line for line, _, _ in invalid] == [3, 4, 5, 6, 7]
     assert [place for place, (_, _, message) in zip(places, invalid, strict=True) if place not in message] == []
 
 
@@ -410,3 +410,20 @@ def test_a_sheet_that_was_drawn_and_filled_in_is_read_back(ending):
 def test_a_table_without_a_judgement_is_refused_only_where_one_is_needed():
     header = ["id", "question"]
     assert [Wanted().is_met_by(header), Wanted(judgements=frozenset({"c"})).is_met_by(header)] == [True, False]
+
+
+def test_hidden_rows_of_a_workbook_keep_their_place_and_id():
+    """Also where a mapping names the column of the id, and where another sheet than the first one has the records."""
+
+    def edit(cells):
+        cells["F2"], cells.title = "a remark", "About"
+        scores = cells.parent.create_sheet("Scores")
+        for row in [["key", "accuracy", "length"], ["a1", 9, 7], ["a2", 9, 7], ["a3", 9, 7]]:
+            scores.append(row)
+        for hidden in (cells.row_dimensions[2], scores.row_dimensions[3]):
+            hidden.hidden = True
+
+    data = sheet([["about", "this"]], edit=edit)
+    given, invalid, _ = read(load("scores"), data, "ann.xlsx", mapping={"id": "key"})
+    assert [*given["ann"]] == ["a1", "a3"]
+    assert invalid == [(3, "a2", "sheet `Scores`: the row is hidden; show it or delete it")]
