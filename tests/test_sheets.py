@@ -23,8 +23,9 @@ from rubric_lint.agree.reading import (
 )
 from rubric_lint.agree.sheets import draw, lay_out, write_csv, write_excel
 from rubric_lint.judge.answers import check_answers, read_answers
+from rubric_lint.outputs.decoding import decode_entry
 from rubric_lint.outputs.mapping import Wanted
-from rubric_lint.outputs.streams import Asked
+from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.outputs.verdict import ExtraFields, Reading
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer
@@ -427,3 +428,24 @@ def test_hidden_rows_of_a_workbook_keep_their_place_and_id():
     given, invalid, _ = read(load("scores"), data, "ann.xlsx", mapping={"id": "key"})
     assert [*given["ann"]] == ["a1", "a3"]
     assert invalid == [(3, "a2", "sheet `Scores`: the row is hidden; show it or delete it")]
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "Id"])
+@pytest.mark.parametrize("accuracy", ["accuracy", "Accuracy"])
+def test_the_case_of_a_field_does_not_matter_in_any_kind_of_file(name, accuracy):
+    row = {name: "a1", "Rater": "bo", accuracy: 9, "length": 7}
+    expected = ({"bo": {"a1": ((9, 7), "pass")}}, [], {})
+    csv = f"{','.join(row)}\n{','.join(map(str, row.values()))}\n"
+    kinds = {"a.csv": csv, "a.jsonl": json.dumps(row), "a.json": json.dumps([row], indent=1)}
+    data = {**kinds, "a.xlsx": sheet([[*row], [*row.values()]])}
+    found = {kind: read(load("scores"), content, kind) for kind, content in data.items()}
+    assert found == dict.fromkeys(data, expected)
+
+
+def test_fields_in_another_case_that_a_record_has_twice_or_next_to_an_output_stay_as_they_are():
+    lines = [{"ID": "a", "id": "b", "accuracy": 9, "length": 7}, {"ID": "c", "output": {}}, {"Id": "d", "accuracy": 1}]
+    text = "".join(json.dumps(line) + "\n" for line in lines) + '{"ID": "e", "ID": "f"}\n'
+    wanted = Wanted(judgements=frozenset({"accuracy", "length"}))
+    *given, (line, fault) = read_entries([text.encode()], Asked(wanted=wanted))
+    assert [decode_entry(content) for _, content in given] == [*lines[:2], {"id": "d", "accuracy": 1}]
+    assert (line, fault.path, fault.record) == (4, "/ID", {})

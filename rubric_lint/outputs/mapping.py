@@ -234,6 +234,30 @@ def _restore_case(names: list[str], wanted: Wanted) -> list[str]:
     ]
 
 
+_OTHER_CASE = re.compile(rb'"(?!(?:id|rubric|rater|chosen)")(?i:id|rubric|rater|chosen)"\s*:')
+"""Matches a field of labels that is not in lower case, in JSON."""
+
+
+def restore_case(entries: Iterable[Entry], head: bytes, wanted: Wanted) -> Iterable[Entry]:
+    """Return the entries of JSON with fields of labels in lower case, as tables have them; `head` tells if needed."""
+    return _restore_entries(entries, wanted) if _OTHER_CASE.search(head) else entries
+
+
+def _restore_entries(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
+    for line, content in entries:
+        try:
+            yield line, _restore_record(decode_entry(content), wanted)
+        except OutputError as fault:
+            fault.record = _restore_record(fault.record, wanted)
+            yield line, fault
+
+
+def _restore_record(record: Mapping[str, Any], wanted: Wanted) -> dict[str, Any]:
+    if not HELD.isdisjoint(record):
+        return {**record}
+    return dict(zip(_restore_case([*record], wanted), record.values(), strict=True))
+
+
 def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None:
     """Refuse a column that may be a misspelt one of a criterion that no column has; raise InputError naming both."""
     folded = {fold_column(name): name for name in names}
