@@ -825,7 +825,7 @@ def test_a_criterion_without_a_label_is_named_as_the_reason_for_no_verdict(said)
 
 def test_causes_with_different_values_are_said_to_have_them():
     causes = Causes(["score 11 is outside 0..10", "score 12 is outside 0..10", "no JSON", "no JSON"])
-    assert causes.word() == "score 11 is outside 0..10 (2 times, with different values) and no JSON (2 times)"
+    assert causes.word() == "score 11 is outside 0..10 (2 times, also with other names or values) and no JSON (2 times)"
 
 
 def write_judged(judged, labels, *, answers=None):

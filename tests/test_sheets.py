@@ -449,3 +449,13 @@ def test_fields_in_another_case_that_a_record_has_twice_or_next_to_an_output_sta
     *given, (line, fault) = read_entries([text.encode()], Asked(wanted=wanted))
     assert [decode_entry(content) for _, content in given] == [*lines[:2], {"id": "d", "accuracy": 1}]
     assert (line, fault.path, fault.record) == (4, "/ID", {})
+
+
+@pytest.mark.parametrize("row", [{"id": "c"}, {}, {"id": "c", "note": "so"}], ids=["an id", "no id", "another field"])
+@pytest.mark.parametrize("name", ["tone", "Tone", "criteria.tone"])
+def test_a_judgement_that_names_none_of_several_rubrics_says_so(row, name):
+    scorer = Scorer(load_rubrics("suite.yaml", SUITE))
+    judged = {**row, "verdict": "", name: "yes"}
+    assert scorer.score(json.dumps(judged).encode(), 1).error.path == "/rubric"
+    blank = {**row, "verdict": "", name: ""}
+    assert scorer.score(json.dumps(blank).encode(), 1).error.path == ""
