@@ -653,3 +653,61 @@ def test_the_field_of_a_verdict_of_people_is_named():
     assert (code, field) == (2, "human.verdict")
     code, out, err = run(*command, f"{field}=Label")
     assert (code, [each["answers"] for each in json.loads(out)["agreements"]]) == (0, [2]), err
+
+
+def list_ratings(**given):
+    return {"ratings": [{"aspect": name, "stars": value} for name, value in given.items()]}
+
+
+ITEMS = [
+    {"case": {"key": "a"}, "grader": list_ratings(accuracy=9, tone=8)},
+    {"case": {"key": "b"}, "grader": list_ratings(accuracy=12, tone=8)},
+    {"case": {}, "grader": list_ratings(accuracy="no", tone=8)},
+    {"case": {"key": "d"}, "grader": {"ratings": [{"aspect": "accuracy"}]}},
+    7,
+]
+PLACES = ["/out/results/1", "/out/results/2", "/out/results/3/grader/ratings/0", "/out/results/4"]
+
+
+@pytest.fixture
+def wrapped():
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    Path("w.json").write_text(json.dumps({"out": {"results": ITEMS}}), "utf-8")
+    fields = ["records=out.results", "id=case.key", "criteria=grader.ratings[aspect:stars]"]
+    return [f"--map={field}" for field in fields]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["score", "r.rubric.yaml", "w.json", "--format", "jsonl"],
+        ["agree", "r.rubric.yaml", "w.json", "--labels", "w.json"],
+        ["assess", "r.rubric.yaml", "w.json"],
+        ["check", "r.rubric.yaml", "--no-cache", "--judged", "w.json"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_errors_in_records_of_a_wrapper_begin_with_their_places(command, wrapped):
+    _, out, err = run("rubric-lint", *command, *wrapped)
+    words = f"{out} {err}".replace(":", " ").replace('"', " ").replace(",", " ").split()
+    assert sorted({*words} & {*PLACES}) == PLACES
+
+
+def test_a_value_that_is_not_allowed_is_shown_as_it_is_with_the_name_of_its_criterion(wrapped, said):
+    said(run("rubric-lint", "score", "r.rubric.yaml", "w.json", *wrapped, "--format", "table")[1].partition("\n\n")[0])
+
+
+def test_answers_in_a_wrapper_are_refused_with_their_places():
+    items = [{"id": "a", "answer": "So."}, {"id": "b", "answer": 7}, {"id": "a", "answer": "No."}, 7]
+    Path("w.json").write_text(json.dumps({"items": items}), "utf-8")
+    code, _, err = run("rubric-lint", "prompt", "r.rubric.yaml", "--answers", "w.json", "--map", "records=items")
+    places = [line.removeprefix("rubric-lint: w.json: line 1: ").partition(" ")[0] for line in err.splitlines()[:3]]
+    assert (code, places) == (2, ["/items/1:", "duplicate", "/items/3:"])
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_two_answers_with_one_id_are_refused_also_on_one_line(indent):
+    rows = [{"id": "a", "answer": "So."}, {"id": "a", "answer": "No."}]
+    Path("list.json").write_text(json.dumps(rows, indent=indent), "utf-8")
+    code, _, err = run("rubric-lint", "prompt", "r.rubric.yaml", "--answers", "list.json")
+    assert (code, "duplicate id" in err) == (2, True)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import find_near, list_names
-from rubric_lint.outputs.decoding import OutputError, decode, decode_entry
+from rubric_lint.outputs.decoding import Item, OutputError, decode, decode_entry
 from rubric_lint.outputs.entries import Entry, InputError
 from rubric_lint.text.path import pointer, split_pointer
 
@@ -252,10 +252,11 @@ def _restore_entries(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry
             yield line, fault
 
 
-def _restore_record(record: Mapping[str, Any], wanted: Wanted) -> dict[str, Any]:
-    if not HELD.isdisjoint(record):
-        return {**record}
-    return dict(zip(_restore_case([*record], wanted), record.values(), strict=True))
+def _restore_record(record: Mapping[str, Any], wanted: Wanted) -> Item:
+    names = [*record] if not HELD.isdisjoint(record) else _restore_case([*record], wanted)
+    found = Item(zip(names, record.values(), strict=True))
+    found.inside = getattr(record, "inside", "")
+    return found
 
 
 def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None:
@@ -284,11 +285,14 @@ def map_entries(entries: Iterable[Entry], mapping: Mapping[str, str], *, is_shar
             fault.record = _rename_known(fault.record, mapping)
             yield line, fault
             continue
+        found: Item | OutputError
         try:
-            yield line, _rename(record, _narrow(mapping, record) if is_shared else mapping)
+            found = Item(_rename(record, _narrow(mapping, record) if is_shared else mapping))
         except OutputError as fault:
             fault.record = _rename_known(record, mapping)
-            yield line, fault
+            found = fault
+        found.inside = getattr(content, "inside", "")
+        yield line, found
 
 
 def _list_records(entries: Iterable[Entry], column: str, *, is_shared: bool) -> Iterator[Entry]:
@@ -301,11 +305,10 @@ def _list_records(entries: Iterable[Entry], column: str, *, is_shared: bool) -> 
             continue
         found = _look_up(record, column)
         if isinstance(found, list):
-            for number, item in enumerate(found):
-                wrong = OutputError(
-                    "expected an object, a record", pointer((*split_pointer(pointer_of(column)), number))
-                )
-                yield line, item if isinstance(item, dict) else wrong
+            for number, value in enumerate(found):
+                item = Item(value) if isinstance(value, dict) else OutputError("expected an object, a record")
+                item.inside = pointer((*split_pointer(pointer_of(column)), number))
+                yield line, item
         elif is_shared and found is MISSING:
             yield line, content
         elif found is MISSING:

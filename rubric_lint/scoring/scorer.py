@@ -9,7 +9,7 @@ from itertools import chain, islice, repeat
 from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known
-from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
+from rubric_lint.outputs.decoding import Content, OutputError, decode_entry, place_inside
 from rubric_lint.outputs.graders import find_by_texts, has_items, lift, name_test
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
 from rubric_lint.outputs.reply import find_reason
@@ -268,6 +268,8 @@ class Scorer:
             found = self.score_record(decode_entry(content))
         except OutputError as fault:
             found = self._refuse_unread(fault)
+        if found.error:
+            place_inside(content, found.error)
         found.line, found.file = line, file
         return found
 
