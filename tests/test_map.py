@@ -133,6 +133,19 @@ def test_a_column_whose_field_is_read_from_another_is_not_read(write, other):
 
 
 @pytest.mark.parametrize("write", KINDS)
+def test_a_field_may_be_read_from_inside_the_column_of_its_own_name(write):
+    """Also where another column gets that name."""
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    rows = [{"uid": "a", "id": {"tone": 8}, "accuracy": {"value": 9}, "tone": 0}]
+    fields = ["id=uid", "tone=id.tone", "accuracy=accuracy.value"]
+    options = [f"--map={field}" for field in fields]
+    code, out, err = run("rubric-lint", "score", "r.rubric.yaml", write(rows), *options, "--format", "jsonl")
+    assert code == 0, err
+    result = json.loads(out)
+    assert (result["id"], [each["raw"] for each in result["criteria"]]) == ("a", [9, 8])
+
+
+@pytest.mark.parametrize("write", KINDS)
 def test_recorded_outputs_are_assessed(write):
     code, out, err = run("rubric-lint", "assess", "r.rubric.yaml", write(ROWS), *OUTPUT, "--format", "json")
     assert code == 4, err

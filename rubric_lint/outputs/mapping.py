@@ -196,7 +196,12 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
         if column == find_first(column) or find_first(column) not in header:
             known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
             raise InputError(f"no column `{column}` (--map {wanted.own.get(field, field)}={column}); {known}")
-    replaced = _find_replaced(header, mapping)
+    entered = {*map(find_first, nested.values())}
+    for column, field in [*places.items()]:
+        if field in entered:  # a column of this name is still needed, so both get their names row by row
+            nested[field] = column
+            del places[column]
+    replaced = _find_replaced(header, mapping) - entered
     names = [places.get(name, "" if name in replaced else name) for name in header]
     if HELD.isdisjoint({*names, *nested}):
         names = _restore_case(names, wanted)

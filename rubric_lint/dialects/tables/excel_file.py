@@ -137,10 +137,11 @@ class _Sheet:
         if not shown:
             return None
         columns = sorted({column for _, column in shown})
-        hidden = sorted({row for row, _ in used} & hidden_rows)
-        self._note_hidden("row", hidden, tuple(self._read_row(filled, row, columns) for row in hidden))
-        self._note_hidden("column", sorted({column for _, column in used} & hidden_columns))
         first = header_row or min(row for row, _ in shown)
+        hidden = sorted({row for row, _ in used} & hidden_rows)
+        below = tuple(self._read_row(filled, row, columns) for row in hidden if row > first)
+        self._note_hidden("row", hidden, below)
+        self._note_hidden("column", sorted({column for _, column in used} & hidden_columns))
         if above := sorted({row for row, _ in shown if row < first}):
             told = f"{'row' if len(above) == 1 else 'rows'} {join_words([str(row) for row in above[:20]])}"
             self._notes.append(Note(self._place(above[0], 1), f"not read: {told}, above the header"))
