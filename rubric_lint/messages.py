@@ -76,7 +76,9 @@ class Causes:
         named = self.counts.most_common(most)
         told = []
         for cause, count in named:
-            times = f"{count:,} times{', with different values' * (cause in self._varying)}" if count > 1 else "once"
+            times = f"{count:,} times" if count > 1 else "once"
+            if cause in self._varying:
+                times += ", also with other names or values"
             told.append(f"{self.firsts[cause]} ({times})")
         others = self.counts.total() - sum(count for _, count in named)
         return join_words([*told, *([f"{others:,} with other errors"] if others else [])])

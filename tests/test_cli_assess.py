@@ -575,7 +575,7 @@ def test_a_hidden_row_of_labels_is_told_on_the_first_screen():
     book.active.row_dimensions[3].hidden = True
     book.save("labels.xlsx")
     first = run("--labels", "labels.xlsx", form="full")[1].partition("\nDetails")[0]
-    assert "row 3, as it is hidden" in " ".join(first.split())
+    assert "sheet `Sheet`: the row is hidden" in " ".join(first.split())
 
 
 def test_a_misspelt_column_of_a_criterion_is_told():
@@ -825,7 +825,7 @@ def test_a_criterion_without_a_label_is_named_as_the_reason_for_no_verdict(said)
 
 def test_causes_with_different_values_are_said_to_have_them():
     causes = Causes(["score 11 is outside 0..10", "score 12 is outside 0..10", "no JSON", "no JSON"])
-    assert causes.word() == "score 11 is outside 0..10 (2 times, with different values) and no JSON (2 times)"
+    assert causes.word() == "score 11 is outside 0..10 (2 times, also with other names or values) and no JSON (2 times)"
 
 
 def write_judged(judged, labels, *, answers=None):

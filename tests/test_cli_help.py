@@ -264,3 +264,11 @@ def test_bash_completes_commands_where_file_names_may_stand():
         ["bash", "-c", script], env={"REPLY_LINES": reply}, capture_output=True, text=True, check=True
     )  # fmt: skip
     assert done.stdout.split() == ["show"]
+
+
+@pytest.mark.parametrize("command", ["score", "agree", "assess", "diff", "check", "judge", "labels"])
+def test_the_help_of_map_names_the_lists_that_it_reads(command):
+    (line,) = [each for each in call(f"rubric-lint {command} --help --all")[0].split("\n  -") if "-map FIELD" in each]
+    words = " ".join(line.split())
+    assert "records=LIST" in words
+    assert ("criteria=LIST[NAME:VALUE]" in words) == (command not in {"judge", "labels"})

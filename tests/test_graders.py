@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 import zipfile
 from pathlib import Path
 
@@ -449,11 +450,31 @@ def test_numbers_and_epochs_of_a_log_are_read_and_what_has_no_score_says_why(sai
     *valid, third, fourth, fifth, sixth = score(HOLISTIC, file, reading=Reading(grades=TEN))
     assert [(row[0], row[2]) for row in valid] == [("1/1", 0.7), ("1/2", 1.0), ("2/1", 0.3)]
     said(*(row[2] for row in (third, fourth, fifth, sixth)))
-    mapping = {"records": "samples", "model": "output", "output": "scores.b.explanation"}
-    own = {"a": {"value": "C"}, "b": {"value": "I", "explanation": "GRADE: I"}}
-    entries = read_entries([json.dumps(log(sample(5, "C", scores=own))).encode()], Asked(mapping))
-    scorer = Scorer(load_rubrics("a.rubric.yaml", HOLISTIC.encode()), Reading(grades=TEN))
-    assert [show(scorer.score(entry))[2] for _, entry in entries] == [0.0]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ({"a": {"value": "C", "explanation": "It is."}, "b": {"value": "I"}}, 1.0),
+        ({"a": {"value": 0.5}, "it's in/b": {"value": "I"}}, 0.0),
+        ({"a": {"value": {"score": 8}}, "b": {"value": "I"}}, 0.8),
+    ],
+    ids=["letters", "a number first", "an object"],
+)
+def test_the_option_that_names_one_of_several_scorers_reads_it(scores, expected):
+    Path("h.rubric.yaml").write_text(HOLISTIC, "utf-8")
+    Path("log.json").write_text(json.dumps(log(sample(1, "C", scores=scores))), "utf-8")
+    command = ["score", "h.rubric.yaml", "log.json", "--grades", "C=10,P=5,I=0", "--format", "jsonl"]
+    message = json.loads(commands.run("rubric-lint", *command).stdout)["error"]["message"]
+    options = shlex.split(message.partition(" with ")[2])
+    result = json.loads(commands.run("rubric-lint", *command, *options).stdout)
+    assert (result["id"], result["score"]) == (1, expected)
+
+
+def test_no_option_is_named_for_scorers_with_numbers_alone(said):
+    ((_, _, message),) = score(HOLISTIC, log(sample(1, "C", scores={"a": {"value": 0.5}, "b": {"value": 1}})))
+    said(message)
 
 
 @pytest.mark.slow

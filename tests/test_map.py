@@ -54,6 +54,21 @@ def write_csv(rows):
 
 
 KINDS = [write_jsonl, write_json, write_csv]
+
+
+def write_xlsx(rows):
+    book = openpyxl.Workbook()
+    for row in [[*rows[0]], *([*row.values()] for row in rows)]:
+        book.active.append(row)
+    book.save("rows.xlsx")
+    return "rows.xlsx"
+
+
+def write_parquet(rows):
+    pq.write_table(pa.Table.from_pylist(rows), "rows.parquet")
+    return "rows.parquet"
+
+
 ANSWER = ["--map", "id=uid", "--map", "answer=reply.text"]
 OUTPUT = ["--map", "id=uid", "--map", "output=outs.0"]
 
@@ -103,6 +118,33 @@ def test_outputs_are_found_in_items_of_lists(write):
         ("a", "pass"),
         ("b", "fail"),
     ]
+
+
+@pytest.mark.parametrize("write", [*KINDS, write_xlsx, write_parquet])
+@pytest.mark.parametrize("other", ["tone", "Tone", "criteria.tone", "tone [0 to 10]"])
+def test_a_column_whose_field_is_read_from_another_is_not_read(write, other):
+    """An explicit --map wins over the name of a column, in whatever case."""
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    rows = [{"key": "a", "id": "x", "accuracy": 9, other: 0, "Note": 8, "more": "m"}]
+    options = ["--map", "id=key", "--map", "tone=Note", "--format", "jsonl"]
+    code, out, err = run("rubric-lint", "score", "r.rubric.yaml", write(rows), *options)
+    assert code == 0, err
+    result = json.loads(out)
+    scores = [each["raw"] for each in result["criteria"]]
+    assert (result["id"], scores, {*result} & {"x", "Note", other, "", "more"}) == ("a", [9, 8], {"more"})
+
+
+@pytest.mark.parametrize("write", KINDS)
+def test_a_field_may_be_read_from_inside_the_column_of_its_own_name(write):
+    """Also where another column gets that name."""
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    rows = [{"uid": "a", "id": {"tone": 8}, "accuracy": {"value": 9}, "tone": 0}]
+    fields = ["id=uid", "tone=id.tone", "accuracy=accuracy.value"]
+    options = [f"--map={field}" for field in fields]
+    code, out, err = run("rubric-lint", "score", "r.rubric.yaml", write(rows), *options, "--format", "jsonl")
+    assert code == 0, err
+    result = json.loads(out)
+    assert (result["id"], [each["raw"] for each in result["criteria"]]) == ("a", [9, 8])
 
 
 @pytest.mark.parametrize("write", KINDS)
@@ -639,3 +681,82 @@ def test_every_command_reads_every_kind_of_file_by_every_mapping(command, file, 
         expected = read_cell(command, "rows.jsonl", "none")
     assert (code, written) == (expected[0], expected[3]), err
     assert list_results(command, out) == list_results(command, expected[1])
+
+
+def test_the_option_that_names_a_misspelt_column_reads_it():
+    """The message about a table without outputs quotes a name with spaces, so that it can be pasted."""
+    Path("o.csv").write_text('id,outputs 1\na,"{""checks"": [{""id"": ""cause"", ""satisfied"": true}]}"\n', "utf-8")
+    command = ["rubric-lint", "score", "r.rubric.yaml", "o.csv"]
+    code, _, err = run(*command)
+    option = err.splitlines()[0].rpartition(" with ")[2].partition(", or ")[0]
+    assert (code, option) == (2, "--map 'output=outputs 1'")
+    code, out, err = run(*command, *shlex.split(option), "--format", "jsonl")
+    assert (code, json.loads(out)["verdict"]) == (0, "pass"), err
+
+
+def test_the_field_of_a_verdict_of_people_is_named():
+    Path("both.csv").write_text("id,cause,Label\na,yes,pass\nb,no,pass\n", "utf-8")
+    command = ["rubric-lint", "agree", "r.rubric.yaml", "both.csv", "--format", "json", "--map"]
+    code, _, err = run(*command, "verdict=Label")
+    field = err.split()[-1]
+    assert (code, field) == (2, "human.verdict")
+    code, out, err = run(*command, f"{field}=Label")
+    assert (code, [each["answers"] for each in json.loads(out)["agreements"]]) == (0, [2]), err
+
+
+def list_ratings(**given):
+    return {"ratings": [{"aspect": name, "stars": value} for name, value in given.items()]}
+
+
+ITEMS = [
+    {"case": {"key": "a"}, "grader": list_ratings(accuracy=9, tone=8)},
+    {"case": {"key": "b"}, "grader": list_ratings(accuracy=12, tone=8)},
+    {"case": {}, "grader": list_ratings(accuracy="no", tone=8)},
+    {"case": {"key": "d"}, "grader": {"ratings": [{"aspect": "accuracy"}]}},
+    7,
+]
+PLACES = ["/out/results/1", "/out/results/2", "/out/results/3/grader/ratings/0", "/out/results/4"]
+
+
+@pytest.fixture
+def wrapped():
+    Path("r.rubric.yaml").write_text(SCORES, "utf-8")
+    Path("w.json").write_text(json.dumps({"out": {"results": ITEMS}}), "utf-8")
+    fields = ["records=out.results", "id=case.key", "criteria=grader.ratings[aspect:stars]"]
+    return [f"--map={field}" for field in fields]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["score", "r.rubric.yaml", "w.json", "--format", "jsonl"],
+        ["agree", "r.rubric.yaml", "w.json", "--labels", "w.json"],
+        ["assess", "r.rubric.yaml", "w.json"],
+        ["check", "r.rubric.yaml", "--no-cache", "--judged", "w.json"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_errors_in_records_of_a_wrapper_begin_with_their_places(command, wrapped):
+    _, out, err = run("rubric-lint", *command, *wrapped)
+    words = f"{out} {err}".replace(":", " ").replace('"', " ").replace(",", " ").split()
+    assert sorted({*words} & {*PLACES}) == PLACES
+
+
+def test_a_value_that_is_not_allowed_is_shown_as_it_is_with_the_name_of_its_criterion(wrapped, said):
+    said(run("rubric-lint", "score", "r.rubric.yaml", "w.json", *wrapped, "--format", "table")[1].partition("\n\n")[0])
+
+
+def test_answers_in_a_wrapper_are_refused_with_their_places():
+    items = [{"id": "a", "answer": "So."}, {"id": "b", "answer": 7}, {"id": "a", "answer": "No."}, 7]
+    Path("w.json").write_text(json.dumps({"items": items}), "utf-8")
+    code, _, err = run("rubric-lint", "prompt", "r.rubric.yaml", "--answers", "w.json", "--map", "records=items")
+    places = [line.removeprefix("rubric-lint: w.json: line 1: ").partition(" ")[0] for line in err.splitlines()[:3]]
+    assert (code, places) == (2, ["/items/1:", "duplicate", "/items/3:"])
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_two_answers_with_one_id_are_refused_also_on_one_line(indent):
+    rows = [{"id": "a", "answer": "So."}, {"id": "a", "answer": "No."}]
+    Path("list.json").write_text(json.dumps(rows, indent=indent), "utf-8")
+    code, _, err = run("rubric-lint", "prompt", "r.rubric.yaml", "--answers", "list.json")
+    assert (code, "duplicate id" in err) == (2, True)

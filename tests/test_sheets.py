@@ -23,8 +23,9 @@ from rubric_lint.agree.reading import (
 )
 from rubric_lint.agree.sheets import draw, lay_out, write_csv, write_excel
 from rubric_lint.judge.answers import check_answers, read_answers
+from rubric_lint.outputs.decoding import decode_entry
 from rubric_lint.outputs.mapping import Wanted
-from rubric_lint.outputs.streams import Asked
+from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.outputs.verdict import ExtraFields, Reading
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer
@@ -147,8 +148,8 @@ def test_what_only_a_workbook_can_hide_is_told_with_sheet_and_cell():
     rows = [["id", "accuracy", "length"], *[[f"a{number}", 9, 9] for number in range(1, 7)]]
     given, invalid, left = read(load("scores"), sheet(rows, edit=edit), "ann.xlsx")
     assert (given, left) == ({"ann": {"a1": ((9, 9), "pass")}}, {})
-    places = ["row 7", "cell B3 of sheet `Labels`", "cell B4 of", "cell C5 of", "sheet `Labels`, column `accuracy`"]
-    assert [line for line, _, _ in invalid] == [1, 3, 4, 5, 6]
+    places = ["cell B3 of sheet `Labels`", "cell B4 of", "cell C5 of", "`Labels`, column `accuracy`", "row is hidden"]
+    assert [line for line, _, _ in invalid] == [3, 4, 5, 6, 7]
     assert [place for place, (_, _, message) in zip(places, invalid, strict=True) if place not in message] == []
 
 
@@ -410,3 +411,51 @@ def test_a_sheet_that_was_drawn_and_filled_in_is_read_back(ending):
 def test_a_table_without_a_judgement_is_refused_only_where_one_is_needed():
     header = ["id", "question"]
     assert [Wanted().is_met_by(header), Wanted(judgements=frozenset({"c"})).is_met_by(header)] == [True, False]
+
+
+def test_hidden_rows_of_a_workbook_keep_their_place_and_id():
+    """Also where a mapping names the column of the id, and where another sheet than the first one has the records."""
+
+    def edit(cells):
+        cells["F2"], cells.title = "a remark", "About"
+        scores = cells.parent.create_sheet("Scores")
+        for row in [["key", "accuracy", "length"], ["a1", 9, 7], ["a2", 9, 7], ["a3", 9, 7]]:
+            scores.append(row)
+        for hidden in (cells.row_dimensions[2], scores.row_dimensions[3]):
+            hidden.hidden = True
+
+    data = sheet([["about", "this"]], edit=edit)
+    given, invalid, _ = read(load("scores"), data, "ann.xlsx", mapping={"id": "key"})
+    assert [*given["ann"]] == ["a1", "a3"]
+    assert invalid == [(3, "a2", "sheet `Scores`: the row is hidden; show it or delete it")]
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "Id"])
+@pytest.mark.parametrize("accuracy", ["accuracy", "Accuracy"])
+def test_the_case_of_a_field_does_not_matter_in_any_kind_of_file(name, accuracy):
+    row = {name: "a1", "Rater": "bo", accuracy: 9, "length": 7}
+    expected = ({"bo": {"a1": ((9, 7), "pass")}}, [], {})
+    csv = f"{','.join(row)}\n{','.join(map(str, row.values()))}\n"
+    kinds = {"a.csv": csv, "a.jsonl": json.dumps(row), "a.json": json.dumps([row], indent=1)}
+    data = {**kinds, "a.xlsx": sheet([[*row], [*row.values()]])}
+    found = {kind: read(load("scores"), content, kind) for kind, content in data.items()}
+    assert found == dict.fromkeys(data, expected)
+
+
+def test_fields_in_another_case_that_a_record_has_twice_or_next_to_an_output_stay_as_they_are():
+    lines = [{"ID": "a", "id": "b", "accuracy": 9, "length": 7}, {"ID": "c", "output": {}}, {"Id": "d", "accuracy": 1}]
+    text = "".join(json.dumps(line) + "\n" for line in lines) + '{"ID": "e", "ID": "f"}\n'
+    wanted = Wanted(judgements=frozenset({"accuracy", "length"}))
+    *given, (line, fault) = read_entries([text.encode()], Asked(wanted=wanted))
+    assert [decode_entry(content) for _, content in given] == [*lines[:2], {"id": "d", "accuracy": 1}]
+    assert (line, fault.path, fault.record) == (4, "/ID", {})
+
+
+@pytest.mark.parametrize("row", [{"id": "c"}, {}, {"id": "c", "note": "so"}], ids=["an id", "no id", "another field"])
+@pytest.mark.parametrize("name", ["tone", "Tone", "criteria.tone"])
+def test_a_judgement_that_names_none_of_several_rubrics_says_so(row, name):
+    scorer = Scorer(load_rubrics("suite.yaml", SUITE))
+    judged = {**row, "verdict": "", name: "yes"}
+    assert scorer.score(json.dumps(judged).encode(), 1).error.path == "/rubric"
+    blank = {**row, "verdict": "", name: ""}
+    assert scorer.score(json.dumps(blank).encode(), 1).error.path == ""

@@ -13,7 +13,7 @@ from rubric_lint.agree.ratings import Judgement, Judgements, Outputs, Ratings, c
 from rubric_lint.agree.units import About, describe
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, list_names, point_to_known
-from rubric_lint.outputs.decoding import OutputError, decode_entry
+from rubric_lint.outputs.decoding import OutputError, decode_entry, place_inside
 from rubric_lint.outputs.entries import Entry, SkippedSheet
 from rubric_lint.outputs.mapping import (
     COVERING,
@@ -343,7 +343,8 @@ class Reader:
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:
-                invalid = Invalid(file, line, record.get("id"), fault.path, fault.message, is_label=labels)
+                path = place_inside(content, fault).path
+                invalid = Invalid(file, line, record.get("id"), path, fault.message, is_label=labels)
                 if labels:
                     self._refused[self._name_rubric(record)] += 1
                 self.invalid.append(invalid if labels else self._take_failed(invalid, record))

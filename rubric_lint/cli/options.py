@@ -93,6 +93,9 @@ class Spec(NamedTuple):
     more: Mapping[str, str]
 
 
+_MAP = "Read FIELD from PATH, as output=reply.text, records=LIST or criteria=LIST[NAME:VALUE]."
+"""What all commands that read judge outputs say of `--map`."""
+
 _TABLE = f"""
 Adoption
     add-ignores  Add an ignore comment for every finding; fix nothing.
@@ -198,12 +201,11 @@ Input
     ignore-column COLUMN* name=ignored  Leave out a column. Can be repeated.
     labels FILE*  Human labels for the same answers. Can be repeated.
     labels:done FILE* name=labels  Existing labels; those answers are skipped. Can be repeated.
-    map FIELD=PATH* name=mapping reads=score.options:read_mapping  Read FIELD from this column or place in one, such as
-        output=reply.text. Can be repeated.
-    map:sides FIELD=PATH* name=mapping reads=score.options:read_mapping  Read FIELD from this column or place in one,
-        such as output=reply.text; judge.FIELD of results, human.FIELD of labels. Can be repeated.
+    map FIELD=PATH* name=mapping reads=score.options:read_mapping  {_MAP} Can be repeated.
+    map:sides FIELD=PATH* name=mapping reads=score.options:read_mapping  {_MAP} judge.FIELD is of results, human.FIELD
+        of labels. Can be repeated.
     map:answers FIELD=PATH* name=mapping reads=score.options:read_mapping  Read FIELD (id, answer, question, reference,
-        rubric) from this column or place in one, such as answer=reply.text. Can be repeated.
+        rubric) from PATH, as answer=reply.text or records=LIST. Can be repeated.
     map:import FIELD=COLUMN* name=mapped  Read a column as a field (such as weight), a level (level 4) or scores (score
         0-3). Can be repeated.
     outputs FILE  Judge outputs; report whose verdict changes.

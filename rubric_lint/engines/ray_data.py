@@ -51,7 +51,7 @@ def _check_columns(columns: pa.Schema, mapping: Mapping[str, str], score: MapBat
     for field, column in nested.items():
         raise ValueError(f"--map {field}={column} is a place inside a column, which --engine does not enter")
     for name in COVERING.intersection(names):
-        raise ValueError(f"the column `{name}` would overwrite that of the result; rename it with --map NAME={name}")
+        raise ValueError(f"the column `{name}` would overwrite that of the result; rename it or leave it out")
     score.check(pa.schema([column.with_name(name) for column, name in zip(columns, names, strict=True)]))
     return pa.schema([column for column, name in zip(columns, names, strict=True) if name in READ])
 

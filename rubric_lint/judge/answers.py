@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import find_near, list_names, point_to_known
-from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
+from rubric_lint.outputs.decoding import Content, OutputError, decode_entry, place_inside
 from rubric_lint.outputs.mapping import RECORDS, RESERVED, pointer_of, word_missing
 from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.scoring.grading import ScoringRubric
@@ -153,11 +153,13 @@ def check_answers(
         try:
             answer = _read_answer(content, rubrics, mapping, taken)
         except OutputError as fault:
-            where = f"{fault.path}: " if fault.path else ""
+            path = place_inside(content, fault).path
+            where = f"{path}: " if path else ""
             faults.append(f"line {number}: {where}{fault.message}")
         else:
-            first, case = seen.setdefault(answer.key, (number, answer.case))
-            if first != number and not (may_repeat and case == answer.case):
+            known = (number, answer.case)
+            first, case = earlier = seen.setdefault(answer.key, known)
+            if earlier is not known and not (may_repeat and case == answer.case):
                 faults.append(f"line {number}: duplicate id {answer.key}, first used in line {first}; make ids unique")
         if len(faults) == _MOST_FAULTS:
             faults.append("stopped reading here; there may be more errors")

@@ -23,8 +23,11 @@ class OutputError(Exception):
 
     The message escapes invisible characters of the judge's text, and the path half surrogate pairs. `offset` is where
     the JSON breaks, or None if it does not break or no more text is available. `record` has the fields of the entry
-    that can be read all the same. `place` is where it was found, if not in the entry itself.
+    that can be read all the same. `place` is where it was found, if not in the entry itself. `inside` is the JSON
+    Pointer to the record in a list inside the entry, which `path` does not have yet.
     """
+
+    inside = ""
 
     def __init__(
         self,
@@ -267,6 +270,20 @@ else:
 
 _BLANK = " \t\r\n\ufeff"
 QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
+
+
+class Item(dict[str, Any]):
+    """A record that is an item of a list inside an entry; `inside` is the JSON Pointer to it."""
+
+    inside = ""
+
+
+def place_inside(content: Any, fault: OutputError) -> OutputError:
+    """Return an error in the content of an entry with the place of the item in it, if the content is an item."""
+    inside: str = getattr(content, "inside", "")
+    if not fault.path.startswith(inside):  # it may be the content itself, and have its place
+        fault.path = inside + fault.path
+    return fault
 
 
 Content: TypeAlias = "bytes | dict[str, Any] | OutputError"

@@ -6,6 +6,7 @@ result becomes a record that says why.
 """
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import PurePath
@@ -15,6 +16,7 @@ from rubric_lint.messages import join_words
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import HELD
 from rubric_lint.outputs.reply import find_reason, shorten
+from rubric_lint.text.path import pointer
 
 EXPECTATIONS = "expectations"
 """The field with what a grader gave each text."""
@@ -189,8 +191,7 @@ def _hold_sample(sample: Mapping[str, Any], *, has_epochs: bool) -> dict[str, An
         return _hold_fault("Inspect says: no score", **fields)
     if len(scores) > 1:
         listed = join_words([f"`{each}`" for each in scores])
-        advice = f"--map records=samples --map model=output --map output=scores.{next(iter(scores))}.explanation"
-        return _hold_fault(f"the log has the scorers {listed}; name one with {advice}", **fields)
+        return _hold_fault(f"the log has the scorers {listed}; {_advise_scorer(scores)}", **fields)
     (score,) = scores.values()
     value, reason = (score.get("value"), score.get("explanation")) if isinstance(score, dict) else (score, None)
     if isinstance(value, dict):
@@ -198,6 +199,15 @@ def _hold_sample(sample: Mapping[str, Any], *, has_epochs: bool) -> dict[str, An
     if isinstance(value, int | float):
         return {**fields, "output": {EXPECTATIONS: [{"score": value, "evidence": reason}]}}
     return {**fields, "output": {"grade": value, "reasoning": reason}}
+
+
+def _advise_scorer(scores: Mapping[str, Any]) -> str:
+    """Return how to read one of several scorers: the first whose value can be a judge output."""
+    for name, score in scores.items():
+        if isinstance(score, dict) and isinstance(score.get("value"), str | dict):
+            option = shlex.quote(f"output={pointer(('scores', name, 'value'))}")
+            return f"name one with --map records=samples --map {option}"
+    return "keep one of them in the log"
 
 
 def _find_completion(output: Any) -> Any:

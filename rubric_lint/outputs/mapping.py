@@ -1,13 +1,14 @@
 """Give the fields of records the names that scoring reads, as `--map FIELD=PATH` says."""
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import find_near, list_names
-from rubric_lint.outputs.decoding import OutputError, decode, decode_entry
+from rubric_lint.outputs.decoding import Item, OutputError, decode, decode_entry
 from rubric_lint.outputs.entries import Entry, InputError
 from rubric_lint.outputs.reply import NOT_JUDGED, find_reason
 from rubric_lint.text.path import pointer, split_pointer
@@ -91,7 +92,8 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
         if field in found:
             raise MappingError(f"the field `{field}` has two columns, `{found[field]}` and `{column}`")
         if not side and name in COVERING - {CRITERIA}:
-            raise MappingError(f"the field `{field}` would overwrite that of the result; choose another name")
+            advice = f"of labels, write {HUMAN}.{field}" if field == "verdict" else "leave it out"
+            raise MappingError(f"the field `{field}` would overwrite that of the result; {advice}")
         if name not in (*FIELDS, *COVERING, RECORDS) and (near := find_near(name, FIELDS)):
             raise MappingError(f"unknown field `{field}`; did you mean `{near[0]}`?")
         found[field] = column
@@ -178,8 +180,10 @@ class Wanted(NamedTuple):
 def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted) -> tuple[list[str], dict[str, str]]:
     """Return the names that the columns of a table have as fields, and what is left to map in each row.
 
+    A column without a name is not read, such as one whose field the mapping reads from another column.
+
     Raises:
-        InputError: if a column is missing or occurs twice, if another has the name of its field, or none has outputs.
+        InputError: if a column is missing or occurs twice, or none has outputs.
     """
     if twice := [name for name, times in Counter(header).items() if name and times > 1]:
         raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
@@ -193,13 +197,13 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
         if column == find_first(column) or find_first(column) not in header:
             known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
             raise InputError(f"no column `{column}` (--map {wanted.own.get(field, field)}={column}); {known}")
-    for name in header:
-        if name in mapping and name not in places:
-            raise InputError(
-                f"the column `{name}` is not read, because --map {name}={mapping[name]} names another; give it another "
-                f"name with --map NAME={name}"
-            )
-    names = [places.get(name, name) for name in header]
+    entered = {*map(find_first, nested.values())}
+    for column, field in [*places.items()]:
+        if field in entered:  # a column of this name is still needed, so both get their names row by row
+            nested[field] = column
+            del places[column]
+    replaced = _find_replaced(header, mapping) - entered
+    names = [places.get(name, "" if name in replaced else name) for name in header]
     if HELD.isdisjoint({*names, *nested}):
         names = _restore_case(names, wanted)
     if CRITERIA not in nested and not wanted.is_met_by({*names, *nested}):
@@ -209,11 +213,18 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     return names, {**nested, **{name: name for name in names if name in mapping and _split_side(name)[0]}}
 
 
+def _find_replaced(names: Iterable[str], mapping: Mapping[str, str]) -> set[str]:
+    """Return the columns that are not read, because a mapping reads the field of their name from another one."""
+    judged = {fold_column(field) for field in mapping if field not in FIELDS}
+    others = {*names} - {*mapping.values()}
+    return {name for name in others if name in mapping or fold_column(name) in judged}
+
+
 def _word_lack(names: Collection[str], header: Collection[str], wanted: Wanted) -> str:
     if wanted.keeps_empty:
         return f"no column `id` ({_list(header)}); add one with the ids of the answers"
     near = [name for name in names if find_near(name, HELD)]
-    hint = f"--map output={near[0] if near else 'COLUMN'}"
+    hint = f"--map {shlex.quote(f'output={near[0]}') if near else 'output=COLUMN'}"
     others = ", or give each criterion a column of its name" if wanted.judgements else ""
     return f"no column `output` ({_list(header)}); name the column with the judge's output with {hint}{others}"
 
@@ -227,6 +238,31 @@ def _restore_case(names: list[str], wanted: Wanted) -> list[str]:
         field if field in _OF_LABELS - wanted.judgements and folded.count(field) == 1 else name
         for name, field in zip(names, folded, strict=True)
     ]
+
+
+_OTHER_CASE = re.compile(rb'"(?!(?:id|rubric|rater|chosen)")(?i:id|rubric|rater|chosen)"\s*:')
+"""Matches a field of labels that is not in lower case, in JSON."""
+
+
+def restore_case(entries: Iterable[Entry], head: bytes, wanted: Wanted) -> Iterable[Entry]:
+    """Return the entries of JSON with fields of labels in lower case, as tables have them; `head` tells if needed."""
+    return _restore_entries(entries, wanted) if _OTHER_CASE.search(head) else entries
+
+
+def _restore_entries(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
+    for line, content in entries:
+        try:
+            yield line, _restore_record(decode_entry(content), wanted)
+        except OutputError as fault:
+            fault.record = _restore_record(fault.record, wanted)
+            yield line, fault
+
+
+def _restore_record(record: Mapping[str, Any], wanted: Wanted) -> Item:
+    names = [*record] if not HELD.isdisjoint(record) else _restore_case([*record], wanted)
+    found = Item(zip(names, record.values(), strict=True))
+    found.inside = getattr(record, "inside", "")
+    return found
 
 
 def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None:
@@ -255,11 +291,14 @@ def map_entries(entries: Iterable[Entry], mapping: Mapping[str, str], *, is_shar
             fault.record = _rename_known(fault.record, mapping)
             yield line, fault
             continue
+        found: Item | OutputError
         try:
-            yield line, _rename(record, _narrow(mapping, record) if is_shared else mapping)
+            found = Item(_rename(record, _narrow(mapping, record) if is_shared else mapping))
         except OutputError as fault:
             fault.record = _rename_known(record, mapping)
-            yield line, fault
+            found = fault
+        found.inside = getattr(content, "inside", "")
+        yield line, found
 
 
 def _list_records(entries: Iterable[Entry], column: str, *, is_shared: bool) -> Iterator[Entry]:
@@ -272,11 +311,10 @@ def _list_records(entries: Iterable[Entry], column: str, *, is_shared: bool) -> 
             continue
         found = _look_up(record, column)
         if isinstance(found, list):
-            for number, item in enumerate(found):
-                wrong = OutputError(
-                    "expected an object, a record", pointer((*split_pointer(pointer_of(column)), number))
-                )
-                yield line, item if isinstance(item, dict) else wrong
+            for number, value in enumerate(found):
+                item = Item(value) if isinstance(value, dict) else OutputError("expected an object, a record")
+                item.inside = pointer((*split_pointer(pointer_of(column)), number))
+                yield line, item
         elif is_shared and found is MISSING:
             yield line, content
         elif found is MISSING:
@@ -297,11 +335,8 @@ def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the fields of an invalid record under the names of a mapping, as far as it has them."""
     known = _narrow({field: column for field, column in mapping.items() if field != CRITERIA}, record)
-    others = {name: value for name, value in record.items() if name not in mapping or name in known.values()}
-    try:
-        return _rename(others, known)
-    except OutputError:
-        return {}
+    replaced = _find_replaced(record, mapping)
+    return {name: value for name, value in _rename(record, known).items() if name in known or name not in replaced}
 
 
 def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, str]:
@@ -316,8 +351,10 @@ def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, 
 def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
     """Return the record with the names of a mapping; a field that was renamed loses its old name.
 
+    A field whose name another one gets is not read.
+
     Raises:
-        OutputError: if it lacks a field that is needed, or has one of a name that the mapping gives to another.
+        OutputError: if it lacks a field that is needed.
     """
     found: dict[str, Any] = {}
     for field, column in mapping.items():
@@ -336,14 +373,8 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, 
     moved = {column for column in mapping.values() if column in record}
     if CRITERIA in mapping:
         moved.add(find_first(mapping[CRITERIA]))
-    kept = {name: value for name, value in record.items() if name not in moved}
-    for name in mapping:
-        if name in kept:
-            raise OutputError(
-                f"`{name}` is not read, because --map {name}={mapping[name]} names another field; give it another name "
-                f"with --map NAME={name}"
-            )
-    return {**found, **kept}
+    moved |= _find_replaced(record, mapping)
+    return {**found, **{name: value for name, value in record.items() if name not in moved}}
 
 
 def _find_place(field: str, column: str) -> str:

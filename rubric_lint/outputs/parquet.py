@@ -87,7 +87,7 @@ def _read_rows(
 
 def _read_row(names: Sequence[str], row: Sequence[Any], *, has_texts: bool) -> Content:
     """Return a row as a record; bytes that are not UTF-8 are an error where a text is needed, and escapes elsewhere."""
-    record = {name: value for name, value in zip(names, row, strict=True) if value is not None}
+    record = {name: value for name, value in zip(names, row, strict=True) if name and value is not None}
     others = [name for name, value in record.items() if _find_byte(value) is not None]
     for name in others:
         byte = _find_byte(record[name])

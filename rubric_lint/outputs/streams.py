@@ -19,7 +19,7 @@ from rubric_lint.outputs.entries import (
     read_json,
 )
 from rubric_lint.outputs.graders import find_converter
-from rubric_lint.outputs.mapping import RECORDS, Wanted, find_first, map_entries
+from rubric_lint.outputs.mapping import RECORDS, Wanted, find_first, map_entries, restore_case
 from rubric_lint.outputs.text_tables import find_dialect, read_table
 from rubric_lint.suggest import word_need
 
@@ -265,4 +265,4 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[E
         entries = convert_entries(entries, convert)
     if asked.mapping:
         entries = map_entries(entries, asked.mapping, is_shared=asked.wanted.is_shared)
-    yield from entries
+    yield from restore_case(entries, head, asked.wanted)

@@ -108,13 +108,13 @@ def _read_records(rows: Iterable[Row], names: list[str], kept: frozenset[str], l
     """Yield rows as records; an empty cell is an absent field, except in the columns of `kept`."""
     of_json = [name for name in names if name in _JSON]
     always = [bool(name) and name in kept for name in names]
-    for line, cells, fault in rows:
-        if fault:
-            yield line, OutputError(fault)
-            continue
-        if len(cells) != len(names):
+    for line, cells, unreadable in rows:
+        fault = unreadable
+        if not fault and len(cells) != len(names):
             count = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
-            yield line, OutputError(f"the row has {count}; expected {len(names)}, as in the header")
+            fault = f"the row has {count}; expected {len(names)}, as in the header"
+        if fault:
+            yield line, OutputError(fault, record=name_row(dict(zip(names, cells, strict=False))))
             continue
         record: dict[str, Any] = {
             name: cell for name, cell, keep in zip(names, cells, always, strict=True) if (cell and name) or keep
@@ -131,6 +131,11 @@ def _read_records(rows: Iterable[Row], names: list[str], kept: frozenset[str], l
             yield line, wrong
         else:
             yield line, record
+
+
+def name_row(cells: Mapping[str, str]) -> dict[str, str]:
+    """Return what a row that cannot be read says of whose judgement it has, as far as it has these cells."""
+    return {name: cells[name] for name in ("id", "rubric", "rater") if cells.get(name)}
 
 
 _OTHER_BYTE = re.compile("[\udc80-\udcff]")

@@ -8,7 +8,7 @@ from rubric_lint.dialects.tables.reading import look_inside
 from rubric_lint.outputs.decoding import Content, OutputError
 from rubric_lint.outputs.entries import Entry, InputError, SkippedSheet
 from rubric_lint.outputs.mapping import FIELDS, SHEET, Wanted, fold_column, map_entries, rename_columns
-from rubric_lint.outputs.text_tables import CELLS, find_kept, refuse_high_header
+from rubric_lint.outputs.text_tables import CELLS, find_kept, name_row, refuse_high_header
 
 HELP = ("Criterion", "Enter", "It means")
 """The header of the sheet that explains a sheet of labels; it holds no records."""
@@ -47,8 +47,8 @@ def read_workbook(
             if skipped is not None and found and table.rows and not is_help:
                 skipped.append(SkippedSheet(table.name, len(table.rows)))
     first, *others = found or tables[:1]
-    notes = tuple(dict.fromkeys((*tables[0].notes, *first.notes)))  # the first table has those on whole sheets
-    for table in (first._replace(notes=notes), *others):
+    whole = [note for note in tables[0].notes if not note.rows and note not in first.notes]  # as on hidden sheets
+    for table in (first._replace(notes=(*whole, *first.notes)), *others):
         yield from _read(table, mapping, wanted)
 
 
@@ -62,20 +62,31 @@ def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[
         names, nested = rename_columns(header, mapping, wanted)
     except InputError as fault:
         raise InputError(f"sheet `{table.name}`: {fault}") from None
+    hidden = {_number(row): row for note in table.notes for row in note.rows}
     for note in table.notes:
-        if note.is_loss:
+        if note.is_loss and not note.rows:
             yield 1, OutputError(_place(note.place.full, note.message))
     needed = {*FIELDS, *wanted.judgements, "rater", "chosen", *mapping}
     kept = find_kept(names, wanted)
-    named = [*zip(names, columns, strict=True)]
+    named = [(name, column) for name, column in zip(names, columns, strict=True) if name]
     entries: Iterator[Entry] = (
-        (_number(row), _read_row(row, named, table.name, needed, kept))
-        for row in table.rows
+        (
+            number,
+            _refuse_hidden(row, named, table.name)
+            if number in hidden
+            else _read_row(row, named, table.name, needed, kept),
+        )
+        for number, row in sorted(({_number(row): row for row in table.rows} | hidden).items())
         if any(not row.cell(number).is_empty for number in columns)
     )
     if nested:
         entries = map_entries(entries, nested)
     yield from entries
+
+
+def _refuse_hidden(row: Row, columns: list[tuple[str, int]], sheet: str) -> OutputError:
+    known = name_row({name: row.cell(number).text for name, number in columns})
+    return OutputError(f"sheet `{sheet}`: the row is hidden; show it or delete it", record=known)
 
 
 def _read_row(row: Row, columns: list[tuple[str, int]], sheet: str, needed: set[str], kept: frozenset[str]) -> Content:

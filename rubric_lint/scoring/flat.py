@@ -346,4 +346,6 @@ def _refuse(record: Mapping[str, Any], name: str, text: str, expected: str) -> O
         why = "; a percentage is not on this scale"
     elif _FRACTION.fullmatch(text):
         why = "; only whole numbers count"
-    return OutputError(f"{sheet}column `{name}`: {shorten(text)} is not allowed; expected {expected}{why}")
+    shown = shorten(text) if isinstance(record[name], str) else text
+    where = f"{sheet}column `{name.removeprefix(CRITERION)}`"
+    return OutputError(f"{where}: {shown} is not allowed; expected {expected}{why}")

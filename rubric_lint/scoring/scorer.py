@@ -4,11 +4,12 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from itertools import chain, islice, repeat
 from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known
-from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
+from rubric_lint.outputs.decoding import Content, OutputError, decode_entry, place_inside
 from rubric_lint.outputs.graders import find_by_texts, has_items, lift, name_test
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
 from rubric_lint.outputs.reply import NOT_JUDGED, find_reason
@@ -246,6 +247,11 @@ def _may_be_rounded(text: str, score: float) -> bool:
     return any(math.isclose(found, score * full, abs_tol=min(step, full / 20) + 1e-9) for full in (1, 10, 100))
 
 
+def _list_filled(record: Mapping[str, Any]) -> list[str]:
+    """Return the fields of a record that have a value; in a table of several rubrics, the others are blank."""
+    return [name for name, value in record.items() if isinstance(name, str) and value not in ("", None)]
+
+
 class Scorer:
     """A scorer of entries for some rubrics; `only` reads outputs for the only one, and is None if there are several."""
 
@@ -263,6 +269,8 @@ class Scorer:
             found = self.score_record(decode_entry(content))
         except OutputError as fault:
             found = self._refuse_unread(fault)
+        if found.error:
+            place_inside(content, found.error)
         found.line, found.file = line, file
         return found
 
@@ -295,6 +303,8 @@ class Scorer:
             if reader and (found := _score_flat(value, reader, self._reading)):
                 return found
         refuse_failed(value)
+        if "rubric" not in value and self._criteria.intersection(map(fold_column, _list_filled(value))):
+            find_rubric(value, self._readers)  # refuses a judgement that may be of any of several rubrics
         if is_record:
             names = ", ".join([*map(str, value)][:6])
             raise OutputError(
@@ -307,6 +317,11 @@ class Scorer:
                 f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
             )
         return find_rubric({}, self._readers).read_object(value, self._reading)
+
+    @cached_property
+    def _criteria(self) -> frozenset[str]:
+        """The names that columns of judgements may have, as they are compared."""
+        return frozenset(fold_column(each.id) for rubric in self._rubrics.values() for each in rubric.criteria)
 
     def _may_lift(self, value: Mapping[str, Any]) -> bool:
         """Return whether no field of a record is that of a criterion, which would be its judgement."""

@@ -24,7 +24,7 @@ from rubric_lint.finding import Place, Result
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Found, examine
 from rubric_lint.outputs.agentv_runs import find_graded
-from rubric_lint.outputs.decoding import OutputError, decode_entry
+from rubric_lint.outputs.decoding import OutputError, decode_entry, place_inside
 from rubric_lint.outputs.entries import CHUNK, SkippedSheet
 from rubric_lint.outputs.graders import NamedCriterion, find_by_texts, has_items
 from rubric_lint.outputs.mapping import HUMAN, JUDGE, Wanted, name_own, of_side
@@ -101,7 +101,8 @@ def read_records(
             try:
                 record = decode_entry(content)
             except OutputError as fault:
-                found.invalid.append(Invalid(path, line, None, fault.path, fault.message))
+                place = place_inside(content, fault).path
+                found.invalid.append(Invalid(path, line, None, place, fault.message))
                 continue
             name = record.get("rubric")
             found.lines.setdefault(name if isinstance(name, str) else None, []).append(Line(line, record, number))

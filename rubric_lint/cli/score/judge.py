@@ -62,8 +62,8 @@ _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
 def judge(given: Given) -> int:
     """Have a model judge ANSWERS by RUBRIC; `rubric-lint score RUBRIC FILE` then scores the results.
 
-    ANSWERS are JSON Lines or JSON: {"id", "answer", "question"?, "reference"?, "rubric"?}; - reads stdin. All answers
-    are read and checked before the first request.
+    ANSWERS are JSON Lines, JSON, CSV, TSV, Parquet or xlsx: {"id", "answer", "question"?, "reference"?, "rubric"?}; -
+    reads stdin. All answers are read and checked before the first request.
     """
     from rubric_lint.cli.score.judging import check_batch  # noqa: PLC0415
     from rubric_lint.outputs.verdict import Reading  # noqa: PLC0415

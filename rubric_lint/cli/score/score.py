@@ -47,9 +47,9 @@ def score(given: Given) -> int:
     """Score judge outputs by their rubrics.
 
     RUBRIC is a file with rubrics. OUTPUTS are files, folders or patterns: JSON Lines, JSON, CSV, TSV or Parquet, each
-    also in gzip or zstd, batch results of OpenAI or Anthropic, or what AgentV, promptfoo, Inspect or Agent Skills
-    wrote; - reads stdin. An entry is a judge output, or a
-    record or row {"id", "rubric", "output"} whose output is the object or the judge's raw text.
+    also in gzip or zstd, xlsx, batch results of OpenAI or Anthropic, or what AgentV, promptfoo, Inspect or Agent Skills
+    wrote; - reads stdin. An entry is a judge output, or a record or row {"id", "rubric", "output"} that holds the
+    object or the raw text.
     """
     from rubric_lint.cli.score import run  # noqa: PLC0415  (--help does without the engine)
 

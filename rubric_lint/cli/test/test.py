@@ -45,8 +45,8 @@ _MOST_MISSING = 6
 def init(given: Given) -> int:
     """Write tests of a rubric to start from: of recorded OUTPUTS those that reach each band, level and verdict.
 
-    RUBRIC is a file, or FILE#NAME for one of several rubrics. OUTPUTS are records in JSON Lines or JSON. Without them,
-    one test for each band is written, whose answer is yours to write.
+    RUBRIC is a file, or FILE#NAME for one of several rubrics. OUTPUTS are files as for `score`. Without them, one test
+    for each band is written, whose answer is yours to write.
     """
     from rubric_lint.project.writing import WriteError, open_whole  # noqa: PLC0415
     from rubric_lint.testing.reading import is_test_file, locate_outputs  # noqa: PLC0415

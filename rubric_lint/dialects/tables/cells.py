@@ -43,12 +43,13 @@ class UnreadableError(TableError):
 class Note(NamedTuple):
     """Something about a table that the user should know: what is not read or was changed, and why.
 
-    `is_loss`: cells with content are not read.
+    `is_loss`: cells with content are not read. `rows` are those that are not read.
     """
 
     place: Place
     message: str
     is_loss: bool = False
+    rows: "tuple[Row, ...]" = ()
 
 
 class Cell(NamedTuple):

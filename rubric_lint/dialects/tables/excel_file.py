@@ -134,16 +134,18 @@ class _Sheet:
         for each in self._sheet.column_dimensions.values():
             hidden_columns |= {*range(each.min or 1, min(each.max or 1, 16_384) + 1)} if each.hidden else set()
         used = {place for place, cell in filled.items() if not cell.is_empty}
-        self._note_hidden("row", sorted({row for row, _ in used} & hidden_rows))
-        self._note_hidden("column", sorted({column for _, column in used} & hidden_columns))
         shown = {place for place in used if place[0] not in hidden_rows and place[1] not in hidden_columns}
         if not shown:
             return None
+        columns = sorted({column for _, column in shown})
         first = header_row or min(row for row, _ in shown)
+        hidden = sorted({row for row, _ in used} & hidden_rows)
+        below = tuple(self._read_row(filled, row, columns) for row in hidden if row > first)
+        self._note_hidden("row", hidden, below)
+        self._note_hidden("column", sorted({column for _, column in used} & hidden_columns))
         if above := sorted({row for row, _ in shown if row < first}):
             told = f"{'row' if len(above) == 1 else 'rows'} {join_words([str(row) for row in above[:20]])}"
             self._notes.append(Note(self._place(above[0], 1), f"not read: {told}, above the header"))
-        columns = sorted({column for _, column in shown})
         numbers = sorted({row for row, _ in shown if row >= first} | {first})
         if len(columns) * len(numbers) > 1_000_000:
             message = f"the table has {len(numbers):,} rows and {len(columns):,} columns, far more than a rubric"
@@ -156,14 +158,12 @@ class _Sheet:
             if found:
                 told = list_names([self._place(*at).short.removeprefix("cell ") for at in found])
                 self._notes.append(Note(self._place(*found[0]), f"{said} {told}"))
-        rows = {
-            number: Row(
-                {column: filled.get((number, column)) or Cell("", self._place(number, column)) for column in columns},
-                self._place(number, columns[0]),
-            )
-            for number in numbers
-        }
+        rows = {number: self._read_row(filled, number, columns) for number in numbers}
         return Table(self._sheet.title, rows.pop(first), tuple(rows.values()), tuple(self._notes))
+
+    def _read_row(self, filled: dict[tuple[int, int], Cell], number: int, columns: list[int]) -> Row:
+        cells = {column: filled.get((number, column)) or Cell("", self._place(number, column)) for column in columns}
+        return Row(cells, self._place(number, columns[0]))
 
     def _fill(self) -> dict[tuple[int, int], Cell]:
         """Return the cells by row and column; those of a merged range have a fault."""
@@ -198,12 +198,12 @@ class _Sheet:
             text = _WRITTEN.sub(lambda found: chr(int(found[1], 16)), str(value))
         return Cell(text, self._place(row, column), fault)
 
-    def _note_hidden(self, what: str, numbers: list[int]) -> None:
+    def _note_hidden(self, what: str, numbers: list[int], rows: tuple[Row, ...] = ()) -> None:
         if numbers:
             named = [str(number) if what == "row" else self._name_column(number) for number in numbers[:20]]
             told = f"{what if len(numbers) == 1 else what + 's'} {join_words(named)}"
-            told += f", as {'it is' if len(numbers) == 1 else 'they are'} hidden; show what belongs to the rubric"
-            self._notes.append(Note(self._whole, f"not read: {told}", is_loss=True))
+            told += f", as {'it is' if len(numbers) == 1 else 'they are'} hidden; show what should be read"
+            self._notes.append(Note(self._whole, f"not read: {told}", is_loss=True, rows=rows))
 
     def _place(self, row: int, column: int) -> Place:
         cell = f"{self._name_column(column)}{row}"
