@@ -324,7 +324,7 @@ def test_calls_with_invalid_outputs_are_logged_seldom_and_lost_ones_always(caplo
     caplog.clear()
     for _ in range(3):
         rate(reward, ["half", "broken"])
-    assert [" all 2 of 2 completions" in record.getMessage() for record in caplog.records] == [True] * 3
+    assert [" for 2 of 2 completions" in record.getMessage() for record in caplog.records] == [True] * 3
     assert {(record.name, record.levelno) for record in caplog.records} == {("rubric_lint.rewards", logging.WARNING)}
 
 

@@ -19,18 +19,18 @@ class RewardError(Exception):
 class Options:
     """How rewards are made of judge outputs; `trl_reward` describes each field."""
 
-    reward: Worth = "score"
-    on_invalid: OnInvalid = "skip"
-    dropout: float = 0.0
-    seed: int = 0
-    samples: int = 1
-    attempts: int = 3
-    concurrency: int = 8
-    patience: int | None = 5
-    question: str | None = None
-    reference: str | None = None
-    rubric_field: str = "rubric"
-    name: str | None = None
+    reward: Worth
+    on_invalid: OnInvalid
+    dropout: float
+    seed: int
+    samples: int
+    attempts: int
+    concurrency: int
+    patience: int | None
+    question: str | None
+    reference: str | None
+    rubric_field: str
+    name: str | None
 
     @classmethod
     def choose(cls, arguments: Mapping[str, Any]) -> Self:

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rubric_lint.arguments import NONE, require
 from rubric_lint.judge.answers import is_conversation, write_conversation
 from rubric_lint.judge.prompt import JudgedCase
-from rubric_lint.messages import find_near, list_names, point_to_known
+from rubric_lint.messages import list_names, point_to_known
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.rewards.asking import Asker, Item, Judge, read_output, run
 from rubric_lint.rewards.options import Options, RewardCounts, RewardError
@@ -171,12 +171,9 @@ class Rewarder:
             return next(iter(self.rubrics.values()))
         if isinstance(name, str) and name in self.rubrics:
             return self.rubrics[name]
-        if name is None:
-            raise RewardError(
-                f"{what} `{self.options.rubric_field}` is missing: it names one of the {len(self.rubrics)} rubrics: "
-                f"{list_names(self.rubrics)}"
-            )
-        raise RewardError(f"no rubric is named {str(name)[:80]!r}; {point_to_known(str(name), self.rubrics)}")
+        found = "missing" if name is None else repr(str(name)[:80])
+        expected = f"expected one of {list_names(self.rubrics)}"
+        raise RewardError(f"{what} `{self.options.rubric_field}` is {found}; {expected}")
 
     async def _reward_all(self, items: Sequence[Item], given: Sequence[Any], step: int | None) -> list[Rewarded]:
         """Reward each item by its outputs, from the judge or, without one, those that are `given`; count, and warn.
@@ -198,9 +195,9 @@ class Rewarder:
         if self.options.on_invalid == "raise":
             for number, each in enumerate(rewarded, 1):
                 if each.reason:
-                    place = f" {number} of {len(items)}" if len(items) > 1 else ""
+                    where = f"{self.noun} {number} of {len(items)}"
                     raise RewardError(
-                        f"{self.__name__}: invalid judge output for {self.noun}{place}: {each.reason}"
+                        f"{self.__name__}: invalid judge output for {where}: {each.reason}"
                     ) from each.result.error
         return rewarded
 
@@ -227,30 +224,28 @@ class Rewarder:
         `patience` calls in a row without a valid output, raise RewardError.
         """
         now = count(rewarded)
-        size, skipped = now.completions, now.skipped
         reasons = [each.reason for each in rewarded if each.reason]
-        is_lost = 0 < now.invalid == size
+        is_lost = 0 < now.invalid == now.completions
         with _counting:
             self.last = now
             self.totals = totals = RewardCounts(*map(sum, zip(self.totals, now, strict=True)))
-            self._in_a_row = in_a_row = self._in_a_row + 1 if is_lost else 0
-            self._faulty = faulty = self._faulty + bool(reasons)
-        if not reasons:
-            return
+            if is_lost:
+                self._in_a_row += 1
+            else:
+                self._in_a_row = 0
+            if reasons:
+                self._faulty += 1
+            in_a_row, faulty = self._in_a_row, self._faulty
         if self.options.patience is not None and in_a_row >= self.options.patience:
             raise RewardError(
                 f"{self.__name__}: {in_a_row} calls in a row without a valid judge output, so there is nothing to "
                 f"learn from; the first reason of the last call: {reasons[0]}"
             )
-        if is_lost or faulty.bit_count() == 1:
-            share = f"a {self.noun}"
-            if size > 1:
-                share = f"{'all ' if is_lost else ''}{len(reasons)} of {size} {self.noun}s"
-            others = f" ({skipped} more skipped with them)" if skipped else ""
-            before = f" ({totals.skipped} more skipped)" if totals.skipped else ""
+        if is_lost or (reasons and faulty.bit_count() == 1):
             _log.warning(
-                f"{self.__name__}: invalid judge output for {share}, without a reward{others}; so far "
-                f"{totals.invalid} of {totals.completions}{before}. The first reason: {reasons[0]}"
+                f"{self.__name__}: invalid judge output for {now.invalid} of {now.completions} {self.noun}s, "
+                f"{now.skipped} more skipped; so far {totals.invalid} of {totals.completions}, {totals.skipped} more "
+                f"skipped. The first reason: {reasons[0]}"
             )
 
 
@@ -310,8 +305,6 @@ class TrlReward(Rewarder):
 
     def _list_items(self, prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]) -> list[Item]:
         size = len(completions)
-        if len(prompts) != size:
-            raise RewardError(f"{len(prompts)} prompts, but {size} completions; expected one prompt for each")
         questions = prompts
         references: Sequence[Any] = [None] * size
         names: Sequence[Any] = [None] * size
@@ -338,15 +331,10 @@ class TrlReward(Rewarder):
 
     def _column(self, name: str, columns: Mapping[str, Any], size: int) -> Sequence[Any]:
         """Return a column of the dataset; raise RewardError if there is none."""
-        column = columns.get(name)
-        if name in _OF_TRAINER or column is None:
-            known = [each for each in columns if each not in _OF_TRAINER]
-            hint = f"; {point_to_known(name, known)}" if known else "; the trainer passed no columns but the prompts"
-            raise RewardError(f"{self.__name__}: no column `{name}` in the dataset{hint}")
+        of_dataset = {key: column for key, column in columns.items() if key not in _OF_TRAINER}
+        column = _get(of_dataset, name, "the dataset")
         if isinstance(column, str) or len(column) != size:
-            raise RewardError(
-                f"{self.__name__}: the column `{name}` does not have one value for each of {size} prompts"
-            )
+            raise RewardError(f"the column `{name}` does not have one value for each of {size} prompts")
         return column  # type: ignore[no-any-return]
 
 
@@ -372,7 +360,7 @@ class VerifiersReward(Rewarder):
     def __init__(
         self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: Options, view: View
     ) -> None:
-        if view not in ("last_reply", "full_trace"):
+        if view not in get_args(View):
             raise ValueError(f"view is {view!r}; expected 'last_reply' or 'full_trace'")
         if options.on_invalid == "none":
             raise ValueError(
@@ -418,8 +406,7 @@ def _get(holder: Any, name: str, what: str) -> Any:
     fields = holder if isinstance(holder, Mapping) else vars(holder)
     if name in fields:
         return fields[name]
-    if hasattr(holder, name):
+    if hasattr(holder, name):  # a property
         return getattr(holder, name)
-    near = find_near(name, fields)
-    hint = f"; did you mean `{near[0]}`?" if near else ""
+    hint = f"; {point_to_known(name, fields)}" if fields else ""
     raise RewardError(f"{what} has no field `{name}`{hint}")
