@@ -109,6 +109,11 @@ class Rewarded:
     dropped: tuple[str, ...] = ()
 
     @property
+    def is_invalid(self) -> bool:
+        """Whether an output is invalid."""
+        return self.result.error is not None
+
+    @property
     def reason(self) -> str:
         """Why its output is invalid, or an empty string."""
         fault = self.result.error
@@ -119,7 +124,7 @@ class Rewarded:
 
 def count(rewarded: Sequence[Rewarded]) -> RewardCounts:
     """Count the completions of one call."""
-    invalid = sum(1 for each in rewarded if each.reason)
+    invalid = sum(1 for each in rewarded if each.is_invalid)
     without = sum(1 for each in rewarded if each.reward is None)
     return RewardCounts(1, len(rewarded), invalid, without - invalid)
 
@@ -187,14 +192,14 @@ class Rewarder:
             judged = [_read_field(item, value) for item, value in zip(items, given, strict=True)]
         rewarded = [self._reward(item, samples, step) for item, samples in zip(items, judged, strict=True)]
         if self.options.on_invalid == "skip":
-            faulty = {item.group for item, each in zip(items, rewarded, strict=True) if each.reason}
+            faulty = {item.group for item, each in zip(items, rewarded, strict=True) if each.is_invalid}
             for item, each in zip(items, rewarded, strict=True):
                 if item.group in faulty:
                     each.reward = None
         self._count(rewarded)
         if self.options.on_invalid == "raise":
             for number, each in enumerate(rewarded, 1):
-                if each.reason:
+                if each.is_invalid:
                     where = f"{self.noun} {number} of {len(items)}"
                     raise RewardError(
                         f"{self.__name__}: invalid judge output for {where}: {each.reason}"
@@ -224,7 +229,7 @@ class Rewarder:
         `patience` calls in a row without a valid output, raise RewardError.
         """
         now = count(rewarded)
-        reasons = [each.reason for each in rewarded if each.reason]
+        reasons = [each.reason for each in rewarded if each.is_invalid]
         is_lost = 0 < now.invalid == now.completions
         with _counting:
             self.last = now
