@@ -59,7 +59,7 @@ def trl_reward(
     raises a `RewardError`.
 
     Raises:
-        TypeError: if `rubrics` or `judge` is something else.
+        TypeError: if an argument is of another type.
         ValueError: if both or neither of `judge` and `outputs` are given, or an option has another value.
         OSError: if the file cannot be read.
         RubricError: if the file has errors or no rubric.
