@@ -1,7 +1,6 @@
 """Reward functions for training: what a completion gets, and what becomes of one whose judge output is invalid."""
 
 import asyncio
-import functools
 import gc
 import json
 import logging
@@ -159,11 +158,10 @@ def test_an_invalid_output_is_asked_for_again_with_what_is_wrong():
 
 
 def test_an_object_that_is_invalid_is_shown_again_as_json():
-    judge = Recorder({"checks": ["é"]}, {"checks": {1}}, json.loads(SAYING["fair"]))
-    assert rate(trl_reward(RUBRIC, judge), ["x"]) == [0.6]
-    asked = [messages for messages, _ in judge.asked]
-    assert [[each["role"] for each in messages[2:]] for messages in asked] == [[], ["assistant", "user"], ["user"]]
-    assert asked[1][2]["content"] == '{"checks": ["é"]}'
+    judge = Recorder({"checks": ["é"]}, {"checks": {1}}, 7, json.loads(SAYING["fair"]))
+    assert rate(trl_reward(RUBRIC, judge, attempts=4), ["x"]) == [0.6]
+    shown = [[each["content"] for each in messages if each["role"] == "assistant"] for messages, _ in judge.asked]
+    assert shown == [[], ['{"checks": ["é"]}'], ['{"checks": "{1}"}'], []]
 
 
 @pytest.mark.parametrize("is_async", [False, True])
@@ -208,12 +206,32 @@ def test_an_asynchronous_judge_makes_an_asynchronous_function():
     assert not asyncio.iscoroutinefunction(trl_reward(RUBRIC, told).__call__)
 
 
+def test_a_judge_that_returns_an_awaitable_without_being_asynchronous_is_awaited():
+    def judge(messages):
+        return say_nine(messages)
+
+    assert rate(trl_reward(RUBRIC, judge), ["x", "x"]) == [0.9, 0.9]
+
+
+def test_a_function_can_be_called_where_an_event_loop_runs():
+    async def cell_of_a_notebook():
+        return rate(trl_reward(RUBRIC, told), ["good", "bad"])
+
+    assert asyncio.run(cell_of_a_notebook()) == [1.0, 0.0]
+
+
 def test_a_judge_that_raises_gives_no_reward_and_is_not_asked_again(said):
     judge = Recorder(TimeoutError("no reply within 3 s"))
     with pytest.raises(RewardError) as caught:
         rate(trl_reward(RUBRIC, judge, on_invalid="raise"), ["x", "x"])
     said(str(caught.value))
     assert (type(caught.value.__cause__.__cause__), len(judge.asked)) == (TimeoutError, 2)
+
+
+def test_a_judge_that_has_no_more_replies_gives_no_reward():
+    replies = iter([output(9, 9, 9)])
+    reward = trl_reward(RUBRIC, lambda _messages: next(replies), concurrency=1)
+    assert rate(reward, ["x", "y"], ["a", "b"]) == [0.9, None]
 
 
 def test_an_invalid_output_whose_correction_gets_no_reply_says_both(said):
@@ -306,7 +324,7 @@ def test_calls_with_invalid_outputs_are_logged_seldom_and_lost_ones_always(caplo
     caplog.clear()
     for _ in range(3):
         rate(reward, ["half", "broken"])
-    assert [" all 2 of 2 completions" in record.getMessage() for record in caplog.records] == [True] * 3
+    assert [" for 2 of 2 completions" in record.getMessage() for record in caplog.records] == [True] * 3
     assert {(record.name, record.levelno) for record in caplog.records} == {("rubric_lint.rewards", logging.WARNING)}
 
 
@@ -452,7 +470,6 @@ REFUSED = {
     "no column of rubrics": lambda: refused(BOTH),
     "a wrong key": lambda: refused(judge=Recorder(RewardError("the key is wrong")), completions=["x"] * 20),
     "a wrong key, later": lambda: refused(judge=say_wrong_key, completions=["x"] * 20),
-    "an awaitable": lambda: refused(judge=functools.partial(lambda ask, messages: ask(messages), say_nine)),
     "an output": lambda: refused(completions=MIXED, prompts=PROMPTS, on_invalid="raise"),
     "none for verifiers": lambda: verifiers_reward(RUBRIC, told, on_invalid="none"),
     "a field that is nearly there": lambda: refused_rollout(

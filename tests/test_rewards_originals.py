@@ -100,7 +100,7 @@ def test_verifiers_rewards_a_rollout_and_fails_one_with_an_invalid_output(folder
         "result": None,
         "errors": [f"task PoliteTask scoring: RewardError: {reason}"],
     }
-    assert "quality: invalid judge output for a rollout, without a reward; so far 1 of 3." in done.stderr
+    assert "quality: invalid judge output for 1 of 1 rollouts, 0 more skipped; so far 1 of 3, " in done.stderr
 
 
 # TRL

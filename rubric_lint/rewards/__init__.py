@@ -59,7 +59,7 @@ def trl_reward(
     raises a `RewardError`.
 
     Raises:
-        TypeError: if `rubrics` or `judge` is something else.
+        TypeError: if an argument is of another type.
         ValueError: if both or neither of `judge` and `outputs` are given, or an option has another value.
         OSError: if the file cannot be read.
         RubricError: if the file has errors or no rubric.
@@ -172,11 +172,12 @@ def endpoint_judge(
 
     if response_format not in RESPONSE_FORMATS:
         raise ValueError(f"response_format is {response_format!r}; expected one of {', '.join(RESPONSE_FORMATS)}")
-    least = {"temperature": temperature, "retries": retries}
-    above = {"max_tokens": max_tokens, "timeout": timeout, "rpm": rpm, "tpm": tpm}
-    for name, number in (*least.items(), *above.items()):
-        if number is not None and (number < 0 or (name in above and not number)):
-            raise ValueError(f"{name} is {number!r}; expected a number {'above' if name in above else 'of at least'} 0")
+    for name, number in {"temperature": temperature, "retries": retries}.items():
+        if number is not None and number < 0:
+            raise ValueError(f"{name} is {number!r}; expected a number of at least 0")
+    for name, number in {"max_tokens": max_tokens, "timeout": timeout, "rpm": rpm, "tpm": tpm}.items():
+        if number is not None and number <= 0:
+            raise ValueError(f"{name} is {number!r}; expected a number above 0")
     if base_url and not is_url(base_url):  # the address may contain a key
         raise ValueError("base_url must have the form http://HOST:PORT/PATH or https://HOST/PATH")
     try:
@@ -196,4 +197,6 @@ def endpoint_judge(
         max_tokens=max_tokens,
         extra_body=dict(extra_body or {}),
     )
-    return EndpointJudge(call, api_key_env, Account(limit))
+    judge = EndpointJudge(call, api_key_env, Account(limit))
+    judge.read_key()  # a missing key is an error at once, not at the first completion
+    return judge

@@ -2,16 +2,13 @@
 
 import asyncio
 import contextvars
-import functools
 import inspect
 import json
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
 
 from rubric_lint.judge.account import Account, LimitError, NoReplyError
 from rubric_lint.judge.asking import converse
@@ -21,44 +18,31 @@ from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.verdict import read_quotable
 from rubric_lint.project.api_key import KEY, ApiKeyError, read_key
 from rubric_lint.rewards.options import Options, RewardError
-from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
-from rubric_lint.scoring.output import parse_output, reader_of
+from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.output import RecordResult, parse_output, reader_of
 
 if TYPE_CHECKING:
     from rubric_lint.judge.endpoint import Endpoint
 
-
 Value = TypeVar("Value")
-
-
-class PerLoop(Generic[Value]):
-    """One value for each event loop, as long as the loop exists. Threads may share it, and its pickle has no values."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._values: WeakKeyDictionary[asyncio.AbstractEventLoop, Value] = WeakKeyDictionary()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return PerLoop, ()
-
-    def find(self, make: Callable[[], Value]) -> Value:
-        """Return the value of the running loop; `make` it if there is none yet.
-
-        Raises:
-            RuntimeError: if no loop runs in this thread.
-        """
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            if loop not in self._values:
-                self._values[loop] = make()
-            return self._values[loop]
-
 
 Judge = Callable[..., str | Mapping[str, Any] | Awaitable[str | Mapping[str, Any]]]
 """A judge: takes chat messages, and with a parameter `schema` the JSON Schema of its output; returns the output."""
 
-Read = JudgeOutput | OutputError
-"""A valid output, or the error of an invalid one."""
+
+class PerLoop(Generic[Value]):
+    """One value for each event loop that is not closed; threads may share it."""
+
+    def __init__(self, make: Callable[[], Value]) -> None:
+        self._make = make
+        self._values: dict[asyncio.AbstractEventLoop, Value] = {}
+
+    def get(self) -> Value:
+        """Return the value of the running loop."""
+        for loop in list(self._values):
+            if loop.is_closed():
+                self._values.pop(loop, None)
+        return self._values.setdefault(asyncio.get_running_loop(), self._make())
 
 
 class Item(NamedTuple):
@@ -73,156 +57,139 @@ class _FailedError(NoReplyError):
     """The judge itself raised, so that it is not asked again."""
 
 
-def is_async(function: Callable[..., Any]) -> bool:
-    """Return whether calling a function, an object or a partial of these returns a coroutine."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+def is_async(judge: Judge) -> bool:
+    """Return whether a function, or an object that can be called, is asynchronous."""
+    return inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(type(judge).__call__)
 
 
-def read_output(item: Item, output: Any) -> JudgeOutput:
-    """Read an output: raw text, an object or a `JudgeOutput`.
+def run(coroutine: Coroutine[Any, Any, Value]) -> Value:
+    """Run a coroutine in a thread, because a loop may run in this one, as in a notebook."""
+    with closing(asyncio.new_event_loop()) as loop, ThreadPoolExecutor(1) as pool:
+        task = loop.create_task(coroutine)
+        running = pool.submit(loop.run_until_complete, task)
+        try:
+            return running.result()
+        except KeyboardInterrupt:
+            loop.call_soon_threadsafe(task.cancel)
+            raise
+
+
+def read_output(item: Item, output: Any) -> RecordResult:
+    """Read an output, raw text or an object.
 
     Raises:
         OutputError: if it is not valid.
     """
-    if isinstance(output, JudgeOutput):
-        reader_of(item.rubric).know(output)
-        return output
-    if isinstance(output, str | Mapping):
-        return parse_output(item.rubric, output, answer=read_quotable(*item.case), extract="whole")
-    found = "no output" if output is None else f"an output of the type {type(output).__name__}"
-    raise OutputError(f"{found}; expected a string or an object")
+    if not isinstance(output, str | Mapping):
+        found = "no output" if output is None else f"an output of the type {type(output).__name__}"
+        raise OutputError(f"{found}; expected a string or an object")
+    return reader_of(item.rubric).take(
+        parse_output(item.rubric, output, answer=read_quotable(*item.case), extract="whole")
+    )
 
 
 class Asker:
-    """Ask a judge until each output is valid; at most `concurrency` requests are made at once."""
+    """Ask a judge until each output is valid; in an event loop, at most `concurrency` requests are made at once."""
 
     def __init__(self, judge: Judge, options: Options) -> None:
         if not callable(judge):
             raise TypeError(f"judge is a value of the type {type(judge).__name__}; expected a function")
-        self.is_async = is_async(judge)
         self._judge = judge
         self._options = options
-        try:
-            self._takes_schema = "schema" in inspect.signature(judge).parameters
-        except (TypeError, ValueError):  # some functions of C do not say
-            self._takes_schema = False
-        self._gates: PerLoop[asyncio.Semaphore] = PerLoop()
-        self._pools: PerLoop[ThreadPoolExecutor] = PerLoop()
+        self._is_async = is_async(judge)
+        self._takes_schema = "schema" in inspect.signature(judge).parameters
+        self._gates = PerLoop(lambda: asyncio.Semaphore(options.concurrency))  # calls at the same time share it
 
-    def ask(self, items: Sequence[Item]) -> list[Read]:
-        """Return the output for each item, with a judge that is not asynchronous, in threads.
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Asker, (self._judge, self._options)
 
-        Raises:
-            RewardError: if the judge raises it, or returns an awaitable.
-        """
-        with ThreadPoolExecutor(self._options.concurrency) as pool:
-            asked = [pool.submit(lambda item: _finish(self._talk(item, self._call_here)), item) for item in items]
-            try:
-                return [each.result() for each in asked]
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-
-    async def ask_async(self, items: Sequence[Item]) -> list[Read]:
-        """Return the output for each item, with any judge.
+    async def ask(self, items: Sequence[Item]) -> list[list[RecordResult]]:
+        """Return `samples` results for each item; the result of an output that stays invalid has an `error`.
 
         Raises:
             RewardError: if the judge raises it.
         """
-        call = self._call_async if self.is_async else self._call_in_thread
-        gate = self._gates.find(lambda: asyncio.Semaphore(self._options.concurrency))  # calls at the same time share it
-
-        async def ask_one(item: Item) -> Read:
-            async with gate:
-                return await self._talk(item, call)
-
-        asked = [asyncio.create_task(ask_one(item)) for item in items]
+        samples = self._options.samples
+        # A loop has too few threads by itself, and threads that are kept would be missing in a forked process.
+        threads = ThreadPoolExecutor(self._options.concurrency)
+        tasks = [asyncio.create_task(self._ask_one(item, threads)) for item in items for _ in range(samples)]
         try:
-            return await asyncio.gather(*asked)
+            results = await asyncio.gather(*tasks)
         except BaseException:
-            for each in asked:
-                each.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             raise
+        finally:
+            threads.shutdown(wait=False)
+        return [results[start : start + samples] for start in range(0, len(results), samples)]
 
-    async def _talk(self, item: Item, call: Callable[[Sequence[Message], Item], Coroutine[Any, Any, Any]]) -> Read:
-        """Ask until the output is valid; return it, or the error of the last one."""
-
+    async def _ask_one(self, item: Item, threads: ThreadPoolExecutor) -> RecordResult:
         async def send(messages: Sequence[Message]) -> Any:
             try:
-                return await call(messages, item)
+                return await self._call(messages, item, threads)
             except OutputError as fault:  # of a reply that has no text
                 return fault
 
-        def read(output: Any) -> JudgeOutput:
+        def read(output: Any) -> RecordResult:
             if isinstance(output, OutputError):
                 raise output
             return read_output(item, output)
 
-        found = await converse(write_prompt(item.rubric, item.case), send, read, _write, self._options.attempts)
+        async with self._gates.get():
+            found = await converse(write_prompt(item.rubric, item.case), send, read, _write, self._options.attempts)
         if found.output is not None:
             return found.output
-        if found.fault and not found.lost:
-            return found.fault
-        fault = OutputError(found.reason)
-        fault.__cause__ = found.lost and found.lost.__cause__
-        return fault
+        fault = found.fault
+        if fault is None or found.lost:
+            fault = OutputError(found.reason)
+            fault.__cause__ = found.lost and found.lost.__cause__
+        return RecordResult(rubric=item.rubric.name, error=fault)
 
-    async def _call_here(self, messages: Sequence[Message], item: Item) -> Any:
-        with _Catching():
-            output = self._ask(messages, item)
-            if inspect.isawaitable(output):
-                if inspect.iscoroutine(output):
-                    output.close()
-                raise RewardError("the judge returned an awaitable; define it with `async def`")
-            return output
-
-    async def _call_in_thread(self, messages: Sequence[Message], item: Item) -> Any:
-        # The threads of the loop itself are too few.
-        pool = self._pools.find(lambda: ThreadPoolExecutor(self._options.concurrency))
-        context = contextvars.copy_context()
-        running = self._call_here(messages, item)
-        return await asyncio.get_running_loop().run_in_executor(pool, context.run, _finish, running)
-
-    async def _call_async(self, messages: Sequence[Message], item: Item) -> Any:
-        with _Catching():
-            return await self._ask(messages, item)
-
-    def _ask(self, messages: Sequence[Message], item: Item) -> Any:
+    async def _call(self, messages: Sequence[Message], item: Item, threads: ThreadPoolExecutor) -> Any:
+        """Return what the judge returns; one that is not asynchronous is called in a thread."""
         written = [message._asdict() for message in messages]
-        return self._judge(written, schema=output_schema(item.rubric)) if self._takes_schema else self._judge(written)
+        more = {"schema": output_schema(item.rubric)} if self._takes_schema else {}
+
+        def ask() -> Any:
+            with _catching():
+                return self._judge(written, **more)
+
+        if self._is_async:
+            output = ask()
+        else:
+            context = contextvars.copy_context()
+            output = await asyncio.get_running_loop().run_in_executor(threads, context.run, ask)
+        if not inspect.isawaitable(output):
+            return output
+        with _catching():
+            return await output
 
 
-class _Catching:
+@contextmanager
+def _catching() -> Iterator[None]:
     """Turn what a judge raises into an error of its output, except a `RewardError` or an `OutputError`."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, fault: BaseException | None, _trace: object) -> None:
-        if isinstance(fault, Exception) and not isinstance(fault, RewardError | OutputError):
-            raise _FailedError(f"the judge raised {type(fault).__name__}: {fault}") from fault
-
-
-def _finish(running: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that never waits."""
     try:
-        running.send(None)
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("a coroutine that waits")
+        yield
+    except (RewardError, OutputError):
+        raise
+    except Exception as fault:
+        raise _FailedError(f"the judge raised {type(fault).__name__}: {fault}") from fault
 
 
 def _write(output: Any) -> str:
-    """Return what the judge returned as text, to show it again; empty if it is neither text nor JSON."""
-    if isinstance(output, str):
-        return output
-    try:
-        return json.dumps(output, ensure_ascii=False) if isinstance(output, Mapping) else ""
-    except (TypeError, ValueError):
-        return ""
+    """Return what the judge returned as text, to show it again; empty if it is neither text nor an object."""
+    if isinstance(output, Mapping):
+        return json.dumps(dict(output), ensure_ascii=False, skipkeys=True, default=str)
+    return output if isinstance(output, str) else ""
+
+
+@dataclass(slots=True)
+class _Client:
+    """The client of one loop, as long as requests are in flight, and how many are."""
+
+    endpoint: "Endpoint | None" = None
+    requests: int = 0
 
 
 class EndpointJudge:
@@ -235,8 +202,10 @@ class EndpointJudge:
     def __init__(self, call: Call, key_variable: str | None, account: Account) -> None:
         self.call, self.account = call, account
         self._key_variable = key_variable
-        self._read_key()  # a missing key is an error at once, not at the first completion
-        self._lines: PerLoop[_Line] = PerLoop()
+        self._clients = PerLoop(_Client)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EndpointJudge, (self.call, self._key_variable, self.account)
 
     def __repr__(self) -> str:
         return f"<EndpointJudge {self.call.model!r} at {self.call.endpoint}>"
@@ -249,12 +218,14 @@ class EndpointJudge:
             RewardError: if no request would get a reply, for example because the key is wrong or a limit is reached.
             UnansweredError: if this one got none, after all retries.
         """
-        from rubric_lint.judge.endpoint import UnansweredError  # noqa: PLC0415  (loads what requests need)
+        from rubric_lint.judge.endpoint import Endpoint, UnansweredError  # noqa: PLC0415  (loads what requests need)
 
-        said = [Message(each["role"], each["content"]) for each in messages]  # type: ignore[arg-type]
+        prompt = [Message(each["role"], each["content"]) for each in messages]  # type: ignore[arg-type]
+        client = self._clients.get()
+        client.requests += 1
         try:
-            async with self._connect() as endpoint:
-                reply = (await endpoint.complete(said, schema)).reply
+            client.endpoint = client.endpoint or Endpoint(self.call, self.read_key(), self.account)
+            reply = (await client.endpoint.complete(prompt, schema)).reply
         except LimitError:
             limit = self.account.limit
             given = {"max_requests": limit.requests, "max_cost": limit.cost}
@@ -265,27 +236,16 @@ class EndpointJudge:
             if fault.lasting:
                 raise RewardError(f"`{self.call.model}` at {self.call.endpoint}: {fault}") from None
             raise
+        finally:
+            client.requests -= 1
+            if not client.requests and client.endpoint:
+                endpoint, client.endpoint = client.endpoint, None
+                await endpoint.__aexit__(None, None, None)
         if reply.fault:
             raise OutputError(reply.fault)
         return reply.text
 
-    @asynccontextmanager
-    async def _connect(self) -> "AsyncIterator[Endpoint]":
-        """Return the client of this loop, which is closed when nobody uses it any more."""
-        from rubric_lint.judge.endpoint import Endpoint  # noqa: PLC0415
-
-        line = self._lines.find(_Line)
-        line.users += 1
-        try:
-            line.endpoint = line.endpoint or Endpoint(self.call, self._read_key(), self.account)
-            yield line.endpoint
-        finally:
-            line.users -= 1
-            if not line.users and line.endpoint:
-                endpoint, line.endpoint = line.endpoint, None
-                await endpoint.__aexit__(None, None, None)
-
-    def _read_key(self) -> str:
+    def read_key(self) -> str:
         """Return the key, or a placeholder for an endpoint of one's own; raise RewardError if there is none to send."""
         from rubric_lint.judge.endpoint import NO_KEY  # noqa: PLC0415
 
@@ -297,11 +257,3 @@ class EndpointJudge:
             return read_key(variable or KEY, is_needed=True, option="`api_key_env`", advice=advice)
         except ApiKeyError as fault:
             raise RewardError(str(fault)) from None
-
-
-@dataclass(slots=True)
-class _Line:
-    """The client of one loop, as long as requests are in flight, and how many are."""
-
-    endpoint: "Endpoint | None" = None
-    users: int = 0

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, Self, get_args
 
-from rubric_lint.arguments import NONE, require
+from rubric_lint.arguments import NONE, Kinds, require
 from rubric_lint.messages import join_words
 
 OnInvalid = Literal["skip", "none", "raise"]
@@ -19,40 +19,47 @@ class RewardError(Exception):
 class Options:
     """How rewards are made of judge outputs; `trl_reward` describes each field."""
 
-    reward: Worth = "score"
-    on_invalid: OnInvalid = "skip"
-    dropout: float = 0.0
-    seed: int = 0
-    samples: int = 1
-    attempts: int = 3
-    concurrency: int = 8
-    patience: int | None = 5
-    question: str | None = None
-    reference: str | None = None
-    rubric_field: str = "rubric"
-    name: str | None = None
+    reward: Worth
+    on_invalid: OnInvalid
+    dropout: float
+    seed: int
+    samples: int
+    attempts: int
+    concurrency: int
+    patience: int | None
+    question: str | None
+    reference: str | None
+    rubric_field: str
+    name: str | None
 
     @classmethod
     def choose(cls, arguments: Mapping[str, Any]) -> Self:
         """Return the options that are among the arguments of a function."""
-        return cls(**{each.name: arguments[each.name] for each in fields(cls)})
+        return cls(**{field.name: arguments[field.name] for field in fields(cls)})
 
     def __post_init__(self) -> None:
+        for name, kinds in _KINDS.items():
+            require(name, getattr(self, name), kinds)
         for name, ways in (("reward", get_args(Worth)), ("on_invalid", get_args(OnInvalid))):
-            if (value := getattr(self, name)) not in ways:
-                raise ValueError(f"{name} is {value!r}; expected {join_words([repr(each) for each in ways], 'or')}")
-        is_number = isinstance(self.dropout, int | float) and not isinstance(self.dropout, bool)
-        if not (is_number and 0 <= self.dropout < 1):
+            value = getattr(self, name)
+            if value not in ways:
+                raise ValueError(f"{name} is {value!r}; expected {join_words([repr(way) for way in ways], 'or')}")
+        if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout is {self.dropout!r}; expected a number of at least 0 and below 1")
-        if type(self.seed) is not int:
-            raise ValueError(f"seed is {self.seed!r}; expected an integer")
         for name in ("samples", "attempts", "concurrency", "patience"):
             value = getattr(self, name)
-            if not (name == "patience" and value is None) and (type(value) is not int or value < 1):
+            if value is not None and value < 1:
                 raise ValueError(f"{name} is {value!r}; expected an integer of at least 1")
-        for name in ("question", "reference", "name"):
-            require(name, getattr(self, name), (str, NONE))
-        require("rubric_field", self.rubric_field, str)
+
+
+_KINDS: Mapping[str, Kinds] = {
+    "dropout": float,
+    **dict.fromkeys(("seed", "samples", "attempts", "concurrency"), int),
+    "patience": (int, NONE),
+    **dict.fromkeys(("question", "reference", "name"), (str, NONE)),
+    "rubric_field": str,
+}
+"""The types of the options that are no names of ways."""
 
 
 class RewardCounts(NamedTuple):
