@@ -202,10 +202,10 @@ Input
     ignore-column COLUMN* name=ignored  Leave out a column. Can be repeated.
     labels FILE*  Human labels for the same answers. Can be repeated.
     labels:done FILE* name=labels  Existing labels; those answers are skipped. Can be repeated.
-    map FIELD=PATH* name=mapping reads=score.options:read_mapping  {_MAP} Can be repeated.
-    map:sides FIELD=PATH* name=mapping reads=score.options:read_mapping  {_MAP} judge.FIELD is of results, human.FIELD
+    map FIELD=PATH* name=mapping reads=:read_mapping  {_MAP} Can be repeated.
+    map:sides FIELD=PATH* name=mapping reads=:read_mapping  {_MAP} judge.FIELD is of results, human.FIELD
         of labels. Can be repeated.
-    map:answers FIELD=PATH* name=mapping reads=score.options:read_mapping  Read FIELD (id, answer, question, reference,
+    map:answers FIELD=PATH* name=mapping reads=:read_mapping  Read FIELD (id, answer, question, reference,
         rubric) from PATH, as answer=reply.text or records=LIST. Can be repeated.
     map:import FIELD=COLUMN* name=mapped  Read a column as a field (such as weight), a level (level 4) or scores (score
         0-3). Can be repeated.
@@ -517,6 +517,11 @@ def _make_option(text: str, *, is_first: bool) -> Option:
     made = Option(names, help=help_text, **settings)
     made.group, made.is_first = group, is_first
     return made
+
+
+def read_mapping(values: tuple[str, ...]) -> dict[str, str]:
+    """Return the columns of fields; most runs have none, and load nothing for it."""
+    return import_module("rubric_lint.cli.score.options").read_mapping(values) if values else {}
 
 
 def _load(place: str) -> Callable[..., Any]:

@@ -57,8 +57,6 @@ def read_threshold(value: str) -> Decimal:
 
 def read_mapping(values: tuple[str, ...]) -> dict[str, str]:
     """Read the columns of fields."""
-    if not values:
-        return {}
     from rubric_lint.outputs import mapping  # noqa: PLC0415  (few runs need it)
 
     try:
