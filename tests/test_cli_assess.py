@@ -1244,8 +1244,9 @@ def test_a_label_without_a_record_in_the_answers_is_one_without_judge_output(sai
         ({"outputs": []}, True),
         ({"cites": "", "period": None}, True),
         ({"rubric": "old", "output": "I refuse."}, True),
-        ({"error": "HTTP 429"}, False),
-        ({"error": {"message": "HTTP 500"}, "output": None}, False),
+        ({"error": "HTTP 429"}, True),
+        ({"error": {"message": "HTTP 500"}, "output": None}, True),
+        ({"output": "", "refusal": "I cannot judge this."}, True),
         ({"output": "", "judge": {"fault": "HTTP 500"}}, False),
         ({"output": "I refuse."}, False),
         ({"cites": "perhaps"}, False),
@@ -1387,8 +1388,8 @@ INVALID = {"outputs": ["I refuse.", "I refuse."]}
         ({"judge": "m"}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
         ({"judge": {"model": "m"}}, {"rater": "n", **INVALID}, {"m": (30, 30), "n": (0, 30)}),
         ({"judge": {"model": "m"}}, {"judge": {"model": "m"}, **INVALID}, {"m": (10, 30)}),
-        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (15, 30)}),
-        ({"judge": {}}, {"error": "content filter"}, {"answers": (15, 30)}),
+        ({"judge": {"model": "m"}}, {"error": "content filter"}, {"m": (30, 30)}),
+        ({"judge": {}}, {"error": "content filter"}, {"answers": (30, 30)}),
         ({"judge": {"model": "m"}}, {"output": ""}, {"m": (30, 30)}),
         ({"judge": {}}, {"output": None}, {"answers": (30, 30)}),
     ],
@@ -1429,7 +1430,7 @@ def test_an_invalid_record_of_a_panel_counts_as_wrong(failed, caught):
     records[:10] = [{"id": each["id"], **failed} for each in records[:10]]
     write_lines("answers.judged.jsonl", records)
     report = run(*LABELS)[1]
-    is_unknown = "output" in failed or "rubric_hash" in failed.get("judge", {})
+    is_unknown = "outputs" not in failed
     assert ([each["judge"] for each in report["each_judge"]], report["bad_caught"]["x"]) == (["panel"], caught)
     assert (report["bad_caught"]["high"] == 1) is is_unknown
 
@@ -1845,7 +1846,7 @@ def prepare_names_of_ours():
         (prepare_two_judges, (), [("labels", 0), ("assess", 4)]),
         (prepare_a_sheet_that_exists, (), [("labels", 0), ("assess", 4)]),
         (prepare_records_without_ids, (), []),
-        (prepare_names_of_ours, ("--map", "answer=text"), []),
+        (prepare_names_of_ours, ("--map", "answer=text"), [("labels", 0), ("assess", 4)]),
     ],
     ids=["no labels", "few labels", "two judges", "a sheet", "no ids", "other names"],
 )

@@ -313,9 +313,7 @@ class Scorer:
         if not any(key in value for key in JUDGEMENTS):
             near = [key for key in value if isinstance(key, str) and find_near(key, (*HELD, *JUDGEMENTS))]
             hint = f"; is it `{near[0]}`?" if near else ""
-            raise OutputError(
-                f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
-            )
+            raise OutputError(f"the object has no field `output`, `outputs`, `checks` or `score`{hint}")
         return find_rubric({}, self._readers).read_object(value, self._reading)
 
     @cached_property
@@ -449,7 +447,7 @@ class Scorer:
                 "`outputs` must be a list of outputs for one answer; name a single one `output`", "/outputs"
             )
         if not outputs:
-            raise OutputError("`outputs` is an empty list, so there is no output to score", "/outputs")
+            raise OutputError("`outputs` is an empty list", "/outputs")
         panel = read_panel(record)
         # The name of the model that gave each of the outputs, as far as the panel says it.
         names = chain.from_iterable(repeat(member.name, min(member.outputs, len(outputs))) for member in panel)
@@ -497,23 +495,36 @@ class Scorer:
 
 
 def refuse_failed(record: Mapping[str, Any]) -> None:
-    """Refuse a record that says why it has no output.
+    """Refuse a record that says why it has no output, or a result that says why it has no score.
 
     Raises:
         OutputError: with that reason.
     """
-    if reason := find_reason(record):
-        raise OutputError(f"{_NO_SCORE}{reason.removeprefix(_NO_SCORE)}")
+    reason = find_reason(record)
+    if not reason:
+        return
+    if not _is_failed_result(record):
+        raise OutputError(f"{NOT_JUDGED}: {reason}")
+    if reason.startswith(NOT_JUDGED):
+        raise OutputError(reason)
+    raise OutputError(f"{_NO_SCORE}{reason.removeprefix(_NO_SCORE)}")
+
+
+def _is_failed_result(record: Mapping[str, Any]) -> bool:
+    """Return whether the `error` of a record is that of a result that `score` wrote, which has the place beside it."""
+    error = record.get("error")
+    return "path" in error if isinstance(error, Mapping) else "line" in record
 
 
 def lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
-    """Return whether an invalid record holds nothing of a judge, and does not say that it was asked and failed.
+    """Return whether an invalid record holds nothing of a judge, so that nobody knows what it finds.
 
-    An empty cell, null and an empty text are the same, as tables do not tell them apart.
+    It may say why, as after an error of the endpoint. An empty cell, null and an empty text are the same, as tables do
+    not tell them apart.
     """
-    reason = find_reason(record).removeprefix(_NO_SCORE) or _find_fault(record)
+    reason = find_reason(record) if _is_failed_result(record) else _find_fault(record)
     if reason:
-        return reason.startswith((NOT_JUDGED, _OF_NO_RUBRIC))  # a result of such a record
+        return reason.removeprefix(_NO_SCORE).startswith((NOT_JUDGED, _OF_NO_RUBRIC))
     given = {
         name: value
         for name, value in record.items()
