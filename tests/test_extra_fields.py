@@ -311,7 +311,7 @@ def test_a_record_that_says_why_it_has_no_output_keeps_its_reason(record, reason
     reader.read_records("f", [(1, text)])
     (row,), (line,) = score_batch(only, [value]), score_batch(only, text)
     found = [outcome.error.message, reader.invalid[0].message, row.error.message, line.error.message]
-    assert (outcome.id, found) == ("a", [f"no score: {reason}"] * 4)
+    assert (outcome.id, found) == ("a", [f"no judge output: {reason}"] * 4)
 
 
 @pytest.mark.parametrize("error", [None, ""])

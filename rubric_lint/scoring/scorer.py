@@ -528,7 +528,9 @@ def lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
     given = {
         name: value
         for name, value in record.items()
-        if (value.strip() if isinstance(value, str) else value is not None) and (name not in HELD or value != [])
+        if isinstance(name, str)
+        and (value.strip() if isinstance(value, str) else value is not None)
+        and (name not in HELD or value != [])
     }
     fields = HELD.union(JUDGEMENTS, list_fields([rubric]))
     return fields.isdisjoint(map(fold_column, given)) and not is_judged(given, rubric)
