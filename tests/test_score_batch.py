@@ -194,7 +194,7 @@ def test_a_key_that_is_not_a_string_is_an_error_of_its_row():
     batch = score_batch(LENGTH, [{1: 2}, {"score": 7}, {"id": 1, 5: 6}, {"score": 7, ("a",): 1}])
     assert batch.score == [None, 0.7, None, None]
     told = [error and error.message.partition(" ")[0] for error in batch.error]
-    assert told == ["neither", None, "the", "a"]
+    assert told == ["no", None, "no", "a"]
 
 
 def test_an_object_that_holds_itself_is_an_error_of_its_row(said):
