@@ -556,8 +556,8 @@ def test_the_labels_and_answers_that_a_browser_saves_are_read_back(run, tmp_path
     ] == [("7", "verdict", 3), ("s1", "rubric-1", False)]
     assert [json.loads(line) for line in (saved / "answers.jsonl").read_text("utf-8").splitlines()] == records
     run(NAMED, "one.jsonl", "--compare", "saved/answers.csv", one=lines(*records))
-    compared = part(page, "comparison")  # in CSV, 7 is "7" and a long number is text too
-    assert "Valid in both 5 Worse verdict 0 Better verdict 0 Mean score -0.007" in compared
+    compared = part(page, "comparison")  # in CSV, 7 is "7" too, and the first one joins
+    assert "Valid in both 6 Worse verdict 0 Better verdict 0 Mean score +0.000" in compared
     assert "Criteria only in" not in compared
 
 
