@@ -478,8 +478,9 @@ def find_advice(err):
         ("german.csv", "nr,frage,antwort\n1,Was kostet es?,Es kostet zwei Euro.\n2,Wann kommt es?,Es kommt morgen.\n"),
         ("by-id.json", '{"a": {"accuracy": 9, "tone": 9}, "b": {"accuracy": 1, "tone": 2}}'),
         ("wrapped.json", '{"page": 1, "data": [{"id": "a", "accuracy": 9, "tone": 9}]}'),
+        ("deeper.json", '{"page": 1, "data": {"items": [{"id": "a", "accuracy": 9, "tone": 9}]}}'),
     ],
-    ids=["other names", "by id", "wrapped"],
+    ids=["other names", "by id", "wrapped", "wrapped deeper"],
 )
 def test_what_a_file_may_be_is_not_guessed(name, text, said):
     """An answer to judge is found by its name alone, and no command is printed that reads one object of many."""

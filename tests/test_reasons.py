@@ -127,6 +127,14 @@ def test_a_record_is_an_invalid_output_or_none_at_all_also_as_a_result(records, 
         assert [(each.id, each.outputs) for each in reader.invalid] == [(each, count) for each in records]
 
 
+def test_a_result_without_an_output_keeps_the_texts_of_its_answer():
+    """So `assess` knows as much of the answers from results as from the records."""
+    texts = {"answer": "So.", "question": "Why?", "judge": {"model": "m"}}
+    Path("out.jsonl").write_text(json.dumps({"id": "a", "cause": "", **texts, "error": "timed out"}), "utf-8")
+    done = commands.run("rubric-lint", "score", "r.rubric.yaml", "out.jsonl")
+    assert {name: value for name, value in json.loads(done.stdout).items() if name not in {"id", "error"}} == texts
+
+
 @pytest.mark.slow
 def test_the_page_has_each_reason():
     commands.run("rubric-lint", "score", "r.rubric.yaml", "out.jsonl", "--report", "page.html", "-q")

@@ -507,3 +507,8 @@ def test_results_keep_the_name_of_a_part_if_an_input_cannot_be_read(said):
     said(done.stderr.splitlines()[-1])
     assert not Path("o.jsonl").exists()
     assert "without files that cannot be read" in Path("p.html").read_text("utf-8")
+
+
+def test_a_column_of_labels_as_tags_stops_no_table():
+    Path("a.csv").write_text("id,score,labels\na,7,late\n", "utf-8")
+    assert [(each["score"], each["labels"]) for each in call("a.csv")[0]] == [(0.7, "late")]

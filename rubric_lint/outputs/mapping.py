@@ -268,10 +268,10 @@ def _restore_record(record: Mapping[str, Any], wanted: Wanted) -> Item:
 def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None:
     """Refuse a column that may be a misspelt one of a criterion that no column has; raise InputError naming both."""
     folded = {fold_column(name): name for name in names}
-    for missing in sorted(judgements - folded.keys()):
+    for missing in sorted(judgements - {"label"} - folded.keys()):  # `labels` are often tags
         others = [name for name in folded if name not in judgements and name not in FIELDS and name]
         if near := find_near(missing, others):
-            raise InputError(f"no column `{missing}`; is it `{folded[near[0]]}`? Rename that column")
+            raise InputError(f"no column `{missing}`; is it `{folded[near[0]]}`? Rename it to this, or to another name")
 
 
 def _list(header: Collection[str]) -> str:

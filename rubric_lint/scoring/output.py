@@ -11,7 +11,7 @@ from typing import Any
 from rubric_lint.arguments import require
 from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
-from rubric_lint.outputs.mapping import HELD, RESERVED
+from rubric_lint.outputs.mapping import HELD, RESERVED, SHOWN
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
 from rubric_lint.scoring.flat import is_flat, list_check, unfold
 from rubric_lint.scoring.form import form_of, read_object
@@ -125,8 +125,8 @@ class RecordResult:
     @property
     def rest(self) -> dict[str, Any]:
         """The fields of the record that are copied to its result."""
-        if self.error and HELD.isdisjoint(self.record):
-            return {}
+        if self.error and HELD.isdisjoint(self.record):  # its other fields may be judgements
+            return {name: self.record[name] for name in (*SHOWN, "judge") if name in self.record}
         return {name: value for name, value in self.record.items() if name not in _OF_RESULT}
 
     @property

@@ -161,7 +161,7 @@ def _show(value: Any) -> str:
 
 def _unwrap(records: list[dict[str, Any]]) -> tuple[dict[str, str], list[dict[str, Any]]]:
     """Return the records in a list of the only object of a file, and the mapping that reads them."""
-    for name, value in records[0].items() if len(records) == 1 else ():
+    for name, (value, *_) in _list_values(records) if len(records) == 1 else ():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             return {RECORDS: name}, value[:_LOOKED_AT]
     return {}, records
