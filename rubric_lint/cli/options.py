@@ -521,7 +521,14 @@ def _make_option(text: str, *, is_first: bool) -> Option:
 
 def read_mapping(values: tuple[str, ...]) -> dict[str, str]:
     """Return the columns of fields; most runs have none, and load nothing for it."""
-    return import_module("rubric_lint.cli.score.options").read_mapping(values) if values else {}
+    if not values:
+        return {}
+    from rubric_lint.outputs import mapping  # noqa: PLC0415
+
+    try:
+        return mapping.read_mapping(values)
+    except mapping.MappingError as fault:
+        raise click.BadParameter(str(fault)) from None
 
 
 def _load(place: str) -> Callable[..., Any]:

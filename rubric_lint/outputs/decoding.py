@@ -383,6 +383,15 @@ def _simplify(value: Any) -> Any:
     return [_simplify(item) for item in value] if isinstance(value, list | tuple) else value
 
 
+_OTHER_BYTE = re.compile("[\udc80-\udcff]")
+
+
+def find_other_byte(text: str) -> int | None:
+    """Return the first byte that was not UTF-8 in a text that has such bytes as lone surrogates; None without one."""
+    found = None if text.isascii() else _OTHER_BYTE.search(text)
+    return ord(found[0]) & 0xFF if found else None
+
+
 def list_values(column: Any) -> list[Any]:
     """Return the values of a column; bytes of a string that are not UTF-8 become lone surrogates."""
     try:

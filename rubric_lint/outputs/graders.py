@@ -222,8 +222,11 @@ def _find_completion(output: Any) -> Any:
 
 def lift(record: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a record that has what a grader of others gave in fields of its own with an `output`; None for another."""
-    names = (*_OF_GRADING,) if isinstance(record.get(EXPECTATIONS), list) else _OF_VERDICT if is_verdict(record) else ()
-    if not names:
+    if isinstance(record.get(EXPECTATIONS), list):
+        names: tuple[str, ...] = _OF_GRADING
+    elif is_verdict(record):
+        names = _OF_VERDICT
+    else:
         return None
     rest = {name: value for name, value in record.items() if name not in names}
     return {**rest, "output": {name: record[name] for name in names if name in record}}

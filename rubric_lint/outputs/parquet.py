@@ -1,12 +1,11 @@
 """Read Parquet by batches of rows: each row becomes a record, with its number."""
 
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, BinaryIO
 
-from rubric_lint.outputs.decoding import Content, OutputError, list_values
+from rubric_lint.outputs.decoding import Content, OutputError, find_other_byte, list_values
 from rubric_lint.outputs.entries import Entry, InputError
 from rubric_lint.outputs.mapping import HELD, SHOWN, Wanted, map_entries, rename_columns
 from rubric_lint.outputs.text_tables import find_kept
@@ -20,8 +19,6 @@ except ImportError as fault:
 
 _TEXTS = frozenset({*HELD, *SHOWN, "rubric", "rubric_hash", "judge"})
 """The fields that are read as texts; bytes of others, such as those of an image, are kept as escapes."""
-
-_OTHER_BYTE = re.compile("[\udc80-\udcff]")
 
 _AT_ONCE = 2_000
 """The rows to read at once."""
@@ -101,8 +98,7 @@ def _read_row(names: Sequence[str], row: Sequence[Any], *, has_texts: bool) -> C
 def _find_byte(value: Any) -> int | None:
     """Return the first byte that is not UTF-8, which is a lone surrogate, in a value."""
     if isinstance(value, str):
-        found = None if value.isascii() else _OTHER_BYTE.search(value)
-        return ord(found[0]) & 0xFF if found else None
+        return find_other_byte(value)
     if isinstance(value, dict):
         value = [*value, *value.values()]
     if isinstance(value, list):

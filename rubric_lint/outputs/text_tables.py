@@ -2,12 +2,11 @@
 
 import codecs
 import csv
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-from rubric_lint.outputs.decoding import OutputError, decode_with_flaws, refuse_flaws
+from rubric_lint.outputs.decoding import OutputError, decode_with_flaws, find_other_byte, refuse_flaws
 from rubric_lint.outputs.entries import BLANK, LIMIT, Entry, InputError, refuse_size
 from rubric_lint.outputs.mapping import Wanted, fold_column, map_entries, rename_columns
 
@@ -126,7 +125,7 @@ def _read_records(rows: Iterable[Row], names: list[str], kept: frozenset[str], l
                 if name in record:
                     record[name] = _read_json(record[name], name)
         except OutputError as wrong:
-            sound = [name for name in record if name not in _JSON and not _OTHER_BYTE.search(record[name])]
+            sound = [name for name in record if name not in _JSON and find_other_byte(record[name]) is None]
             wrong.record = {name: record[name] for name in sound}
             yield line, wrong
         else:
@@ -138,13 +137,11 @@ def name_row(cells: Mapping[str, str]) -> dict[str, str]:
     return {name: cells[name] for name in ("id", "rubric", "rater") if cells.get(name)}
 
 
-_OTHER_BYTE = re.compile("[\udc80-\udcff]")
-
-
 def _refuse_other_bytes(cells: Iterable[str]) -> None:
     """Raise OutputError if a byte of a row is not UTF-8."""
-    if found := _OTHER_BYTE.search("".join(cells)):
-        raise OutputError(f"byte {ord(found[0]) & 0xFF:02x} is not UTF-8; save the file as UTF-8")
+    byte = find_other_byte("".join(cells))
+    if byte is not None:
+        raise OutputError(f"byte {byte:02x} is not UTF-8; save the file as UTF-8")
 
 
 def _read_json(cell: str, name: str) -> Any:
@@ -228,7 +225,7 @@ class _Lines:
     def __iter__(self) -> Iterator[str]:
         tail = ""
         for text in self._decode():
-            if not text.isascii() and _OTHER_BYTE.search(text):
+            if find_other_byte(text) is not None:
                 self.has_other_bytes = True
             first, *others = text.split("\n")
             *lines, tail = (tail + first, *others)

@@ -482,14 +482,9 @@ class Scorer:
                 raise OutputError(f"in the raw text: {fault.message}", line=fault.line) from None
             raise
 
-    @property
-    def is_full(self) -> bool:
-        """Whether so many combinations of answers are stored that `forget` would forget them."""
-        return sum(len(reader.known) for reader in self._readers.values()) > MOST_KNOWN
-
     def forget(self) -> None:
         """Forget the combinations of answers if there are many."""
-        if self.is_full:
+        if sum(len(reader.known) for reader in self._readers.values()) > MOST_KNOWN:
             for reader in self._readers.values():
                 reader.known.clear()
 

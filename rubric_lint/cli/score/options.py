@@ -55,16 +55,6 @@ def read_threshold(value: str) -> Decimal:
     return score
 
 
-def read_mapping(values: tuple[str, ...]) -> dict[str, str]:
-    """Read the columns of fields."""
-    from rubric_lint.outputs import mapping  # noqa: PLC0415  (few runs need it)
-
-    try:
-        return mapping.read_mapping(values)
-    except mapping.MappingError as fault:
-        raise click.BadParameter(str(fault)) from None
-
-
 def check_mapping(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
     """Check that each field of --map is one that records have, or a criterion of a rubric.
 
