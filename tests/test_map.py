@@ -110,6 +110,14 @@ def test_a_sheet_of_labels_has_our_names_and_is_read_with_the_mapping_of_its_ans
     assert (found["answers"], found["labelled"], found["left_out"]) == (2, 2, [])
 
 
+def test_results_of_other_texts_are_refused_under_any_names():
+    file = write_jsonl(ROWS)
+    judged = [{"uid": row["uid"], "reply": {"text": "Another text."}, "output": row["outs"][0]} for row in ROWS]
+    Path("judged.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged), "utf-8")
+    code, _, err = run("rubric-lint", "assess", "r.rubric.yaml", file, *ANSWER, "--results", "judged.jsonl")
+    assert (code, "judged.jsonl: the text of `a` and `b` is not that in rows.jsonl" in err) == (2, True)
+
+
 @pytest.mark.parametrize("write", KINDS)
 def test_outputs_are_found_in_items_of_lists(write):
     code, out, _ = run("rubric-lint", "score", "r.rubric.yaml", write(ROWS), *OUTPUT, "--format", "jsonl")

@@ -5,7 +5,7 @@
 
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
@@ -52,7 +52,7 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
 from rubric_lint.outputs.entries import CHUNK
-from rubric_lint.outputs.mapping import JUDGE, has_side, of_side
+from rubric_lint.outputs.mapping import JUDGE, Wanted, has_side, of_side
 from rubric_lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.project.settings import SettingsFinder, shorten
@@ -271,7 +271,7 @@ def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, About]:
 
 def describe_answers(answers: str, mapping: Mapping[str, str]) -> dict[Key, About]:
     """Return what the answers of a file are about, by their ids; raise UserError if the file cannot be read."""
-    records = (record for record in _decode_records(answers, mapping) if record.get("id") is not None)
+    records = (record for record in _decode_records(answers, of_side(mapping, "")) if record.get("id") is not None)
     return {make_id_key(record["id"]): describe(record, _KNOWN) for record in records}
 
 
@@ -279,10 +279,10 @@ _KNOWN = frozenset({"id", "answer", "question", "reference", "rubric"})
 """The fields of an answer that have a meaning of their own."""
 
 
-def _decode_records(name: str, mapping: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _decode_records(name: str, mapping: Mapping[str, str], *, is_shared: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the records that can be decoded, with our names of fields; raise UserError if the file cannot be read."""
     try:
-        file = read_records(name, mapping=of_side(mapping, ""))
+        file = read_records(name, mapping=mapping, wanted=Wanted(is_shared=is_shared))
     except OSError as fault:
         raise UserError(f"{name}: {fault.strerror or fault}") from None
     yield from (line.record for line in chain.from_iterable(file.lines.values()))
@@ -294,9 +294,9 @@ def refuse_other_texts(answers: str, mapping: Mapping[str, str], results: Sequen
     Raises:
         UserError: if there are any, or a file cannot be read.
     """
-    texts = _read_texts(answers, mapping)
+    texts = _read_texts(_decode_records(answers, of_side(mapping, "")))
     for name in results if texts else ():
-        judged = _read_texts(name, {})
+        judged = _read_texts(_decode_records(name, of_side(mapping, JUDGE), is_shared=True))
         others = [name_key(at[1]) for at, text in judged.items() if texts.get(at, text) != text]
         if others:
             raise UserError(
@@ -305,10 +305,10 @@ def refuse_other_texts(answers: str, mapping: Mapping[str, str], results: Sequen
             )
 
 
-def _read_texts(name: str, mapping: Mapping[str, str]) -> dict[tuple[Any, Key], str]:
-    """Return the letters and digits of each answer of a file by rubric and id; raise UserError if it cannot be read."""
+def _read_texts(records: Iterable[Mapping[str, Any]]) -> dict[tuple[Any, Key], str]:
+    """Return the letters and digits of each answer of some records, by rubric and id."""
     found: dict[tuple[Any, Key], str] = {}
-    for record in _decode_records(name, mapping):
+    for record in records:
         if (text := bare_text(record.get("answer"))) is not None:
             found[record.get("rubric"), make_id_key(record.get("id"))] = text
     return found
