@@ -100,9 +100,11 @@ def catalogue() -> tuple[SchemaFile, ...]:
     return tuple(sorted(entries))
 
 
-def newest(name: str) -> SchemaFile:
-    """Return the latest version of a schema."""
-    return max(entry for entry in catalogue() if entry.name == name)
+def newest(name: str, version: str = CURRENT) -> SchemaFile:
+    """Return the schema of a new file: in one version of the format, or the latest of a schema without it."""
+    return max(
+        (entry for entry in catalogue() if entry.name == name), key=lambda entry: (entry.version == version, entry)
+    )
 
 
 def load(source: str) -> dict[str, Any]:
