@@ -102,9 +102,8 @@ def catalogue() -> tuple[SchemaFile, ...]:
 
 def newest(name: str, version: str = CURRENT) -> SchemaFile:
     """Return the schema that a new file follows: in one version of the format, or the latest of a schema without it."""
-    return max(
-        (entry for entry in catalogue() if entry.name == name), key=lambda entry: (entry.version == version, entry)
-    )
+    found = (entry for entry in catalogue() if entry.name == name)
+    return max(found, key=lambda entry: (entry.version == version, entry))
 
 
 def load(source: str) -> dict[str, Any]:
