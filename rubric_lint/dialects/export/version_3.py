@@ -78,7 +78,7 @@ class _Leaf:
     def read(cls, criterion: Criterion) -> "_Leaf":
         """Read a criterion that is scored."""
         weight = Decimal(1) if criterion.weight is None else criterion.weight
-        data: Data = {"id": criterion.id} if criterion.has_own_id else {}
+        data: Data = {"id": criterion.id}
         data |= {} if criterion.outcome is None else {"expected_outcome": criterion.outcome}
         data |= {} if weight == 1 else {"weight": as_number(weight)}
         if not criterion.levels:
@@ -123,8 +123,8 @@ class _Leaf:
             ]
         }
 
-    def write(self, scale: Ends | None, *, has_ladder: bool) -> Data | str:
-        """Return the entry below a node that has a scale, or one ladder for all."""
+    def write(self, number: int, scale: Ends | None, *, has_ladder: bool) -> Data | str:
+        """Return the entry with this number below a node that has a scale, or one ladder for all."""
         data = dict(self.data)
         own: Ends | None = self.ends
         if self.ends is None:
@@ -141,7 +141,8 @@ class _Leaf:
         if gate := self._write_gate(has_scale=is_stated, has_levels=has_ladder or "levels" in data):
             data |= gate
         ordered = {field: data[field] for field in _ORDER if field in data}
-        return ordered["expected_outcome"] if ordered.keys() == {"expected_outcome"} else ordered
+        is_plain = ordered.keys() == {"id", "expected_outcome"} and self.criterion.id == f"rubric-{number}"
+        return ordered["expected_outcome"] if is_plain else ordered
 
     def _write_gate(self, *, has_scale: bool, has_levels: bool) -> Data:
         """Return the field of the gate; none if nothing can miss it."""
@@ -192,7 +193,7 @@ def write_version_3(name: str, rubric: Rubric, *, has_mark: bool) -> Written:
     data |= {"scale": [*scale]} if scale else {}
     data |= _write_marks(scoring, scale) if has_mark else {}
     data |= leaves[0].written_levels if has_ladder else {}
-    data["criteria"] = [leaf.write(scale, has_ladder=has_ladder) for leaf in leaves]
+    data["criteria"] = [leaf.write(at, scale, has_ladder=has_ladder) for at, leaf in enumerate(leaves, 1)]
     changed = tuple(_find_widened(leaf) for leaf in leaves if leaf.is_own_scale and not leaf.is_open)
     return Written(data, changed)
 
