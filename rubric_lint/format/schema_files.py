@@ -15,6 +15,9 @@ BASE = f"{HOME}schemas/"
 CURRENT = "v2"
 """The default version of a file."""
 
+VERSION_3 = "v3"
+"""The version whose rubrics have scales, groups and marks of their own."""
+
 
 Form = Literal["editor", "completion", "strict"]
 """What a self-contained file is for: editors, completion and hover alone, or validators."""
