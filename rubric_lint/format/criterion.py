@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, Union, cast
 
 from rubric_lint.messages import shorten
 from rubric_lint.text.path import Part, Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 
-Mark: TypeAlias = "Decimal | Fraction"
+Mark = Union[Decimal, "Fraction"]
 """A mark in 0..1: a decimal, or a fraction that no decimal is equal to."""
 
 
