@@ -160,6 +160,9 @@ def make_sound(
     _check_meaning(name, rubric)
     if has_version_3:
         return rubric, []
+    if rubric.view and (rubric.view.tree or any(scale.ends != (LOWEST, HIGHEST) for scale in rubric.scales)):
+        reason = "groups with gates or conditions, or bands on a scale of its own"
+        raise ExportError(name, rubric.path, f"it has {reason}, which only version 3 can say; use --to rubric")
     if rubric.span != (LOWEST, HIGHEST):
         lowest, highest = rubric.span
         message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
