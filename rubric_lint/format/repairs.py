@@ -16,7 +16,7 @@ from rubric_lint.edits.intents import (
     WrapText,
 )
 from rubric_lint.finding import Problem
-from rubric_lint.format.criterion import Criterion, Scale, weigh_nothing
+from rubric_lint.format.criterion import HIGHEST, Criterion, Scale, weigh_nothing
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_lists
@@ -37,8 +37,10 @@ def word_rivals(old: str, other: str, name: str) -> str:
     return f"`{old}` and `{other}` may both mean `{name}`; keep one of them by hand"
 
 
-def find_deprecated(rubric: Rubric, mapping: Mapping[str, Any], path: Path, field: str) -> Iterator[Problem]:
-    """Find the deprecated `field` of a mapping, unless its replacement is there too."""
+def find_deprecated(
+    rubric: Rubric, mapping: Mapping[str, Any], path: Path, field: str, best: int = HIGHEST
+) -> Iterator[Problem]:
+    """Find the deprecated `field` of a mapping, unless its replacement is there too; `best` is the highest gate."""
     replacement = rubric.replacements.get(field)
     if replacement is None or field not in mapping or replacement.name in mapping:
         return
@@ -46,6 +48,7 @@ def find_deprecated(rubric: Rubric, mapping: Mapping[str, Any], path: Path, fiel
     if not replacement.covers(value):
         return  # the wrong value comes first
     new = replacement.value_for(value)
+    new = best if replacement.values is not None and new == HIGHEST else new
     old_text, new_text = (str(each).lower() if isinstance(each, bool) else str(each) for each in (value, new))
     intents: tuple[Intent, ...]
     if new is None and replacement.values is not None:
@@ -92,7 +95,10 @@ def split_outcome(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) ->
 
     Its title says if parts have the whole weight each, and if criteria below get other generated ids.
     """
-    if rubric.view is not None or criterion.weight is None or criterion.borrows_id:
+    has_groups = rubric.view is not None and (bool(rubric.dialect) or rubric.view.outline is not None)
+    if has_groups or criterion.weight is None or criterion.borrows_id:
+        return
+    if criterion.is_text and criterion.fields is not None:  # its scale is that of what is around it
         return
     texts = [part[:1].upper() + part[1:].rstrip() for part in parts]
     adding = divide(rubric, criterion, texts)
@@ -139,7 +145,7 @@ def divide(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) -> list[I
         changes = [(own, json.dumps(text, ensure_ascii=False)), *more]
         if criterion.has_own_id:
             number = rubric.find_free(criterion.id, number + 1)
-            changes.append((("id",), write_numbered(criterion.id, number)))
+            changes.append((("id",), write_numbered(criterion.own_id, number)))
         copies.append(tuple(sorted(changes)))
     return [*adding, InsertItems(criterion.path, tuple(copies))]
 
@@ -218,7 +224,7 @@ def _find_holder(rubric: Rubric) -> Path | None:
         return None
     indices = [index for index, step in enumerate(path) if isinstance(step, int)]
     if not indices:
-        return () if path == (FIELD,) and not view else None
+        return () if path == (FIELD,) and not rubric.dialect else None
     last = indices[-1]
     return path[: last + 1] if last and path[last - 1] in suite_lists("evaluators") else None
 
