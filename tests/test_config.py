@@ -92,6 +92,7 @@ severity.mixing = "off"
 [tool.rubric-lint.versions]
 "evals/" = "v1"
 "evals/new/*.yaml" = "v2"
+"evals/next/" = "v3"
 """
 
 
