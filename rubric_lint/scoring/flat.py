@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import Hundredth, Shape
 from rubric_lint.messages import find_near, list_names
 from rubric_lint.outputs.decoding import OutputError, shorten
 from rubric_lint.outputs.mapping import CRITERION, FIELDS, RESERVED, SHEET, fold_column
@@ -306,9 +306,9 @@ def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriteri
             return word in _YES
         raise _refuse(record, name, text, criterion)
     whole = _WHOLE.fullmatch(text)
-    number: float | None = int(whole[1]) if whole else None
+    number = int(whole[1]) if whole else None
     if criterion.has_hundredths and _FRACTION.fullmatch(text):
-        number = float(text.replace(",", "."))
+        number = Hundredth.read(float(text.replace(",", ".")))
     grade = None if number is None else criterion.grade(number)
     if grade is None:
         raise _refuse(record, name, text, criterion)

@@ -73,20 +73,14 @@ _EXTRAS = {
 _OF_EXTRA_FIELDS = frozenset({"additionalProperties", "unread"})
 """What the path of a schema error about a field that nobody asked for has: one validator names the definition."""
 
-_KINDS = {
-    "array": "a list",
-    "boolean": "true or false",
-    "integer": "an integer",
-    "number": "a number",
-    "string": "a string",
-}
+_KINDS = {"array": "a list", "boolean": "true or false", "integer": "an integer", "number": "a number"}
 
 
 class Form:
     """The form of judge outputs that a definition of the schema says, as `v2/checklist`.
 
-    `holds_checks` says whether there is an answer for each criterion, in `checks`. `field` is the field with the answer;
-    empty if each criterion has its own.
+    `holds_checks` says whether there is an answer for each criterion, in `checks`. `field` is the field with the
+    answer; empty if each criterion has its own.
     """
 
     def __init__(self, name: str) -> None:
@@ -102,8 +96,13 @@ class Form:
             inner = definitions[outer["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
         # Of an output, and of a check
         self._required = tuple(outer["required"]), tuple(inner["required"])
-        self._rules: tuple[Mapping[str, Any], Mapping[str, Any]] = outer["properties"], inner["properties"]
-        own = [name for name, rule in inner["properties"].items() if rule is not False and name not in _OF_ANY_CHECK]
+        self._rules = tuple(
+            [
+                {name: _resolve(rule, definitions) for name, rule in each["properties"].items()}
+                for each in (outer, inner)
+            ]
+        )
+        own = [name for name, rule in self._rules[1].items() if rule is not False and name not in _OF_ANY_CHECK]
         self.field = own[0] if len(own) == 1 else ""
         self._deciding = frozenset({*own, "checks"} if self.holds_checks else own)
 
@@ -228,9 +227,8 @@ class Form:
 
     def _name_kind(self, path: Path) -> str:
         """Return what the value of a field has to be, in words."""
-        rule = self._rules[len(path) > 1].get(str(path[-1]))
-        kind = rule.get("type") if isinstance(rule, Mapping) else None
-        return _KINDS.get(str(kind), "a string") if kind else _KINDS_BY_NAME.get(str(path[-1]), "a string")
+        rule = self._rules[len(path) > 1][str(path[-1])]
+        return _KINDS.get(str(rule["type"]), "a string")
 
     def _word_extra(self, value: Any, path: Path, pattern: str) -> OutputError:
         """Describe the error of a field whose value contradicts the verdict."""
@@ -252,6 +250,10 @@ class Form:
 
 _OF_ANY_CHECK = frozenset({"id", "reasoning"})
 """The fields that a check has besides its answer."""
+
+
+def _resolve(rule: Any, definitions: Mapping[str, Any]) -> Any:
+    return definitions[rule["$ref"].rsplit("/", 1)[1]] if isinstance(rule, dict) and "$ref" in rule else rule
 
 
 def _join_checks(definitions: Mapping[str, Any]) -> dict[str, Any]:
@@ -445,7 +447,9 @@ def _read_check(check: Mapping[str, Any], criterion: ScoringCriterion, path: Pat
             raise OutputError(message, pointer((*path, given[0])))
         if criterion.may_not_apply:
             return NOT_APPLICABLE
-        message = f'"{criterion.id}" always applies: the rubric states no condition for it; expected {_expect(criterion)}'
+        message = (
+            f'"{criterion.id}" always applies: the rubric states no condition for it; expected {_expect(criterion)}'
+        )
         raise OutputError(message, pointer((*path, APPLICABLE)))
     if others := [name for name in given if name != criterion.field]:
         message = f'`{others[0]}` is not the answer to "{criterion.id}"; expected {_expect(criterion)}'

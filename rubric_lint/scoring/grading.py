@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.arguments import MANY, require_items, takes
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import Hundredth, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import list_scores
 from rubric_lint.outputs.decoding import OutputError
@@ -24,8 +24,8 @@ class NotApplicable(StrEnum):
 
 NOT_APPLICABLE = NotApplicable.NOT_APPLICABLE
 
-AnswerValue = bool | int | float | NotApplicable
-"""A judge's answer for one criterion: satisfied or not, a score, or a level; a decimal on a scale of hundredths."""
+AnswerValue = bool | int | NotApplicable
+"""A judge's answer for one criterion: satisfied or not, a score, or a level; it may be a `Hundredth`."""
 
 OVERALL = "overall"
 """The id under which results list the one score of a holistic rubric."""
@@ -98,10 +98,10 @@ class ScoringCriterion:
     @property
     def has_hundredths(self) -> bool:
         """Whether an answer may be a decimal in hundredths."""
-        return isinstance(self.grades[0].answer, float)
+        return isinstance(self.grades[0].answer, Hundredth)
 
     @property
-    def numbers(self) -> list[int | float]:
+    def numbers(self) -> list[int]:
         """The numbers that an answer may be, in ascending order; empty for a yes or no."""
         return [grade.answer for grade in self.grades if not isinstance(grade.answer, bool | NotApplicable)]
 
@@ -111,7 +111,7 @@ class ScoringCriterion:
             return "yes or no"
         if self.has_hundredths:
             return f"{self.numbers[0]} to {self.numbers[-1]}, with at most two decimals"
-        return list_scores(map(int, self.numbers))
+        return list_scores(self.numbers)
 
     def grade(self, answer: AnswerValue) -> Grade | None:
         """Return the grade of an answer, or None if the answer is not allowed."""
@@ -335,9 +335,9 @@ class ScoringRubric:
     of its judge outputs in the schema.
 
     A rubric with a `tree` has no constant points: which criteria apply, or which groups reach 0, decides what the
-    others are worth. `full` is 1 then, and only `weigh` says what answers come to. `units` are the worst and the best score in
-    units of the rubric's own scale, None without one. `rubric_grades` are the names of scores with their lowest one,
-    from the highest on.
+    others are worth. `full` is 1 then, and only `weigh` says what answers come to. `units` are the worst and the best
+    score in units of the rubric's own scale, None without one. `rubric_grades` are the names of scores, each with its
+    lowest one, from the highest on.
     """
 
     name: str
