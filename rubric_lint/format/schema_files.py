@@ -15,6 +15,9 @@ BASE = f"{HOME}schemas/"
 CURRENT = "v2"
 """The default version of a file."""
 
+VERSION_3 = "v3"
+"""The version whose rubrics have scales, groups and marks of their own."""
+
 
 Form = Literal["editor", "completion", "strict"]
 """What a self-contained file is for: editors, completion and hover alone, or validators."""
@@ -102,9 +105,8 @@ def catalogue() -> tuple[SchemaFile, ...]:
 
 def newest(name: str, version: str = CURRENT) -> SchemaFile:
     """Return the schema that a new file follows: in one version of the format, or the latest of a schema without it."""
-    return max(
-        (entry for entry in catalogue() if entry.name == name), key=lambda entry: (entry.version == version, entry)
-    )
+    found = (entry for entry in catalogue() if entry.name == name)
+    return max(found, key=lambda entry: (entry.version == version, entry))
 
 
 def load(source: str) -> dict[str, Any]:

@@ -409,7 +409,7 @@ def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
     file = tuple(documents)
     found = {loaded.name: loaded._replace(file=file) for loaded in name_rubrics(name, rubrics)}
     for loaded in found.values():
-        is_valid = loaded.rubric.schema.is_valid(loaded.document.value(loaded.rubric.path))
+        is_valid = loaded.rubric.schema.is_valid(loaded.rubric.read_value(loaded.document))
         if not is_valid and any(find_shape_problems(loaded.document, loaded.rubric)):
             raise RubricError(
                 f"{loaded.start}: the rubric has errors that a comment or a setting silences; fix them first"
