@@ -57,7 +57,7 @@ def describes(schema, root):
 
 def test_the_catalogue_names_every_authored_schema():
     expected = {
-        *(f"{version}/{name}.json" for version in ("v1", "v2") for name in ("rubric", "suite", "judge-output")),
+        *(f"{version}/{name}.json" for version in ("v1", "v2", "v3") for name in ("rubric", "suite", "judge-output")),
         "report/v1.json",
         "config/v1.json",
         "baseline/v1.json",

@@ -8,7 +8,7 @@ import pytest
 
 import rubric_lint
 from rubric_lint.dialects.search.agentv_suites import EVAL_FILES
-from rubric_lint.format.schema_files import catalogue
+from rubric_lint.format.schema_files import catalogue, newest
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 ROOT = Path(__file__).parent.parent
@@ -63,14 +63,13 @@ def test_it_shows_the_server_the_files_that_a_search_finds_and_starts_for_few_of
 
 def test_it_ties_the_names_of_our_files_to_the_current_schemas_and_no_others():
     ties = [*MANIFEST["contributes"]["yamlValidation"], *MANIFEST["contributes"]["jsonValidation"]]
-    entries = sorted(catalogue(), key=lambda entry: int(entry.version[1:]) if entry.is_for_authors else 0)
     # Our server reports what is wrong, so the other ones only complete and explain.
-    newest = {entry.name: entry._replace(form="completion").bundled_name for entry in entries}
+    current = {entry.name: newest(entry.name)._replace(form="completion").bundled_name for entry in catalogue()}
     names = [(name, suffix) for name in ("rubric", "rubric-test") for suffix in ("yaml", "yml", "json")]
-    expected = {f"*.{name}.{suffix}": f"./dist/schemas/{newest[name]}" for name, suffix in names}
-    expected |= {f"*{ending}": f"./dist/schemas/{newest['agentv']}" for ending in EVAL_FILES}
+    expected = {f"*.{name}.{suffix}": f"./dist/schemas/{current[name]}" for name, suffix in names}
+    expected |= {f"*{ending}": f"./dist/schemas/{current['agentv']}" for ending in EVAL_FILES}
     assert expected == {pattern: tie["url"] for tie in ties for pattern in tie["fileMatch"]}
-    assert all((ROOT / "schemas/bundled" / newest[name]).is_file() for name in ("rubric", "rubric-test", "agentv"))
+    assert all((ROOT / "schemas/bundled" / current[name]).is_file() for name in ("rubric", "rubric-test", "agentv"))
 
 
 def test_its_lock_file_names_no_registry():

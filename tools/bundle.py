@@ -20,7 +20,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from rubric_lint.format.schema_files import SchemaFile, catalogue, join, load, schemas_root, to_text
+from rubric_lint.format.schema_files import SchemaFile, catalogue, join, load, newest, schemas_root, to_text
 from rubric_lint.messages import expected_of
 from rubric_lint.rules import BY_NAME
 
@@ -162,6 +162,8 @@ def _split(node: Schema, subject: str) -> Schema:
     if takes_all:
         types = [name for name in types if keys_of[name]]
     first, *others = ({"type": name, **{key: node[key] for key in keys_of[name]}} for name in types)
+    if node.get("pattern") not in (None, r"\S"):  # what is expected of a string is what is expected of any value
+        others = [{**each, "x-expected": expected_of(node)} if "pattern" in each else each for each in others]
     if takes_all:
         types = [types[0], "null"]
         split: Schema = {"if": {"type": types}, "then": {**first, "type": types}}
@@ -362,7 +364,7 @@ def store_catalogue() -> str:
 
 
 def _describe(entries: list[SchemaFile]) -> dict[str, Any]:
-    current = max(entries, key=lambda entry: int(entry.version.removeprefix("v")))
+    current = newest(entries[0].name)
     files = _FILES[current.name]
     return {
         "name": f"rubric-lint {current.name}",

@@ -521,12 +521,12 @@ _VERSION = re.compile(r"(?<=[-/])v\d+(?=[./])")
 
 
 def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
-    """Find the changes that make the documents of a file name the schema of the current version."""
+    """Find the changes that make the documents of a file with an older version name the schema of the current one."""
     if "$schema" not in source.text or not (settings.enabled is None or settings.enabled >= DEPRECATIONS):
         return
     for document in read_documents(source)[0]:
         claim, span = find_claim(document), find_claim_span(document)
-        if claim is None or span is None or claim.version == CURRENT:
+        if claim is None or span is None or claim.version >= CURRENT:
             continue
         version = list(_VERSION.finditer(source.text, *span))[-1]
         url = source.text[span.start : version.start()] + CURRENT + source.text[version.end() : span.end]

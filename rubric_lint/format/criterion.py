@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, cast
 
 from rubric_lint.messages import shorten
 from rubric_lint.text.path import Part, Path
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Thresholds(NamedTuple):
     """The lowest scores in 0..1 of the verdicts `pass` and `borderline`."""
 
-    pass_at: Decimal
-    borderline_at: Decimal
+    pass_at: "Decimal | Fraction"
+    borderline_at: "Decimal | Fraction"
 
 
 USUAL_THRESHOLDS = Thresholds(Decimal("0.8"), Decimal("0.6"))
@@ -46,6 +46,43 @@ def _key_of(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else ""
 
 
+class Hundredth(float):
+    """An answer on a scale that is written with a decimal point; it equals the number that JSON writes.
+
+    Its functions say that answers are integers, as nearly all are: what reads answers compares them, and takes
+    `fraction` for the exact arithmetic.
+    """
+
+    @classmethod
+    def of(cls, number: int) -> int:
+        """Return the answer that is a number of hundredths."""
+        return cast("int", cls(number / 100))
+
+    @classmethod
+    def read(cls, value: Any) -> int | None:
+        """Return a number as an answer; None if it has more than two decimals, or is no number."""
+        if not is_number(value) or not abs(value) < _LARGEST:
+            return None
+        number = Decimal(str(value)) * 100
+        return cls.of(int(number)) if number == int(number) else None
+
+    @staticmethod
+    def fraction(answer: float) -> "Fraction":
+        """Return an answer on any scale exactly."""
+        from fractions import Fraction  # noqa: PLC0415  (linting does without)
+
+        return Fraction(round(answer * 100), 100) if isinstance(answer, Hundredth) else Fraction(answer)
+
+
+_LARGEST = 10**9
+"""More than any number on a scale."""
+
+
+def as_answer(value: Any) -> int | None:
+    """Return a value as an answer: an integer, or a `Hundredth`; else None."""
+    return value if isinstance(value, Hundredth) else as_integer(value)
+
+
 LOWEST, HIGHEST = 0, 10
 SCORES = range(LOWEST, HIGHEST + 1)
 """The scores that a judge can give."""
@@ -54,7 +91,7 @@ SCORES = range(LOWEST, HIGHEST + 1)
 class Band(NamedTuple):
     """A score range and its outcome.
 
-    `scores` are the scores of 0..10 that are certainly in the band: none if a bound is invalid. `reach` are those that
+    `scores` are the scores of its scale that are certainly in the band: none if a bound is invalid. `reach` are those that
     may have been meant: an invalid bound may mean any score, but the other bound still counts. For a valid band both
     are the same. `path` and `part` locate the range, `outcome_path` the outcome.
     """
@@ -71,7 +108,7 @@ class Band(NamedTuple):
     @property
     def is_sound(self) -> bool:
         """Whether both bounds are scores in the right order."""
-        return self.lower in SCORES and self.upper in SCORES and len(self.scores) > 0 and self.scores == self.reach
+        return len(self.scores) > 0
 
     @property
     def written(self) -> str:
@@ -89,10 +126,10 @@ def looks_like_bands(value: Any) -> bool:
 
 
 class Scale(NamedTuple):
-    """The bands of a criterion or of a holistic rubric, which together should cover 0..10.
+    """The bands of a criterion or of a holistic rubric, which together should cover the scores between its ends.
 
     `path` is the path of their field; `gate` is the gate on the score, with its place. `is_map`: the bands are written
-    in the short form.
+    in the short form. `ends` are the worst and the best score; the worst is the higher one if lower is better.
     """
 
     path: Path
@@ -100,16 +137,17 @@ class Scale(NamedTuple):
     gate: int | None
     gate_path: Path
     is_map: bool
+    ends: tuple[int, int] = (LOWEST, HIGHEST)
 
     @property
     def is_whole(self) -> bool:
-        """Whether the bands cover 0 to 10 in order, each with valid bounds."""
-        following = LOWEST
+        """Whether the bands cover the scale in order, each with valid bounds."""
+        following, highest = sorted(self.ends)
         for _, _, _, _, scores, reach, _, _ in self.bands:
             if scores is not reach or scores.start != following:
                 return False
             following = scores.stop
-        return following == HIGHEST + 1
+        return following == highest + 1
 
 
 def looks_like_levels(scale: Scale) -> bool:
@@ -118,6 +156,8 @@ def looks_like_levels(scale: Scale) -> bool:
     They are if each stands for one score below 10, without a gap between them. In the short form, which does not say
     where a band ends, they are numbered from 1, or start at 1 and reach at most 5.
     """
+    if scale.ends != (LOWEST, HIGHEST):
+        return False
     if scale.path[-1:] != ("score_ranges",) or len(scale.bands) < 2 or not all(band.is_sound for band in scale.bands):
         return False
     starts = sorted(band.scores.start for band in scale.bands)
@@ -129,27 +169,30 @@ def looks_like_levels(scale: Scale) -> bool:
 
 def read_scale(entry: dict[str, Any], path: Path, gate: int | None, gate_path: Path) -> Scale | None:
     """Read the bands of an entry: a list, a map, or the one range of a holistic rubric; None without bands."""
+    if not ("score_ranges" in entry or "score_range" in entry):
+        return None
+    ends: tuple[int, int] = entry.get(SPAN, (LOWEST, HIGHEST))
+    lowest, highest = sorted(ends)
     if "score_ranges" in entry:
         ranges, field = entry["score_ranges"], (*path, "score_ranges")
         if isinstance(ranges, dict):
             bounds = {key: read_key(key) for key in ranges}
-            known = sorted({bound for bound in bounds.values() if bound is not None and bound in SCORES})
+            scale = range(lowest, highest + 1)
+            known = sorted({bound for bound in bounds.values() if bound is not None and bound in scale})
             # A band with an invalid bound may start anywhere, so the bands around it may be shorter than they look.
             found = []
             for key, outcome in ranges.items():
                 lower, text = bounds[key], outcome if isinstance(outcome, str) else None
                 upper = None
-                if lower is not None and lower in SCORES:
-                    upper = next((bound - 1 for bound in known if bound > lower), HIGHEST)
-                scores, reach = _reach(lower, upper)
+                if lower is not None and lower in scale:
+                    upper = next((bound - 1 for bound in known if bound > lower), highest)
+                scores, reach = _reach(lower, upper, lowest, highest)
                 found.append(Band((*field, key), Part.KEY, lower, upper, scores, reach, text, (*field, key)))
-            return Scale(field, tuple(found), gate, gate_path, is_map=True)
+            return Scale(field, tuple(found), gate, gate_path, is_map=True, ends=ends)
         items = ranges if isinstance(ranges, list) else []
-        bands = tuple([_read_band(item, (*field, index)) for index, item in enumerate(items)])
-        return Scale(field, bands, gate, gate_path, is_map=False)
-    if "score_range" in entry:
-        return Scale(path, (_read_band(entry, path),), None, gate_path, is_map=False)
-    return None
+        bands = tuple([_read_band(item, (*field, index), lowest, highest) for index, item in enumerate(items)])
+        return Scale(field, bands, gate, gate_path, is_map=False, ends=ends)
+    return Scale(path, (_read_band(entry, path, lowest, highest),), None, gate_path, is_map=False, ends=ends)
 
 
 _BANDS: Mapping[tuple[float | None, float | None], range] = {
@@ -157,7 +200,7 @@ _BANDS: Mapping[tuple[float | None, float | None], range] = {
 }
 
 
-def _read_band(item: Any, path: Path) -> Band:
+def _read_band(item: Any, path: Path, lowest: int, highest: int) -> Band:
     outcome, outcome_path = None, path
     if isinstance(item, dict):
         field = outcome_field(item)
@@ -170,9 +213,9 @@ def _read_band(item: Any, path: Path) -> Band:
                 lower, upper = value
                 if not type(lower) is type(upper) is int:
                     lower, upper = read_number(lower), read_number(upper)
-            scores, reach = _reach(lower, upper)
+            scores, reach = _reach(lower, upper, lowest, highest)
             return _new_band(((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path))
-    return Band(path, Part.HEAD, None, None, range(0), SCORES, outcome, outcome_path)
+    return Band(path, Part.HEAD, None, None, range(0), range(lowest, highest + 1), outcome, outcome_path)
 
 
 def is_number(value: Any) -> TypeGuard[int | float]:
@@ -187,18 +230,28 @@ def read_number(value: Any) -> float | None:
     return value if type(value) is float and math.isfinite(value) else None
 
 
-def _reach(lower: float | None, upper: float | None) -> tuple[range, range]:
-    """Return the scores that are certainly between two bounds, and those that may be."""
-    sound = _BANDS.get((lower, upper))
+def _reach(lower: float | None, upper: float | None, lowest: float, highest: float) -> tuple[range, range]:
+    """Return the scores of a scale that are certainly between two bounds, and those that may be."""
+    sound = _find_sound(lower, upper, lowest, highest)
     if sound:
         return sound, sound
     lowest, highest = (
-        end if bound is None or not LOWEST <= bound <= HIGHEST else bound
-        for bound, end in ((lower, LOWEST), (upper, HIGHEST))
+        end if bound is None or not lowest <= bound <= highest else bound
+        for bound, end in ((lower, lowest), (upper, highest))
     )
     if lowest == lower and highest == upper:  # the bounds may be swapped
         lowest, highest = min(lowest, highest), max(lowest, highest)
     return range(0), range(math.floor(lowest), math.ceil(highest) + 1)
+
+
+def _find_sound(lower: float | None, upper: float | None, lowest: float, highest: float) -> range | None:
+    """Return the scores between two bounds that are scores of a scale in the right order; else None."""
+    if (lowest, highest) == (LOWEST, HIGHEST):  # of nearly all scales
+        return _BANDS.get((lower, upper))
+    first, last = as_integer(lower), as_integer(upper)
+    if first is None or last is None or not lowest <= first <= last <= highest:
+        return None
+    return range(first, last + 1)
 
 
 _KEY = re.compile(r"(0|-?[1-9][0-9]{0,99})(?:\.0+)?")
@@ -231,12 +284,13 @@ ONE = Decimal(1)
 
 
 class Shape(StrEnum):
-    """The four shapes of a rubric, with the names that reports use (docs/format.md, section 1)."""
+    """The shapes of a rubric, with the names that reports use; a mixed one has criteria of several."""
 
     CHECKLIST = "checklist"
     SCORE_RANGES = "score_ranges"
     HOLISTIC = "holistic"
     LEVELS = "levels"
+    MIXED = "mixed"
 
 
 class Asked(NamedTuple):
@@ -263,7 +317,15 @@ ASKED = "asked"
 SPAN = "span"
 """The field of a criterion in a view that holds the levels that are worth 0 and 1, if not its lowest and highest.
 
-The first is the higher one if lower levels are better."""
+The first is the higher one if lower levels are better. With bands, they are the ends of their scale."""
+
+
+TEXT = "text"
+"""The field of a criterion in a view that says that it is written as a string."""
+
+
+FAILURE = "failure"
+"""The field of a criterion in a view that says that it is a critical failure."""
 
 
 class Level(NamedTuple):
@@ -324,6 +386,22 @@ class Criterion(NamedTuple):
         return (asked := self.asked) is not None and asked.is_negated
 
     @property
+    def is_failure(self) -> bool:
+        """Whether it is a critical failure of version 3: one yes fails the answer, and it weighs nothing."""
+        return self.fields is not None and FAILURE in self.fields
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is written as a plain string."""
+        return self.fields is None or TEXT in self.fields
+
+    @property
+    def applies_if(self) -> str:
+        """Its condition in version 3; empty if it always applies."""
+        condition = self.fields.get("applies_if") if self.fields is not None else None
+        return condition.strip() if isinstance(condition, str) else ""
+
+    @property
     def is_check(self) -> bool:
         """Whether it is nothing but an item of a checklist, which is met or not."""
         return self.shapes == _CHECKLIST
@@ -336,7 +414,9 @@ class Criterion(NamedTuple):
     @property
     def label(self) -> str:
         """The name for messages: the id if it is written, else the position in the list."""
-        return (self.has_own_id and _word_label(self.id)) or f"criterion {int(self.path[-1]) + 1}"
+        if not self.has_own_id and self.id.startswith("rubric-"):
+            return f"criterion {self.id.removeprefix('rubric-')}"
+        return _word_label(self.id) or f"criterion {int(self.path[-1]) + 1}"
 
     @property
     def first_text(self) -> str:
@@ -411,7 +491,7 @@ def build_criterion(
         shapes = tuple([shape for field, shape in SHAPE_FIELDS.items() if field in entry and field in known]) or shapes
     gate_field = "required_min_level" if shapes[0] is Shape.LEVELS else "required_min_score"
     if gate_field in entry or shapes[0] is Shape.LEVELS:
-        gate = as_integer(entry.get(gate_field))
+        gate = as_answer(entry.get(gate_field))
     else:
         gate_field, gate = "required", HIGHEST if entry.get("required") is True else None
     if implied is not None and gate is None and shapes is _CHECKLIST and gate_field not in entry:
@@ -419,7 +499,7 @@ def build_criterion(
     gate_path = (*path, gate_field)
     levels = _read_levels(entry["levels"], (*path, "levels")) if "levels" in entry else None
     outcome, weight = entry.get(outcome_field(entry)), entry.get("weight", 1)
-    weight = ONE if weight == 1 and type(weight) is int else _read_weight(document, weight, path, deducts=deducts)
+    weight = ONE if weight == 1 and type(weight) is int else read_weight(document, weight, path, deducts=deducts)
     scale = read_scale(entry, path, gate, gate_path)
     # Positional, without a Python-level call: there are dozens in a file.
     return _new_criterion(
@@ -459,7 +539,11 @@ def weigh_nothing(criteria: Sequence[Criterion]) -> bool:
     return all(criterion.weight is not None and criterion.weight == 0 for criterion in criteria)
 
 
-def _read_weight(document: Reader, weight: Any, path: Path, *, deducts: bool) -> Decimal | None:
+def read_weight(document: Reader, weight: Any, path: Path, *, deducts: bool) -> Decimal | None:
+    """Return the weight of what is at a path, as it is written; None if it is no finite number, or below 0.
+
+    With `deducts`, it may be below 0.
+    """
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not abs(weight) < float("inf"):
         return None
     if weight < 0 and not deducts:
@@ -494,7 +578,7 @@ def _read_levels(levels: Any, path: Path) -> tuple[Level, ...] | None:
             name, text = (each if isinstance(each, str) else None for each in (level.get("name"), level.get(field)))
             number_path, part = ((*at, "level"), Part.VALUE) if "level" in level else (at, Part.HEAD)
             outcome_path = (*at, field) if field in level else at
-            found.append(Level(at, as_integer(level.get("level")), name, text, number_path, part, outcome_path))
+            found.append(Level(at, as_answer(level.get("level")), name, text, number_path, part, outcome_path))
     return tuple(found)
 
 

@@ -27,6 +27,8 @@ from rubric_lint.text.path import Path
 from rubric_lint.text.scalar import Ambiguity
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from rubric_lint.format.view import View
 
 
@@ -150,7 +152,14 @@ class Rubric(_RubricFields):
     @property
     def schema(self) -> RubricSchema:
         """The schema of the value as it is written."""
-        return schema_of(self.view.schema) if self.view else schema_for(self.version)
+        return schema_of(self.view.schema) if self.dialect else schema_for(self.version)
+
+    def read_value(self, document: Document) -> Any:
+        """Return the value as it is written; if it is a whole document, without the name of its schema."""
+        value = document.value(self.path)
+        if self.path or not isinstance(value, dict):
+            return value
+        return {name: part for name, part in value.items() if name != "$schema"}
 
     def word_field(self, name: str) -> str:
         """Return the name of a field as the file writes it, in the form for messages."""
@@ -229,7 +238,7 @@ class Rubric(_RubricFields):
         holistic = [entry.scale for entry in self.entries if entry.scale and entry.shapes[0] is Shape.HOLISTIC]
         if len(holistic) > 1 or (holistic and not self.is_mixed):
             bands = tuple(band for scale in holistic for band in scale.bands)
-            scales.append(Scale(self.path, bands, None, self.path, is_map=False))
+            scales.append(Scale(self.path, bands, None, self.path, is_map=False, ends=holistic[0].ends))
         return tuple(scales)
 
     @cached_property
@@ -298,7 +307,7 @@ class SharedEntries(Sequence[Criterion]):
         return tuple, (self._built,)
 
 
-def apply_threshold(thresholds: Thresholds, threshold: Decimal | None, *, is_gate: bool) -> Thresholds:
+def apply_threshold(thresholds: Thresholds, threshold: "Decimal | Fraction | None", *, is_gate: bool) -> Thresholds:
     """Return the thresholds of a rubric by its own one, if any; with `is_gate`, that only makes others stricter."""
     if threshold is None or (is_gate and threshold <= thresholds.pass_at):
         return thresholds
@@ -327,13 +336,15 @@ def build_rubric(
 
         is_template = view.dialect.name in RENDERS
         reader, value = view, view.data
-        implicit_required = view.dialect.implicit_required
+        implicit_required = view.dialect.implicit_required or (implicit_required and not view.dialect.name)
         thresholds = apply_threshold(thresholds, view.threshold, is_gate=view.is_gate)
     else:
         value = document.value(path)
         thresholds = apply_threshold(thresholds, around.threshold, is_gate=around.is_gate)
     if view and (view.threshold is None or view.is_gate) and not view.dialect.has_borderline:
         thresholds = Thresholds(thresholds.pass_at, thresholds.pass_at)
+    if view and view.borderline is not None:
+        thresholds = thresholds._replace(borderline_at=view.borderline)
     entries = value if isinstance(value, list) else []
     sound = [(index, entry) for index, entry in enumerate(entries) if isinstance(entry, str | dict)]
     schema = schema_for(version)
@@ -347,13 +358,18 @@ def build_rubric(
         )
         for index, entry in sound
     ]
+    if view and view.ids:
+        built = [
+            each._replace(id=view.ids[index], weight=view.weights[index])
+            for each, (index, _) in zip(built, sound, strict=True)
+        ]
     return Rubric(
         path=path,
         version=version,
         entries=tuple(map(unescape_criterion, built) if is_template else built),
         thresholds=thresholds,
         implicit_required=implicit_required,
-        replacements={} if view else schema.replacements,
+        replacements={} if view and view.dialect.name else schema.replacements,
         ambiguous=tuple(reader.ambiguous_scalars(path)),
         view=view,
         has_strays=len(sound) < len(entries),

@@ -15,6 +15,9 @@ BASE = f"{HOME}schemas/"
 CURRENT = "v2"
 """The default version of a file."""
 
+VERSION_3 = "v3"
+"""The version whose rubrics have scales, groups and marks of their own."""
+
 
 Form = Literal["editor", "completion", "strict"]
 """What a self-contained file is for: editors, completion and hover alone, or validators."""
@@ -100,9 +103,10 @@ def catalogue() -> tuple[SchemaFile, ...]:
     return tuple(sorted(entries))
 
 
-def newest(name: str) -> SchemaFile:
-    """Return the latest version of a schema."""
-    return max(entry for entry in catalogue() if entry.name == name)
+def newest(name: str, version: str = CURRENT) -> SchemaFile:
+    """Return the schema that a new file follows: in one version of the format, or the latest of a schema without it."""
+    found = (entry for entry in catalogue() if entry.name == name)
+    return max(found, key=lambda entry: (entry.version == version, entry))
 
 
 def load(source: str) -> dict[str, Any]:
@@ -140,6 +144,13 @@ def _strip(node: Any) -> Any:
     return {key: _strip(value) for key, value in node.items() if not key.startswith("x-")}
 
 
+def _part_at(schema: Any, pointer: str) -> Any:
+    """Return the part of a schema at a JSON pointer without its first slash, such as `definitions/entry/allOf/0`."""
+    for step in pointer.split("/"):
+        schema = schema[int(step) if isinstance(schema, list) else step]
+    return schema
+
+
 def join(source: str) -> dict[str, Any]:
     """Return an authored schema with the definitions of others that it refers to; all its references are local."""
     files = {source: load(source)}
@@ -150,15 +161,19 @@ def join(source: str) -> dict[str, Any]:
             return [draw_in(each, home) for each in node]
         if not isinstance(node, dict):
             return node
-        file, _, name = node["$ref"].partition("#/definitions/") if isinstance(node.get("$ref"), str) else ("", "", "")
+        own = {key: draw_in(each, home) for key, each in node.items() if key != "$ref" or not isinstance(each, str)}
+        if "$ref" in own or "$ref" not in node:
+            return own
+        file, _, pointer = node["$ref"].partition("#/")
         there = urljoin(f"{BASE}{home}", file).removeprefix(BASE) if file else home
-        if name and there != source and name not in drawn:
+        files[there] = files.get(there) or load(there)
+        root, _, name = pointer.partition("/")
+        if root != "definitions" or "/" in name:  # a part of a definition stands where it is needed
+            return draw_in(_part_at(files[there], pointer), there) | own
+        if there != source and name not in drawn:
             drawn[name] = None  # reserves the name before its definition is drawn in
-            files[there] = files.get(there) or load(there)
             drawn[name] = draw_in(files[there]["definitions"][name], there)
-        if file:
-            return {"$ref": f"#/definitions/{name}"}
-        return {key: each if key.startswith("x-") else draw_in(each, home) for key, each in node.items()}
+        return {"$ref": f"#/definitions/{name}", **own}
 
     joined: dict[str, Any] = draw_in(files[source], source)
     if drawn:

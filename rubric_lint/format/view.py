@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from fractions import Fraction
 from typing import Any
 
-from rubric_lint.edits.intents import MoveItems
+from rubric_lint.edits.intents import AddField, MoveItems, RenameKey, Repair
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import Asked
+from rubric_lint.format.groups import Group
 from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -50,6 +52,10 @@ class Dialect:
         return {theirs: ours for ours, theirs in self.fields.items()}
 
 
+OWN = Dialect("", "rubric-lint", "v3/rubric.json", has_deductions=True)
+"""Version 3 of the format itself, which is read in the words of version 2."""
+
+
 @dataclass(frozen=True)
 class View:
     """One rubric of a dialect; `data` is its list under `rubrics:` in the words of version 2, valid or not.
@@ -66,6 +72,12 @@ class View:
     may matter, each with what to say of it, and `doubts` those that may decide the score: with one, the rubric is
     neither scored nor converted.
     `place` maps a path in `data` to the document.
+
+    A rubric of version 3 has more: `units` are the worst and the best score of its own scale, `borderline` is the lowest
+    share that is borderline, and `grades` are names, each with the lowest share that earns it, from the highest to the
+    lowest. `ids` and `weights` are those of its criteria by their index. Where their weighted average does not say
+    the same as the groups and the conditions, the score follows `tree`, in which the weights are those in the nodes.
+    `outline` has the groups of a rubric with groups.
     """
 
     dialect: Dialect
@@ -75,7 +87,7 @@ class View:
     name: str = ""
     task: str = ""
     question: str = ""
-    threshold: Decimal | None = None
+    threshold: Decimal | Fraction | None = None
     threshold_path: Path | None = None
     is_gate: bool = False
     span: tuple[int, int] | None = None
@@ -89,6 +101,13 @@ class View:
     problems: tuple[tuple[str, Problem], ...] = ()
     unread: tuple[tuple[Path, str], ...] = ()
     doubts: tuple[tuple[Path, str], ...] = ()
+    units: tuple[int, int] | None = None
+    borderline: Decimal | Fraction | None = None
+    grades: tuple[tuple[str, Fraction], ...] = ()
+    ids: tuple[str, ...] = ()
+    weights: tuple[Decimal | None, ...] = ()
+    tree: Group | None = None
+    outline: Group | None = None
     _places: Mapping[Path, tuple[Path, bool]] = field(default_factory=dict)
 
     @property
@@ -147,17 +166,39 @@ class View:
         """Return a problem that a rule found in the words of version 2 with its place in the document.
 
         A repair in those words is of use only as a reason: what is not rewritten says so. One that moves whole criteria
-        has their places in the document already.
+        has their places in the document already. Those of our own format are repairs of the document.
         """
         path, part = self._locate(problem.path, problem.part)
         related = tuple(
             Place(place.message, *self._locate(place.path, place.part), place.span) for place in problem.related
         )
-        repair, choices = problem.repair, problem.choices
-        if not self.document.kind.is_program:
+        repair, choices, obstacle = problem.repair, problem.choices, ""
+        if self.dialect is OWN:
+            repair = repair and self._move_repair(repair)
+            choices = tuple(moved for each in choices if (moved := self._move_repair(each)))
+            obstacle = problem.obstacle
+        elif not self.document.kind.is_program:
             repair = None
             choices = tuple(each for each in choices if all(isinstance(intent, MoveItems) for intent in each.intents))
-        return problem._replace(path=path, part=part, related=related, repair=repair, choices=choices, obstacle="")
+        return problem._replace(
+            path=path, part=part, related=related, repair=repair, choices=choices, obstacle=obstacle
+        )
+
+    def _move_repair(self, repair: Repair) -> Repair | None:
+        """Return a repair at its places in the document; None if they do not have what it changes."""
+        moved = []
+        for intent in repair.intents:
+            if isinstance(intent, MoveItems):
+                moved.append(intent)
+                continue
+            place = self.find_written(vars(intent)["path"])
+            is_mapping = place is not None and isinstance(self.document.value(place[0]), dict)
+            if place is None or (isinstance(intent, AddField) and not is_mapping):
+                return None
+            if place[1] and not isinstance(intent, RenameKey):
+                return None
+            moved.append(intent.replace(path=place[0]))
+        return repair._replace(intents=tuple(moved))
 
     def _locate(self, path: Path, part: Part) -> tuple[Path, Part]:
         place, is_key = self._find(path)
@@ -192,10 +233,20 @@ class View:
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
         """Find the plain scalars of the rubric that readers of YAML 1.1 and 1.2 read differently."""
         found = self.document.ambiguous_scalars(within)
-        if not self.around:
+        if not (self.around or self.dialect is OWN):
             return found
         own = {place: path for path, (place, _) in self._places.items()}
+        if self.dialect is OWN:
+            return self._move_back(own, found)
         return ((own[place], ambiguity) for place, ambiguity in found if place in own)
+
+    def _move_back(
+        self, own: Mapping[Path, Path], found: Iterable[tuple[Path, Ambiguity]]
+    ) -> Iterator[tuple[Path, Ambiguity]]:
+        """Yield what is found in the document at its paths in `data`, which `own` has by their places."""
+        for place, ambiguity in found:
+            length = next(length for length in range(len(place), -1, -1) if place[:length] in own)
+            yield (*own[place[:length]], *place[length:]), ambiguity
 
     def _written_place(self, path: Path) -> Path | None:
         place, is_key = self._places.get(path, ((), True))

@@ -404,7 +404,7 @@ def _build(document: Document, locations: Iterable[Location], settings: FileSett
 
 def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[str, Problem]]:
     """Find the violations of JSON Schemas, and misspelt fields: the names of the rules, and the problems."""
-    value, schema = document.value(rubric.path), rubric.schema
+    value, schema = rubric.read_value(document), rubric.schema
     if not schema.is_valid(value):
         from rubric_lint.format.schema_problems import find_violations  # noqa: PLC0415  (sound rubrics need no words)
 
@@ -412,7 +412,7 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         for rule, problem in find_violations(schema, document, rubric.path, value):
             if not (tells_others and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
                 yield rule, problem
-    if (view := rubric.view) is None:
+    if (view := rubric.view) is None or not view.dialect.name:
         return
     for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
         yield from _find_misspelt(schema, "entry", document, place, view)

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def _find_file(given: Given) -> SchemaFile:
-    """Return the file of `suite@v1`, or the latest of `suite`; raise click.UsageError without one of this form."""
+    """Return the file of `suite@v1`, or the current one of `suite`; raise click.UsageError without one of this form."""
+    from rubric_lint.format.schema_files import newest  # noqa: PLC0415  (reads the schema folder)
+
     name, _, version = given.name.partition("@")
     entries = _entries()
     matching = [entry for entry in entries if entry.name == name and version in {"", entry.version}]
@@ -27,7 +29,7 @@ def _find_file(given: Given) -> SchemaFile:
         known = [*{entry.name: None for entry in entries}, *map(_label, entries)]
         hint = word_unknown(given.name, known) or f"; expected {', '.join(map(_label, entries))}"
         raise click.BadParameter(f"unknown schema {given.name!r}{hint}")
-    entry = max(matching, key=lambda entry: int(entry.version[1:]))
+    entry = matching[0] if version else newest(name)
     file = next((each for each in entry.forms if each.form == given.form), None)
     if file is None:
         raise click.UsageError(f"{_label(entry)} has one form only; leave out --form")

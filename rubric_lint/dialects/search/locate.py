@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +24,7 @@ from rubric_lint.format.recognition import (
     is_plain,
 )
 from rubric_lint.format.schema import case_lists, schema_for
-from rubric_lint.format.schema_files import CURRENT, Claim, read_claim
+from rubric_lint.format.schema_files import CURRENT, VERSION_3, Claim, read_claim
 from rubric_lint.messages import find_near
 from rubric_lint.shapes.vocabulary import Containers
 from rubric_lint.text.document import Document
@@ -271,12 +272,35 @@ def search(
         leftovers = [path for path in leftovers if not any(path[:at] in read for at in range(len(path) + 1))]
         rubrics += [Location(path, follows) for path in placed]
         rubrics.sort(key=lambda location: document.span(location.path).start)
+    if follows == VERSION_3:
+        rubrics = _read_version_3(document, rubrics, is_ours=is_claimed or version == VERSION_3)
+        above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
+        leftovers = [path for path in leftovers if path not in above]
     if not (rubrics or is_claimed or part):
         rubrics = _find_home(document)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
         leftovers = [path for path in leftovers if path not in above]
     rubrics = [each if each.view else each._replace(around=_look_around(document, each.path)) for each in rubrics]
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
+
+
+def _read_version_3(document: Document, rubrics: list[Location], *, is_ours: bool) -> list[Location]:
+    """Return the rubrics of a file of version 3, each with its view; the whole document may be one."""
+    from rubric_lint.format.version_3 import holds_rubric, read_rubric  # noqa: PLC0415  (few files follow it)
+
+    if is_ours and holds_rubric(document.data) and FIELD not in document.data:
+        return [Location((), VERSION_3, read_rubric(document, ()))]
+    found = []
+    for location in rubrics:
+        if location.view is None:
+            view, around = read_rubric(document, location.path), _look_around(document, location.path)
+            own = {"doubts": around.doubts}
+            if view.threshold is None and around.threshold is not None:
+                own |= {"threshold": around.threshold, "threshold_path": around.threshold_path}
+                own |= {"is_gate": around.is_gate}
+            location = Location(location.path, VERSION_3, replace(view, **own))
+        found.append(location)
+    return found
 
 
 def has_signs_of_home(document: Document) -> bool:
