@@ -6,7 +6,7 @@ stays beside it: the tree of groups, conditions, critical failures, marks in uni
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple

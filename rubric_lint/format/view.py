@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from rubric_lint.edits.intents import AddField, MoveItems, RenameKey, Repair
