@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, Union, cast
 
 from rubric_lint.messages import shorten
 from rubric_lint.text.path import Part, Path
@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 
+Mark = Union[Decimal, "Fraction"]
+"""A mark in 0..1: a decimal, or a fraction that no decimal is equal to."""
+
+
 class Thresholds(NamedTuple):
     """The lowest scores in 0..1 of the verdicts `pass` and `borderline`."""
 
-    pass_at: "Decimal | Fraction"
-    borderline_at: "Decimal | Fraction"
+    pass_at: "Mark"
+    borderline_at: "Mark"
 
 
 USUAL_THRESHOLDS = Thresholds(Decimal("0.8"), Decimal("0.6"))
@@ -80,7 +84,7 @@ _LARGEST = 10**9
 
 def as_answer(value: Any) -> int | None:
     """Return a value as an answer: an integer, or a `Hundredth`; else None."""
-    return value if isinstance(value, Hundredth) else as_integer(value)
+    return cast("int", value) if isinstance(value, Hundredth) else as_integer(value)
 
 
 LOWEST, HIGHEST = 0, 10
@@ -91,8 +95,8 @@ SCORES = range(LOWEST, HIGHEST + 1)
 class Band(NamedTuple):
     """A score range and its outcome.
 
-    `scores` are the scores of its scale that are certainly in the band: none if a bound is invalid. `reach` are those that
-    may have been meant: an invalid bound may mean any score, but the other bound still counts. For a valid band both
+    `scores` are the scores of its scale that are certainly in the band: none if a bound is invalid. `reach` are those
+    that may have been meant: an invalid bound may mean any score, but the other bound still counts. For a valid band both
     are the same. `path` and `part` locate the range, `outcome_path` the outcome.
     """
 
@@ -370,6 +374,12 @@ class Criterion(NamedTuple):
         """Whether the id is written, not made from the position in the list."""
         return self.fields is not None and isinstance(self.fields.get("id"), str)
 
+    @property
+    def own_id(self) -> str:
+        """The id as it is written; that of a criterion in a group is the last part of its whole id."""
+        own_id = self.fields.get("id") if self.fields is not None else None
+        return own_id if isinstance(own_id, str) else self.id.rpartition("/")[2]
+
     def path_of(self, field: str) -> Path:
         """Return the path of a field, or of the whole criterion if the field is missing."""
         return (*self.path, field) if self.fields is not None and field in self.fields else self.path
@@ -389,6 +399,11 @@ class Criterion(NamedTuple):
     def is_failure(self) -> bool:
         """Whether it is a critical failure of version 3: one yes fails the answer, and it weighs nothing."""
         return self.fields is not None and FAILURE in self.fields
+
+    @property
+    def place_in_groups(self) -> str:
+        """The id of its group and its condition in version 3; of two with other ones, one does not repeat the other."""
+        return f"{self.id[: -len(self.own_id)]} {self.applies_if}"
 
     @property
     def is_text(self) -> bool:
@@ -593,10 +608,12 @@ def as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
     return {score: number // divisor for score, number in whole.items()}
 
 
-def to_fraction(number: Decimal) -> "Fraction":
+def to_fraction(number: Mark) -> "Fraction":
     """Return a number exactly; one too small for that, such as `1e-99999999`, as the float that its system reads."""
     from fractions import Fraction  # noqa: PLC0415  (linting does without)
 
+    if isinstance(number, Fraction):
+        return number
     return Fraction(number if number.adjusted() >= _SMALLEST else float(number))
 
 
