@@ -366,9 +366,11 @@ class _Reading:
         self.draft.put((index, "required_min_level"), (*at, field))
 
     def _read_check_gate(self, fields: dict[str, Any], at: Path, scale: _Scale | None) -> None:
-        """Read the gate of a yes or no, which is 1 on a scale of 0 to 1, and 10 without one."""
+        """Read the gate of a yes or no: 1 on a scale of 0 to 1, 0 on one of 1 to 0, where no is better, else 10."""
         if scale:
             fields[SPAN] = (scale.worst, scale.best)
+            if scale.worst > scale.best:
+                fields[ASKED] = _FAULT
         if "required_min_score" in fields:
             gate = self._read_gate(scale or _USUAL, fields["required_min_score"], (*at, "required_min_score"))
             is_share = gate is not None and scale is not None
