@@ -1,10 +1,12 @@
 """`convert --to rubric` writes any rubric that is scored; the same judge outputs get the same score and verdict."""
 
+import shlex
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from textwrap import dedent
 
+import commands
 import pytest
 from cases import read_cases
 from converting import convert, find_differences, name_converted
@@ -16,7 +18,7 @@ from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.version_3 import write_mark
 from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import lint
-from rubric_lint.scoring.loading import RubricError, load_models, load_rubrics
+from rubric_lint.scoring.loading import RubricError, load_models, load_rubrics, read_rubrics
 
 TABLES = read_cases(__file__)
 WRITTEN, REFUSED = TABLES["WRITTEN"], TABLES["REFUSED"]
@@ -218,3 +220,20 @@ def test_any_home_made_scale_is_scored_as_before(text):
         assume(False)  # noqa: FBT003
     written = load_target("rubric").write({name: each.rubric for name, each in models.items()}).text
     assert find_differences(before, written, 20) == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_adopt_offers_our_own_format_by_a_command_that_works():
+    Path("a b.yaml").write_text(
+        "- {name: depth, text: How deep it is, weight: 2}\n- {name: width, text: How wide it is, weight: 1}\n"
+    )
+    done = commands.run("rubric-lint", "adopt", "a b.yaml", "--scale", "1-5")
+    (offered,) = [line for line in done.stdout.splitlines() if line.startswith("Or, to write it in")]
+    command = offered.partition(": ")[2]
+    assert command == "rubric-lint convert 'a b.yaml' --to rubric --output 'a b.rubric.yaml'"
+    before = read_rubrics("a b.yaml")
+    assert commands.run(*shlex.split(command)).returncode == 0
+    assert find_differences(before, Path("a b.rubric.yaml").read_text(), 50) == []
+    assert commands.run("rubric-lint", "a b.rubric.yaml").returncode == 0
+    again = commands.run("rubric-lint", "adopt", "a b.yaml").stderr
+    assert again.rstrip().endswith("rubric-lint convert 'a b.yaml' --to rubric --output 'a b-2.rubric.yaml'")
