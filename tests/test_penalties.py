@@ -278,7 +278,7 @@ def test_a_better_answer_to_one_criterion_makes_no_result_worse(rubric, data):
     grades = [data.draw(st.sampled_from(each.grades)) for each in rubric.criteria]
     for at, criterion in enumerate(rubric.criteria):
         for worse, better in pairwise(criterion.from_worst):
-            (points, verdict), (more, other) = (
+            (points, _, verdict, _), (more, _, other, _) = (
                 rubric.weigh([*grades[:at], grade, *grades[at + 1 :]]) for grade in (worse, better)
             )
             assert VERDICTS.index(other) >= VERDICTS.index(verdict)
@@ -298,7 +298,7 @@ def test_samples_come_to_what_lies_between_the_worst_and_the_best_of_them(rubric
     for criterion, result, *row in zip(rubric.criteria, found.criteria, *rows, strict=True):
         ranks = sorted(criterion.from_worst.index(grade) for grade in row)
         assert criterion.from_worst.index(result.grade) == ranks[middle]
-    assert VERDICTS.index(found.verdict) == sorted(VERDICTS.index(rubric.weigh(row)[1]) for row in rows)[middle]
+    assert VERDICTS.index(found.verdict) == sorted(VERDICTS.index(rubric.weigh(row).verdict) for row in rows)[middle]
 
 
 @pytest.mark.parametrize("rubric", RUBRICS, ids=lambda each: each.name)

@@ -288,12 +288,13 @@ ONE = Decimal(1)
 
 
 class Shape(StrEnum):
-    """The four shapes of a rubric, with the names that reports use (docs/format.md, section 1)."""
+    """The shapes of a rubric, with the names that reports use; a mixed one has criteria of several."""
 
     CHECKLIST = "checklist"
     SCORE_RANGES = "score_ranges"
     HOLISTIC = "holistic"
     LEVELS = "levels"
+    MIXED = "mixed"
 
 
 class Asked(NamedTuple):

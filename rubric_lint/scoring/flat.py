@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import Shape
-from rubric_lint.messages import find_near, list_names, list_scores
+from rubric_lint.format.criterion import Hundredth, Shape
+from rubric_lint.messages import find_near, list_names
 from rubric_lint.outputs.decoding import OutputError, shorten
 from rubric_lint.outputs.mapping import CRITERION, FIELDS, RESERVED, SHEET, fold_column
-from rubric_lint.scoring.form import describe_answer, form_of
-from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.form import describe_answer, write_check
+from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.text.path import pointer
 
 _VERDICT_COLUMNS = ("verdict", "label")
@@ -75,7 +75,7 @@ def list_fields(rubrics: Iterable[ScoringRubric]) -> frozenset[str]:
     found = set(_VERDICT_COLUMNS)
     for rubric in rubrics:
         found.update(fold_column(each.id) for each in rubric.criteria)
-        if len(rubric.criteria) == 1 and rubric.shape is not Shape.CHECKLIST:
+        if len(rubric.criteria) == 1 and rubric.criteria[0].shape is not Shape.CHECKLIST:
             found.add(_SCORE)
     return frozenset(found)
 
@@ -113,14 +113,14 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     for name, criterion, seen in zip(columns.criteria, rubric.criteria, layout.seen, strict=True):
         cell = None if name is None else value[name]
         if type(cell) is not str:
-            answers.append(None if name is None else _read_answer(value, name, criterion, rubric.shape))
+            answers.append(None if name is None else _read_answer(value, name, criterion))
             continue
         if cell not in seen:
-            seen[cell] = _read_answer(value, name or "", criterion, rubric.shape)
+            seen[cell] = _read_answer(value, name or "", criterion)
         answers.append(seen[cell])
     verdict = None if columns.verdict is None else _read_verdict(value, columns.verdict)
-    if columns.criteria == (None,) and rubric.shape is Shape.CHECKLIST:
-        earning = [each.answer for each in rubric.criteria[0].grades if rubric.weigh([each])[1] is verdict]
+    if columns.criteria == (None,) and rubric.criteria[0].shape is Shape.CHECKLIST:
+        earning = [each.answer for each in rubric.criteria[0].grades if rubric.weigh([each]).verdict is verdict]
         answers = [earning[0] if len(earning) == 1 else None]
     return Flat(layout, tuple(answers), verdict)
 
@@ -145,7 +145,7 @@ def _refuse_compact(value: Mapping[str, Any], columns: Columns, rubric: ScoringR
     if not text or (whole and int(whole[1]) > 1):
         return
     grade = criterion.grade(int(whole[1])) if whole else None
-    if grade is None or rubric.weigh([grade])[1] is not _read_verdict(value, columns.verdict):
+    if grade is None or rubric.weigh([grade]).verdict is not _read_verdict(value, columns.verdict):
         raise OutputError(
             f"`{score}` beside `{columns.verdict}` may be a result, 0 to 1; rename it to `{criterion.id}`"
         )
@@ -204,13 +204,12 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
     (column, *others), (criterion, *_) = flat.columns.criteria, rubric.criteria
     if not others and column and fold_column(column) == _SCORE != fold_column(criterion.id):
         return value  # the score of a table, where case does not matter; in an object it does
-    field = form_of(rubric.shape).field
     answers = read_whole(flat, rubric)
     used = flat.layout.used if flat.columns.criteria == (None,) else {*flat.columns.criteria}
     rest = {name: item for name, item in value.items() if name not in used}
     if rubric.shape is Shape.HOLISTIC:
-        return {**rest, field: answers[0]}
-    checks = [{"id": each.id, field: answer} for each, answer in zip(rubric.criteria, answers, strict=True)]
+        return {**rest, criterion.field: answers[0]}
+    checks = [write_check(each, answer) for each, answer in zip(rubric.criteria, answers, strict=True)]
     return {**rest, "checks": checks}
 
 
@@ -279,7 +278,7 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     if len(verdicts) > 1:  # a label beside the verdict of the judge, which must not be compared with itself
         raise _SharedError(f"{list_names(verdicts)} are both a column of the verdict; remove or rename one")
     verdict = verdicts[0] if verdicts else None
-    if criteria == [None] and rubric.shape is not Shape.CHECKLIST:
+    if criteria == [None] and rubric.criteria[0].shape is not Shape.CHECKLIST:
         criteria = [find(_SCORE, find_exactly(_SCORE, f"{CRITERION}{_SCORE}"))]
     return Columns(tuple(criteria), verdict)
 
@@ -294,20 +293,26 @@ def read_cell(value: Any) -> str:
     return "" if text.casefold() == "nan" else text
 
 
-def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriterion, shape: Shape) -> AnswerValue | None:
+def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriterion) -> AnswerValue | None:
     _refuse_parts(record[name], name)
     text = read_cell(record[name])
     if not text:
         return None
-    if shape is Shape.CHECKLIST:
+    if criterion.may_not_apply and text.casefold() == str(NOT_APPLICABLE):
+        return NOT_APPLICABLE
+    if criterion.shape is Shape.CHECKLIST:
         word = _read_word(text)
         if word in _YES or word in _NO:
             return word in _YES
-        raise _refuse(record, name, text, "yes or no")
+        raise _refuse(record, name, text, criterion)
     whole = _WHOLE.fullmatch(text)
-    if whole and criterion.grade(int(whole[1])):
-        return int(whole[1])
-    raise _refuse(record, name, text, list_scores(int(grade.answer) for grade in criterion.grades))
+    number = int(whole[1]) if whole else None
+    if criterion.has_hundredths and _FRACTION.fullmatch(text):
+        number = Hundredth.read(float(text.replace(",", ".")))
+    grade = None if number is None else criterion.grade(number)
+    if grade is None:
+        raise _refuse(record, name, text, criterion)
+    return grade.answer
 
 
 def _read_verdict(record: Mapping[str, Any], name: str) -> Verdict | None:
@@ -320,7 +325,7 @@ def _read_verdict(record: Mapping[str, Any], name: str) -> Verdict | None:
         return Verdict.BORDERLINE
     if word in _YES or word in _NO:
         return Verdict.PASS if word in _YES else Verdict.FAIL
-    raise _refuse(record, name, text, "pass, borderline or fail")
+    raise _refuse(record, name, text, None)
 
 
 def _read_word(text: str) -> str:
@@ -337,15 +342,19 @@ def _refuse_parts(value: Any, name: str) -> None:
         )
 
 
-def _refuse(record: Mapping[str, Any], name: str, text: str, expected: str) -> OutputError:
+def _refuse(record: Mapping[str, Any], name: str, text: str, criterion: ScoringCriterion | None) -> OutputError:
+    """Return the error for a cell with an answer to a criterion, or with a verdict."""
+    expected = criterion.word_allowed() if criterion else "pass, borderline or fail"
     sheet = f"sheet `{record[SHEET]}`, " if SHEET in record else ""
     why = ""
     if text.casefold() in NOTHING:
         why = "; leave the cell empty if there is no judgement"
+        if criterion and criterion.may_not_apply:
+            why = f"; write {NOT_APPLICABLE} if the criterion does not apply"
     elif text.endswith("%"):
         why = "; a percentage is not on this scale"
     elif _FRACTION.fullmatch(text):
-        why = "; only whole numbers count"
+        why = "; only hundredths count" if criterion and criterion.has_hundredths else "; only whole numbers count"
     shown = shorten(text) if isinstance(record[name], str) else text
     where = f"{sheet}column `{name.removeprefix(CRITERION)}`"
     return OutputError(f"{where}: {shown} is not allowed; expected {expected}{why}")

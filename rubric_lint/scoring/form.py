@@ -7,12 +7,13 @@ from typing import Any
 
 from rubric_lint.format.criterion import HIGHEST, LOWEST, Shape
 from rubric_lint.format.schema import open_validator
-from rubric_lint.format.schema_files import CURRENT, load
-from rubric_lint.messages import describe, find_near, join_words, list_scores
+from rubric_lint.format.schema_files import CURRENT, join
+from rubric_lint.messages import describe, find_near, join_words
 from rubric_lint.outputs.decoding import MOST_DIGITS, Fractional, OutputError
 from rubric_lint.outputs.verdict import DEFAULT_READING, Extract, Reading
 from rubric_lint.scoring.grading import (
     NO_NOTES,
+    NOT_APPLICABLE,
     AnswerValue,
     JudgeOutput,
     ReadingNotes,
@@ -28,7 +29,7 @@ def read_object(value: Any, rubric: ScoringRubric, reading: Reading = DEFAULT_RE
     Raises:
         OutputError: when it is not valid for this rubric; it tells the first error, and how many more there are.
     """
-    form = form_of(rubric.shape)
+    form = form_of(rubric.form)
     _refuse_message(value)
     value, faults = form.find(value)
     extra = [*form.find_extra_fields(value)]
@@ -37,12 +38,12 @@ def read_object(value: Any, rubric: ScoringRubric, reading: Reading = DEFAULT_RE
     try:
         _raise_first(faults)
         if rubric.shape is Shape.HOLISTIC:
-            score = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
+            score = _read_answer(value, rubric.criteria[0], ())
             return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"), notes)
         places = _find_checks(value["checks"], rubric)
         checks = [(place, value["checks"][place]) for place in places]
         answers = tuple(
-            _read_answer(check[form.field], criterion, ("checks", place, form.field))
+            _read_check(check, criterion, ("checks", place))
             for (place, check), criterion in zip(checks, rubric.criteria, strict=True)
         )
         reasons = tuple(check.get("reasoning") for _, check in checks)
@@ -72,29 +73,38 @@ _EXTRAS = {
 _OF_EXTRA_FIELDS = frozenset({"additionalProperties", "unread"})
 """What the path of a schema error about a field that nobody asked for has: one validator names the definition."""
 
-_KINDS = {"checks": "a list", "satisfied": "true or false", "score": "an integer", "level": "an integer"}
+_KINDS = {"array": "a list", "boolean": "true or false", "integer": "an integer", "number": "a number"}
 
 
 class Form:
-    """The form of the judge outputs of one shape, from the schema; the answer is in the field named `field`.
+    """The form of judge outputs that a definition of the schema says, as `v2/checklist`.
 
-    `holds_checks` says whether there is one for each criterion, in `checks`.
+    `holds_checks` says whether there is an answer for each criterion, in `checks`. `field` is the field with the
+    answer; empty if each criterion has its own.
     """
 
-    def __init__(self, shape: Shape) -> None:
-        self._shape = shape
-        definitions = load(f"{CURRENT}/judge-output.json")["definitions"]
+    def __init__(self, name: str) -> None:
+        version, self._name = name.split("/")
+        definitions = join(f"{version}/judge-output.json")["definitions"]
+        if self._name == Shape.MIXED:
+            definitions = definitions | {"check": _join_checks(definitions)}
         self._extras = {name: definitions[name] for name in _EXTRAS}
         self._open = cache(lambda name: open_validator({"$ref": f"#/definitions/{name}", "definitions": definitions}))
-        outer = inner = definitions[shape]
+        outer = inner = definitions[self._name]
         self.holds_checks = "checks" in outer["required"]
         if self.holds_checks:
             inner = definitions[outer["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
         # Of an output, and of a check
         self._required = tuple(outer["required"]), tuple(inner["required"])
-        self._rules: tuple[Mapping[str, Any], Mapping[str, Any]] = outer["properties"], inner["properties"]
-        self.field: str = inner["required"][-1]
-        self._deciding = frozenset({"checks", self.field}) if self.holds_checks else frozenset({self.field})
+        self._rules = tuple(
+            [
+                {name: _resolve(rule, definitions) for name, rule in each["properties"].items()}
+                for each in (outer, inner)
+            ]
+        )
+        own = [name for name, rule in self._rules[1].items() if rule is not False and name not in _OF_ANY_CHECK]
+        self.field = own[0] if len(own) == 1 else ""
+        self._deciding = frozenset({*own, "checks"} if self.holds_checks else own)
 
     def find_extra_fields(self, value: Any) -> Iterator[tuple[Path, Any]]:
         """Yield the place and the value of each field that the schema does not have, in an output and in its checks."""
@@ -116,7 +126,7 @@ class Form:
         `ids` are those of the criteria: an object with an answer to each of them is a second verdict.
         """
         for path, value in extra:
-            name, deciding = str(path[-1]), self._required[len(path) > 1][-1]
+            name, deciding = str(path[-1]), self._deciding_field(path)
             second = self._find_second(path, value, ids)
             if _fold_key(name) in self._deciding:
                 message = f"`{name}` beside `{deciding}`: unclear which one counts; remove one"
@@ -125,6 +135,10 @@ class Form:
                 yield OutputError(f"a second `{second[-1]}`, inside `{name}`; expected one verdict", pointer(second))
             elif reading.refuses(value):
                 yield self._refuse_extra(path, value, reading)
+
+    def _deciding_field(self, path: Path) -> str:
+        """Return the field that decides where a path leads: of the output, or of a check."""
+        return self._required[0][-1] if len(path) < 2 else self.field or "the answer"
 
     def _find_second(self, path: Path, value: Any, ids: Sequence[str]) -> Path | None:
         """Return the place of the first field inside a value that decides, as in an object of this form, or None."""
@@ -173,7 +187,7 @@ class Form:
             OutputError: if it is not JSON.
         """
         plain = value
-        validator = self._open(definition or str(self._shape))
+        validator = self._open(definition or self._name)
         try:
             errors = list(validator.iter_errors(plain))
         except (ValueError, TypeError):  # what the validator rejects as not JSON
@@ -206,10 +220,15 @@ class Form:
             return _refuse_outside(value, path)
         if keyword == "type":
             is_item = not path or isinstance(path[-1], int)
-            kind = "an object" if is_item else _KINDS.get(str(path[-1]), "a string")
+            kind = "an object" if is_item else self._name_kind(path)
             return OutputError(f"{name} is {describe_answer(value)}, expected {kind}", pointer(path))
-        message = f"{name} is not allowed here: the rubric has the shape {self._shape}; expected {self}"
+        message = f"{name} is not allowed here: the rubric has the shape {self._name}; expected {self}"
         return OutputError(message, pointer(path))
+
+    def _name_kind(self, path: Path) -> str:
+        """Return what the value of a field has to be, in words."""
+        rule = self._rules[len(path) > 1][str(path[-1])]
+        return _KINDS.get(str(rule["type"]), "a string")
 
     def _word_extra(self, value: Any, path: Path, pattern: str) -> OutputError:
         """Describe the error of a field whose value contradicts the verdict."""
@@ -225,7 +244,23 @@ class Form:
 
     def __str__(self) -> str:
         """Return the form as a short example."""
-        return f'{{"checks": [{{"id", "{self.field}"}}, ...]}}' if self.holds_checks else f'{{"{self.field}"}}'
+        answer = f'"{self.field}"' if self.field else "its answer"
+        return f'{{"checks": [{{"id", {answer}}}, ...]}}' if self.holds_checks else f'{{"{self.field}"}}'
+
+
+_OF_ANY_CHECK = frozenset({"id", "reasoning"})
+"""The fields that a check has besides its answer."""
+
+
+def _resolve(rule: Any, definitions: Mapping[str, Any]) -> Any:
+    return definitions[rule["$ref"].rsplit("/", 1)[1]] if isinstance(rule, dict) and "$ref" in rule else rule
+
+
+def _join_checks(definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the definition of a check with any answer: which one it has to be depends on its criterion."""
+    checks = [definition for name, definition in definitions.items() if name.endswith("_check")]
+    properties = {name: rule for check in checks for name, rule in check["properties"].items() if rule is not False}
+    return {**checks[0], "properties": properties, "required": ["id"]}
 
 
 def _raise_first(faults: Sequence[OutputError]) -> None:
@@ -236,12 +271,27 @@ def _raise_first(faults: Sequence[OutputError]) -> None:
 
 
 @cache
-def form_of(shape: Shape) -> Form:
-    """Return the form of the judge outputs of a shape."""
-    return Form(shape)
+def form_of(name: str) -> Form:
+    """Return the form of judge outputs with this name, as `ScoringRubric.form` has it."""
+    return Form(name)
 
 
-_KNOWN = frozenset({"checks", "id", "satisfied", "score", "level", "reasoning", "overall_reasoning"})
+def field_of(shape: Shape) -> str:
+    """Return the field of a check, or of a holistic output, that has the answer to a criterion of this shape."""
+    return form_of(f"{CURRENT}/{shape}").field
+
+
+APPLICABLE = "applicable"
+"""The field of a check that is false if its criterion does not apply."""
+
+
+def write_check(criterion: ScoringCriterion, answer: AnswerValue, reason: str | None = None) -> dict[str, Any]:
+    """Return the check with an answer to a criterion, and with the reason if there is one."""
+    given = {APPLICABLE: False} if answer == NOT_APPLICABLE else {criterion.field: answer}
+    return {"id": criterion.id, **({"reasoning": reason} if reason is not None else {}), **given}
+
+
+_KNOWN = frozenset({"checks", "id", "satisfied", "score", "level", APPLICABLE, "reasoning", "overall_reasoning"})
 
 
 def _fold_key(name: str) -> str:
@@ -332,7 +382,6 @@ def _name_check(path: str) -> str:
 
 def _find_wrong(value: Any, faults: Sequence[OutputError], rubric: ScoringRubric) -> Iterator[str]:
     """Yield the part of a JSON Pointer that names the check of each error; `faults` are those that break the schema."""
-    form = form_of(rubric.shape)
     refused = {_name_check(fault.path) for fault in faults}
     yield from refused
     checks = value.get("checks") if isinstance(value, Mapping) else None
@@ -347,7 +396,11 @@ def _find_wrong(value: Any, faults: Sequence[OutputError], rubric: ScoringRubric
         yield "/checks"
     for name, place in found.items():
         check = f"/checks/{place}"
-        if check not in refused and not criteria[name].grade(_as_answer(checks[place].get(form.field))):
+        if check in refused:
+            continue
+        try:
+            _read_check(checks[place], criteria[name], ("checks", place))
+        except OutputError:
             yield check
 
 
@@ -371,23 +424,64 @@ def _fold(name: str) -> str:
 
 
 def _as_answer(value: Any) -> AnswerValue:
-    """Return an answer that has the form: true, false, or an integer such as 7 or 7.0."""
-    return value if isinstance(value, bool) else int(value)
+    """Return an answer that has the form: true, false, an integer such as 7 or 7.0, or another number."""
+    answer: AnswerValue = value
+    return int(value) if type(value) is float and value.is_integer() else answer
 
 
 def _refuse_outside(value: Any, path: Path) -> OutputError:
     return OutputError(f"{path[-1]} {describe_answer(value)} is outside {LOWEST}..{HIGHEST}", pointer(path))
 
 
-def _read_answer(value: Any, criterion: ScoringCriterion, path: Path) -> AnswerValue:
+def _read_check(check: Mapping[str, Any], criterion: ScoringCriterion, path: Path) -> AnswerValue:
+    """Return the answer in a check of a criterion; only a rubric of several shapes lets it have another field.
+
+    Raises:
+        OutputError: if it has no answer to this criterion, or another one too.
+    """
+    given = [name for name in _ANSWERS if name in check]
+    if check.get(APPLICABLE) is False:
+        if given:
+            message = f"`{given[0]}` beside `{APPLICABLE}: false`: unclear which one counts; remove one"
+            raise OutputError(message, pointer((*path, given[0])))
+        if criterion.may_not_apply:
+            return NOT_APPLICABLE
+        message = (
+            f'"{criterion.id}" always applies: the rubric states no condition for it; expected {_expect(criterion)}'
+        )
+        raise OutputError(message, pointer((*path, APPLICABLE)))
+    if others := [name for name in given if name != criterion.field]:
+        message = f'`{others[0]}` is not the answer to "{criterion.id}"; expected {_expect(criterion)}'
+        raise OutputError(message, pointer((*path, others[0])))
+    if not given:
+        hint = "".join(f"; did you mean `{near}`?" for near in near_misses(check, (criterion.field,)))
+        message = f"missing field `{criterion.field}`{hint or f'; expected {_expect(criterion)}'}"
+        raise OutputError(message, pointer(path))
+    return _read_answer(check, criterion, path)
+
+
+_ANSWERS = tuple(field_of(shape) for shape in (Shape.CHECKLIST, Shape.SCORE_RANGES, Shape.LEVELS))
+"""The fields with the answer in a check, of any criterion."""
+
+
+def _expect(criterion: ScoringCriterion) -> str:
+    """Return what is expected of a check, in words."""
+    allowed = "true or false" if criterion.shape is Shape.CHECKLIST else criterion.word_allowed()
+    condition = f", or `{APPLICABLE}: false`" if criterion.may_not_apply else ""
+    return f"`{criterion.field}` with {allowed}{condition}"
+
+
+def _read_answer(holder: Mapping[str, Any], criterion: ScoringCriterion, path: Path) -> AnswerValue:
+    field = criterion.field
+    value, path = holder[field], (*path, field)
     answer = _as_answer(value)
-    if criterion.grade(answer):
-        return answer
-    field = path[-1]
-    if field == "score" and not LOWEST <= answer <= HIGHEST:  # so large that the compiled validator does not see it
-        raise _refuse_outside(value, path)
-    allowed = list_scores(int(grade.answer) for grade in criterion.grades)
+    grade = None if isinstance(value, Fractional) else criterion.grade(answer)
+    if grade:
+        return grade.answer
+    if field == "score" and criterion.numbers[-1] <= HIGHEST and not LOWEST <= answer <= HIGHEST:
+        raise _refuse_outside(value, path)  # so large that the compiled validator does not see it
     kinds = "the levels are" if field == "level" else "the bands cover"
     raise OutputError(
-        f'{field} {describe_answer(answer)} of "{criterion.id}" is not allowed: {kinds} {allowed}', pointer(path)
+        f'{field} {describe_answer(answer)} of "{criterion.id}" is not allowed: {kinds} {criterion.word_allowed()}',
+        pointer(path),
     )

@@ -12,7 +12,7 @@ from rubric_lint.messages import list_names
 from rubric_lint.outputs.decoding import OutputError, line_of, shorten
 from rubric_lint.outputs.graders import EXPECTATIONS, fold, is_verdict, name_criterion
 from rubric_lint.outputs.verdict import BLANK, Extract, ExtraFields, Reading, blank_thoughts, strip_turn
-from rubric_lint.scoring.form import describe_answer, form_of
+from rubric_lint.scoring.form import describe_answer
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.text.path import Path, pointer
 
@@ -42,7 +42,6 @@ def translate(value: Mapping[str, Any], rubric: ScoringRubric, reading: Reading)
         place = ()
         items = [{"passed": value["pass"], "score": value.get("score"), "evidence": value.get("reason")}]
     _refuse_other_summary(value, items)
-    field = form_of(rubric.shape).field
     found: dict[str, dict[str, Any]] = {}
     for number, item in enumerate(items):
         path: Path = (*place, number) if place else ()
@@ -54,7 +53,7 @@ def translate(value: Mapping[str, Any], rubric: ScoringRubric, reading: Reading)
             raise OutputError(f"a second item for `{criterion.id}`; expected one", pointer(path))
         reason = item.get("evidence")
         reasoning = {"reasoning": reason} if isinstance(reason, str) else {}
-        found[criterion.id] = {field: _read_item(item, criterion, rubric.shape, path), **reasoning}
+        found[criterion.id] = {criterion.field: _read_item(item, criterion, path), **reasoning}
     if missing := [each.id for each in rubric.criteria if each.id not in found]:
         raise OutputError(f"no item for {list_names(missing)}; expected one for each criterion", pointer(place))
     if rubric.shape is Shape.HOLISTIC:
@@ -65,10 +64,10 @@ def translate(value: Mapping[str, Any], rubric: ScoringRubric, reading: Reading)
 def _refuse_other_verdict(value: Mapping[str, Any], rubric: ScoringRubric, reading: Reading) -> None:
     """Refuse a `pass` that the score beside it does not come to by the rubric, unless fields may be passed over."""
     (criterion,) = rubric.criteria
-    if rubric.shape is Shape.CHECKLIST or reading.extra_fields is ExtraFields.ACCEPT:
+    if criterion.shape is Shape.CHECKLIST or reading.extra_fields is ExtraFields.ACCEPT:
         return
-    grade = criterion.grade(_read_item(value, criterion, rubric.shape, ()))
-    verdict = rubric.weigh([grade])[1] if grade else None
+    grade = criterion.grade(_read_item(value, criterion, ()))
+    verdict = rubric.weigh([grade]).verdict if grade else None
     if verdict is (Verdict.FAIL if value["pass"] else Verdict.PASS):
         advice = f"{verdict} by the rubric; `score --extra-fields accept` passes over it"
         given = f"`pass` is {describe_answer(value['pass'])}, but the score {value['score']}"
@@ -124,7 +123,7 @@ def _list_criteria(rubric: ScoringRubric) -> dict[str, list[ScoringCriterion]]:
     return found
 
 
-def _read_item(item: Mapping[str, Any], criterion: ScoringCriterion, shape: Shape, path: Path) -> AnswerValue:
+def _read_item(item: Mapping[str, Any], criterion: ScoringCriterion, path: Path) -> AnswerValue:
     """Return the answer of an item: whether it passed, or its score from 0 to 1 on the scale of the criterion.
 
     Raises:
@@ -141,7 +140,7 @@ def _read_item(item: Mapping[str, Any], criterion: ScoringCriterion, shape: Shap
     if passed is not None and given == (0 if passed else 1):
         word = "passed" if passed else "failed"
         raise OutputError(f"the item {word}, but its score is {score}: unclear which one counts", pointer(path))
-    if shape is Shape.CHECKLIST:
+    if criterion.shape is Shape.CHECKLIST:
         if passed is None and given in (0, 1):
             return given == 1
         if passed is None:
@@ -213,7 +212,8 @@ def read_grade(letter: Any, reason: Any, rubric: ScoringRubric, reading: Reading
         raise OutputError(f"the grade {named} {'is not in --grades' if table else 'has no value'}; {advice}")
     reasoning = {"reasoning": reason} if isinstance(reason, str) and reason else {}
     value: Any = table[letter]
-    if rubric.shape is Shape.CHECKLIST:
+    criterion = rubric.criteria[0]
+    if criterion.shape is Shape.CHECKLIST:
         value = bool(value)
-    answer = {form_of(rubric.shape).field: value, **reasoning}
-    return answer if rubric.shape is Shape.HOLISTIC else {"checks": [{"id": rubric.criteria[0].id, **answer}]}
+    answer = {criterion.field: value, **reasoning}
+    return answer if rubric.shape is Shape.HOLISTIC else {"checks": [{"id": criterion.id, **answer}]}

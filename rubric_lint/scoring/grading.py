@@ -6,14 +6,29 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from rubric_lint.arguments import MANY, require_items, takes
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import Hundredth, Shape
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import list_scores
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.scoring.groups import GroupResult, ScoringGroup
 
 AnswerValue = bool | int
-"""A judge's answer for one criterion: satisfied or not, a score, or a level."""
+"""A judge's answer for one criterion: satisfied or not, a score, or a level; it may be a `Hundredth`."""
+
+
+class _NotApplicable(StrEnum):
+    NOT_APPLICABLE = "n/a"
+
+
+NOT_APPLICABLE = cast("int", _NotApplicable.NOT_APPLICABLE)
+"""The answer to a criterion that does not apply to what is judged, which results and cells write as `n/a`.
+
+As for a `Hundredth`, its type says an integer, as nearly all answers are: only where a criterion may not apply is it
+met.
+"""
 
 OVERALL = "overall"
 """The id under which results list the one score of a holistic rubric."""
@@ -43,7 +58,8 @@ def read_line(fail_on: str) -> Verdict:
 class Grade(NamedTuple):
     """The worth of one answer to one criterion: normalized to 0..1, and in the integer points of its rubric.
 
-    `outcome` is the outcome of the band or level, or of a checklist criterion.
+    `outcome` is the outcome of the band or level, or of a checklist criterion. What does not apply is worth nothing,
+    and its `score` of 0 counts nowhere.
     """
 
     answer: AnswerValue
@@ -53,12 +69,17 @@ class Grade(NamedTuple):
     outcome: str | None
 
 
+_LEFT_OUT = Grade(NOT_APPLICABLE, Fraction(0), points=0, gate_met=True, outcome=None)
+
+
 @dataclass(frozen=True, slots=True)
 class ScoringCriterion:
     """One criterion: every allowed answer, in ascending order, and its worth.
 
-    `share` is its exact part in the average. `gate` is the lowest score or level that passes, or None. `outcome` is
-    what is judged, if the rubric says it.
+    `share` is its exact part in the average, if all criteria apply. `gate` is the lowest score or level that passes, or
+    None. `outcome` is what is judged, if the rubric says it. `shape` says what the judge gives, and `field` is the
+    field of a check with it. With `may_not_apply`, the judge may say so instead. A critical failure (`is_failure`)
+    fails the answer if it is found.
     """
 
     id: str
@@ -67,10 +88,37 @@ class ScoringCriterion:
     gate: int | None
     outcome: str | None
     grades: tuple[Grade, ...]
+    shape: Shape = Shape.CHECKLIST
+    field: str = "satisfied"
+    may_not_apply: bool = False
+    is_failure: bool = False
+
+    @property
+    def all_grades(self) -> tuple[Grade, ...]:
+        """The grades with that of `n/a`, if the criterion may not apply."""
+        return (*self.grades, _LEFT_OUT) if self.may_not_apply else self.grades
+
+    @property
+    def has_hundredths(self) -> bool:
+        """Whether an answer may be a decimal in hundredths."""
+        return isinstance(self.grades[0].answer, Hundredth)
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers that an answer may be, in ascending order; empty for a yes or no."""
+        return [grade.answer for grade in self.grades if not isinstance(grade.answer, bool)]
+
+    def word_allowed(self) -> str:
+        """Return the allowed answers in words: `yes or no`, `1 to 5`."""
+        if self.shape is Shape.CHECKLIST:
+            return "yes or no"
+        if self.has_hundredths:
+            return f"{self.numbers[0]} to {self.numbers[-1]}, with at most two decimals"
+        return list_scores(self.numbers)
 
     def grade(self, answer: AnswerValue) -> Grade | None:
         """Return the grade of an answer, or None if the answer is not allowed."""
-        for grade in self.grades:  # faster than a generator
+        for grade in self.all_grades:  # faster than a generator
             if grade.answer == answer:
                 return grade
         return None
@@ -88,8 +136,14 @@ class ScoringCriterion:
         return tuple(sorted(self.grades, key=lambda grade: self.merit(grade.score, gate_met=grade.gate_met)))
 
     def find_middle(self, answers: Sequence[AnswerValue], *, better: bool = False) -> AnswerValue:
-        """Return the median of allowed answers; of two in the middle the worse, or the better."""
-        given = set(answers)
+        """Return the median of allowed answers; of two in the middle the worse, or the better.
+
+        The criterion does not apply if more than half of the answers say so. Else they are left out.
+        """
+        applying = [answer for answer in answers if answer != NOT_APPLICABLE]
+        if 2 * len(applying) < len(answers):
+            return NOT_APPLICABLE
+        answers, given = applying, set(applying)
         merits = {
             grade.answer: self.merit(grade.score, gate_met=grade.gate_met)
             for grade in self.grades
@@ -107,6 +161,11 @@ class CriterionResult:
     reasoning: str | None = None
     share: Fraction | None = None
 
+    @property
+    def applies(self) -> bool:
+        """Whether the criterion applies to the answer."""
+        return self.grade.answer != NOT_APPLICABLE
+
     def __repr__(self) -> str:
         return f"<CriterionResult {self.criterion.id!r}: {self.grade.answer!r}>"
 
@@ -117,7 +176,7 @@ class CriterionResult:
             "id": self.criterion.id,
             "raw": self.grade.answer,
             **share,
-            "score": float(self.grade.score),
+            "score": float(self.grade.score) if self.applies else None,
             "weight": float(self.criterion.weight),
             "gate": self.criterion.gate,
             "gate_met": self.grade.gate_met,
@@ -131,7 +190,8 @@ class Scored:
 
     `samples` are the results of which this one is the median; empty if the answer was judged once. If a panel of models
     judged, `models` has the name of the model that gave each of them, and `votes` is how many of these models differ.
-    `text` is the inside of the result as a JSON object, if its reader keeps it for all outputs with these answers.
+    `groups` are the results of the groups, if the rubric weighs them. `text` is the inside of the result as a JSON
+    object, if its reader keeps it for all outputs with these answers.
     """
 
     rubric: "ScoringRubric"
@@ -142,6 +202,7 @@ class Scored:
     samples: tuple["Scored", ...] = ()
     models: tuple[str, ...] = ()
     votes: int = 0
+    groups: tuple[GroupResult, ...] = ()
     text: str = field(default="", compare=False)
 
     @property
@@ -156,13 +217,27 @@ class Scored:
 
     @property
     def full(self) -> int:
-        """The points of the best answer; twice as many if the median of several outputs has half a point."""
+        """The points of the best answer; twice as many if the median of several outputs has half a point.
+
+        They depend on the answer if the points of the rubric vary: the score is in lowest terms then.
+        """
         return self.rubric.full * (self.score * self.rubric.full).denominator
 
     @property
+    def rubric_score(self) -> Fraction | None:
+        """The score in units of the scale of the rubric; None if the rubric has none."""
+        return self.rubric.in_units(self.score)
+
+    @property
+    def rubric_grade(self) -> str | None:
+        """The name of the score by the `grades` of the rubric; None if it has none, or the score is below all."""
+        return next((name for name, minimum in self.rubric.rubric_grades if self.score >= minimum), None)
+
+    @property
     def gates_missed(self) -> tuple[str, ...]:
-        """The ids of the criteria whose gates are missed."""
-        return tuple([each.criterion.id for each in self.criteria if not each.grade.gate_met])
+        """The ids of the criteria, and then of the groups, whose gates are missed."""
+        missed = [each.criterion.id for each in self.criteria if not each.grade.gate_met]
+        return (*missed, *[each.group.id for each in self.groups if not each.gate_met])
 
     @property
     def verdicts(self) -> dict[Verdict, int]:
@@ -180,7 +255,7 @@ class Scored:
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON, without the fields that the record adds."""
-        found = {**self.rubric.to_json(), "score": float(self.score), "verdict": str(self.verdict)}
+        found = {**self.rubric.to_json(), **self.summarize()}
         if self.samples:
             found |= {"verdicts": _name_verdicts(self.verdicts), "stable": self.stable}
         if self.samples and self.models:
@@ -192,7 +267,17 @@ class Scored:
             ]
             # Outputs of one model are not independent votes; those of different models may be.
             found |= {"independent_votes_at_most": self.votes, "panel": panel}
-        return {**found, "criteria": [criterion.to_json() for criterion in self.criteria]}
+        groups = {"groups": [group.to_json() for group in self.groups]} if self.groups else {}
+        return {**found, "criteria": [criterion.to_json() for criterion in self.criteria], **groups}
+
+    def summarize(self) -> dict[str, Any]:
+        """Return the score, the verdict, and how the rubric words the score, as they appear in the result."""
+        found: dict[str, Any] = {"score": float(self.score), "verdict": str(self.verdict)}
+        if (in_units := self.rubric_score) is not None:
+            found["rubric_score"] = float(in_units)
+        if self.rubric.rubric_grades:
+            found["rubric_grade"] = self.rubric_grade
+        return found
 
 
 def _count_verdicts(given: Iterable[Scored]) -> dict[Verdict, int]:
@@ -225,13 +310,60 @@ class JudgeOutput:
     notes: ReadingNotes = field(default=NO_NOTES, compare=False, repr=False)
 
 
+class RubricError(Exception):
+    """A file whose rubrics cannot be scored; `faults` lists the reasons, each with its place."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+class VaryingPointsError(RubricError):
+    """A rubric whose criteria have no constant points, for something that needs them; the message says it."""
+
+
+class NothingAppliesError(OutputError):
+    """An output without a score, because nothing in the rubric applies to the answer."""
+
+    REASON = "no score: no criterion that earns points applies to this answer"
+
+    def __init__(self) -> None:
+        super().__init__(self.REASON)
+
+
+def is_unscored(message: str) -> bool:
+    """Return whether an error says that nothing applies, also to one of several outputs."""
+    return message.endswith(NothingAppliesError.REASON)
+
+
+class Weighed(NamedTuple):
+    """What answers come to: `points` out of `full`, at least 0, the verdict, and the results of the groups."""
+
+    points: int
+    full: int
+    verdict: Verdict
+    groups: tuple[GroupResult, ...] = ()
+
+    @property
+    def score(self) -> Fraction:
+        """The score in 0..1."""
+        return Fraction(self.points, self.full)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class ScoringRubric:
     """A rubric prepared for scoring: weights and normalized scores are whole numbers of points.
 
     `name` is the name that records use, `hash` the canonical hash of its meaning, `model` the rubric as it was linted,
     `full` the points of the best answer; `pass_from` and `borderline_from` are the lowest points with those verdicts.
-    With `cuts_mean`, a mean counts what answers lose below 0, and only the mean is cut there.
+    With `cuts_mean`, a mean counts what answers lose below 0, and only the mean is cut there. `form` is the definition
+    of its judge outputs in the schema.
+
+    `tree` is its root, if it has groups or conditions. If it `varies`, there are no constant points: which criteria
+    apply, or which groups reach 0, decides what the others are worth. `full` is 1 then, and only `weigh` says what
+    answers come to. `units` are the worst and the best
+    score in units of the rubric's own scale, None without one. `rubric_grades` are the names of scores, each with its
+    lowest one, from the highest on.
     """
 
     name: str
@@ -243,6 +375,11 @@ class ScoringRubric:
     pass_from: int
     borderline_from: int
     cuts_mean: bool = False
+    form: str = ""
+    tree: ScoringGroup | None = None
+    varies: bool = False
+    units: tuple[int, int] | None = None
+    rubric_grades: tuple[tuple[str, Fraction], ...] = ()
 
     def __hash__(self) -> int:
         return hash((self.name, self.hash))
@@ -265,14 +402,65 @@ class ScoringRubric:
         """Return the rubric as it appears in results."""
         return {"rubric": self.name, "rubric_hash": self.hash, "shape": str(self.shape)}
 
-    def weigh(self, grades: Iterable[Grade]) -> tuple[int, Verdict]:
-        """Return the points, at least 0, and the verdict for the grades of all criteria."""
+    @property
+    def word_units(self) -> str:
+        """The scale of the rubric in words: `1 to 5`; empty without one."""
+        return f"{self.units[0]} to {self.units[1]}" if self.units else ""
+
+    def in_units(self, score: Fraction) -> Fraction | None:
+        """Return a score in units of the scale of the rubric; None if it has none."""
+        if self.units is None:
+            return None
+        worst, best = map(Hundredth.fraction, self.units)
+        return worst + score * (best - worst)
+
+    @property
+    def own_fields(self) -> frozenset[str]:
+        """The fields that results have only by such rubrics."""
+        fields = {"rubric_score": self.units, "rubric_grade": self.rubric_grades, "groups": self.tree}
+        return frozenset(name for name, value in fields.items() if value)
+
+    def require_points(self, purpose: str) -> None:
+        """Check that the points of each answer are constant, as a purpose needs it.
+
+        Raises:
+            VaryingPointsError: if they vary.
+        """
+        if self.varies:
+            raise VaryingPointsError(
+                f"rubric `{self.name}`: {purpose} needs constant weights; here, `applies_if`, the gate of a group or "
+                "a weight below 0 in a group makes them depend on the answer"
+            )
+
+    def weigh(self, grades: Iterable[Grade]) -> Weighed:
+        """Return what the grades of all criteria come to.
+
+        Raises:
+            NothingAppliesError: if nothing applies, so that there is no score.
+        """
+        groups: tuple[GroupResult, ...] = ()
+        if self.tree is not None:
+            grades = tuple(grades)
+            groups = self.tree.weigh([None if grade.answer == NOT_APPLICABLE else grade.score for grade in grades])
+            if self.varies:
+                return self._weigh_tree(grades, groups)
         points, gates_met = 0, True
         for grade in grades:
             points += grade.points
             gates_met = gates_met and grade.gate_met
         points = max(points, 0)  # criteria that cost points may cost more than the others earn
-        return points, self.decide(points, gates_met=gates_met)
+        return Weighed(points, self.full, self.decide(points, gates_met=gates_met), groups[1:])
+
+    def _weigh_tree(self, grades: Iterable[Grade], groups: tuple[GroupResult, ...]) -> Weighed:
+        score = groups[0].score
+        if score is None:
+            raise NothingAppliesError
+        pass_at, borderline_at = self.model.thresholds
+        verdict = Verdict.PASS if score >= pass_at else Verdict.BORDERLINE
+        gates_met = all(grade.gate_met for grade in grades) and all(each.gate_met for each in groups)
+        if not gates_met or score < borderline_at:
+            verdict = Verdict.FAIL
+        return Weighed(score.numerator, score.denominator, verdict, groups[1:])
 
     def decide(self, points: int, *, gates_met: bool) -> Verdict:
         """Return the verdict for a sum of points, which may be below 0."""
@@ -291,8 +479,8 @@ class ScoringRubric:
         )
         if len(graded) < len(grades):
             raise ValueError("an answer that the rubric does not allow")
-        points, verdict = self.weigh(result.grade for result in graded)
-        return Scored(self, Fraction(points, self.full), verdict, graded, output.reasoning)
+        weighed = self.weigh(result.grade for result in graded)
+        return Scored(self, weighed.score, weighed.verdict, graded, output.reasoning, groups=weighed.groups)
 
 
 _FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
@@ -304,7 +492,8 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
 
     The verdict is the median of the verdicts, not the verdict on a combined output: samples that each miss a different
     gate all fail, while the medians of their criteria would pass. If two verdicts or answers are in the middle, the
-    worse one counts. The score is the median of the scores, and may lie between two of them.
+    worse one counts. The score is the median of the scores, and may lie between two of them. A criterion or a group
+    does not apply if more than half of the samples say so; else, those samples are left out of its median.
 
     Raises:
         ValueError: if there are no results, or they are of different rubrics.
@@ -314,10 +503,8 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
         raise ValueError("results of different rubrics have no median" if samples else "no results to combine")
     if len(samples) == 1:
         return samples[0]
-    lower, upper = (len(samples) - 1) // 2, len(samples) // 2  # the two in the middle, or the middle one twice
-    verdict = sorted((sample.verdict for sample in samples), key=_FROM_WORST.index)[lower]
-    scores = sorted(sample.score for sample in samples)
-    score = (scores[lower] + scores[upper]) / 2
+    verdict = sorted((sample.verdict for sample in samples), key=_FROM_WORST.index)[(len(samples) - 1) // 2]
+    score = _find_median([sample.score for sample in samples])
     criteria = []
     for given in zip(*(sample.criteria for sample in samples), strict=True):
         answers = [each.grade.answer for each in given]
@@ -325,7 +512,18 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
         share = Fraction(answers.count(answer), len(answers))
         criteria.append(replace(given[answers.index(answer)], share=share))
     reasoning = next((each.reasoning for each in samples if each.verdict is verdict and each.reasoning), None)
-    return Scored(samples[0].rubric, score, verdict, tuple(criteria), reasoning, tuple(samples))
+    groups = []
+    for results in zip(*(sample.groups for sample in samples), strict=True):
+        applying = [each.score for each in results if each.score is not None]
+        is_left_out = 2 * len(applying) < len(results)
+        groups.append(GroupResult(results[0].group, None if is_left_out else _find_median(applying)))
+    return Scored(samples[0].rubric, score, verdict, tuple(criteria), reasoning, tuple(samples), groups=tuple(groups))
+
+
+def _find_median(scores: Sequence[Fraction]) -> Fraction:
+    """Return the median: of two in the middle, what is halfway between them."""
+    ordered = sorted(scores)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 class Prospect(NamedTuple):
@@ -348,9 +546,13 @@ class Prospects:
     """The prospects of one rubric. Best answers are those with the most points that meet the gate.
 
     Criteria that are `known`, by their index, have only that answer.
+
+    Raises:
+        VaryingPointsError: if the points of the rubric vary.
     """
 
     def __init__(self, rubric: ScoringRubric, known: Mapping[int, Grade] = MappingProxyType({})) -> None:
+        rubric.require_points("the worst and the best verdict that an answer allows")
         allowed = [[known[number]] if number in known else each.grades for number, each in enumerate(rubric.criteria)]
         met = [[grade.points for grade in grades if grade.gate_met] for grades in allowed]
         every = [[grade.points for grade in grades] for grades in allowed]

@@ -12,15 +12,21 @@ from typing import NamedTuple
 
 from rubric_lint.arguments import takes
 from rubric_lint.finding import Place, Problem, Severity, Unread
-from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Criterion, Scale, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, SPAN, Criterion, Hundredth, Scale, Shape
+from rubric_lint.format.groups import Group
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.format.view import OWN
 from rubric_lint.lint.case_names import find_names, find_repeated
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
 from rubric_lint.messages import join_words
 from rubric_lint.project.files import name_other_kind, word_other_kind
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
+from rubric_lint.scoring.form import field_of
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.grading import RubricError as RubricError  # noqa: PLC0414 (it is imported from here)
+from rubric_lint.scoring.groups import Member, ScoringGroup
 from rubric_lint.scoring.meaning import hash_meaning
 from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
@@ -41,25 +47,118 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     Raises:
         UnscorableError: if the rubric cannot be scored, even if a comment or a setting silences the finding.
     """
-    shape = rubric.shape
-    if shape is None:
+    if rubric.shape is None:
         raise UnscorableError("has no criteria")
-    if any(entry.shapes != (shape,) for entry in rubric.entries):
-        raise UnscorableError("mixes shapes")
+    shape = _find_shape(rubric)
+    view = rubric.view
     none = Fraction(0)  # shares and points depend on all weights and scores
     drafts = []
     if shape is Shape.HOLISTIC:
         grades = _scores(rubric.scales[0], None, rubric.span)
-        drafts.append(ScoringCriterion(OVERALL, Decimal(1), none, None, None, grades))
-    for each in rubric.criteria:
+        drafts.append(ScoringCriterion(OVERALL, Decimal(1), none, None, None, grades, shape, field_of(shape)))
+    conditional = frozenset(_list_conditional(rubric))
+    for index, each in enumerate(rubric.criteria):
         if each.weight is None or not math.isfinite(float(each.weight)):
             raise UnscorableError(f"the weight of `{each.id}` is not a finite number of at least 0")
-        drafts.append(ScoringCriterion(each.id, each.weight, none, each.gate, each.outcome, _grades(each)))
+        own = each.shapes[0]
+        drafts.append(
+            ScoringCriterion(
+                *(each.id, each.weight, none, each.gate, each.outcome, _grades(each), own, field_of(own)),
+                may_not_apply=index in conditional,
+                is_failure=each.is_failure,
+            )
+        )
     ids = Counter(draft.id for draft in drafts)
     if repeated := [name for name, count in ids.items() if count > 1]:
         raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")
     if empty := [draft.id for draft in drafts if not draft.grades]:
         raise UnscorableError(f"`{empty[0]}` has no score that a judge can give")
+    varies = view is not None and view.tree is not None
+    tree = None
+    if view and view.tree:
+        tree = _as_tree(view.tree, [Fraction(draft.weight) for draft in drafts])
+        shares = dict(tree.list_shares())
+        criteria = tuple(replace(draft, share=shares.get(index, none)) for index, draft in enumerate(drafts))
+        full = pass_from = borderline_from = 1
+    else:
+        criteria, full = _give_points(drafts)
+        tree = _as_tree(view.outline, [each.share for each in criteria], add=True) if view and view.outline else None
+        pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.thresholds)
+    return ScoringRubric(
+        name,
+        hash_meaning(rubric, criteria),
+        rubric,
+        shape,
+        criteria,
+        full,
+        pass_from,
+        borderline_from,
+        cuts_mean=view is not None and view.dialect.cuts_mean,
+        form=_find_form(shape, criteria),
+        tree=tree,
+        varies=varies,
+        units=view.units if view else None,
+        rubric_grades=view.grades if view else (),
+    )
+
+
+def _find_shape(rubric: Rubric) -> Shape:
+    """Return the shape of the rubric; only version 3 lets criteria have several.
+
+    Raises:
+        UnscorableError: if it mixes shapes that it may not mix.
+    """
+    shapes = {shape for entry in rubric.entries for shape in entry.shapes}
+    if len(shapes) == 1:
+        return shapes.pop()
+    is_own = rubric.view is not None and rubric.view.dialect is OWN
+    is_mixed = is_own and all(len(entry.shapes) == 1 for entry in rubric.entries)
+    if not is_mixed or Shape.HOLISTIC in shapes:
+        raise UnscorableError("mixes shapes")
+    return Shape.MIXED
+
+
+def _find_form(shape: Shape, criteria: Sequence[ScoringCriterion]) -> str:
+    """Return the name of the form of judge outputs: that of version 2, unless only version 3 has such answers."""
+    is_older = not any(each.may_not_apply or each.has_hundredths for each in criteria)
+    if shape in (Shape.SCORE_RANGES, Shape.HOLISTIC):
+        is_older = is_older and all({*each.numbers} <= {*SCORES} for each in criteria)
+    if shape is Shape.MIXED or not is_older:
+        return f"v3/{Shape.HOLISTIC if shape is Shape.HOLISTIC else Shape.MIXED}"
+    return f"{CURRENT}/{shape}"
+
+
+def _list_conditional(rubric: Rubric) -> Iterator[int]:
+    """Yield the indexes of the criteria that may not apply, as they or a group around them have a condition."""
+    if rubric.view and rubric.view.tree:
+        yield from (index for index, each in enumerate(rubric.criteria) if each.applies_if)
+        for group in rubric.view.tree.groups:
+            if group.applies_if:
+                yield from group.leaves
+
+
+def _as_tree(group: Group, weights: Sequence[Fraction], *, add: bool = False) -> ScoringGroup:
+    """Return a group as it is scored; `weights` are those of the criteria, and a group may `add` up those inside it.
+
+    Raises:
+        UnscorableError: if it, or a group inside it, has no weight above 0.
+    """
+    members = []
+    for each in group.members:
+        if isinstance(each, Group):
+            weight = sum((weights[leaf] for leaf in each.leaves), Fraction(0)) if add else Fraction(each.weight)
+            members.append(Member(weight, _as_tree(each, weights, add=add)))
+        else:
+            members.append(Member(weights[each], each))
+    found = ScoringGroup(group.id, Fraction(group.weight), group.gate, tuple(members))
+    if not found.earning:
+        where = f"the group `{group.id}`" if group.id else "the rubric"
+        raise UnscorableError(f"has nothing in {where} with a weight above 0, so there is nothing to divide by")
+    return found
+
+
+def _give_points(drafts: Sequence[ScoringCriterion]) -> tuple[tuple[ScoringCriterion, ...], int]:
+    """Return the criteria with their shares and the points of their answers, and the points of the best answer."""
     whole = _as_integers([draft.weight for draft in drafts])
     total = _add_up(whole)
     unit = math.lcm(*(grade.score.denominator for draft in drafts for grade in draft.grades))
@@ -71,16 +170,12 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         )
         for draft, share in zip(drafts, whole, strict=True)
     )
-    full = total * unit
-    pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.thresholds)
-    meaning = hash_meaning(rubric, criteria)
-    cuts_mean = rubric.view is not None and rubric.view.dialect.cuts_mean
-    return ScoringRubric(name, meaning, rubric, shape, criteria, full, pass_from, borderline_from, cuts_mean)
+    return criteria, total * unit
 
 
 def _grades(criterion: Criterion) -> tuple[Grade, ...]:
     if criterion.scale:
-        return _scores(criterion.scale, criterion.gate, (LOWEST, HIGHEST))
+        return _scores(criterion.scale, criterion.gate, criterion.scale.ends)
     if criterion.levels is not None:
         outcomes = {level.number: level.outcome for level in criterion.levels if level.number is not None}
         if len(outcomes) < 2:
@@ -100,12 +195,12 @@ def _scores(scale: Scale, gate: int | None, span: tuple[int, int]) -> tuple[Grad
 
 def _spread(outcomes: Mapping[int, str | None], gate: int | None, span: tuple[int, int]) -> tuple[Grade, ...]:
     """Return the grades of numbers, of which the span is worth 0 to 1; the gate is the worst one that passes."""
-    worst, best = span
-    sign = 1 if best > worst else -1
+    sign = 1 if span[1] > span[0] else -1
+    worst, best = map(Hundredth.fraction, span)
     return tuple(
         Grade(
             number,
-            Fraction(number - worst, best - worst),
+            (Hundredth.fraction(number) - worst) / (best - worst),
             0,
             gate is None or (number - gate) * sign >= 0,
             outcomes[number],
@@ -165,14 +260,6 @@ DECIDING = frozenset(
     }
 )
 """The rules whose errors make a score ambiguous."""
-
-
-class RubricError(Exception):
-    """A file whose rubrics cannot be scored; `faults` lists the reasons, each with its place."""
-
-    def __init__(self, *faults: str) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = faults
 
 
 class InvalidRubricError(RubricError):

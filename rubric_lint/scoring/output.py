@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cache, lru_cache
 from json.encoder import encode_basestring as quote
 from typing import Any
@@ -21,6 +20,7 @@ from rubric_lint.scoring.grading import (
     AnswerValue,
     CriterionResult,
     JudgeOutput,
+    NothingAppliesError,
     ReadingNotes,
     Scored,
     ScoringRubric,
@@ -45,12 +45,12 @@ class _Types:
     `record` is a record of just a string `id` and such an output or raw text.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, form: str) -> None:
         reason = (str, None)
-        if shape is Shape.HOLISTIC:
+        if form == Shape.HOLISTIC:
             self.output = _define("Output", ("score", int), ("reasoning", *reason))
         else:
-            answer = ("answer", bool if shape is Shape.CHECKLIST else int, struct_field(name=form_of(shape).field))
+            answer = ("answer", bool if form == Shape.CHECKLIST else int, struct_field(name=form_of(form).field))
             check = _define("Check", ("id", str), answer, ("reasoning", *reason))
             self.output = _define("Output", ("checks", list[check]), ("overall_reasoning", *reason))  # type: ignore[valid-type]
         self.decode = Decoder(self.output).decode
@@ -187,15 +187,14 @@ class Reader:
     def __init__(self, rubric: ScoringRubric) -> None:
         self.rubric = rubric
         # Without msgspec the schema checks each output.
-        self._types = _types_of(rubric.shape) if IS_INSTALLED else None
+        self._types = _types_of(rubric.form) if IS_INSTALLED and rubric.form != Shape.MIXED else None
         self._ids = [criterion.id for criterion in rubric.criteria]
-        results = [[CriterionResult(each, grade) for grade in each.grades] for each in rubric.criteria]
+        results = [[CriterionResult(each, grade) for grade in each.all_grades] for each in rubric.criteria]
         self._graded: list[dict[AnswerValue, tuple[CriterionResult, str]]] = [
             {result.grade.answer: (result, render(result.to_json())) for result in each} for each in results
         ]
         self._head = render(rubric.to_json())[1:-1]
         self._is_holistic = rubric.shape is Shape.HOLISTIC
-        self._is_checklist = rubric.shape is Shape.CHECKLIST
         self.known: dict[Answers, Scored] = {}
 
     def read(
@@ -335,15 +334,17 @@ class Reader:
         except (KeyError, TypeError):
             raise OutputError(f"{named}: an answer that the rubric does not allow") from None
         # For Python, True equals 1.
-        if any(isinstance(each, int) and isinstance(each, bool) != self._is_checklist for each in output.answers):
-            raise OutputError(f"{named}: expected {'true or false' if self._is_checklist else 'integers'} as answers")
+        for each, criterion in zip(output.answers, self.rubric.criteria, strict=True):
+            is_check = criterion.shape is Shape.CHECKLIST
+            if isinstance(each, int) and isinstance(each, bool) != is_check:
+                raise OutputError(f"{named}: expected {'true or false' if is_check else 'integers'} as answers")
         return found
 
     def look_up(self, answers: Answers | None) -> Scored | None:
-        """Return the result for some answers; None without any, or if one is not allowed."""
+        """Return the result for some answers; None without any, or if one is not allowed or nothing applies."""
         try:
             return self.find(answers) if answers else None
-        except KeyError:
+        except (KeyError, NothingAppliesError):
             return None
 
     def find(self, answers: Answers) -> Scored:
@@ -351,20 +352,19 @@ class Reader:
 
         Raises:
             KeyError: if an answer is not allowed.
+            NothingAppliesError: if nothing applies.
         """
         found = self.known.get(answers)
         if found is None:
             graded = [graded[answer] for graded, answer in zip(self._graded, answers, strict=True)]
-            points, verdict = self.rubric.weigh([result.grade for result, _ in graded])
+            weighed = self.rubric.weigh([result.grade for result, _ in graded])
+            criteria = tuple([result for result, _ in graded])
+            scored = Scored(self.rubric, weighed.score, weighed.verdict, criteria, groups=weighed.groups)
             listed = ", ".join([text for _, text in graded])
-            score = f'"score": {points / self.rubric.full!r}, "verdict": "{verdict}"'
-            found = self.known[answers] = Scored(
-                self.rubric,
-                Fraction(points, self.rubric.full),
-                verdict,
-                tuple([result for result, _ in graded]),
-                text=f'{self._head}, {score}, "criteria": [{listed}]',
-            )
+            text = f'{self._head}, {render(scored.summarize())[1:-1]}, "criteria": [{listed}]'
+            if scored.groups:
+                text += f', "groups": {render([group.to_json() for group in scored.groups])}'
+            found = self.known[answers] = replace(scored, text=text)
         return found
 
 
