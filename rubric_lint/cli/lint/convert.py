@@ -81,8 +81,10 @@ def _export(given: Given, file: "Input") -> int:
         rubrics: Rubrics = {called: each.rubric for called, each in found.items()}
         if given.name is None:
             rubrics = find_written(rubrics, given.target, writer.shapes)
-        keeps_all = writer.keeps_all
-        sound = {called: make_sound(called, rubric, keeps_all=keeps_all) for called, rubric in rubrics.items()}
+        sound = {
+            called: make_sound(called, rubric, keeps_all=writer.keeps_all, has_version_3=writer.has_version_3)
+            for called, rubric in rubrics.items()
+        }
         sources: Sources = {called: _source(found[called]) for called in rubrics}
         carried = None
         if given.name is None:
@@ -102,7 +104,7 @@ def _export(given: Given, file: "Input") -> int:
     lost = [(found[each.name].place(each.path), each.message) for _, dropped in sound.values() for each in dropped]
     lost += [(found[each.name].place_in_document(each.path), each.message) for each in export.losses]
     lost += _lost_around(found, carried) if carried else ()
-    lost += _lost_comments(found, is_whole=given.name is None)
+    lost += _lost_comments(found, is_whole=given.name is None, are_kept=writer.has_version_3)
     for place, message in _join(sorted(set(lost), key=_order)):
         complain(f"{place}: lost: {message}")
     if given.strict and lost:
@@ -187,13 +189,23 @@ def _check_excel(output: str | None) -> None:
 
 
 def _source(loaded: "Loaded") -> "ExportSource":
-    from rubric_lint.dialects.export.target import ExportSource, find_fields, find_question  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import (  # noqa: PLC0415
+        ExportSource,
+        find_fields,
+        find_kept_comments,
+        find_question,
+    )
     from rubric_lint.text.nunjucks import RENDERS  # noqa: PLC0415
 
-    fields = tuple(find_fields(loaded.document, loaded.rubric))
-    is_template = loaded.rubric.dialect in RENDERS
-    question = find_question(loaded.document, loaded.rubric)
-    return ExportSource(loaded.case, loaded.label, fields, is_template, question)
+    document, rubric = loaded.document, loaded.rubric
+    fields = tuple(find_fields(document, rubric))
+    is_template = rubric.dialect in RENDERS
+    question = find_question(document, rubric)
+    comments = {
+        at: [document.source.slice(each) for each in spans]
+        for at, spans in find_kept_comments(document, rubric).items()
+    }
+    return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 
 def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_Lost]":
@@ -207,18 +219,23 @@ def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_L
         yield rest[0], f"{len(rest)} more fields and items from here on, which are not listed"
 
 
-def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
-    """Yield the comments of the file, or of the converted rubrics; no target format keeps them."""
-    from rubric_lint.dialects.export.target import find_comments  # noqa: PLC0415
+def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":
+    """Yield the comments of the file, or of the converted rubrics; only our format keeps those of criteria."""
+    from rubric_lint.dialects.export.target import find_comments, find_kept_comments  # noqa: PLC0415
 
     spans = {each.document.span(each.rubric.path) for each in found.values()}
     if is_whole:
         documents = {each.document.number: each.document for each in found.values()}
         spans = {Span(each.preamble.start, each.span(()).end) for each in documents.values()}
     tree = next(iter(found.values())).document.tree
+    kept: set[Span] = set()
+    for each in found.values() if are_kept else ():
+        kept.update(*find_kept_comments(each.document, each.rubric).values())
+    which = "a comment that is not of a criterion" if are_kept else "a comment: converted files have no comments"
     for comment in find_comments(tree, spans):
-        position = tree.source.position(comment.start)
-        yield f"{tree.source.name}:{position.line}:{position.column}", "a comment: converted files have no comments"
+        if comment not in kept:
+            position = tree.source.position(comment.start)
+            yield f"{tree.source.name}:{position.line}:{position.column}", which
 
 
 def _order(lost: "_Lost") -> tuple[int, int, str]:
