@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
@@ -131,7 +132,7 @@ def is_sound(analysis: Analysis, located: Located) -> bool:
     findings = analysis.result.findings if analysis.result else ()
     if any(each.severity is Severity.ERROR and extent.start <= each.span.start < extent.end for each in findings):
         return False
-    return rubric.schema.is_valid(document.value(rubric.path))
+    return rubric.schema.is_valid(rubric.read_value(document))
 
 
 def score_criteria(analysis: Analysis, located: Located) -> Iterator[Scored]:
@@ -234,7 +235,10 @@ def _write(scored: Scored, points: int) -> str:
 
 
 def _word_thresholds(scored: Scored) -> str:
-    passes, borderline = (f"{threshold.normalize():f}" for threshold in scored.rubric.model.thresholds)
+    passes, borderline = (
+        f"{threshold.normalize():f}" if isinstance(threshold, Decimal) else str(threshold)
+        for threshold in scored.rubric.model.thresholds
+    )
     return f"Pass from {passes}" + ("" if passes == borderline else f", borderline from {borderline}") + "."
 
 
