@@ -103,7 +103,7 @@ def _export(given: Given, file: "Input") -> int:
         return Exit.FOUND
     lost = [(found[each.name].place(each.path), each.message) for _, dropped in sound.values() for each in dropped]
     lost += [(found[each.name].place_in_document(each.path), each.message) for each in export.losses]
-    lost += _lost_around(found, carried) if carried else ()
+    lost += _lost_around(found, carried, export.headed) if carried else ()
     lost += _lost_comments(found, is_whole=given.name is None, are_kept=writer.has_version_3)
     for place, message in _join(sorted(set(lost), key=_order)):
         complain(f"{place}: lost: {message}")
@@ -208,15 +208,31 @@ def _source(loaded: "Loaded") -> "ExportSource":
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 
-def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_Lost]":
-    """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list."""
+def _lost_around(found: "dict[str, Loaded]", carried: "Carried", headed: "Collection[str]") -> "Iterator[_Lost]":
+    """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list.
+
+    What is read as part of a rubric, such as the scale of all its criteria, is in what is written; so is what is judged
+    as a whole, and the name, in those that are `headed`.
+    """
     any_of_them = next(iter(found.values()))
     documents = {each.number: any_of_them._replace(document=each) for each in any_of_them.file}
-    losses = [(documents[number].place_in_document(path), message) for number, path, message in carried.losses]
+    views = [(name, each.rubric.view) for name, each in found.items() if each.rubric.view]
+    heads = {head for name, view in views if name in headed for head in (view.name, view.task)}
+    read = {(view.document.number, place) for _, view in views for place in view.sources - {view.path}}
+    written = [
+        (number, path, message)
+        for number, path, message in carried.losses
+        if (number, path) not in read and not _is_one_of(documents[number].document.value(path), heads)
+    ]
+    losses = [(documents[number].place_in_document(path), message) for number, path, message in written]
     kept = frozenset(islice(dict.fromkeys(message for _, message in losses), _MOST_FIELDS))
     yield from (loss for loss in losses if loss[1] in kept)
     if rest := [place for place, message in losses if message not in kept]:
         yield rest[0], f"{len(rest)} more fields and items from here on, which are not listed"
+
+
+def _is_one_of(value: object, texts: "Collection[str]") -> bool:
+    return isinstance(value, str) and value in texts
 
 
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":

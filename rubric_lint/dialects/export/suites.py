@@ -103,6 +103,8 @@ def group_cases(writing: Writing) -> Iterator[_Case]:
 def _write_rubric(writing: Writing) -> str:
     """Write a rubric file, or for several rubrics or a suite a suite with its cases; in version 3 if one needs it."""
     written = {name: _write_own(writing, name, rubric) for name, rubric in writing.rubrics.items()}
+    first = next(iter(writing.rubrics))
+    above = "".join(f"{comment}\n" for comment in writing.source(first).comments.get(-1, ()))
     version = CURRENT if all(isinstance(each, list) for each in written.values()) else VERSION_3
     if len(writing.rubrics) == 1 and writing.suite is None:
         name, rubric = writing.only
@@ -115,10 +117,10 @@ def _write_rubric(writing: Writing) -> str:
         if isinstance(whole, list):
             writing.lose_name(name)
         data = {"rubrics": whole} if isinstance(whole, list) else whole
-        return newest("rubric", version).modeline + to_yaml(data)
+        return newest("rubric", version).modeline + above + to_yaml(data)
     cases = [dict(_write_case(writing, case, written)) for case in group_cases(writing)]
     suite = {**(writing.suite.fields if writing.suite else {}), "tests": cases}
-    return newest("suite", version).modeline + to_yaml(suite)
+    return newest("suite", version).modeline + above + to_yaml(suite)
 
 
 def _write_own(writing: Writing, name: str, rubric: Rubric) -> Any:

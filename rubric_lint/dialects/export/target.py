@@ -180,7 +180,8 @@ def find_comments(tree: Tree, within: Iterable[Span]) -> Iterator[Span]:
 def find_kept_comments(document: Document, rubric: Rubric) -> dict[int, list[Span]]:
     """Find the comments of each entry of a rubric by its index: within its lines, and on the lines right above it.
 
-    Those that a linter obeys where they stand are of no use elsewhere.
+    Those above all content of the file have the index -1. Those that a linter obeys where they stand are of no use
+    elsewhere.
     """
     kept: dict[int, list[Span]] = {}
     if document.kind.is_program or not document.tree.comments:
@@ -203,7 +204,8 @@ def find_kept_comments(document: Document, rubric: Rubric) -> dict[int, list[Spa
         while below <= len(written) and written[below - 1].lstrip()[:1] in {"", "#"}:
             below += 1
         within = (at for at, (first, last) in enumerate(lines) if first <= line <= last or first == below)
-        if (at := next(within, None)) is not None:
+        at = next(within, -1 if comment.end <= document.preamble.end and not document.preamble.start else None)
+        if at is not None:
             kept.setdefault(at, []).append(comment)
     return kept
 
@@ -292,12 +294,14 @@ class Loss(NamedTuple):
 class Export(NamedTuple):
     """The content of a file for another system.
 
-    `losses` are parts of the rubrics that it cannot express, `gaps` what it needs and no rubric has.
+    `losses` are parts of the rubrics that it cannot express, `gaps` what it needs and no rubric has. `headed` are the
+    rubrics that are written with their names and with what is judged as a whole.
     """
 
     data: bytes
     losses: tuple[Loss, ...] = ()
     gaps: tuple[str, ...] = ()
+    headed: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -411,7 +415,7 @@ class ExportTarget:
             for path, message in _find_templates(rubric, self.title):
                 writing.losses.append(Loss(name, path, message))
         data = content.encode() if isinstance(content, str) else content
-        return Export(data, tuple(writing.losses), tuple(writing.gaps))
+        return Export(data, tuple(writing.losses), tuple(writing.gaps), frozenset(writing.headed))
 
     def _find_unwritten(self, name: str, rubric: Rubric, writing: "Writing") -> list[FormatField]:
         """Return the fields of a rubric and beside it, but for its pass mark and what it is called, where written."""

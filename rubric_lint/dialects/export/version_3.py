@@ -226,7 +226,7 @@ _LARGEST_PART = 1000
 
 def _write_marks(scoring: ScoringRubric, scale: Ends | None) -> Data:
     """Return the lowest scores of the verdicts, in units of a scale, or in 0..1 without one."""
-    pass_at, borderline_at = map(Fraction, scoring.model.thresholds)
+    pass_at, borderline_at = [Fraction(each) for each in scoring.model.thresholds]
     marks = {"pass_threshold": _write_mark(pass_at, scoring, scale)}
     if borderline_at < pass_at:
         marks["borderline_threshold"] = _write_mark(borderline_at, scoring, scale)
