@@ -1,16 +1,33 @@
 """Convert a rubric of the model to the data under `rubrics:` in version 2, and refuse those without one meaning."""
 
+import math
 from bisect import bisect
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.dialects.export.target import ExportError, Loss, Rubrics
-from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, SPAN, Band, Criterion, Level, Mark, Scale, Shape
+from rubric_lint.dialects.export.target import ExportError, ExportTarget, Loss, Rubrics
+from rubric_lint.format.criterion import (
+    HIGHEST,
+    LOWEST,
+    ONE,
+    SCORES,
+    SPAN,
+    Band,
+    Criterion,
+    Hundredth,
+    Level,
+    Mark,
+    Scale,
+    Shape,
+    Thresholds,
+)
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
 from rubric_lint.messages import describe, name_scores
+from rubric_lint.scoring.loading import prepare
 from rubric_lint.text.path import Path
 
 Data = dict[str, Any]
@@ -52,15 +69,20 @@ def as_number(value: Mark) -> int | Decimal:
     return int(value) if value.as_tuple().exponent == 0 else value
 
 
+def has_weight(criterion: Criterion) -> bool:
+    """Return whether the weight of a criterion is written, or is another one because of the groups around it."""
+    return "weight" in (criterion.fields or {}) or criterion.weight not in {ONE, None}
+
+
 def _criterion(criterion: Criterion, number: int, target: str) -> Data | str:
     fields = criterion.fields
-    if fields is None and criterion.gate is None and criterion.id == f"rubric-{number}":
+    is_plain = fields is None and criterion.gate is None and not has_weight(criterion)
+    if is_plain and criterion.id == f"rubric-{number}":
         return criterion.outcome or ""
-    has_weight = "weight" in (fields or {}) and criterion.weight is not None
     known = {
         "id": criterion.id,
         "expected_outcome": criterion.outcome,
-        "weight": as_number(criterion.weight) if has_weight and criterion.weight is not None else None,
+        "weight": as_number(criterion.weight) if has_weight(criterion) and criterion.weight is not None else None,
         "required_min_score": None if criterion.levels else criterion.gate,
         "required_min_level": criterion.gate if criterion.levels else None,
         "score_ranges": write_ranges(criterion, criterion.scale, target) if criterion.scale else None,
@@ -146,28 +168,31 @@ def _check_meaning(name: str, rubric: Rubric) -> None:
             raise ExportError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
 
 
-def make_sound(
-    name: str, rubric: Rubric, *, keeps_all: bool = False, has_version_3: bool = False
-) -> tuple[Rubric, list[Loss]]:
-    """Return the rubric without the criteria that version 2 cannot count, and these as losses.
+def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) -> tuple[Rubric, list[Loss]]:
+    """Return a rubric as a target can have it, without the criteria that this cannot count, and these as losses.
 
-    With `keeps_all`, these stay, and so do levels of which the lowest is worth something. With `has_version_3`, all
-    that a rubric can say stays.
+    Without a target, it is what version 2 of our format can have.
 
     Raises:
         ExportError: if it contradicts itself, so that it has no single meaning, or says what the target cannot have.
     """
     _check_meaning(name, rubric)
-    if has_version_3:
+    if target and target.has_version_3:
         return rubric, []
+    keeps_all = target is not None and target.keeps_all
+    for place, what in _find_unsayable(rubric, keeps_all=keeps_all):
+        message = f"{what}: {target.title if target else 'version 2'} has no field for it, and verdicts would change"
+        raise ExportError(name, place, f"{message}; use --to rubric or --to json", is_in_document=True)
     if rubric.span != (LOWEST, HIGHEST):
         lowest, highest = rubric.span
         message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
         message += f"makes {lowest} worth 0 and {highest} worth 1; elsewhere scores are divided by {HIGHEST}"
         raise ExportError(name, rubric.path, message)
-    if rubric.shape and any(entry.shapes != (rubric.shape,) for entry in rubric.entries):
-        raise ExportError(name, rubric.path, "the rubric has criteria of several shapes; use --to rubric")
     rubric = rubric._replace(entries=tuple(map(_describe_between, rubric.entries)))
+    if target and Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes:
+        rubric = rubric._replace(entries=tuple(map(_write_tenths, rubric.entries)))
+    if rubric.is_mixed and not (target and target.mixes):
+        raise ExportError(name, rubric.path, "the rubric has criteria of several shapes; use --to rubric")
     for criterion in rubric.criteria:
         if criterion.levels is not None:
             _check_levels(name, criterion)
@@ -176,6 +201,7 @@ def make_sound(
             if span and span != (min(numbers), max(numbers)) and not keeps_all:
                 message = f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {span[1]} points"
                 raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
+    rubric = _write_decimal_marks(rubric)
     lost: list[Criterion] = []
     if not keeps_all and rubric.shape is not Shape.HOLISTIC:  # in ours, an answer gains by meeting a criterion
         lost = [each for each in rubric.criteria if each.weight is None or each.weight < 0 or each.is_negated]
@@ -186,12 +212,101 @@ def make_sound(
     return rubric._replace(entries=kept), [Loss(name, each.path, _word_weight(each)) for each in lost]
 
 
+def _find_unsayable(rubric: Rubric, *, keeps_all: bool) -> Iterator[tuple[Path, str]]:
+    """Find what only version 3 can say and without which a verdict would change: its places in the document, and what.
+
+    With `keeps_all`, the target has what costs points, and other scales of bands.
+    """
+    view = rubric.view
+    if view is None or rubric.dialect:
+        return
+    for group in view.tree.groups if view.tree else ():
+        if group.applies_if:
+            yield (*group.path, "applies_if"), f"the condition of the group `{group.id}`"
+        if group.gate is not None:
+            yield (*group.path, "required_min_score"), f"the gate of the group `{group.id}`"
+        if group.weight <= 0:
+            yield (*group.path, "weight"), f"the weight {group.weight} of the group `{group.id}`"
+    for each in rubric.criteria:
+        place = view.place(each.path)
+        is_penalty = each.weight is not None and each.weight < 0
+        if each.applies_if:
+            yield (*place, "applies_if"), f"the condition of `{each.id}`"
+        if is_penalty and (view.tree or not keeps_all):
+            yield (*place, "weight"), f"the weight {each.weight} of `{each.id}`"
+        if each.is_failure and not keeps_all:
+            yield place, f"the critical failure `{each.id}`"
+        if any(isinstance(level.number, Hundredth) for level in each.levels or ()):
+            yield place, f"the scale of `{each.id}`, which takes hundredths"
+        elif each.scale and each.scale.ends != (LOWEST, HIGHEST):
+            worst, best = each.scale.ends
+            if worst > best or not keeps_all:
+                yield place, f"the scale of `{each.id}`, with bands from {worst} to {best}"
+
+
+def _write_tenths(criterion: Criterion) -> Criterion:
+    """Return a criterion whose scale has the eleven answers that bands from 0 to 10 have, with such bands."""
+    levels = sort_levels(criterion)
+    span = (criterion.fields or {}).get(SPAN)
+    numbers = [level.number or 0 for level in levels]
+    if not span or len(numbers) != len(SCORES) or span != (numbers[0], numbers[-1]) or numbers[-1] != numbers[0] + 10:
+        return criterion
+    path = criterion.path_of("levels")
+    bands: list[Band] = []
+    for score, level in enumerate(levels):
+        lower = score
+        if bands and bands[-1].outcome == level.outcome:
+            lower = bands.pop().scores[0]
+        scores = range(lower, score + 1)
+        bands.append(Band(level.path, level.part, lower, score, scores, scores, level.outcome, level.outcome_path))
+    gate = None if criterion.gate is None else criterion.gate - numbers[0]
+    scale = Scale(path, tuple(bands), gate, criterion.gate_path, is_map=False)
+    return criterion._replace(shapes=(Shape.SCORE_RANGES,), levels=None, scale=scale, gate=gate)
+
+
+_MOST_DIGITS = 6
+
+
+def _write_decimal_marks(rubric: Rubric) -> Rubric:
+    """Return a rubric whose thresholds are decimals that the same scores reach, as other systems have no fractions."""
+    view = rubric.view
+    if view is None or all(isinstance(mark, Decimal) for mark in rubric.thresholds):
+        return rubric
+    full = prepare(rubric, "").full
+    marks = [mark if isinstance(mark, Decimal) else _find_decimal(mark, full) for mark in rubric.thresholds]
+    view = replace(view, threshold=view.threshold and marks[0], borderline=view.borderline and marks[1])
+    return rubric._replace(thresholds=Thresholds(*marks), view=view)
+
+
+def _find_decimal(mark: Fraction, full: int) -> Decimal:
+    """Return a decimal that the same numbers of points reach out of `full`: the mark itself, or a little less."""
+    below = Fraction(math.ceil(mark * full) - 1, full)
+    digits = 0
+    while digits < _MOST_DIGITS and (mark * 10**digits).denominator > 1:
+        digits += 1
+    while Fraction(math.floor(mark * 10**digits), 10**digits) <= below:
+        digits += 1
+    return Decimal(math.floor(mark * 10**digits)).scaleb(-digits)
+
+
+_ENDS = ("The worst on this scale", "The best on this scale")
+
+
 def _describe_between(criterion: Criterion) -> Criterion:
-    """Return a criterion whose levels without a text say between which levels with one they are, if they are."""
+    """Return a criterion whose levels without a text say between which levels with one they are, if they are.
+
+    A scale says of its ends which is the worst and which is the best.
+    """
     levels = criterion.levels or ()
+    span = (criterion.fields or {}).get(SPAN)
+    ends = dict(zip(span, _ENDS, strict=True)) if span else {}
+    levels = tuple(
+        level._replace(outcome=ends[level.number]) if level.outcome is None and level.number in ends else level
+        for level in levels
+    )
     described = sorted(level.number for level in levels if level.outcome is not None and level.number is not None)
     if len(described) == len(levels):
-        return criterion
+        return criterion._replace(levels=levels) if ends else criterion
     told = []
     for level in levels:
         at = bisect(described, level.number or 0)

@@ -64,6 +64,8 @@ INSPECT = ExportTarget(
     "Inspect",
     _write_inspect,
     is_single=True,
+    keeps_all=True,
+    mixes=True,
     shows=frozenset({"id"}),
     keeps={"pass", "borderline"},
     writes_mark=True,

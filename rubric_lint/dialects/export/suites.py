@@ -418,6 +418,7 @@ RUBRIC = ExportTarget(
     _write_rubric,
     has_cases=True,
     has_version_3=True,
+    keeps_comments=True,
     keeps={"pass", "borderline"},
     writes_mark=True,
 )
