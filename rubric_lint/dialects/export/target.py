@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS
-from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
+from rubric_lint.format.criterion import SPAN, USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import resolve, schema_for
 from rubric_lint.format.schema_files import CURRENT, load
@@ -402,10 +402,13 @@ class ExportTarget:
         for name, rubric in rubrics.items():
             if rubric.shape is None:
                 raise ExportError(name, rubric.path, "the rubric has no criteria")
-            if shape := next((each.shapes[0] for each in rubric.entries if each.shapes[0] not in self.shapes), None):
-                reason = f"{_SHAPES[shape]} has no counterpart in {self.title}: {self.limit}"
+            if other := next((each for each in rubric.entries if each.shapes[0] not in self.shapes), None):
+                shape = other.shapes[0]
+                span = (other.fields or {}).get(SPAN) if other.levels and not rubric.dialect else None
+                what = f"the scale from {span[0]} to {span[1]} of `{other.id}`" if span else _SHAPES[shape]
+                reason = f"{what} has no counterpart in {self.title}: {self.limit}"
                 message = f"{reason}; a rubric is never converted to a different shape"
-                raise ShapeError(name, rubric.path, message, shape)
+                raise ShapeError(name, other.path if span else rubric.path, message, shape)
             for path, message in self._find_lost(rubric):
                 writing.lose(name, path, message)
         content = self.writer(writing)
