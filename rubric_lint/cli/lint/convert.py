@@ -15,7 +15,7 @@ from rubric_lint.messages import join_words, list_names
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
 from rubric_lint.suggest import suggest
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Kind, Span
 
 if TYPE_CHECKING:
     from rubric_lint.dialects.export.target import Carried, ExportSource, Rubrics, Sources
@@ -74,6 +74,8 @@ def _export(given: Given, file: "Input") -> int:
     if given.name is not None:
         require_rubric(given.name, found)
         found = {given.name: found[given.name]}
+    elif given.target == "rubric" and _is_in_version_3(found.values()):
+        return write_result(file.data, given.output)
     if given.target == "xlsx":
         _check_excel(given.output)
     try:
@@ -111,6 +113,13 @@ def _export(given: Given, file: "Input") -> int:
         complain(f"to do: {gap}")
     content = _describe(given, file, rubrics) if given.target == "json" else export.data
     return write_result(content, given.output)
+
+
+def _is_in_version_3(found: "Iterable[Loaded]") -> bool:
+    """Return whether a YAML file says all of its rubrics in version 3 already."""
+    from rubric_lint.dialects.export.version_3 import is_written_in_version_3  # noqa: PLC0415
+
+    return all(is_written_in_version_3(each.rubric) and each.document.kind is Kind.YAML for each in found)
 
 
 def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:

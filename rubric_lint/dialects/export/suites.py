@@ -105,7 +105,9 @@ def _write_rubric(writing: Writing) -> str:
     written = {name: _write_own(writing, name, rubric) for name, rubric in writing.rubrics.items()}
     first = next(iter(writing.rubrics))
     above = "".join(f"{comment}\n" for comment in writing.source(first).comments.get(-1, ()))
-    version = CURRENT if all(isinstance(each, list) for each in written.values()) else VERSION_3
+    has_version_2 = all(isinstance(each, list) for each in written.values())
+    is_of_3 = not has_version_2 or any(map(is_written_in_version_3, writing.rubrics.values()))
+    version = VERSION_3 if is_of_3 else CURRENT
     if len(writing.rubrics) == 1 and writing.suite is None:
         name, rubric = writing.only
         holder = find_holder(rubric)
@@ -127,7 +129,10 @@ def _write_own(writing: Writing, name: str, rubric: Rubric) -> Any:
     """Return a rubric as a list of version 2 if that says all of it, else as a mapping of version 3."""
     view = rubric.view
     if view and is_written_in_version_3(rubric):
-        return view.document.value(view.path)
+        value = view.document.value(view.path)
+        return {key: each for key, each in value.items() if key != "$schema"} if isinstance(value, dict) else value
+    if view and view.dialect.cuts_mean:
+        writing.lose(name, (), "that a mean over answers counts scores below 0: here each score is at least 0")
     comments = writing.source(name).comments
     is_in_suite = writing.suite and rubric.dialect.startswith("agentv-") and view and view.threshold is not None
     has_mark = has_own_mark(rubric) and not is_in_suite  # which keeps the mark

@@ -184,9 +184,10 @@ def find_kept_comments(document: Document, rubric: Rubric) -> dict[int, list[Spa
     elsewhere.
     """
     kept: dict[int, list[Span]] = {}
-    if document.kind.is_program or not document.tree.comments:
-        return kept
     source, view = document.source, rubric.view
+    is_copied = view is not None and not rubric.dialect  # its groups hold entries of their own
+    if is_copied or document.kind.is_program or not document.tree.comments:
+        return kept
     places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
     lines: list[tuple[int, int]] = []
     for place in places:

@@ -180,7 +180,8 @@ def write_version_3(name: str, rubric: Rubric, *, has_mark: bool) -> Written:
         raise ExportError(name, rubric.path, f"the rubric {fault}") from None
     view = rubric.view
     data: Data = {"id": view.name} if view and view.name else {}
-    data |= {"expected_outcome": view.task} if view and view.task else {}
+    is_repeated = view is not None and view.task in {each.outcome for each in rubric.criteria}
+    data |= {"expected_outcome": view.task} if view and view.task and not is_repeated else {}
     if rubric.shape is Shape.HOLISTIC:
         data |= {"scale": [*rubric.span]} if rubric.span != _BANDS else {}
         scale = rubric.span if rubric.span != _BANDS else None
