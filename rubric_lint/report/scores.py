@@ -5,12 +5,13 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, BinaryIO
 
 from rubric_lint.dialects.tables.csv_file import armed, is_formula
 from rubric_lint.messages import Causes, join_words, visible, visible_json
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
-from rubric_lint.scoring.grading import ScoringRubric, Verdict
+from rubric_lint.scoring.grading import NOT_APPLICABLE, ScoringRubric, Verdict
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.totals import RubricTotals, Totals
 from rubric_lint.suggest import word_need
@@ -18,7 +19,10 @@ from rubric_lint.suggest import word_need
 _EXACT = 1 << 51
 """The number of points up to which a double tells all scores apart."""
 
-_COMPACT = ("id", "rubric", "points", "full", "score", "verdict", "gates_missed", "error")
+_WORDED = ("rubric_score", "rubric_grade")
+"""The fields of results by rubrics with a scale or with grades."""
+
+_COMPACT = ("id", "rubric", "points", "full", "score", "verdict", *_WORDED, "gates_missed", "error")
 
 Row = dict[str, Any]
 
@@ -26,11 +30,11 @@ Row = dict[str, Any]
 def _read_row(result: RecordResult) -> Row:
     """Return what a table has of a result, without its criteria; the exact score is `points` of `full`."""
     row: Row = {"id": result.id, "rubric": result.rubric, "error": result.describe_error()}
-    row |= dict.fromkeys(("rubric_hash", "points", "full", "score", "verdict", "gates_missed"))
+    row |= dict.fromkeys(("rubric_hash", "points", "full", "score", "verdict", *_WORDED, "gates_missed"))
     if scored := result.scored:
-        row |= {"rubric_hash": scored.rubric.hash, "score": float(scored.score), "verdict": str(scored.verdict)}
+        row |= {"rubric_hash": scored.rubric.hash, **scored.summarize()}
         row["gates_missed"] = [*scored.gates_missed]
-        if scored.rubric.full < _EXACT:
+        if (scored.full if scored.rubric.varies else scored.rubric.full) < _EXACT:
             row |= {"points": scored.points, "full": scored.full}
     return row
 
@@ -145,25 +149,42 @@ class Table:
 
 
 def _tabulate(rubric: RubricTotals, look: Style) -> str:
-    rows = [("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed")]
+    may_not_apply = any(each.criterion.may_not_apply for each in rubric.criteria)
+    rows = [("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed", *["n/a"] * may_not_apply)]
     for each in rubric.criteria:
         criterion = each.criterion
-        given = [name_answer(grade.answer) for grade in criterion.grades if each.answers[grade.answer]]
+        given = [name_answer(grade.answer) for grade in criterion.grades if each.answers[grade.answer]] or ["-"]
         gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(each.gates_missed))
-        mean, spread = f"{float(each.mean or 0):.3f}", f"{each.spread or 0:.3f}"
-        rows.append((visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate))
+        mean, spread = ("-", "-") if each.mean is None else (f"{float(each.mean):.3f}", f"{each.spread:.3f}")
+        left_out = [str(each.answers[NOT_APPLICABLE]) if criterion.may_not_apply else "-"] * may_not_apply
+        rows.append(
+            (visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate, *left_out)
+        )
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     counted = [(f"{rubric.verdicts[verdict]} {verdict}", verdict) for verdict in Verdict]
     counts = ", ".join(
         look.paint(VERDICT_ROLES[verdict], text) if text[0] != "0" else text for text, verdict in counted
     )
-    title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {float(rubric.mean or 0):.3f}"
+    mean_score = _word_score(rubric.rubric, rubric.mean or Fraction(0))
+    title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {mean_score}"
+    if grades := rubric.list_grades():
+        listed = [
+            f"{each['outputs']} {'below' if each['grade'] is None else visible(each['grade'])}" for each in grades
+        ]
+        title += f"; grades: {', '.join(listed)}"
     panels = []
     for panel, outputs in rubric.panels.items():
         judged = f"{outputs:,} answer{'' if outputs == 1 else 's'} by the panel {visible(join_words(panel.models))}"
         votes = f"{panel.votes} independent vote{'' if panel.votes == 1 else 's'}"
         panels.append(f"  {judged}: at most {votes} (samples of one model are one)")
     return "\n".join([title, *(_line(row, widths) for row in rows), *panels]) + "\n"
+
+
+def _word_score(rubric: ScoringRubric, score: Fraction) -> str:
+    """Return a score in words, with that in units of the scale of the rubric, if it has one."""
+    in_units = rubric.in_units(score)
+    more = "" if in_units is None else f" ({float(in_units):.4g} of {rubric.word_units})"
+    return f"{float(score):.3f}{more}"
 
 
 def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: bool) -> Iterator[str]:
@@ -179,7 +200,10 @@ def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: 
         if scored is None:
             rows.append((name, "-", "invalid", ""))
         else:
-            rows.append((name, f"{float(scored.score):.3f}", scored.verdict, visible(", ".join(scored.gates_missed))))
+            score = _word_score(scored.rubric, scored.score)
+            if scored.rubric_grade is not None:
+                score += f", grade {visible(scored.rubric_grade)}"
+            rows.append((name, score, scored.verdict, visible(", ".join(scored.gates_missed))))
     widest, *rooms, most = (max(map(width, column)) for column in zip(*rows, strict=True))
     room = max(look.columns - sum(rooms) - 6, _LEAST)
     is_beside = any(missed for *_, missed in rows[1:]) and widest + most + 2 <= room
@@ -232,7 +256,7 @@ def open_results(
     pack = next((suffix for suffix in (".gz", ".zst") if base.endswith(suffix)), None)
     base = base.removesuffix(pack or "")
     if base.endswith(".parquet") and pack is None:
-        return _Parquet(stream)
+        return _Parquet(stream, rubrics)
     if base.endswith((".jsonl", ".ndjson")):
         return _Lines(_pack(stream, pack), compact=compact)
     if base.endswith(".csv"):
@@ -308,14 +332,16 @@ class _Table:
     Ids and names of rubrics are written as they are, because rows are joined by them; other texts are guarded.
     """
 
-    _HEAD = ("id", "rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_missed")
     _ERROR = ("error", "error_path", "file", "line")
 
     def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric]) -> None:
         self._stream = stream
         self.formulas = 0
         self._ids = [*dict.fromkeys(each.id for rubric in rubrics.values() for each in rubric.criteria)]
-        self._write([[*self._HEAD, *[f"criteria.{name}" for name in self._ids], *self._ERROR]])
+        own = frozenset().union(*(rubric.own_fields for rubric in rubrics.values()))
+        worded = [name for name in _WORDED if name in own]
+        self._head = ["id", "rubric", "rubric_hash", "points", "full", "score", "verdict", *worded, "gates_missed"]
+        self._write([[*self._head, *[f"criteria.{name}" for name in self._ids], *self._ERROR]])
 
     def add(self, results: list[RecordResult]) -> None:
         self._write(map(self._list_cells, results))
@@ -328,7 +354,7 @@ class _Table:
         name = row["id"]
         self.formulas += isinstance(name, str) and is_formula(name)
         others = [
-            *[row[name] for name in self._HEAD[2:-1]],
+            *[row[name] for name in self._head[2:-1]],
             None if missed is None else " ".join(missed) if not any(" " in each for each in missed) else missed,
             *map(answers.get, self._ids),
             *[error.get(name) for name in ("message", "path", "file", "line")],
@@ -370,13 +396,14 @@ class _Parquet:
 
     formulas = 0
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric]) -> None:
         pa = _import_arrow()
         import pyarrow.parquet as pq  # noqa: PLC0415  (loads pyarrow)
 
-        from rubric_lint.engines.arrow_tables import schema  # noqa: PLC0415
+        from rubric_lint.engines.arrow_tables import schema, write_criterion  # noqa: PLC0415
 
-        form = schema()
+        form = schema(rubrics=rubrics.values())
+        self._write_criterion = write_criterion
         place = form.get_field_index("error")
         error = pa.struct([*form.field(place).type, pa.field("file", pa.string())])
         self._schema = form.set(place, pa.field("error", error))
@@ -389,8 +416,9 @@ class _Parquet:
             row = _read_row(result)
             name = row["id"]
             row["id"] = name if name is None or isinstance(name, str) else json.dumps(name, ensure_ascii=False)
-            criteria = [each.to_json() for each in result.scored.criteria] if result.scored else None
-            row["criteria"] = criteria and [{**each, "raw": int(each["raw"])} for each in criteria]
+            scored = result.scored
+            row["criteria"] = scored and [*map(self._write_criterion, scored.criteria)]
+            row["groups"] = scored and [group.to_json() for group in scored.groups]
             self._rows.append(row)
         if len(self._rows) >= _ROW_GROUP:
             self._write()

@@ -310,8 +310,30 @@ class JudgeOutput:
     notes: ReadingNotes = field(default=NO_NOTES, compare=False, repr=False)
 
 
+class RubricError(Exception):
+    """A file whose rubrics cannot be scored; `faults` lists the reasons, each with its place."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+class VaryingPointsError(RubricError):
+    """A rubric whose criteria have no constant points, for something that needs them; the message says it."""
+
+
 class NothingAppliesError(OutputError):
     """An output without a score, because nothing in the rubric applies to the answer."""
+
+    REASON = "no score: no criterion that earns points applies to this answer"
+
+    def __init__(self) -> None:
+        super().__init__(self.REASON)
+
+
+def is_unscored(message: str) -> bool:
+    """Return whether an error says that nothing applies, also to one of several outputs."""
+    return message.endswith(NothingAppliesError.REASON)
 
 
 class Weighed(NamedTuple):
@@ -380,6 +402,11 @@ class ScoringRubric:
         """Return the rubric as it appears in results."""
         return {"rubric": self.name, "rubric_hash": self.hash, "shape": str(self.shape)}
 
+    @property
+    def word_units(self) -> str:
+        """The scale of the rubric in words: `1 to 5`; empty without one."""
+        return f"{self.units[0]} to {self.units[1]}" if self.units else ""
+
     def in_units(self, score: Fraction) -> Fraction | None:
         """Return a score in units of the scale of the rubric; None if it has none."""
         if self.units is None:
@@ -427,9 +454,7 @@ class ScoringRubric:
     def _weigh_tree(self, grades: Iterable[Grade], groups: tuple[GroupResult, ...]) -> Weighed:
         score = groups[0].score
         if score is None:
-            raise NothingAppliesError(
-                "no score: none of the criteria that earn points applies to this answer, so there is nothing to average"
-            )
+            raise NothingAppliesError
         pass_at, borderline_at = self.model.thresholds
         verdict = Verdict.PASS if score >= pass_at else Verdict.BORDERLINE
         gates_met = all(grade.gate_met for grade in grades) and all(each.gate_met for each in groups)
@@ -456,10 +481,6 @@ class ScoringRubric:
             raise ValueError("an answer that the rubric does not allow")
         weighed = self.weigh(result.grade for result in graded)
         return Scored(self, weighed.score, weighed.verdict, graded, output.reasoning, groups=weighed.groups)
-
-
-class VaryingPointsError(ValueError):
-    """A rubric whose criteria have no constant points, for something that needs them; the message says it."""
 
 
 _FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
