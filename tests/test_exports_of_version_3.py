@@ -6,11 +6,9 @@ import sys
 import types
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import commands
 import pytest
-from importing import import_file
 from ruamel.yaml import YAML
 
 from rubric_lint.dialects.export import TARGETS, load_target
@@ -18,7 +16,6 @@ from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema_files import newest
-from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -42,7 +39,7 @@ ADDITIONS = {
     "  - {id: flow, scale: [1, 3], levels: {1: It jumps, 3: It flows}}",
     "penalty": f"criteria:\n  {TWO}\n  - {{id: harm, expected_outcome: Names a wrong dose, weight: -2}}",
     "failure": f"criteria:\n  {TWO}\ncritical_failures: [Invents a source]",
-    "condition": f"criteria:\n  {TWO}\n  - {{id: figure, expected_outcome: It is right, applies_if: There is a figure}}",
+    "condition": f"criteria:\n  {TWO}\n  - {{id: figure, expected_outcome: Is right, applies_if: A figure is there}}",
     "group": f"criteria:\n  {TWO}\n  - {{id: code, weight: 4, expected_outcome: The code, {GROUP}}}",
     "gate of a group": f"criteria:\n  {TWO}\n  - {{id: code, required_min_score: 0.5, {GROUP}}}",
     "condition of a group": f"criteria:\n  {TWO}\n  - {{id: code, applies_if: There is code, {GROUP}}}",
@@ -105,17 +102,17 @@ def said_of(scored):
 
 
 def read_back(target, text):
+    name = {"csv": "leaflet.csv", "markdown": "leaflet.md", "rubric": "leaflet.rubric.yaml"}.get(target, "suite.yaml")
     if target in {"csv", "markdown"}:
-        _, text, _ = import_file(f"leaflet.{'md' if target == 'markdown' else target}", text)
-        text = newest("rubric").modeline + text if "$schema" not in text else text
-    name = "leaflet.rubric.yaml" if target in {"csv", "markdown", "rubric"} else "suite.yaml"
-    (rubric,) = load_rubrics(name, text if "rubrics:" in text or target != "csv" else f"rubrics:\n{text}").values()
+        text = commands.run("rubric-lint", "import", "-", "--stdin-filename", name, stdin=text).stdout
+        name = "leaflet.rubric.yaml"
+    (rubric,) = load_rubrics(name, text).values()
     return rubric
 
 
 @pytest.mark.parametrize("target", ["rubric", "csv", "markdown", "agentv-4", "agentv-5"])
 @pytest.mark.parametrize("addition", ADDITIONS)
-def test_what_is_read_back_scores_the_same(addition, target, folder):
+def test_what_is_read_back_scores_the_same(addition, target):
     rubric, text = written(addition, target)
     if text is None:
         return
@@ -180,5 +177,4 @@ def test_a_set_of_promptfoo_scores_the_same(addition):
 def test_a_mark_without_a_decimal_is_the_next_decimal_that_the_same_scores_reach():
     rubric, text = written("mark", "promptfoo")
     assert rubric.model.thresholds.pass_at == Fraction(26, 30)
-    assert "threshold: 0.7\n" in text
-    assert Path  # the scores are thirds: 2/3 fails and 1 passes
+    assert "threshold: 0.866666\n" in text

@@ -180,9 +180,10 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
     if target and target.has_version_3:
         return rubric, []
     keeps_all = target is not None and target.keeps_all
-    for place, what in _find_unsayable(rubric, keeps_all=keeps_all):
-        message = f"{what}: {target.title if target else 'version 2'} has no field for it, and verdicts would change"
-        raise ExportError(name, place, f"{message}; use --to rubric or --to json", is_in_document=True)
+    title = target.title if target else "version 2"
+    if found := next(_find_unsayable(rubric, keeps_all=keeps_all), None):
+        message = f"{found[1]}: {title} has no field for it, and verdicts would change; use --to rubric or --to json"
+        raise ExportError(name, found[0], message, is_in_document=True)
     if rubric.span != (LOWEST, HIGHEST):
         lowest, highest = rubric.span
         message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
@@ -192,15 +193,11 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
     if target and Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes:
         rubric = rubric._replace(entries=tuple(map(_write_tenths, rubric.entries)))
     if rubric.is_mixed and not (target and target.mixes):
-        raise ExportError(name, rubric.path, "the rubric has criteria of several shapes; use --to rubric")
+        message = f"it has criteria of several shapes, and in {title} a rubric has one; use --to rubric"
+        raise ExportError(name, rubric.path, message)
     for criterion in rubric.criteria:
         if criterion.levels is not None:
-            _check_levels(name, criterion)
-            span = (criterion.fields or {}).get(SPAN)
-            numbers = [level.number for level in criterion.levels or () if level.number is not None]
-            if span and span != (min(numbers), max(numbers)) and not keeps_all:
-                message = f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {span[1]} points"
-                raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
+            _check_levels(name, criterion, keeps_all=keeps_all)
     rubric = _write_decimal_marks(rubric)
     lost: list[Criterion] = []
     if not keeps_all and rubric.shape is not Shape.HOLISTIC:  # in ours, an answer gains by meeting a criterion
@@ -229,19 +226,23 @@ def _find_unsayable(rubric: Rubric, *, keeps_all: bool) -> Iterator[tuple[Path, 
             yield (*group.path, "weight"), f"the weight {group.weight} of the group `{group.id}`"
     for each in rubric.criteria:
         place = view.place(each.path)
-        is_penalty = each.weight is not None and each.weight < 0
         if each.applies_if:
             yield (*place, "applies_if"), f"the condition of `{each.id}`"
-        if is_penalty and (view.tree or not keeps_all):
+        if each.weight is not None and each.weight < 0 and (view.tree or not keeps_all):
             yield (*place, "weight"), f"the weight {each.weight} of `{each.id}`"
         if each.is_failure and not keeps_all:
             yield place, f"the critical failure `{each.id}`"
-        if any(isinstance(level.number, Hundredth) for level in each.levels or ()):
-            yield place, f"the scale of `{each.id}`, which takes hundredths"
-        elif each.scale and each.scale.ends != (LOWEST, HIGHEST):
-            worst, best = each.scale.ends
-            if worst > best or not keeps_all:
-                yield place, f"the scale of `{each.id}`, with bands from {worst} to {best}"
+        if what := _find_scale(each, keeps_all=keeps_all):
+            yield place, what
+
+
+def _find_scale(criterion: Criterion, *, keeps_all: bool) -> str:
+    """Return the scale of a criterion in words, if no target has it, or only those that keep all; else nothing."""
+    if any(isinstance(level.number, Hundredth) for level in criterion.levels or ()):
+        return f"the scale of `{criterion.id}`, which takes hundredths"
+    worst, best = criterion.scale.ends if criterion.scale else (LOWEST, HIGHEST)
+    is_usual = (worst, best) == (LOWEST, HIGHEST) or (keeps_all and worst < best)
+    return "" if is_usual else f"the scale of `{criterion.id}`, with bands from {worst} to {best}"
 
 
 def _write_tenths(criterion: Criterion) -> Criterion:
@@ -298,7 +299,7 @@ def _describe_between(criterion: Criterion) -> Criterion:
     A scale says of its ends which is the worst and which is the best.
     """
     levels = criterion.levels or ()
-    span = (criterion.fields or {}).get(SPAN)
+    span = (criterion.fields or {}).get(SPAN) if levels else None
     ends = dict(zip(span, _ENDS, strict=True)) if span else {}
     levels = tuple(
         level._replace(outcome=ends[level.number]) if level.outcome is None and level.number in ends else level
@@ -326,14 +327,18 @@ def _check_bands(name: str, bands: Iterable[Band]) -> None:
         taken.update(band.scores)
 
 
-def _check_levels(name: str, criterion: Criterion) -> None:
+def _check_levels(name: str, criterion: Criterion, *, keeps_all: bool) -> None:
     if any(level.outcome is None for level in criterion.levels or ()):
         reason = f"a level of `{criterion.id}` does not say what earns it; write a text for each level"
         raise ExportError(name, criterion.path, reason)
-    worst, best = (criterion.fields or {}).get(SPAN, (LOWEST, HIGHEST))
+    numbers = [level.number for level in criterion.levels or () if level.number is not None]
+    worst, best = (criterion.fields or {}).get(SPAN) or (min(numbers), max(numbers))
     if worst > best:
         message = f"lower levels of `{criterion.id}` are better; elsewhere higher ones are"
         raise ExportError(name, criterion.path, message)
+    if (worst, best) != (min(numbers), max(numbers)) and not keeps_all:
+        message = f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {best} points"
+        raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
 
 
 def _word_weight(criterion: Criterion) -> str:
