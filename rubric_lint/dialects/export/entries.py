@@ -24,6 +24,7 @@ from rubric_lint.format.criterion import (
     Shape,
     Thresholds,
 )
+from rubric_lint.format.groups import Group
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
 from rubric_lint.messages import describe, name_scores
@@ -217,13 +218,7 @@ def _find_unsayable(rubric: Rubric, *, keeps_all: bool) -> Iterator[tuple[Path, 
     view = rubric.view
     if view is None or rubric.dialect:
         return
-    for group in view.tree.groups if view.tree else ():
-        if group.applies_if:
-            yield (*group.path, "applies_if"), f"the condition of the group `{group.id}`"
-        if group.gate is not None:
-            yield (*group.path, "required_min_score"), f"the gate of the group `{group.id}`"
-        if group.weight <= 0:
-            yield (*group.path, "weight"), f"the weight {group.weight} of the group `{group.id}`"
+    yield from _find_in_groups(view.tree) if view.tree else ()
     for each in rubric.criteria:
         place = view.place(each.path)
         if each.applies_if:
@@ -234,6 +229,16 @@ def _find_unsayable(rubric: Rubric, *, keeps_all: bool) -> Iterator[tuple[Path, 
             yield place, f"the critical failure `{each.id}`"
         if what := _find_scale(each, keeps_all=keeps_all):
             yield place, what
+
+
+def _find_in_groups(tree: Group) -> Iterator[tuple[Path, str]]:
+    for group in tree.groups:
+        if group.applies_if:
+            yield (*group.path, "applies_if"), f"the condition of the group `{group.id}`"
+        if group.gate is not None:
+            yield (*group.path, "required_min_score"), f"the gate of the group `{group.id}`"
+        if group.weight <= 0:
+            yield (*group.path, "weight"), f"the weight {group.weight} of the group `{group.id}`"
 
 
 def _find_scale(criterion: Criterion, *, keeps_all: bool) -> str:
