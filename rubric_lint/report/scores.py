@@ -168,9 +168,7 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
     mean_score = _word_score(rubric.rubric, rubric.mean or Fraction(0))
     title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {mean_score}"
     if grades := rubric.list_grades():
-        listed = [
-            f"{each['outputs']} {'below' if each['grade'] is None else visible(each['grade'])}" for each in grades
-        ]
+        listed = [f"{each['outputs']} {visible(each['grade'] or 'below')}" for each in grades]
         title += f"; grades: {', '.join(listed)}"
     panels = []
     for panel, outputs in rubric.panels.items():
