@@ -11,14 +11,14 @@ from itertools import count
 from typing import Any, Literal, NamedTuple
 
 from rubric_lint.arguments import NONE, require, takes
-from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Band, Criterion, Hundredth, Shape
+from rubric_lint.format.criterion import Band, Criterion, Shape
 from rubric_lint.format.groups import Group
 from rubric_lint.format.view import OWN
 from rubric_lint.messages import join_words, whole
 from rubric_lint.outputs.chat_tokens import break_tokens, escape_tokens
 from rubric_lint.scoring.form import APPLICABLE
 from rubric_lint.scoring.grading import JudgeOutput, ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.meaning import JudgeField, read_task, read_told
+from rubric_lint.scoring.meaning import JudgeField, read_groups, read_own, read_task, read_told, read_told_of_group
 from rubric_lint.text.path import Path
 
 
@@ -160,7 +160,8 @@ _BETWEEN = " A number that is not described is for an answer between those that 
 
 def _introduce(rubric: ScoringRubric) -> str:
     """Return what is judged as a whole, and what the judge does with each criterion."""
-    model, is_own = rubric.model, _is_own(rubric)
+    model = rubric.model
+    is_own = model.view is not None and model.view.dialect is OWN
     described = [[bool(level.outcome or level.name) for level in each.levels] for each in model.criteria if each.levels]
     has_gaps = any(not all(each) and (any(each) or not is_own) for each in described)
     task = _TASKS[rubric.shape]
@@ -174,14 +175,9 @@ def _introduce(rubric: ScoringRubric) -> str:
     return "\n\n".join(parts)
 
 
-def _is_own(rubric: ScoringRubric) -> bool:
-    """Return whether a rubric is of version 3."""
-    return rubric.model.view is not None and rubric.model.view.dialect is OWN
-
-
 def _describe_all(rubric: ScoringRubric) -> Iterator[str]:
     """Yield the text of each criterion, below the headings of the groups around it."""
-    groups = _find_groups(rubric)
+    groups = read_groups(rubric.model)
     before: tuple[Group, ...] = ()
     for criterion in rubric.model.criteria:
         around = groups.get(criterion.id, ())
@@ -189,43 +185,24 @@ def _describe_all(rubric: ScoringRubric) -> Iterator[str]:
             if before[: depth + 1] != around[: depth + 1]:
                 yield "\n".join(_describe_group(group, "#" * (depth + 2)))
         before = around
-        yield "\n".join(_describe(criterion, "#" * (len(around) + 2), is_own=_is_own(rubric)))
-
-
-def _find_groups(rubric: ScoringRubric) -> dict[str, tuple[Group, ...]]:
-    """Return the groups around each criterion that has some, from the outermost on."""
-    view = rubric.model.view
-    found: dict[str, tuple[Group, ...]] = {}
-    if view is None or view.outline is None:
-        return found
-    for group in view.outline.groups:
-        for leaf in group.leaves:
-            found[view.ids[leaf]] = (*found.get(view.ids[leaf], ()), group)
-    return found
+        yield "\n".join(_describe(criterion, "#" * (len(around) + 2), read_own(rubric.model, criterion)))
 
 
 def _describe_group(group: Group, mark: str) -> Iterator[str]:
     yield f"{mark} Group {_quote(group.id)}"
-    if group.outcome or group.applies_if:
+    if told := read_told_of_group(group):
         yield ""
-    if group.outcome:
-        yield _indent("What is judged: ", group.outcome)
-    if group.applies_if:
-        yield _indent("All criteria of the group apply only if: ", group.applies_if)
+    for each in told:
+        yield _indent("What is judged: " if each.name == "expected_outcome" else "Applies if: ", each.text)
 
 
-def _describe(criterion: Criterion, mark: str, *, is_own: bool) -> Iterator[str]:
+def _describe(criterion: Criterion, mark: str, told: Sequence[JudgeField]) -> Iterator[str]:
     yield f"{mark} {'Critical failure' if criterion.is_failure else 'Criterion'} {_quote(criterion.id)}"
     yield ""
     if criterion.outcome:
         is_check = not (criterion.scale or criterion.levels)
         opening = ("True if: " if criterion.is_failure else "Met when: ") if is_check else "What is judged: "
         yield _indent(opening, criterion.outcome)
-    if is_own and criterion.applies_if:
-        yield _indent("Applies only if: ", criterion.applies_if)
-    if is_own and (scale := _word_scale(criterion)):
-        yield f"Scale: {scale}"
-    told = read_told(criterion)
     yield from _list_told(told, criterion.path)
     if criterion.scale:
         yield from _list_bands(criterion.scale.bands, told)
@@ -235,16 +212,6 @@ def _describe(criterion: Criterion, mark: str, *, is_own: bool) -> Iterator[str]
         name = f" ({level.name})" if level.name else ""
         yield _indent(f"- {level.number}{name}: ", level.outcome or "")
         yield from _list_told(told, level.path, "  ")
-
-
-def _word_scale(criterion: Criterion) -> str:
-    """Return the scale of a criterion in words if bands or levels do not say it; empty if they do."""
-    ends = (criterion.fields or {}).get(SPAN)
-    if ends is None or (ends == (LOWEST, HIGHEST) and criterion.scale):
-        return ""
-    worst, best = ends
-    hundredths = ", with at most two decimals" if isinstance(worst, Hundredth) else ""
-    return f"from {worst}, the worst, to {best}, the best{hundredths}"
 
 
 def _list_told(told: Iterable[JudgeField], path: Path, margin: str = "") -> Iterator[str]:
