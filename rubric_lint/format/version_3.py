@@ -130,8 +130,7 @@ def read_rubric(document: Document, path: Path) -> View:
     try:
         root, scale = reading.read_root(value)
     except _TooManyError:
-        problem = Problem("too-many-criteria", path, Part.HEAD, {"most": f"{_MOST_CRITERIA:,}"})
-        return Draft(document, path).finish(OWN, [], unscorable=_TOO_MANY, problems=(("schema", problem),))
+        return Draft(document, path).finish(OWN, [], unscorable=_TOO_MANY)
     threshold = reading.read_mark(node, "pass_threshold", scale)
     borderline = reading.read_mark(node, "borderline_threshold", scale)
     grades = reading.read_grades(node, scale)
@@ -368,10 +367,10 @@ class _Reading:
 
     def _read_check_gate(self, fields: dict[str, Any], at: Path, scale: _Scale | None) -> None:
         """Read the gate of a yes or no: 1 on a scale of 0 to 1, 0 on one of 1 to 0, where no is better, else 10."""
-        if scale and scale.worst > scale.best:
-            fields[ASKED] = _FAULT
         if scale:
             fields[SPAN] = (scale.worst, scale.best)
+            if scale.worst > scale.best:
+                fields[ASKED] = _FAULT
         if "required_min_score" in fields:
             gate = self._read_gate(scale or _USUAL, fields["required_min_score"], (*at, "required_min_score"))
             is_share = gate is not None and scale is not None

@@ -429,11 +429,14 @@ class ExportTarget:
         source = writing.source(name)
         is_named = self.names_rubrics and len(writing.rubrics) > 1
         marks = self._find_mark(rubric)
-        heads = {rubric.view.name, rubric.view.task} if rubric.view and name in writing.headed else set()
+        heads, read = set[str](), frozenset[Path]()
+        if rubric.view and name in writing.headed:
+            heads, read = {rubric.view.name, rubric.view.task}, rubric.view.sources
         return [
             each
             for each in source.fields
             if each.path not in marks
+            and each.path not in read
             and not (is_named and _is_label(each, rubric, source.label))
             and not (isinstance(each.value, str) and each.value in heads)
         ]
