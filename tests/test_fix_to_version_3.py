@@ -104,7 +104,7 @@ def test_each_line_of_json_lines_names_the_schema():
     text = raised('{"id": "a", "rubrics": ["It"]}\n{"id": "b", "rubrics": ["Or that"]}\n', name="a.jsonl")
     marks = {"pass_threshold": 0.9, "borderline_threshold": 0.5}
     assert [json.loads(line) for line in text.splitlines()] == [
-        {"$schema": newest("suite", "v3").bundled_id, "id": name, "rubrics": {**marks, "criteria": [text]}}
+        {"$schema": newest("rubric", "v3").bundled_id, "id": name, "rubrics": {**marks, "criteria": [text]}}
         for name, text in (("a", "It"), ("b", "Or that"))
     ]
 
