@@ -11,6 +11,7 @@ from found import codes, placed, told
 from lint_command import call
 from ruamel.yaml import YAML
 
+from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.dialects.search import described
@@ -42,7 +43,7 @@ def ask(name, text, table=None):
     place, reason = refused.value.faults[0].split(": the rubric cannot be ", 1)
     reason = reason.removeprefix("scored: ")
     with pytest.raises(ExportError) as kept:
-        make_sound("x", loaded.rubric, keeps_all=True)
+        make_sound("x", loaded.rubric, load_target("json"))
     return noted, (place, reason), (loaded.place_of_field(kept.value.path), kept.value.message)
 
 

@@ -10,6 +10,7 @@ from cases import read_cases
 from found import told
 from lint_command import call
 
+from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.lint.engine import examine_file
@@ -271,7 +272,7 @@ def test_levels_that_are_worth_points_are_not_written_as_levels_worth_nothing(sa
     with pytest.raises(ExportError) as caught:
         make_sound("a", rubric.rubric)
     said(caught.value.message)
-    assert make_sound("a", rubric.rubric, keeps_all=True) == (rubric.rubric, [])  # JSON says what each level is worth
+    assert make_sound("a", rubric.rubric, load_target("json")) == (rubric.rubric, [])  # JSON says what each level is worth
 
 
 def test_lower_scores_are_better_if_the_table_says_so(said):
@@ -296,7 +297,7 @@ def test_lower_scores_are_better_if_the_table_says_so(said):
     assert hashes[0] == rubric.hash != hashes[1]
     said([each.title for each in make_examples(rubric)])
     with pytest.raises(ExportError) as caught:
-        make_sound("a", rubric.model, keeps_all=True)
+        make_sound("a", rubric.model, load_target("inspect"))
     said(caught.value.message)
 
 

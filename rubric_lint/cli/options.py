@@ -305,7 +305,8 @@ Content
     shape checklist|score-ranges|holistic|levels|scale default=checklist metavar=SHAPE  How the judge answers.
     suite  Write a suite with one case instead of a rubric file.
 Conversion
-    to:version agentv-4|agentv-5 name=target  After fixing, convert suites for this version of AgentV.
+    to:version agentv-4|agentv-5|v3 name=target  After fixing, convert suites for this version of AgentV, or raise
+        rubrics of ours to version 3, with the thresholds of the settings.
     unsaid required|optional  With --to: how to read a criterion without a gate.  [default: required, as in AgentV]
 """
 """Every option, by the groups of the full help: its name, what it takes, more about it, two spaces, and its help.
@@ -472,7 +473,10 @@ def _run_and_describe(function: Callable[[Given], Any], given: Given) -> Any:
     return code
 
 
-_HINTS = {"to:target": "; for any other system, use --to json and write what it needs from that"}
+_HINTS = {
+    "to:target": "; for any other system, use --to json and write what it needs from that",
+    "to:version": "; without --to, version 1 becomes version 2, and nothing goes back to an older version",
+}
 """What to do instead of an unknown value, by option."""
 
 

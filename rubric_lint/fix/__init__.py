@@ -15,11 +15,12 @@ from rubric_lint.edits.intents import Arrange, Fix, InsertItems, MoveItems, Rena
 from rubric_lint.finding import LIST_CHOICES, Finding, Result, Severity
 from rubric_lint.fix.following import DataChange, Offsets, find_added, identify, list_renames
 from rubric_lint.fix.proof import Doubt, Reading, find_doubt, find_doubts, renumber
-from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.format.schema_files import CURRENT, VERSION_3
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
 from rubric_lint.messages import join_words
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
+from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Edit, Source, Span, splice
@@ -78,6 +79,9 @@ class Note(NamedTuple):
     at: int | None = None
 
 
+CONVERSIONS = ("agentv-", VERSION_3)
+"""What the names of conversions begin with, which stand among those of the rules of fixes."""
+
 Refused = Mapping[tuple[str, str], str]
 """Why fixes were refused, by the rule and the JSON Pointer of their finding."""
 
@@ -114,8 +118,8 @@ class Fixed:
 
     @property
     def conversion(self) -> Applied | None:
-        """The conversion to a release of AgentV, which is among the applied fixes; None if there was none."""
-        return next((applied for applied in self.applied if applied.rule.startswith("agentv-")), None)
+        """The conversion to a release of AgentV or to version 3, one of the applied fixes; None if there was none."""
+        return next((applied for applied in self.applied if applied.rule.startswith(CONVERSIONS)), None)
 
     @property
     def text(self) -> str:
@@ -520,6 +524,12 @@ DEPRECATIONS = frozenset({"deprecated-description", "deprecated-required"})
 _VERSION = re.compile(r"(?<=[-/])v\d+(?=[./])")
 
 
+def find_version(document: Document) -> Span | None:
+    """Return where a document names the version of our schema that it follows; None if it names none itself."""
+    span = find_claim_span(document)
+    return Span(*list(_VERSION.finditer(document.source.text, *span))[-1].span()) if span else None
+
+
 def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
     """Find the changes that make the documents of a file with an older version name the schema of the current one."""
     if "$schema" not in source.text or not (settings.enabled is None or settings.enabled >= DEPRECATIONS):
@@ -528,11 +538,11 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
         claim, span = find_claim(document), find_claim_span(document)
         if claim is None or span is None or claim.version >= CURRENT:
             continue
-        version = list(_VERSION.finditer(source.text, *span))[-1]
-        url = source.text[span.start : version.start()] + CURRENT + source.text[version.end() : span.end]
+        start, end = find_version(document) or span
+        url = source.text[span.start : start] + CURRENT + source.text[end : span.end]
         is_modeline = span.end <= document.preamble.end
         intents = () if is_modeline else (ReplaceValue(("$schema",), url.strip("\"'")),)
-        edits = (Edit(Span(*version.span()), CURRENT),)
+        edits = (Edit(Span(start, end), CURRENT),)
         yield (
             [Applied("schema", f"follow {CURRENT}")],
             None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rubric_lint.finding import LIST_CHOICES, Finding, Severity
-from rubric_lint.fix import SAFE, Fixed, FixSelection, fix
+from rubric_lint.fix import CONVERSIONS, SAFE, Fixed, FixSelection, fix
 from rubric_lint.fix.silence import Silenced, silence
 from rubric_lint.lint.engine import lint
 from rubric_lint.messages import join_words
@@ -165,7 +165,7 @@ class FixTotals:
 
     def _word_changes(self, read: str, *, is_dry: bool) -> str:
         """Say how many suites were converted and how many findings fixed, in how many of the files that were read."""
-        converted = {rule: count for rule, count in self.fixes.items() if rule.startswith("agentv-")}
+        converted = {rule: count for rule, count in self.fixes.items() if rule.startswith(CONVERSIONS)}
         fixes = {rule: count for rule, count in sorted(self.fixes.items()) if rule not in converted}
         done = []
         if converted:
@@ -173,7 +173,7 @@ class FixTotals:
             verb = "convert" if is_dry else "converted"
             if count != self.suites["converted"] and not fixes:  # some are files of cases, or templates
                 return f"{'Would convert' if is_dry else 'Converted'} {count} of {read}."
-            done.append(f"{verb} {counted(count, 'suite')}")
+            done.append(f"{verb} {counted(count, 'suite' if self.suites['converted'] else 'file')}")
         if fixes:
             done.append(f"{'fix' if is_dry else 'fixed'} {counted(sum(fixes.values()), 'finding')}")
         text = f"{'would ' if is_dry else ''}{join_words(done)} in {self.changed} of {read}"

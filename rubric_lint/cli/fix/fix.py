@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         "rubric-lint fix examples/legacy.yaml": "Fix a file in place",
         "rubric-lint fix --check": "Fail in CI if a file could be fixed",
         "rubric-lint fix --to agentv-4 --diff examples/legacy.yaml": "Show how a suite would look for AgentV 4",
+        "rubric-lint fix --to v3 --diff examples/summary.rubric.yaml": "Show how a rubric would look in version 3",
     },
     exits={
         Exit.FOUND: "files would change (--check), or findings are left that --to cannot convert",
@@ -43,6 +44,8 @@ def fix(given: Given) -> int:
     PATHS are files and folders, by default the current folder; - fixes stdin to stdout.
     """
     check_names(given.select, given.ignore)
+    if given.target == _VERSION_3 and given.unsaid:
+        raise click.UsageError("--unsaid is for suites of AgentV, with --to agentv-4 or agentv-5")
     is_dry = given.check or given.diff
     if given.form == "json" and given.diff:
         raise click.UsageError("--diff cannot be combined with --format json")
@@ -82,7 +85,7 @@ def fix(given: Given) -> int:
         unsafe=given.unsafe_fixes,
         choices=given.choices,
         rewrite=rewrite_file if given.target else None,
-        target=given.target or "",
+        target="" if given.target == _VERSION_3 else given.target or "",
     )
     totals = _rewrite(run, given, Overrides(given.select or None, given.ignore, given.force_exclude))
     if given.form == "json":
@@ -99,10 +102,17 @@ def _say(lines: "Iterable[str]", look: "Style", *, err: bool) -> None:
 
 
 def rewrite_suite(given: Given, name: str, data: bytes, settings: "FileSettings", **how: Any) -> "Fixed":
-    """Rewrite a file for the release of AgentV that a command names; `how` is what `rewrite` takes of `fix`."""
+    """Rewrite a file for the version that a command names; `how` is what `rewrite` takes of `fix`."""
+    if given.target == _VERSION_3:
+        from rubric_lint.migrate.version_3 import raise_file  # noqa: PLC0415  (as below)
+
+        return raise_file(name, data, settings, **how)
     from rubric_lint.migrate.target import rewrite  # noqa: PLC0415  (few runs have a target)
 
     return rewrite(name, data, given.target, settings, unsaid_is_required=given.unsaid != "optional", **how)
+
+
+_VERSION_3 = "v3"
 
 
 def exit_code(totals: "FixTotals", *, check: bool = False, is_rewriting: bool = False) -> Exit:

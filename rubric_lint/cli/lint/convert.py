@@ -83,10 +83,7 @@ def _export(given: Given, file: "Input") -> int:
         rubrics: Rubrics = {called: each.rubric for called, each in found.items()}
         if given.name is None:
             rubrics = find_written(rubrics, given.target, writer.shapes)
-        sound = {
-            called: make_sound(called, rubric, keeps_all=writer.keeps_all, has_version_3=writer.has_version_3)
-            for called, rubric in rubrics.items()
-        }
+        sound = {called: make_sound(called, rubric, writer) for called, rubric in rubrics.items()}
         sources: Sources = {called: _source(found[called]) for called in rubrics}
         carried = None
         if given.name is None:
@@ -106,7 +103,7 @@ def _export(given: Given, file: "Input") -> int:
     lost = [(found[each.name].place(each.path), each.message) for _, dropped in sound.values() for each in dropped]
     lost += [(found[each.name].place_in_document(each.path), each.message) for each in export.losses]
     lost += _lost_around(found, carried, export.headed) if carried else ()
-    lost += _lost_comments(found, is_whole=given.name is None, are_kept=writer.has_version_3)
+    lost += _lost_comments(found, is_whole=given.name is None, are_kept=writer.keeps_comments)
     for place, message in _join(sorted(set(lost), key=_order)):
         complain(f"{place}: lost: {message}")
     if given.strict and lost:

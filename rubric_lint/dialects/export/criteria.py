@@ -80,6 +80,7 @@ RAGAS = ExportTarget(
     _write_ragas,
     shapes=(Shape.CHECKLIST, Shape.LEVELS),
     limit="its metrics choose a level, or answer yes or no",
+    mixes=True,
     average="reports each metric separately",
     gates="returns scores, not verdicts",
 )

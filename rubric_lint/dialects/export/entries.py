@@ -1,16 +1,34 @@
 """Convert a rubric of the model to the data under `rubrics:` in version 2, and refuse those without one meaning."""
 
+import math
 from bisect import bisect
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.dialects.export.target import ExportError, Loss, Rubrics
-from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, SPAN, Band, Criterion, Level, Mark, Scale, Shape
+from rubric_lint.dialects.export.target import ExportError, ExportTarget, Loss, Rubrics
+from rubric_lint.format.criterion import (
+    HIGHEST,
+    LOWEST,
+    ONE,
+    SCORES,
+    SPAN,
+    Band,
+    Criterion,
+    Hundredth,
+    Level,
+    Mark,
+    Scale,
+    Shape,
+    Thresholds,
+)
+from rubric_lint.format.groups import Group
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
 from rubric_lint.messages import describe, name_scores
+from rubric_lint.scoring.loading import prepare
 from rubric_lint.text.path import Path
 
 Data = dict[str, Any]
@@ -52,15 +70,20 @@ def as_number(value: Mark) -> int | Decimal:
     return int(value) if value.as_tuple().exponent == 0 else value
 
 
+def has_weight(criterion: Criterion) -> bool:
+    """Return whether the weight of a criterion is written, or is another one because of the groups around it."""
+    return "weight" in (criterion.fields or {}) or criterion.weight not in {ONE, None}
+
+
 def _criterion(criterion: Criterion, number: int, target: str) -> Data | str:
     fields = criterion.fields
-    if fields is None and criterion.gate is None and criterion.id == f"rubric-{number}":
+    is_plain = fields is None and criterion.gate is None and not has_weight(criterion)
+    if is_plain and criterion.id == f"rubric-{number}":
         return criterion.outcome or ""
-    has_weight = "weight" in (fields or {}) and criterion.weight is not None
     known = {
         "id": criterion.id,
         "expected_outcome": criterion.outcome,
-        "weight": as_number(criterion.weight) if has_weight and criterion.weight is not None else None,
+        "weight": as_number(criterion.weight) if has_weight(criterion) and criterion.weight is not None else None,
         "required_min_score": None if criterion.levels else criterion.gate,
         "required_min_level": criterion.gate if criterion.levels else None,
         "score_ranges": write_ranges(criterion, criterion.scale, target) if criterion.scale else None,
@@ -146,39 +169,37 @@ def _check_meaning(name: str, rubric: Rubric) -> None:
             raise ExportError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
 
 
-def make_sound(
-    name: str, rubric: Rubric, *, keeps_all: bool = False, has_version_3: bool = False
-) -> tuple[Rubric, list[Loss]]:
-    """Return the rubric without the criteria that version 2 cannot count, and these as losses.
+def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) -> tuple[Rubric, list[Loss]]:
+    """Return a rubric as a target can have it, without the criteria that this cannot count, and these as losses.
 
-    With `keeps_all`, these stay, and so do levels of which the lowest is worth something. With `has_version_3`, all
-    that a rubric can say stays.
+    Without a target, it is what version 2 of our format can have.
 
     Raises:
         ExportError: if it contradicts itself, so that it has no single meaning, or says what the target cannot have.
     """
     _check_meaning(name, rubric)
-    if has_version_3:
+    if target and target.has_version_3:
         return rubric, []
-    if rubric.view and (rubric.view.tree or any(scale.ends != (LOWEST, HIGHEST) for scale in rubric.scales)):
-        reason = "groups with gates or conditions, or bands on a scale of its own"
-        raise ExportError(name, rubric.path, f"it has {reason}, which only version 3 can say; use --to rubric")
+    keeps_all = target is not None and target.keeps_all
+    title = target.title if target else "version 2"
+    if found := next(_find_unsayable(rubric, keeps_all=keeps_all), None):
+        message = f"{found[1]}: {title} has no field for it, and verdicts would change; use --to rubric or --to json"
+        raise ExportError(name, found[0], message, is_in_document=True)
     if rubric.span != (LOWEST, HIGHEST):
         lowest, highest = rubric.span
         message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
         message += f"makes {lowest} worth 0 and {highest} worth 1; elsewhere scores are divided by {HIGHEST}"
         raise ExportError(name, rubric.path, message)
-    if rubric.shape and any(entry.shapes != (rubric.shape,) for entry in rubric.entries):
-        raise ExportError(name, rubric.path, "the rubric has criteria of several shapes; use --to rubric")
     rubric = rubric._replace(entries=tuple(map(_describe_between, rubric.entries)))
+    if target and Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes:
+        rubric = rubric._replace(entries=tuple(map(_write_tenths, rubric.entries)))
+    if rubric.is_mixed and not (target and target.mixes):
+        message = f"it has criteria of several shapes, and in {title} a rubric has one; use --to rubric"
+        raise ExportError(name, rubric.path, message)
     for criterion in rubric.criteria:
         if criterion.levels is not None:
-            _check_levels(name, criterion)
-            span = (criterion.fields or {}).get(SPAN)
-            numbers = [level.number for level in criterion.levels or () if level.number is not None]
-            if span and span != (min(numbers), max(numbers)) and not keeps_all:
-                message = f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {span[1]} points"
-                raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
+            _check_levels(name, criterion, keeps_all=keeps_all)
+    rubric = _write_decimal_marks(rubric)
     lost: list[Criterion] = []
     if not keeps_all and rubric.shape is not Shape.HOLISTIC:  # in ours, an answer gains by meeting a criterion
         lost = [each for each in rubric.criteria if each.weight is None or each.weight < 0 or each.is_negated]
@@ -189,12 +210,109 @@ def make_sound(
     return rubric._replace(entries=kept), [Loss(name, each.path, _word_weight(each)) for each in lost]
 
 
+def _find_unsayable(rubric: Rubric, *, keeps_all: bool) -> Iterator[tuple[Path, str]]:
+    """Find what only version 3 can say and without which a verdict would change: its places in the document, and what.
+
+    With `keeps_all`, the target has what costs points, and other scales of bands.
+    """
+    view = rubric.view
+    if view is None or rubric.dialect:
+        return
+    yield from _find_in_groups(view.tree) if view.tree else ()
+    for each in rubric.criteria:
+        place = view.place(each.path)
+        if each.applies_if:
+            yield (*place, "applies_if"), f"the condition of `{each.id}`"
+        if each.weight is not None and each.weight < 0 and (view.tree or not keeps_all):
+            yield (*place, "weight"), f"the weight {each.weight} of `{each.id}`"
+        if each.is_failure and not keeps_all:
+            yield place, f"the critical failure `{each.id}`"
+        if what := _find_scale(each, keeps_all=keeps_all):
+            yield place, what
+
+
+def _find_in_groups(tree: Group) -> Iterator[tuple[Path, str]]:
+    for group in tree.groups:
+        if group.applies_if:
+            yield (*group.path, "applies_if"), f"the condition of the group `{group.id}`"
+        if group.gate is not None:
+            yield (*group.path, "required_min_score"), f"the gate of the group `{group.id}`"
+        if group.weight <= 0:
+            yield (*group.path, "weight"), f"the weight {group.weight} of the group `{group.id}`"
+
+
+def _find_scale(criterion: Criterion, *, keeps_all: bool) -> str:
+    """Return the scale of a criterion in words, if no target has it, or only those that keep all; else nothing."""
+    if any(isinstance(level.number, Hundredth) for level in criterion.levels or ()):
+        return f"the scale of `{criterion.id}`, which takes hundredths"
+    worst, best = criterion.scale.ends if criterion.scale else (LOWEST, HIGHEST)
+    is_usual = (worst, best) == (LOWEST, HIGHEST) or (keeps_all and worst < best)
+    return "" if is_usual else f"the scale of `{criterion.id}`, with bands from {worst} to {best}"
+
+
+def _write_tenths(criterion: Criterion) -> Criterion:
+    """Return a criterion whose scale has the eleven answers that bands from 0 to 10 have, with such bands."""
+    levels = sort_levels(criterion)
+    span = (criterion.fields or {}).get(SPAN)
+    numbers = [level.number or 0 for level in levels]
+    if not span or len(numbers) != len(SCORES) or span != (numbers[0], numbers[-1]) or numbers[-1] != numbers[0] + 10:
+        return criterion
+    path = criterion.path_of("levels")
+    bands: list[Band] = []
+    for score, level in enumerate(levels):
+        lower = score
+        if bands and bands[-1].outcome == level.outcome:
+            lower = bands.pop().scores[0]
+        scores = range(lower, score + 1)
+        bands.append(Band(level.path, level.part, lower, score, scores, scores, level.outcome, level.outcome_path))
+    gate = None if criterion.gate is None else criterion.gate - numbers[0]
+    scale = Scale(path, tuple(bands), gate, criterion.gate_path, is_map=False)
+    return criterion._replace(shapes=(Shape.SCORE_RANGES,), levels=None, scale=scale, gate=gate)
+
+
+_MOST_DIGITS = 6
+
+
+def _write_decimal_marks(rubric: Rubric) -> Rubric:
+    """Return a rubric whose thresholds are decimals that the same scores reach, as other systems have no fractions."""
+    view = rubric.view
+    if view is None or all(isinstance(mark, Decimal) for mark in rubric.thresholds):
+        return rubric
+    full = prepare(rubric, "").full
+    marks = [mark if isinstance(mark, Decimal) else _find_decimal(mark, full) for mark in rubric.thresholds]
+    view = replace(view, threshold=view.threshold and marks[0], borderline=view.borderline and marks[1])
+    return rubric._replace(thresholds=Thresholds(*marks), view=view)
+
+
+def _find_decimal(mark: Fraction, full: int) -> Decimal:
+    """Return a decimal that the same numbers of points reach out of `full`: the mark itself, or a little less."""
+    below = Fraction(math.ceil(mark * full) - 1, full)
+    digits = 0
+    while digits < _MOST_DIGITS and (mark * 10**digits).denominator > 1:
+        digits += 1
+    while Fraction(math.floor(mark * 10**digits), 10**digits) <= below:
+        digits += 1
+    return Decimal(math.floor(mark * 10**digits)).scaleb(-digits)
+
+
+_ENDS = ("The worst on this scale", "The best on this scale")
+
+
 def _describe_between(criterion: Criterion) -> Criterion:
-    """Return a criterion whose levels without a text say between which levels with one they are, if they are."""
+    """Return a criterion whose levels without a text say between which levels with one they are, if they are.
+
+    A scale says of its ends which is the worst and which is the best.
+    """
     levels = criterion.levels or ()
+    span = (criterion.fields or {}).get(SPAN) if levels else None
+    ends = dict(zip(span, _ENDS, strict=True)) if span else {}
+    levels = tuple(
+        level._replace(outcome=ends[level.number]) if level.outcome is None and level.number in ends else level
+        for level in levels
+    )
     described = sorted(level.number for level in levels if level.outcome is not None and level.number is not None)
     if len(described) == len(levels):
-        return criterion
+        return criterion._replace(levels=levels) if ends else criterion
     told = []
     for level in levels:
         at = bisect(described, level.number or 0)
@@ -214,14 +332,18 @@ def _check_bands(name: str, bands: Iterable[Band]) -> None:
         taken.update(band.scores)
 
 
-def _check_levels(name: str, criterion: Criterion) -> None:
+def _check_levels(name: str, criterion: Criterion, *, keeps_all: bool) -> None:
     if any(level.outcome is None for level in criterion.levels or ()):
         reason = f"a level of `{criterion.id}` does not say what earns it; write a text for each level"
         raise ExportError(name, criterion.path, reason)
-    worst, best = (criterion.fields or {}).get(SPAN, (LOWEST, HIGHEST))
+    numbers = [level.number for level in criterion.levels or () if level.number is not None]
+    worst, best = (criterion.fields or {}).get(SPAN) or (min(numbers), max(numbers))
     if worst > best:
         message = f"lower levels of `{criterion.id}` are better; elsewhere higher ones are"
         raise ExportError(name, criterion.path, message)
+    if (worst, best) != (min(numbers), max(numbers)) and not keeps_all:
+        message = f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {best} points"
+        raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
 
 
 def _word_weight(criterion: Criterion) -> str:

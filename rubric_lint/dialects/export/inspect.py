@@ -10,7 +10,7 @@ from typing import Any
 from rubric_lint.dialects.export.entries import bounds, sort_levels, word_band
 from rubric_lint.dialects.export.target import ExportTarget, Writing
 from rubric_lint.dialects.export.texts import render
-from rubric_lint.format.criterion import HIGHEST, LOWEST, Scale, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Scale, Shape
 
 
 def _write_inspect(writing: Writing) -> str:
@@ -31,15 +31,19 @@ def _list_criteria(writing: Writing) -> Iterator[dict[str, Any]]:
     for criterion in rubric.criteria:
         lines = ["yes: The output meets this.", "no: It does not."]
         answers, span = {"no": LOWEST, "yes": HIGHEST}, [LOWEST, HIGHEST]
+        if criterion.is_negated:
+            answers = {"no": HIGHEST, "yes": LOWEST}
         if criterion.scale:
             lines, answers = _list_scores(criterion.scale)
+            span = [*criterion.scale.ends]
         elif levels := sort_levels(criterion):
             numbers = [level.number or 0 for level in levels]
             names = [f" ({level.name})" if level.name else "" for level in levels]
             lines = [
                 f"{level.number}{called}: {level.outcome or ''}" for level, called in zip(levels, names, strict=True)
             ]
-            answers, span = {str(number): number for number in numbers}, [numbers[0], numbers[-1]]
+            answers = {str(number): number for number in numbers}
+            span = [*(criterion.fields or {}).get(SPAN, (numbers[0], numbers[-1]))]
         about = {"id": criterion.id, "weight": str(criterion.weight), "gate": criterion.gate}
         yield {**about, "question": _ask(criterion.outcome or task, lines), "span": span, "answers": answers}
 
@@ -64,6 +68,8 @@ INSPECT = ExportTarget(
     "Inspect",
     _write_inspect,
     is_single=True,
+    keeps_all=True,
+    mixes=True,
     shows=frozenset({"id"}),
     keeps={"pass", "borderline"},
     writes_mark=True,

@@ -54,7 +54,7 @@ def _write_deepeval(writing: Writing) -> str:
         pass_at = rubric.thresholds.pass_at
         if rubric.shape is Shape.HOLISTIC:
             metrics.append(_make_metric(writing, name, (name, task), rubric.scales[0], pass_at))
-        elif rubric.shape is Shape.CHECKLIST and len(rubric.criteria) > 1:
+        elif any(each.is_check for each in rubric.criteria) and len(rubric.criteria) > 1:
             writing.lose_threshold(name)
         least = pass_at if len(rubric.criteria) == 1 else Decimal(0)
         for criterion in rubric.criteria:
@@ -81,6 +81,7 @@ DEEPEVAL = ExportTarget(
     shapes=(Shape.HOLISTIC, Shape.SCORE_RANGES, Shape.CHECKLIST),
     limit="its metrics give one score from 0 to 10",
     names_rubrics=True,
+    mixes=True,
     keeps={"pass"},
     average="judges each metric separately, so an answer that misses no gate passes",
 )

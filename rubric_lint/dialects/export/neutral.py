@@ -16,7 +16,7 @@ JSON = ExportTarget(
     _write_nothing,
     shows=frozenset({"id"}),
     names_rubrics=True,
-    keeps_all=True,
+    has_version_3=True,
     keeps={"pass", "borderline"},
     writes_mark=True,
 )

@@ -395,7 +395,7 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
     texts = [_word_scale(criterion) for criterion in rubric.criteria]
     if (
         len(texts) > 1
-        and (gated == {False} or (gated == {True} and rubric.shape is Shape.CHECKLIST))
+        and (gated == {False} or (gated == {True} and all(each.is_check for each in rubric.criteria)))
         and not any(text is None or text.startswith("file://") for text in texts)
     ):
         # Without a threshold of its own, an assertion passes with a score of 0 if the judge does not say `pass: false`.
@@ -412,6 +412,9 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
                 told = f"{name_scores(gaps)}, which no band covers: {writing.title} accepts any score"
                 writing.lose(member.name, scale.path, told)
         return {"type": "assert-set", **extras, **threshold, "assert": checks}
+    if rubric.is_mixed:
+        message = f"criteria of several shapes, of which some have gates: {writing.title} has no set for them"
+        raise ExportError(member.name, rubric.path, f"{message}; use --to rubric")
     if len(rubric.criteria) > 1:
         told = "the grader sees the weights and gives the score itself"
         writing.lose(member.name, rubric.path, f"the exact average of the criteria: {told}")
@@ -433,6 +436,7 @@ RUBRIC = ExportTarget(
     _write_rubric,
     has_cases=True,
     has_version_3=True,
+    keeps_comments=True,
     keeps={"pass", "borderline"},
     writes_mark=True,
 )
@@ -457,6 +461,7 @@ PROMPTFOO = ExportTarget(
     "promptfoo",
     _write_promptfoo,
     has_cases=True,
+    mixes=True,
     keeps={"pass"},
     writes_mark=True,
 )

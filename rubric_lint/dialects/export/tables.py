@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.dialects.export.entries import as_number, bounds, sort_levels, word_band
+from rubric_lint.dialects.export.entries import as_number, bounds, has_weight, sort_levels, word_band
 from rubric_lint.dialects.export.suites import group_cases
 from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing, shares
 from rubric_lint.dialects.export.texts import write_decimal
@@ -68,7 +68,7 @@ def _make_sheet(rubric: Rubric) -> _Sheet:
         if criterion.outcome is not None:
             judged = "what is judged" if scale else "expected_outcome"
             own[judged] = _Value(criterion.outcome, criterion.outcome_path)
-        if "weight" in (criterion.fields or {}) and criterion.weight is not None:
+        if has_weight(criterion) and criterion.weight is not None:
             own["weight"] = _Value(as_number(criterion.weight), criterion.path_of("weight"))
         if criterion.gate is not None:
             gate = "required_min_level" if criterion.levels else "required_min_score"

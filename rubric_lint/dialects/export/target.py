@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS
-from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
+from rubric_lint.format.criterion import SPAN, USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import resolve, schema_for
 from rubric_lint.format.schema_files import CURRENT, load
@@ -362,8 +362,9 @@ class ExportTarget:
     With `has_cases`, it takes whole suites; otherwise `shows` are the fields of a case that it shows. With
     `names_cases`, each case has its own name there, from whatever field that is. With `names_rubrics`, each of several
     rubrics has its whole name there. With `keeps_all`, it has what only other systems have: criteria that cost points
-    or are negated, and levels of which the lowest is worth something; with `has_version_3`, all that is scored. `keeps`
-    are the thresholds that its files hold.
+    or are negated, and levels of which the lowest is worth something; with `has_version_3`, all that is scored. With
+    `mixes`, a rubric may have criteria of several shapes. With `keeps_comments`, it has those of criteria. `keeps` are
+    the thresholds that its files hold.
     With `writes_mark`, it writes the pass mark of a rubric wherever that was read, such as from its suite.
     Where it has no `average`, `weights` or `gates`, these say what it does instead, and they are reported as lost.
     """
@@ -380,6 +381,8 @@ class ExportTarget:
     names_rubrics: bool = False
     keeps_all: bool = False
     has_version_3: bool = False
+    mixes: bool = False
+    keeps_comments: bool = False
     keeps: Collection[str] = ()
     writes_mark: bool = False
     average: str = ""
@@ -400,10 +403,13 @@ class ExportTarget:
         for name, rubric in rubrics.items():
             if rubric.shape is None:
                 raise ExportError(name, rubric.path, "the rubric has no criteria")
-            if rubric.shape not in self.shapes:
-                reason = f"{_SHAPES[rubric.shape]} has no counterpart in {self.title}: {self.limit}"
+            if other := next((each for each in rubric.entries if each.shapes[0] not in self.shapes), None):
+                shape = other.shapes[0]
+                span = (other.fields or {}).get(SPAN) if other.levels and not rubric.dialect else None
+                what = f"the scale from {span[0]} to {span[1]} of `{other.id}`" if span else _SHAPES[shape]
+                reason = f"{what} has no counterpart in {self.title}: {self.limit}"
                 message = f"{reason}; a rubric is never converted to a different shape"
-                raise ShapeError(name, rubric.path, message, rubric.shape)
+                raise ShapeError(name, other.path if span else rubric.path, message, shape)
             for path, message in self._find_lost(rubric):
                 writing.lose(name, path, message)
         content = self.writer(writing)
@@ -455,9 +461,20 @@ class ExportTarget:
             if self.gates and criterion.gate:
                 yield criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {self.title} {self.gates}"
         if "pass" not in self.keeps and pass_at != USUAL_THRESHOLDS.pass_at:
-            yield rubric.path, f"the threshold {pass_at} of `pass`, which {self.title} has no field for"
+            place = _find_own(rubric, "pass_threshold")
+            yield place, f"the threshold {pass_at} of `pass`, which {self.title} has no field for"
         if "borderline" not in self.keeps and borderline_at not in {USUAL_THRESHOLDS.borderline_at, pass_at}:
-            yield rubric.path, f"the threshold {borderline_at} of `borderline`: {self.title} has only pass and fail"
+            place = _find_own(rubric, "borderline_threshold")
+            yield place, f"the threshold {borderline_at} of `borderline`: {self.title} has only pass and fail"
+        outline = rubric.view.outline if rubric.view and not self.has_version_3 else None
+        for group in outline.groups if outline else ():
+            yield group.path, f"the group `{group.id}`: {self.title} has one list of criteria, with the same shares"
+
+
+def _find_own(rubric: Rubric, field: str) -> Path:
+    """Return the place of a field that a rubric of version 3 has, or else that of the rubric."""
+    value = rubric.view.document.value(rubric.path) if rubric.view and not rubric.dialect else None
+    return (*rubric.path, field) if isinstance(value, dict) and field in value else rubric.path
 
 
 _SHAPES: Mapping[Shape, str] = {

@@ -1,0 +1,180 @@
+"""What each target gets of each addition of version 3: it is written and scores the same, named as lost, or refused."""
+
+import random
+import re
+import sys
+import types
+from decimal import Decimal
+from fractions import Fraction
+
+import commands
+import pytest
+from ruamel.yaml import YAML
+
+from rubric_lint.dialects.export import TARGETS, load_target
+from rubric_lint.dialects.export.entries import make_sound
+from rubric_lint.dialects.export.target import ExportError
+from rubric_lint.format.criterion import Shape
+from rubric_lint.format.schema_files import newest
+from rubric_lint.scoring.grading import JudgeOutput, Verdict
+from rubric_lint.scoring.loading import load_rubrics
+
+TWO = "- {id: dose, expected_outcome: States the dose}\n  - {id: tone, expected_outcome: Is polite, weight: 2}"
+GROUP = "criteria: [The file exists, The program runs]"
+ADDITIONS = {
+    "scale": f"scale: [1, 5]\ncriteria:\n  {TWO}",
+    "ends": "criteria:\n  - {id: flow, scale: [1, 3], levels: {1: It jumps, 3: It flows}}\n"
+    "  - {id: end, scale: [1, 3], levels: {1: None, 2: One, 3: Two}, required_min_level: 2}",
+    "ten": "scale: [0, 10]\ncriteria:\n  - {id: flow, expected_outcome: How it reads, required_min_score: 4}\n"
+    "  - {id: end, expected_outcome: The end, weight: 3, levels: {0: None, 5: A summary, 10: A proposal}}",
+    "reversed": "criteria:\n  - {id: rank, scale: [3, 1], levels: {1: First, 2: Second, 3: Third}}",
+    "hundredths": f"scale: [0.0, 1.0]\ncriteria:\n  {TWO}",
+    "hundred": "criteria:\n  - {id: flow, scale: [0, 100], score_ranges: {0: It jumps, 50: It flows}}",
+    "mark": f"pass_threshold: 26/30\ncriteria:\n  {TWO}",
+    "mark in units": f"scale: [1, 5]\npass_threshold: 4\ncriteria:\n  {TWO}",
+    "borderline": f"pass_threshold: 90%\nborderline_threshold: 30%\ncriteria:\n  {TWO}",
+    "grades": f"grades: {{A: 90%, B: 50%, C: 0%}}\ncriteria:\n  {TWO}",
+    "names": f"id: leaflet\nexpected_outcome: A leaflet for patients\ncriteria:\n  {TWO}",
+    "mixed": "criteria:\n  - {id: dose, expected_outcome: States the dose}\n"
+    "  - {id: flow, scale: [1, 3], levels: {1: It jumps, 3: It flows}}",
+    "penalty": f"criteria:\n  {TWO}\n  - {{id: harm, expected_outcome: Names a wrong dose, weight: -2}}",
+    "failure": f"criteria:\n  {TWO}\ncritical_failures: [Invents a source]",
+    "condition": f"criteria:\n  {TWO}\n  - {{id: figure, expected_outcome: Is right, applies_if: A figure is there}}",
+    "group": f"criteria:\n  {TWO}\n  - {{id: code, weight: 4, expected_outcome: The code, {GROUP}}}",
+    "gate of a group": f"criteria:\n  {TWO}\n  - {{id: code, required_min_score: 0.5, {GROUP}}}",
+    "condition of a group": f"criteria:\n  {TWO}\n  - {{id: code, applies_if: There is code, {GROUP}}}",
+}
+PLACE = re.compile(r"rubric-lint: leaflet\.rubric\.yaml:")
+
+
+def text_of(addition):
+    return newest("rubric", "v3").modeline + ADDITIONS[addition] + "\n"
+
+
+@pytest.mark.parametrize("addition", ADDITIONS)
+def test_each_addition_is_written_lost_by_name_or_refused(addition, folder, said):
+    (folder / "leaflet.rubric.yaml").write_text(text_of(addition), "utf-8")
+    lines = []
+    for target in TARGETS:
+        if target == "xlsx":
+            continue  # the table of csv, in a format that needs an extra
+        done = commands.run("rubric-lint", "convert", "leaflet.rubric.yaml", "--to", target)
+        assert bool(done.stdout) is (done.returncode == 0), done.stderr
+        told = [PLACE.sub("", line) for line in done.stderr.splitlines() if "to do:" not in line]
+        lines.append(f"{target}: {'written' if done.stdout else 'refused'}")
+        lines += [f"  {re.sub('; use --to [a-z].*', '; use --to ...', line)}" for line in told]
+    said(*lines)
+
+
+# What is written scores the same.
+
+
+def load(addition):
+    ((name, rubric),) = load_rubrics("leaflet.rubric.yaml", text_of(addition)).items()
+    return name, rubric
+
+
+def written(addition, target):
+    """The rubric, and what a target gets of it; None if that is refused."""
+    name, rubric = load(addition)
+    writer = load_target(target)
+    try:
+        sound, _ = make_sound(name, rubric.model, writer)
+        return rubric, writer.write({name: sound}).text
+    except ExportError:
+        return rubric, None
+
+
+def draw(rubric):
+    """300 random outputs, with as many of the best and of the worst answers."""
+    dice = random.Random(3)  # noqa: S311 (the same outputs every time)
+    for number in range(300):
+        grades = [dice.choice(each.grades) for each in rubric.criteria]
+        if number % 3:
+            grades = [each.from_worst[-(number % 3 == 1)] if dice.random() < 0.6 else grade
+                      for each, grade in zip(rubric.criteria, grades, strict=True)]  # fmt: skip
+        answers = tuple(grade.answer for grade in grades)
+        yield grades, rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
+
+
+def said_of(scored):
+    return scored.score, scored.verdict
+
+
+def read_back(target, text):
+    name = {"csv": "leaflet.csv", "markdown": "leaflet.md", "rubric": "leaflet.rubric.yaml"}.get(target, "suite.yaml")
+    if target in {"csv", "markdown"}:
+        text = commands.run("rubric-lint", "import", "-", "--stdin-filename", name, stdin=text).stdout
+        name = "leaflet.rubric.yaml"
+    (rubric,) = load_rubrics(name, text).values()
+    return rubric
+
+
+@pytest.mark.parametrize("target", ["rubric", "csv", "markdown", "agentv-4", "agentv-5"])
+@pytest.mark.parametrize("addition", ADDITIONS)
+def test_what_is_read_back_scores_the_same(addition, target):
+    rubric, text = written(addition, target)
+    if text is None:
+        return
+    again = read_back(target, text)
+    marks = rubric.model.thresholds  # those of tables are in the settings, and they are told as lost
+    has_marks = target not in {"csv", "markdown"} or marks == again.model.thresholds
+    for grades, scored in draw(rubric):
+        answers = tuple(
+            next(found.answer for found in each.grades if found.score == grade.score)
+            for each, grade in zip(again.criteria, grades, strict=True)
+        )
+        found = again.grade(JudgeOutput(answers, (None,) * len(answers)))
+        assert found.score == scored.score
+        if has_marks:
+            assert (found.verdict is Verdict.PASS) is (scored.verdict is Verdict.PASS)
+        assert found.gates_missed == scored.gates_missed
+
+
+@pytest.mark.parametrize("addition", ADDITIONS)
+def test_the_program_for_inspect_scores_the_same(addition, monkeypatch):
+    rubric, text = written(addition, "inspect")
+    if text is None:
+        return
+    stub = types.ModuleType("inspect_ai.scorer")
+    stub.scorer = lambda **_: lambda function: function
+    for name in ("Score", "mean", "model_graded_qa", "stderr"):
+        setattr(stub, name, lambda *_: None)
+    monkeypatch.setitem(sys.modules, "inspect_ai", types.ModuleType("inspect_ai"))
+    monkeypatch.setitem(sys.modules, "inspect_ai.scorer", stub)
+    program = {}
+    exec(compile(text, "rubric.py", "exec"), program)  # noqa: S102 (what the tool has written)
+    for _, scored in draw(rubric):
+        words = [{True: "yes", False: "no"}[each] if isinstance(each, bool) else str(each) for each in scored.answers]
+        score, verdict, missed = program["combine"](words)
+        assert (score, verdict, tuple(missed)) == (*said_of(scored), scored.gates_missed)
+
+
+STEP = re.compile(r"^Score ([\d.]+)(?: to ([\d.]+))?(?: \(.*\))?: ", re.MULTILINE)
+
+
+@pytest.mark.parametrize("addition", ADDITIONS)
+def test_a_set_of_promptfoo_scores_the_same(addition):
+    """promptfoo passes a set from its threshold on by the weighted average of the scores that the texts ask for."""
+    rubric, text = written(addition, "promptfoo")
+    if text is None:
+        return
+    ((whole,),) = (test["assert"] for test in YAML(typ="safe").load(text)["tests"])
+    if whole["type"] != "assert-set":  # the grader sees the weights and gives the score itself, which is told as lost
+        return
+    checks, mark = whole["assert"], whole.get("threshold", 1)
+    for check, criterion in zip(checks, rubric.criteria, strict=True):
+        steps = [Fraction(Decimal(found[1])) for found in STEP.finditer(check["value"])]
+        if steps and criterion.shape is not Shape.SCORE_RANGES:
+            assert steps == sorted(grade.score for grade in criterion.grades)
+    weights = [Fraction(str(check.get("weight", 1))) for check in checks]
+    for grades, scored in draw(rubric):
+        average = sum(weight * grade.score for weight, grade in zip(weights, grades, strict=True)) / sum(weights)
+        assert average == scored.score
+        assert (average >= Fraction(str(mark))) is (scored.verdict is Verdict.PASS)
+
+
+def test_a_mark_without_a_decimal_is_the_next_decimal_that_the_same_scores_reach():
+    rubric, text = written("mark", "promptfoo")
+    assert rubric.model.thresholds.pass_at == Fraction(26, 30)
+    assert "threshold: 0.866666\n" in text
