@@ -37,10 +37,10 @@ def test_there_is_a_starter_for_every_shape():
 @pytest.mark.parametrize("suite", [False, True], ids=["rubric", "suite"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_starter_lints_clean_and_names_its_schema(shape, suite, as_json):
-    url = f"{BASE}{'suite' if suite else 'rubric'}-v2.schema.json"
+    url = f"{BASE}{'suite' if suite else 'rubric'}-{'v3' if shape == 'scale' else 'v2'}.schema.json"
     text = start(shape, suite=suite, as_json=as_json)
     result = lint("a.json" if as_json else "a.yaml", text.encode())
-    criteria = {"checklist": 2, "score-ranges": 2, "holistic": 1, "levels": 1}[shape]
+    criteria = {"checklist": 2, "score-ranges": 2, "holistic": 1, "levels": 1, "scale": 2}[shape]
     assert ((), 1, criteria) == (result.findings, result.rubrics, result.criteria)
     if as_json:
         assert json.loads(text)["$schema"] == url

@@ -298,7 +298,7 @@ def test_samples_come_to_what_lies_between_the_worst_and_the_best_of_them(rubric
     for criterion, result, *row in zip(rubric.criteria, found.criteria, *rows, strict=True):
         ranks = sorted(criterion.from_worst.index(grade) for grade in row)
         assert criterion.from_worst.index(result.grade) == ranks[middle]
-    assert VERDICTS.index(found.verdict) == sorted(VERDICTS.index(rubric.weigh(row)[1]) for row in rows)[middle]
+    assert VERDICTS.index(found.verdict) == sorted(VERDICTS.index(rubric.weigh(row).verdict) for row in rows)[middle]
 
 
 @pytest.mark.parametrize("rubric", RUBRICS, ids=lambda each: each.name)

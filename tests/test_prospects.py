@@ -37,7 +37,7 @@ def test_a_prospect_is_the_worst_and_the_best_of_all_outputs(text):
 def test_known_answers_leave_the_verdicts_of_the_outputs_that_have_them(text):
     (rubric,) = load_rubrics("a.yaml", text.encode()).values()
     grades = [criterion.grades for criterion in rubric.criteria]
-    outputs = [(each, rubric.weigh(each)[1]) for each in itertools.product(*grades)]
+    outputs = [(each, rubric.weigh(each).verdict) for each in itertools.product(*grades)]
     for given in [{0: grades[0][0]}, {0: grades[0][-1]}, dict(enumerate(each[-1] for each in grades[:2]))]:
         left = {verdict for each, verdict in outputs if all(each[at] is grade for at, grade in given.items())}
         verdicts = sorted(left, key=ORDER.index)

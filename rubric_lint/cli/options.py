@@ -302,7 +302,7 @@ Format
 Sample
     sample 1.. default=60  Answers to draw.
 Content
-    shape checklist|score-ranges|holistic|levels default=checklist metavar=SHAPE  How the judge answers.
+    shape checklist|score-ranges|holistic|levels|scale default=checklist metavar=SHAPE  How the judge answers.
     suite  Write a suite with one case instead of a rubric file.
 Conversion
     to:version agentv-4|agentv-5 name=target  After fixing, convert suites for this version of AgentV.

@@ -3,7 +3,7 @@
 import json
 from textwrap import indent
 
-from rubric_lint.format.schema_files import newest
+from rubric_lint.format.schema_files import CURRENT, VERSION_3, newest
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
@@ -56,8 +56,26 @@ rubrics:  # the judge picks one level of each criterion
         name: Poor
         expected_outcome: Leaves out a step
 """,
+    "scale": """\
+scale: [1, 5]  # from the worst to the best; the judge gives each criterion a whole number
+pass_threshold: 4  # the lowest average of the verdict pass
+criteria:
+  - id: coverage
+    expected_outcome: The steps that the reader has to take
+    weight: 2.0  # its share in the average; without it: 1
+    required_min_level: 3  # the gate: below this level the verdict is fail
+    levels:
+      1: Names none of the steps
+      2: Names fewer than half of the steps
+      3: Names at least half of the steps
+      4: Names every step
+      5: Names every step, with an example for each
+  - id: sources
+    expected_outcome: Every number is followed by the document that it comes from
+    scale: [0, 1]  # this one is a yes or no
+""",
 }
-"""The shapes as YAML, by their names on the command line."""
+"""The shapes as YAML, by their names on the command line; one without `rubrics` is a whole rubric of version 3."""
 
 _CASE = """\
 tests:
@@ -68,8 +86,11 @@ tests:
 
 def start(shape: str, *, suite: bool, as_json: bool) -> str:
     """Return the text of a rubric file, or of a suite with one case; JSON names the schema in a key."""
-    schema = newest("suite" if suite else "rubric")
-    text = _CASE + indent(RUBRICS[shape], "    ") if suite else RUBRICS[shape]
+    text = RUBRICS[shape]
+    is_whole = not text.startswith("rubrics:")
+    schema = newest("suite" if suite else "rubric", VERSION_3 if is_whole else CURRENT)
+    if suite:
+        text = _CASE + indent(f"rubrics:\n{indent(text, '  ')}" if is_whole else text, "    ")
     if not as_json:
         return schema.modeline + text
     documents, _ = read_documents(Source("starter.yaml", text))

@@ -15,7 +15,13 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     seen: set[int] = set()  # aliases of one mapping are reported once
     for criterion in rubric.criteria:
         fields = criterion.fields
-        if fields is None or "id" in fields or criterion.shapes[0] is Shape.HOLISTIC or id(fields) in seen:
+        if (
+            fields is None
+            or criterion.is_text
+            or "id" in fields
+            or criterion.shapes[0] is Shape.HOLISTIC
+            or id(fields) in seen
+        ):
             continue
         seen.add(id(fields))
         # A single unknown field is a string with a colon in it, not a criterion.

@@ -298,7 +298,7 @@ def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriteri
     text = read_cell(record[name])
     if not text:
         return None
-    if criterion.may_not_apply and text.casefold() == NOT_APPLICABLE:
+    if criterion.may_not_apply and text.casefold() == str(NOT_APPLICABLE):
         return NOT_APPLICABLE
     if criterion.shape is Shape.CHECKLIST:
         word = _read_word(text)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from rubric_lint.arguments import MANY, require_items, takes
 from rubric_lint.format.criterion import Hundredth, Shape
@@ -15,17 +15,20 @@ from rubric_lint.messages import list_scores
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.groups import GroupResult, ScoringGroup
 
+AnswerValue = bool | int
+"""A judge's answer for one criterion: satisfied or not, a score, or a level; it may be a `Hundredth`."""
 
-class NotApplicable(StrEnum):
-    """The answer to a criterion that does not apply to what is judged; results and cells say `n/a`."""
 
+class _NotApplicable(StrEnum):
     NOT_APPLICABLE = "n/a"
 
 
-NOT_APPLICABLE = NotApplicable.NOT_APPLICABLE
+NOT_APPLICABLE = cast("int", _NotApplicable.NOT_APPLICABLE)
+"""The answer to a criterion that does not apply to what is judged, which results and cells write as `n/a`.
 
-AnswerValue = bool | int | NotApplicable
-"""A judge's answer for one criterion: satisfied or not, a score, or a level; it may be a `Hundredth`."""
+As for a `Hundredth`, its type says an integer, as nearly all answers are: only where a criterion may not apply is it
+met.
+"""
 
 OVERALL = "overall"
 """The id under which results list the one score of a holistic rubric."""
@@ -103,7 +106,7 @@ class ScoringCriterion:
     @property
     def numbers(self) -> list[int]:
         """The numbers that an answer may be, in ascending order; empty for a yes or no."""
-        return [grade.answer for grade in self.grades if not isinstance(grade.answer, bool | NotApplicable)]
+        return [grade.answer for grade in self.grades if not isinstance(grade.answer, bool)]
 
     def word_allowed(self) -> str:
         """Return the allowed answers in words: `yes or no`, `1 to 5`."""
@@ -351,7 +354,7 @@ class ScoringRubric:
     cuts_mean: bool = False
     form: str = ""
     tree: ScoringGroup | None = None
-    units: tuple[Decimal, Decimal] | None = None
+    units: tuple[int, int] | None = None
     rubric_grades: tuple[tuple[str, Fraction], ...] = ()
 
     def __hash__(self) -> int:
@@ -379,7 +382,7 @@ class ScoringRubric:
         """Return a score in units of the scale of the rubric; None if it has none."""
         if self.units is None:
             return None
-        worst, best = map(Fraction, self.units)
+        worst, best = map(Hundredth.fraction, self.units)
         return worst + score * (best - worst)
 
     @property

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 
 class Leaf(NamedTuple):
-    """A criterion in a group: its index in the rubric, and its weight in the group."""
+    """A criterion in a group: its place in the rubric, and its weight in the group."""
 
-    index: int
+    place: int
     weight: Fraction
 
 
@@ -38,14 +38,14 @@ class ScoringGroup:
                 yield from member.list_groups()
 
     def list_shares(self, share: Fraction = Fraction(1)) -> Iterator[tuple[int, Fraction]]:
-        """Yield the index of each criterion and its part of `share`, if all criteria apply."""
+        """Yield the place of each criterion and its part of `share`, if all criteria apply."""
         earning = self.earning
         for member in self.members:
             part = share * member.weight / earning
             if isinstance(member, ScoringGroup):
                 yield from member.list_shares(part)
             else:
-                yield member.index, part
+                yield member.place, part
 
     def weigh(self, scores: Sequence[Fraction | None]) -> tuple["GroupResult", ...]:
         """Return the result of it, and then those of all groups inside it.
@@ -60,7 +60,7 @@ class ScoringGroup:
                 score = results[0].score
                 inside += results
             else:
-                score = scores[member.index]
+                score = scores[member.place]
             if score is not None:
                 parts += member.weight * score
                 earning += max(member.weight, Fraction(0))

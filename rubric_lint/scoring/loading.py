@@ -92,7 +92,7 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         cuts_mean=view is not None and view.dialect.cuts_mean,
         form=_find_form(shape, criteria),
         tree=tree or None,
-        units=view and view.units,
+        units=view.units if view else None,
         rubric_grades=view.grades if view else (),
     )
 
