@@ -490,7 +490,7 @@ class _Reading:
         )
         inner = [each for group in groups for each in group.members]
         weights = [each.weight if isinstance(each, Group) else self.weights[each] for each in (*inner, *groups)]
-        takes = any(weight is not None and weight < 0 for weight in weights)
+        takes = any(weight is not None and weight < 0 for weight in weights) or any(not each.weight for each in groups)
         return is_conditional or takes or any(group.gate is not None for group in groups)
 
     def flatten(self, root: Group) -> tuple[Decimal | None, ...]:

@@ -219,7 +219,7 @@ class Scored:
     def full(self) -> int:
         """The points of the best answer; twice as many if the median of several outputs has half a point.
 
-        They depend on the answer if the rubric has a `tree`: the score is in lowest terms then.
+        They depend on the answer if the points of the rubric vary: the score is in lowest terms then.
         """
         return self.rubric.full * (self.score * self.rubric.full).denominator
 
@@ -337,8 +337,9 @@ class ScoringRubric:
     With `cuts_mean`, a mean counts what answers lose below 0, and only the mean is cut there. `form` is the definition
     of its judge outputs in the schema.
 
-    A rubric with a `tree` has no constant points: which criteria apply, or which groups reach 0, decides what the
-    others are worth. `full` is 1 then, and only `weigh` says what answers come to. `units` are the worst and the best
+    `tree` is its root, if it has groups or conditions. If it `varies`, there are no constant points: which criteria
+    apply, or which groups reach 0, decides what the others are worth. `full` is 1 then, and only `weigh` says what
+    answers come to. `units` are the worst and the best
     score in units of the rubric's own scale, None without one. `rubric_grades` are the names of scores, each with its
     lowest one, from the highest on.
     """
@@ -354,6 +355,7 @@ class ScoringRubric:
     cuts_mean: bool = False
     form: str = ""
     tree: ScoringGroup | None = None
+    varies: bool = False
     units: tuple[int, int] | None = None
     rubric_grades: tuple[tuple[str, Fraction], ...] = ()
 
@@ -395,9 +397,9 @@ class ScoringRubric:
         """Check that the points of each answer are constant, as a purpose needs it.
 
         Raises:
-            VaryingPointsError: if the rubric has a `tree`.
+            VaryingPointsError: if they vary.
         """
-        if self.tree is not None:
+        if self.varies:
             raise VaryingPointsError(
                 f"rubric `{self.name}`: {purpose} needs constant weights; here, `applies_if`, the gate of a group or "
                 "a weight below 0 in a group makes them depend on the answer"
@@ -409,28 +411,31 @@ class ScoringRubric:
         Raises:
             NothingAppliesError: if nothing applies, so that there is no score.
         """
+        groups: tuple[GroupResult, ...] = ()
         if self.tree is not None:
-            return self._weigh_tree(self.tree, tuple(grades))
+            grades = tuple(grades)
+            groups = self.tree.weigh([None if grade.answer == NOT_APPLICABLE else grade.score for grade in grades])
+            if self.varies:
+                return self._weigh_tree(grades, groups)
         points, gates_met = 0, True
         for grade in grades:
             points += grade.points
             gates_met = gates_met and grade.gate_met
         points = max(points, 0)  # criteria that cost points may cost more than the others earn
-        return Weighed(points, self.full, self.decide(points, gates_met=gates_met))
+        return Weighed(points, self.full, self.decide(points, gates_met=gates_met), groups[1:])
 
-    def _weigh_tree(self, tree: ScoringGroup, grades: tuple[Grade, ...]) -> Weighed:
-        results = tree.weigh([None if grade.answer == NOT_APPLICABLE else grade.score for grade in grades])
-        score = results[0].score
+    def _weigh_tree(self, grades: Iterable[Grade], groups: tuple[GroupResult, ...]) -> Weighed:
+        score = groups[0].score
         if score is None:
             raise NothingAppliesError(
                 "no score: none of the criteria that earn points applies to this answer, so there is nothing to average"
             )
         pass_at, borderline_at = self.model.thresholds
         verdict = Verdict.PASS if score >= pass_at else Verdict.BORDERLINE
-        gates_met = all(grade.gate_met for grade in grades) and all(each.gate_met for each in results)
+        gates_met = all(grade.gate_met for grade in grades) and all(each.gate_met for each in groups)
         if not gates_met or score < borderline_at:
             verdict = Verdict.FAIL
-        return Weighed(score.numerator, score.denominator, verdict, results[1:])
+        return Weighed(score.numerator, score.denominator, verdict, groups[1:])
 
     def decide(self, points: int, *, gates_met: bool) -> Verdict:
         """Return the verdict for a sum of points, which may be below 0."""
@@ -522,7 +527,7 @@ class Prospects:
     Criteria that are `known`, by their index, have only that answer.
 
     Raises:
-        VaryingPointsError: if the rubric has a `tree`.
+        VaryingPointsError: if the points of the rubric vary.
     """
 
     def __init__(self, rubric: ScoringRubric, known: Mapping[int, Grade] = MappingProxyType({})) -> None:

@@ -6,65 +6,64 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 
-class Leaf(NamedTuple):
-    """A criterion in a group: its place in the rubric, and its weight in the group."""
+class Member(NamedTuple):
+    """A part of a group with its weight among the others: a group, or a criterion by its place in the rubric."""
 
-    place: int
     weight: Fraction
+    part: "ScoringGroup | int"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringGroup:
     """A node of a rubric as it is scored: its root (id "") or a group.
 
-    `weight` is that in its parent, `gate` the lowest score in 0..1 that passes, None without a gate.
+    `weight` is that in its parent as it is written, `gate` the lowest score in 0..1 that passes, None without a gate.
     """
 
     id: str
     weight: Fraction
     gate: Fraction | None
-    members: tuple["ScoringGroup | Leaf", ...]
+    members: tuple[Member, ...]
 
     @property
     def earning(self) -> Fraction:
         """The sum of the weights above 0 of its members."""
-        return sum((member.weight for member in self.members if member.weight > 0), Fraction(0))
+        return sum((weight for weight, _ in self.members if weight > 0), Fraction(0))
 
     def list_groups(self) -> Iterator["ScoringGroup"]:
         """Yield it, and then all groups inside it, in the order of the file."""
         yield self
-        for member in self.members:
-            if isinstance(member, ScoringGroup):
-                yield from member.list_groups()
+        for _, part in self.members:
+            if isinstance(part, ScoringGroup):
+                yield from part.list_groups()
 
     def list_shares(self, share: Fraction = Fraction(1)) -> Iterator[tuple[int, Fraction]]:
         """Yield the place of each criterion and its part of `share`, if all criteria apply."""
         earning = self.earning
-        for member in self.members:
-            part = share * member.weight / earning
-            if isinstance(member, ScoringGroup):
-                yield from member.list_shares(part)
+        for weight, part in self.members:
+            if isinstance(part, ScoringGroup):
+                yield from part.list_shares(share * weight / earning)
             else:
-                yield member.place, part
+                yield part, share * weight / earning
 
     def weigh(self, scores: Sequence[Fraction | None]) -> tuple["GroupResult", ...]:
         """Return the result of it, and then those of all groups inside it.
 
         `scores` are those of the criteria, None for one that does not apply.
         """
-        parts = earning = Fraction(0)
+        earned = earning = Fraction(0)
         inside: tuple[GroupResult, ...] = ()
-        for member in self.members:
-            if isinstance(member, ScoringGroup):
-                results = member.weigh(scores)
+        for weight, part in self.members:
+            if isinstance(part, ScoringGroup):
+                results = part.weigh(scores)
                 score = results[0].score
                 inside += results
             else:
-                score = scores[member.place]
+                score = scores[part]
             if score is not None:
-                parts += member.weight * score
-                earning += max(member.weight, Fraction(0))
-        return GroupResult(self, max(parts / earning, Fraction(0)) if earning else None), *inside
+                earned += weight * score
+                earning += max(weight, Fraction(0))
+        return GroupResult(self, max(earned / earning, Fraction(0)) if earning else None), *inside
 
 
 class GroupResult(NamedTuple):

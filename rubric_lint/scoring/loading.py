@@ -25,7 +25,7 @@ from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.scoring.form import field_of
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.groups import Leaf, ScoringGroup
+from rubric_lint.scoring.groups import Member, ScoringGroup
 from rubric_lint.scoring.meaning import hash_meaning
 from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
@@ -72,13 +72,16 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")
     if empty := [draft.id for draft in drafts if not draft.grades]:
         raise UnscorableError(f"`{empty[0]}` has no score that a judge can give")
-    tree = view and view.tree and _as_tree(view.tree, drafts)
-    if tree:
+    varies = view is not None and view.tree is not None
+    tree = None
+    if view and view.tree:
+        tree = _as_tree(view.tree, [Fraction(draft.weight) for draft in drafts])
         shares = dict(tree.list_shares())
         criteria = tuple(replace(draft, share=shares.get(index, none)) for index, draft in enumerate(drafts))
         full = pass_from = borderline_from = 1
     else:
         criteria, full = _give_points(drafts)
+        tree = _as_tree(view.outline, [each.share for each in criteria], add=True) if view and view.outline else None
         pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.thresholds)
     return ScoringRubric(
         name,
@@ -91,7 +94,8 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         borderline_from,
         cuts_mean=view is not None and view.dialect.cuts_mean,
         form=_find_form(shape, criteria),
-        tree=tree or None,
+        tree=tree,
+        varies=varies,
         units=view.units if view else None,
         rubric_grades=view.grades if view else (),
     )
@@ -132,17 +136,20 @@ def _list_conditional(rubric: Rubric) -> Iterator[int]:
                 yield from group.leaves
 
 
-def _as_tree(group: Group, drafts: Sequence[ScoringCriterion]) -> ScoringGroup:
-    """Return a group as it is scored.
+def _as_tree(group: Group, weights: Sequence[Fraction], *, add: bool = False) -> ScoringGroup:
+    """Return a group as it is scored; `weights` are those of the criteria, and a group may `add` up those inside it.
 
     Raises:
         UnscorableError: if it, or a group inside it, has no weight above 0.
     """
-    members = tuple(
-        _as_tree(member, drafts) if isinstance(member, Group) else Leaf(member, Fraction(drafts[member].weight))
-        for member in group.members
-    )
-    found = ScoringGroup(group.id, Fraction(group.weight), group.gate, members)
+    members = []
+    for each in group.members:
+        if isinstance(each, Group):
+            weight = sum((weights[leaf] for leaf in each.leaves), Fraction(0)) if add else Fraction(each.weight)
+            members.append(Member(weight, _as_tree(each, weights, add=add)))
+        else:
+            members.append(Member(weights[each], each))
+    found = ScoringGroup(group.id, Fraction(group.weight), group.gate, tuple(members))
     if not found.earning:
         where = f"the group `{group.id}`" if group.id else "the rubric"
         raise UnscorableError(f"has nothing in {where} with a weight above 0, so there is nothing to divide by")
