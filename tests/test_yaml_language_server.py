@@ -10,7 +10,7 @@ from node import ROOT, install_locked, node
 from stdio_server import StdioServer
 
 from rubric_lint.format.schema import schema_for
-from rubric_lint.format.schema_files import BASE
+from rubric_lint.format.schema_files import BASE, newest
 from rubric_lint.format.starter import RUBRICS, start
 from rubric_lint.lint.engine import lint
 
@@ -26,6 +26,9 @@ NUMBERS = count()
 CRITERION = [name for name, field in schema_for().entry_fields.items() if "deprecated" not in field]
 BAND, LEVEL = ["score_range", "expected_outcome"], ["level", "name", "expected_outcome"]
 SNIPPETS = ["checklist criterion", "criterion with score ranges", "criterion with levels", "band of a holistic scale"]
+CRITERION_3 = [name for name, field in schema_for("v3").entry_fields.items() if "deprecated" not in field]
+WHOLE = [*schema_for("v3").fields_of("rubrics")]
+SNIPPETS_3 = [*SNIPPETS, "criterion with a scale", "criterion with a scale and anchors", "group of criteria"]
 CASE = ["rubrics", "evalcases", "eval_cases", "cases", "tests", "evaluators", "assert", "assertions", "defaults"]
 
 
@@ -369,8 +372,78 @@ def test_a_starter_is_valid_and_completes(helper, shape, suite):
     # No setting for this name: the file names its schema, and `published` stands for the network.
     text = start(shape, suite=suite, as_json=False)
     assert messages(helper, text, "plain.yaml") == []
-    indent = "      - " if suite else "  - "
-    assert sorted(offered(helper, f"{text}{indent}|\n", "plain.yaml")) == sorted([*CRITERION, *SNIPPETS])
+    indent = re.findall(r"^ +- ", text, re.MULTILINE)[1 if suite else 0]
+    expected = [*CRITERION_3, *SNIPPETS_3] if shape == "scale" else [*CRITERION, *SNIPPETS]
+    assert sorted(offered(helper, f"{text}{indent}|\n", "plain.yaml")) == sorted(expected)
+
+
+OFFERED_3 = {
+    "top of a rubric file": ("|", ["$schema", "rubrics", *WHOLE]),
+    "second field of a rubric file": ("scale: [1, 5]\n|", ["$schema", "rubrics", *(set(WHOLE) - {"scale"})]),
+    "rubric below rubrics": ("rubrics:\n  |\n", [*WHOLE, "rubric with a scale"]),
+    "criterion": ("criteria:\n  - |\n", [*CRITERION_3, *SNIPPETS_3]),
+    "criterion of a list of version 2": ("rubrics:\n  - |\n", [*CRITERION_3, *SNIPPETS_3]),
+    "criterion of a group": (
+        "criteria:\n  - id: a\n    criteria:\n      - criteria:\n          - |\n",
+        [*CRITERION_3, *SNIPPETS_3],
+    ),
+    "scale": ("criteria:\n  - id: a\n    scale: |\n", ["[worst, best]"]),
+    "level": ("levels:\n  - |\n", [*LEVEL, "level of the scale"]),
+    "mark": ("pass_threshold: |\n", ["70%"]),
+    "grades": ("grades:\n  |\ncriteria: [a]\n", ["A, B and C"]),
+    "critical failure": ("critical_failures:\n  - |\n", ["id", "expected_outcome", "critical failure"]),
+}
+
+
+@pytest.mark.parametrize("where", OFFERED_3)
+def test_what_is_offered_in_version_3(helper, where):
+    text, expected = OFFERED_3[where]
+    assert sorted(offered(helper, newest("rubric", "v3").modeline + text, "plain.yaml")) == sorted(expected)
+
+
+@pytest.mark.parametrize("text", ["- |\n", "\n  criteria:\n        - |\n"], ids=["list", "mapping"])
+def test_what_is_offered_in_a_suite_of_version_3(helper, text):
+    suite = f"{newest('suite', 'v3').modeline}tests:\n  - rubrics:\n      {text.lstrip()}"
+    assert sorted(offered(helper, suite, "plain.yaml")) == sorted([*CRITERION_3, *SNIPPETS_3])
+
+
+@pytest.mark.parametrize("label", SNIPPETS_3)
+def test_a_snippet_of_version_3_that_is_filled_in_is_valid(helper, label):
+    head = f"{newest('rubric', 'v3').modeline}criteria:\n  - "
+    text = offered(helper, f"{head}|\n", "plain.yaml")[label]
+    filled = re.sub(r"\$\d+", "It", re.sub(r"\$\{\d+:([^}]*)\}", r"\1", text))
+    assert messages(helper, head + "\n  ".join(filled.splitlines()) + "\n", "plain.yaml") == []
+
+
+HOVERS_3 = TABLES["HOVERS_3"]
+
+
+def test_every_key_of_version_3_has_a_hover():
+    new = {*schema_for("v3").entry_fields, *WHOLE} - {*schema_for().entry_fields}
+    assert HOVERS_3.keys() == new
+
+
+@pytest.mark.parametrize("field", HOVERS_3)
+@pytest.mark.parametrize("in_suite", [False, True], ids=["rubric", "suite"])
+def test_hover_explains_each_key_of_version_3(helper, field, in_suite):
+    text = f"tests:\n  - rubrics: {{{HOVERS_3[field]}}}\n" if in_suite else f"{{{HOVERS_3[field]}}}\n"
+    modeline = newest("suite" if in_suite else "rubric", "v3").modeline
+    place = opened(helper, modeline + text, "plain.yaml")
+    shown = helper.at("hover", place.uri, place.line, place.character)["contents"]["value"]
+    fields = {**schema_for("v3").fields_of("rubrics"), **schema_for("v3").entry_fields}
+    assert fields[field]["description"] in shown.replace("\\", "")
+
+
+@pytest.mark.parametrize("text", TABLES["WRONG_3"])
+def test_a_wrong_value_of_version_3_has_one_message(server, text):
+    found = messages(server, f"{newest('rubric', 'v3').modeline}{text}\n", "plain.yaml")
+    assert found == [tuple(TABLES["WRONG_3"][text])]
+
+
+@pytest.mark.parametrize("text", TABLES["WRONG_3"])
+def test_the_schema_of_version_3_for_completion_leaves_what_is_wrong_to_our_own_server(quiet, text):
+    modeline = newest("rubric", "v3")._replace(form="completion").modeline
+    assert messages(quiet, f"{modeline}{text}\n", "plain.yaml") == []
 
 
 FAULTY = "rubrics: [{id: 7, expected_outcome: It}]\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, Union, cast
 
 from rubric_lint.messages import shorten
 from rubric_lint.text.path import Part, Path
@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 
+Mark = Union[Decimal, "Fraction"]
+"""A mark in 0..1: a decimal, or a fraction that no decimal is equal to."""
+
+
 class Thresholds(NamedTuple):
     """The lowest scores in 0..1 of the verdicts `pass` and `borderline`."""
 
-    pass_at: "Decimal | Fraction"
-    borderline_at: "Decimal | Fraction"
+    pass_at: "Mark"
+    borderline_at: "Mark"
 
 
 USUAL_THRESHOLDS = Thresholds(Decimal("0.8"), Decimal("0.6"))
@@ -80,7 +84,7 @@ _LARGEST = 10**9
 
 def as_answer(value: Any) -> int | None:
     """Return a value as an answer: an integer, or a `Hundredth`; else None."""
-    return value if isinstance(value, Hundredth) else as_integer(value)
+    return cast("int", value) if isinstance(value, Hundredth) else as_integer(value)
 
 
 LOWEST, HIGHEST = 0, 10
@@ -91,8 +95,8 @@ SCORES = range(LOWEST, HIGHEST + 1)
 class Band(NamedTuple):
     """A score range and its outcome.
 
-    `scores` are the scores of its scale that are certainly in the band: none if a bound is invalid. `reach` are those that
-    may have been meant: an invalid bound may mean any score, but the other bound still counts. For a valid band both
+    `scores` are the scores of its scale that are certainly in the band: none if a bound is invalid. `reach` are those
+    that may have been meant: an invalid bound may mean any score, but the other bound still counts. For a valid band both
     are the same. `path` and `part` locate the range, `outcome_path` the outcome.
     """
 
@@ -593,10 +597,12 @@ def as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
     return {score: number // divisor for score, number in whole.items()}
 
 
-def to_fraction(number: Decimal) -> "Fraction":
+def to_fraction(number: Mark) -> "Fraction":
     """Return a number exactly; one too small for that, such as `1e-99999999`, as the float that its system reads."""
     from fractions import Fraction  # noqa: PLC0415  (linting does without)
 
+    if isinstance(number, Fraction):
+        return number
     return Fraction(number if number.adjusted() >= _SMALLEST else float(number))
 
 

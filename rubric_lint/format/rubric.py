@@ -11,6 +11,7 @@ from rubric_lint.format.criterion import (
     HIGHEST,
     LOWEST,
     Criterion,
+    Mark,
     Reader,
     Replacement,
     Scale,
@@ -27,8 +28,6 @@ from rubric_lint.text.path import Path
 from rubric_lint.text.scalar import Ambiguity
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from rubric_lint.format.view import View
 
 
@@ -152,7 +151,7 @@ class Rubric(_RubricFields):
     @property
     def schema(self) -> RubricSchema:
         """The schema of the value as it is written."""
-        return schema_of(self.view.schema) if self.dialect else schema_for(self.version)
+        return schema_of(self.view.schema) if self.view and self.dialect else schema_for(self.version)
 
     def read_value(self, document: Document) -> Any:
         """Return the value as it is written; if it is a whole document, without the name of its schema."""
@@ -307,7 +306,7 @@ class SharedEntries(Sequence[Criterion]):
         return tuple, (self._built,)
 
 
-def apply_threshold(thresholds: Thresholds, threshold: "Decimal | Fraction | None", *, is_gate: bool) -> Thresholds:
+def apply_threshold(thresholds: Thresholds, threshold: Mark | None, *, is_gate: bool) -> Thresholds:
     """Return the thresholds of a rubric by its own one, if any; with `is_gate`, that only makes others stricter."""
     if threshold is None or (is_gate and threshold <= thresholds.pass_at):
         return thresholds

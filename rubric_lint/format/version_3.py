@@ -6,7 +6,7 @@ stays beside it: the tree of groups, conditions, critical failures, marks in uni
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from rubric_lint.format.criterion import (
     TEXT,
     Asked,
     Hundredth,
+    Mark,
     as_answer,
     is_number,
     read_key,
@@ -127,15 +128,12 @@ def read_rubric(document: Document, path: Path) -> View:
     reading = _Reading(document, path)
     value = document.value(path)
     node = value if isinstance(value, dict) else {}
-    unscorable = ""
     try:
         root, scale = reading.read_root(value)
     except _TooManyError:
         return Draft(document, path).finish(OWN, [], unscorable=_TOO_MANY)
     threshold = reading.read_mark(node, "pass_threshold", scale)
     borderline = reading.read_mark(node, "borderline_threshold", scale)
-    if threshold is not None and borderline is None:
-        borderline = threshold
     grades = reading.read_grades(node, scale)
     outline = root if any(True for _ in root.groups) else None
     tree = root if reading.needs_tree(root) else None
@@ -157,7 +155,6 @@ def read_rubric(document: Document, path: Path) -> View:
         weights=weights,
         tree=tree,
         outline=outline,
-        unscorable=unscorable,
         problems=tuple(reading.problems),
     )
 
@@ -340,16 +337,15 @@ class _Reading:
                     self._report("levels", "repeated", (*spot, "level"), Part.VALUE, {"level": answer}, first)
                 else:
                     described[answer] = (level, spot, False)
-        levels = []
-        own = (index, "levels")
-        self.draft.put(own, place)
+        levels: list[Mapping[str, Any]] = []
+        self.draft.put((index, "levels"), place)
         for number, answer in enumerate(scale.answers):
             level, spot, is_key = described.get(answer, ({}, place, False))
-            at = (*own, number)
-            self.draft.put(at, spot)
-            self.draft.put((*at, "level"), spot if is_key or not level else (*spot, "level"), is_key=is_key)
+            own = (index, "levels", number)
+            self.draft.put(own, spot)
+            self.draft.put((*own, "level"), spot if is_key or not level else (*spot, "level"), is_key=is_key)
             for name in level:
-                self.draft.put((*at, name), spot if is_key else (*spot, name))
+                self.draft.put((*own, name), spot if is_key else (*spot, name))
             levels.append({**level, "level": answer})
         return levels
 
@@ -393,21 +389,22 @@ class _Reading:
             fields["required_min_score"] = self._read_gate(
                 known, fields["required_min_score"], (*at, "required_min_score")
             )
-        ranges = fields.get("score_ranges")
-        bands: list[tuple[Any, Path]] = [(fields.get("score_range"), (*at, "score_range"))]
-        if isinstance(ranges, dict):
-            for key in ranges:
-                if _DECIMAL_KEY.fullmatch(key) and known.read_key(key) is None:
-                    place = (*at, "score_ranges", key)
-                    self._report_off(known, place, f"the key `{shorten(key)}`", "`score_ranges` has", Part.KEY)
-        for number, band in enumerate(ranges if isinstance(ranges, list) else ()):
-            if isinstance(band, dict):
-                bands.append((band.get("score_range"), (*at, "score_ranges", number, "score_range")))
-        for bounds, place in bands:
+        for bounds, place in self._find_bounds(fields, at, known):
             for number, bound in enumerate(bounds if isinstance(bounds, list) and len(bounds) == 2 else ()):
                 spot = (*place, number)
                 if is_number(bound) and known.read(bound) is None:
                     self._report_off(known, spot, self._describe(bound, spot), "`score_range` has")
+
+    def _find_bounds(self, fields: Mapping[str, Any], at: Path, scale: _Scale) -> Iterator[tuple[Any, Path]]:
+        """Yield the bounds of each band, with their place; check those of the short form, which are keys."""
+        yield fields.get("score_range"), (*at, "score_range")
+        ranges, place = fields.get("score_ranges"), (*at, "score_ranges")
+        for key in ranges if isinstance(ranges, dict) else ():
+            if _DECIMAL_KEY.fullmatch(key) and scale.read_key(key) is None:
+                self._report_off(scale, (*place, key), f"the key `{shorten(key)}`", "`score_ranges` has", Part.KEY)
+        for number, band in enumerate(ranges if isinstance(ranges, list) else ()):
+            if isinstance(band, dict):
+                yield band.get("score_range"), (*place, number, "score_range")
 
     def _read_group_gate(self, group: Mapping[str, Any], at: Path, scale: _Scale | None) -> Fraction | None:
         """Return the gate of a group as a share; it is in units of its scale, without one from 0 to 1."""
@@ -415,21 +412,23 @@ class _Reading:
             return None
         return self._read_share(group["required_min_score"], (*at, "required_min_score"), scale)
 
-    def read_mark(self, node: Mapping[str, Any], field: str, scale: _Scale | None) -> Decimal | Fraction | None:
-        """Return a mark of a rubric as a share, a decimal if it is written as one; None if it has none."""
+    def read_mark(self, node: Mapping[str, Any], field: str, scale: _Scale | None) -> Mark | None:
+        """Return a mark of a rubric as a share; None if it has none."""
         if field not in node:
             return None
         place = (*self.path, field)
         share = self._read_share(node[field], place, scale)
-        if share is None or not is_number(node[field]):
-            return share
+        if share is None:
+            return None
+        rounded = Decimal(share.numerator) / share.denominator
+        mark = rounded if Fraction(rounded) == share else share
+        if scale is None or not is_number(node[field]):
+            return mark
         written = self.document.decimal(place)
-        if scale is None:
-            return written
         if scale.worst == 0 and scale.best >= HIGHEST and 0 < written < 1:
             values = {"field": field, "found": written, "best": scale.best, "share": f"{written * 100:f}%"}
             self._report("idle-gate", "low-mark", place, Part.VALUE, values)
-        return share
+        return mark
 
     def read_grades(self, node: Mapping[str, Any], scale: _Scale | None) -> tuple[tuple[str, Fraction], ...]:
         """Return the grades, each with the lowest share that earns it, from the highest to the lowest."""

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
-from rubric_lint.edits.intents import AddField, MoveItems, RenameKey, Repair
+from rubric_lint.edits.intents import AddField, Intent, MoveItems, RenameKey, Repair
 from rubric_lint.finding import Place, Problem
-from rubric_lint.format.criterion import Asked
+from rubric_lint.format.criterion import Asked, Mark
 from rubric_lint.format.groups import Group
 from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
@@ -73,10 +73,10 @@ class View:
     neither scored nor converted.
     `place` maps a path in `data` to the document.
 
-    A rubric of version 3 has more: `units` are the worst and the best score of its own scale, `borderline` is the lowest
-    share that is borderline, and `grades` are names, each with the lowest share that earns it, from the highest to the
-    lowest. `ids` and `weights` are those of its criteria by their index. Where their weighted average does not say
-    the same as the groups and the conditions, the score follows `tree`, in which the weights are those in the nodes.
+    A rubric of version 3 has more: `units` are the worst and the best score of its own scale, `borderline` is the
+    lowest share that is borderline, and `grades` are names, each with the lowest share that earns it, from the highest
+    to the lowest. `ids` and `weights` are those of its criteria by their index. Where their weighted average does not
+    say the same as the groups and the conditions, the score follows `tree`, in which the weights are those in the nodes.
     `outline` has the groups of a rubric with groups.
     """
 
@@ -87,7 +87,7 @@ class View:
     name: str = ""
     task: str = ""
     question: str = ""
-    threshold: Decimal | Fraction | None = None
+    threshold: Mark | None = None
     threshold_path: Path | None = None
     is_gate: bool = False
     span: tuple[int, int] | None = None
@@ -102,7 +102,7 @@ class View:
     unread: tuple[tuple[Path, str], ...] = ()
     doubts: tuple[tuple[Path, str], ...] = ()
     units: tuple[int, int] | None = None
-    borderline: Decimal | Fraction | None = None
+    borderline: Mark | None = None
     grades: tuple[tuple[str, Fraction], ...] = ()
     ids: tuple[str, ...] = ()
     weights: tuple[Decimal | None, ...] = ()
@@ -186,7 +186,7 @@ class View:
 
     def _move_repair(self, repair: Repair) -> Repair | None:
         """Return a repair at its places in the document; None if they do not have what it changes."""
-        moved = []
+        moved: list[Intent] = []
         for intent in repair.intents:
             if isinstance(intent, MoveItems):
                 moved.append(intent)

@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.finding import Severity
-from rubric_lint.format.criterion import USUAL_THRESHOLDS
+from rubric_lint.format.criterion import USUAL_THRESHOLDS, Mark
 from rubric_lint.messages import UserError, find_near, join_words
 from rubric_lint.project.gitignore import Patterns
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
@@ -268,8 +268,8 @@ class FileSettings(NamedTuple):
     claimed: bool = False
     is_rubric_file: bool = False
     implicit_required: bool = False
-    pass_at: Decimal = PASS_AT
-    borderline_at: Decimal = BORDERLINE_AT
+    pass_at: Mark = PASS_AT
+    borderline_at: Mark = BORDERLINE_AT
     time_limit: float = TIME_LIMIT
     is_test_file: bool = False
     shapes: "tuple[Shape, ...]" = ()

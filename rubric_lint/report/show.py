@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from rubric_lint.finding import Unread
-from rubric_lint.format.criterion import Shape, Thresholds
+from rubric_lint.format.criterion import Shape, Thresholds, to_fraction
 from rubric_lint.messages import join_words, percent
 from rubric_lint.report.machine import count_all
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, dump, visible, width
@@ -215,7 +215,7 @@ def _align(row: Sequence[str], widths: Sequence[int]) -> str:
 
 def _word_score(score: Fraction, thresholds: Thresholds) -> str:
     """Return a score with three decimals, or with as many as show on which side of each threshold it is."""
-    limits = (Fraction(0), Fraction(1), *map(Fraction, thresholds))
+    limits = (Fraction(0), Fraction(1), *map(to_fraction, thresholds))
     digits = 3
     while [_compare(round(score, digits), limit) for limit in limits] != [_compare(score, limit) for limit in limits]:
         digits += 1

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
 
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import Mark, Shape
 from rubric_lint.messages import shorten
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import Grade, JudgeOutput, ScoringCriterion, ScoringRubric
@@ -99,7 +98,7 @@ def _choose_for_one(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, .
             yield title, (grades[at],)
 
 
-def _find_least(criterion: ScoringCriterion, threshold: Decimal) -> Grade | None:
+def _find_least(criterion: ScoringCriterion, threshold: Mark) -> Grade | None:
     """Return the lowest grade that meets the gate and the threshold."""
     if criterion.share < 0:
         return criterion.grades[-1]

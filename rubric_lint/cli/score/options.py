@@ -16,11 +16,12 @@ from rubric_lint.run.console import complain
 if TYPE_CHECKING:
     from rubric_lint.agree.ratings import Ratings
     from rubric_lint.agree.units import About
+    from rubric_lint.format.criterion import Mark
     from rubric_lint.scoring.grading import ScoringRubric
 
 
 def load(
-    path: str, given: Given, *, pass_at: Decimal | None = None, borderline_at: Decimal | None = None
+    path: str, given: Given, *, pass_at: "Mark | None" = None, borderline_at: "Mark | None" = None
 ) -> "dict[str, ScoringRubric]":
     """Return the rubrics of a file by name; raise UserError if they cannot be used for scoring."""
     from rubric_lint.project.files import File, Unreadable, read  # noqa: PLC0415

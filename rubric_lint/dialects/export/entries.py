@@ -3,10 +3,11 @@
 from bisect import bisect
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from rubric_lint.dialects.export.target import ExportError, Loss, Rubrics
-from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, SPAN, Band, Criterion, Level, Scale, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, SPAN, Band, Criterion, Level, Mark, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
 from rubric_lint.messages import describe, name_scores
@@ -44,8 +45,10 @@ def sort_levels(criterion: Criterion) -> list[Level]:
     return sorted(criterion.levels or (), key=lambda level: level.number or 0)
 
 
-def as_number(value: Decimal) -> int | Decimal:
-    """Return a decimal that is written as an integer as an int."""
+def as_number(value: Mark) -> int | Decimal:
+    """Return a decimal that is written as an integer as an int, and a fraction as the nearest decimal."""
+    if isinstance(value, Fraction):
+        return Decimal(value.numerator) / value.denominator
     return int(value) if value.as_tuple().exponent == 0 else value
 
 

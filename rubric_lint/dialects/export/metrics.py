@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from rubric_lint.dialects.export.entries import bounds, uncovered
 from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing
 from rubric_lint.dialects.export.texts import render
-from rubric_lint.format.criterion import HIGHEST, LOWEST, Scale, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Mark, Scale, Shape
 from rubric_lint.messages import name_scores
 
 _BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that describes it best."
@@ -20,11 +20,11 @@ class _Metric(NamedTuple):
     name: str
     task: str
     ranges: tuple[tuple[tuple[int, int], str], ...]
-    threshold: Decimal
+    threshold: Mark
     extras: Mapping[str, Any]
 
 
-def _make_metric(writing: Writing, name: str, about: tuple[str, str], scale: Scale, threshold: Decimal) -> _Metric:
+def _make_metric(writing: Writing, name: str, about: tuple[str, str], scale: Scale, threshold: Mark) -> _Metric:
     bands = sorted(scale.bands, key=bounds)
     lowest, highest = bands[0].scores[0], bands[-1].scores[-1]
     if (lowest, highest) != (LOWEST, HIGHEST):
@@ -48,7 +48,7 @@ def _write_deepeval(writing: Writing) -> str:
     """
     several = len(writing.rubrics) > 1
     metrics: list[_Metric] = []
-    questions: list[tuple[str, str, Decimal]] = []
+    questions: list[tuple[str, str, Mark]] = []
     for name, rubric in writing.rubrics.items():
         task = rubric.view.task if rubric.view else ""
         pass_at = rubric.thresholds.pass_at

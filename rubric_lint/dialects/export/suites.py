@@ -19,7 +19,7 @@ from rubric_lint.dialects.export.target import (
 )
 from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS
-from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Shape, to_fraction
+from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Mark, Shape, to_fraction
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import newest
 from rubric_lint.messages import name_scores
@@ -188,7 +188,7 @@ class _AgentV:
             return ""
         return str(escape(text)) if self.is_template and not source.is_template else text
 
-    def _test(self, writing: Writing, case: _Case, pass_at: Decimal | None) -> dict[str, Any]:
+    def _test(self, writing: Writing, case: _Case, pass_at: Mark | None) -> dict[str, Any]:
         written = {"id": case.name, **case.carried.fields}
         if case.members and not case.members[0].source.place:
             question = self._question(case.members[0].source)

@@ -290,17 +290,17 @@ def _read_version_3(document: Document, rubrics: list[Location], *, is_ours: boo
 
     if is_ours and holds_rubric(document.data) and FIELD not in document.data:
         return [Location((), VERSION_3, read_rubric(document, ()))]
-    found = []
-    for location in rubrics:
-        if location.view is None:
-            view, around = read_rubric(document, location.path), _look_around(document, location.path)
-            own = {"doubts": around.doubts}
-            if view.threshold is None and around.threshold is not None:
-                own |= {"threshold": around.threshold, "threshold_path": around.threshold_path}
-                own |= {"is_gate": around.is_gate}
-            location = Location(location.path, VERSION_3, replace(view, **own))
-        found.append(location)
-    return found
+    return [location if location.view else _view_version_3(document, location.path) for location in rubrics]
+
+
+def _view_version_3(document: Document, path: Path) -> Location:
+    """Return a rubric of version 3 in a file: without a mark of its own, it has that of what stands around it."""
+    from rubric_lint.format.version_3 import read_rubric  # noqa: PLC0415  (as above)
+
+    view, around = read_rubric(document, path), _look_around(document, path)
+    if view.threshold is None and around.threshold is not None:
+        view = replace(view, threshold=around.threshold, threshold_path=around.threshold_path, is_gate=around.is_gate)
+    return Location(path, VERSION_3, replace(view, doubts=around.doubts))
 
 
 def has_signs_of_home(document: Document) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
@@ -234,7 +235,10 @@ def _write(scored: Scored, points: int) -> str:
 
 
 def _word_thresholds(scored: Scored) -> str:
-    passes, borderline = (f"{threshold.normalize():f}" for threshold in scored.rubric.model.thresholds)
+    passes, borderline = (
+        f"{threshold.normalize():f}" if isinstance(threshold, Decimal) else str(threshold)
+        for threshold in scored.rubric.model.thresholds
+    )
     return f"Pass from {passes}" + ("" if passes == borderline else f", borderline from {borderline}") + "."
 
 
