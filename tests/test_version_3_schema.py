@@ -13,6 +13,7 @@ from random_rubrics import rubrics
 
 from rubric_lint.format.schema import open_validator, schema_for
 from rubric_lint.format.schema_files import join, newest
+from rubric_lint.format.schema_problems import find_violations
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
@@ -64,6 +65,17 @@ def test_a_suite_takes_what_a_rubric_file_takes_below_rubrics():
     beside = {name for name, (data, place, _) in BAD.items() if "rubrics" in data and not place.startswith("/rubrics")}
     within = {name: data for name, (data, _, _) in BAD.items() if name not in beside}
     assert [name for name, data in within.items() if validator.is_valid(in_suite(data))] == []
+
+
+@pytest.mark.parametrize("name", TABLES["WORDS"])
+def test_a_fault_has_its_words_at_any_depth(name):
+    rubrics, expected = TABLES["WORDS"][name]
+    (document,) = read_documents(Source("a.json", json.dumps({"rubrics": rubrics})))[0]
+    found = [
+        ["".join(f"/{step}" for step in problem.path[1:]), problem.code, problem.repair.title if problem.repair else ""]
+        for _, problem in find_violations(SCHEMA, document, ("rubrics",), rubrics)
+    ]
+    assert sorted(found) == sorted(expected)
 
 
 @pytest.mark.slow

@@ -21,6 +21,9 @@ def find_violations(
     schema: RubricSchema, document: Document, path: Path, rubrics: Any
 ) -> Iterator[tuple[str, Problem]]:
     """Find the errors of the `rubrics` value at `path`: the name of the rule, and the problem."""
+    if isinstance(rubrics, dict) and "object" in schema.find(()).get("type", ()):
+        yield from _find_in_node(schema, schema.whole, document, path, rubrics)
+        return
     if not isinstance(rubrics, list) or not rubrics:
         form = _word_list_form(rubrics) if schema.version else ""
         for rule, problem in find_in(schema, schema.whole, document, path, rubrics):
@@ -62,7 +65,27 @@ def _are_scores(value: Any) -> bool:
     return is_map and all(read_key(key) is not None or re.fullmatch(RANGE, key) for key in value)
 
 
+def _find_in_node(
+    schema: RubricSchema, definition: str, document: Document, path: Path, node: Mapping[str, Any]
+) -> Iterator[tuple[str, Problem]]:
+    """Find the errors of a rubric or a group that is a mapping, then those of each of its criteria."""
+    criteria = node.get(_CRITERIA)
+    entries = criteria if isinstance(criteria, list) else []
+    alone = {**node, _CRITERIA: ["It"]} if entries else node  # errors of the criteria have their own words below
+    yield from find_in(schema, definition, document, path, alone)
+    for index, entry in enumerate(entries):
+        if not schema.is_valid_entry(entry):
+            yield from _find_in_entry(schema, document, (*path, _CRITERIA, index), entry)
+
+
+_CRITERIA = "criteria"
+"""The field with the criteria of a rubric or a group."""
+
+
 def _find_in_entry(schema: RubricSchema, document: Document, path: Path, entry: Any) -> Iterator[tuple[str, Problem]]:
+    if schema.version and isinstance(entry, dict) and _CRITERIA in entry and _CRITERIA in schema.entry_fields:
+        yield from _find_in_node(schema, schema.item, document, path, entry)
+        return
     if schema.holds_bands_as_range(entry):
         # A missing `s`, which would otherwise cause five errors.
         place = (*path, "score_range")
@@ -185,8 +208,9 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
         repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False)
         values = {**problem.values, "field": field, "verdict": fault.value}
         return problem._replace(code="bare-verdict", values=values, repair=repair)
-    written = isinstance(fault.value, str) and path[-1:] == ("score_range",) and re.fullmatch(RANGE, fault.value)
-    if written and int(written[1]) <= int(written[2]) <= HIGHEST:
+    is_scale, is_range = path[-1:] == ("scale",), path[-1:] == ("score_range",)
+    written = isinstance(fault.value, str) and (is_scale or is_range) and re.fullmatch(RANGE, fault.value)
+    if written and (is_scale or int(written[1]) <= int(written[2]) <= HIGHEST):
         text = f"[{int(written[1])}, {int(written[2])}]"
         repair = Repair(f"write `{text}`", (ReplaceValue(path, text),), safe=False)
         return problem._replace(code="range-string", values={**problem.values, "range": text}, repair=repair)
@@ -230,7 +254,7 @@ def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: st
     known: Mapping[str, Any] = fault.schema["properties"]
     near = _fit_gates(schema, fault.value, schema.suggest(name, known))
     shown = shorten(name)
-    if schema.version not in ("", CURRENT) and name in schema_for().entry_fields:
+    if "" < schema.version < CURRENT and name in schema_for().entry_fields:
         values = {"field": name, "current": CURRENT, "version": schema.version}
         return Problem("later-version", path, Part.KEY, values)
     if not near:

@@ -98,7 +98,7 @@ def _describe_in_suite(
     if located is None:  # perhaps a field of the suite that leads to rubrics
         for each in [each for each in mine if each.rubric.path[: len(path)] == path][: int(is_key)]:
             view = each.rubric.view
-            source = view.dialect.schema if view else f"{each.rubric.version}/suite.json"
+            source = view.dialect.schema if view and each.rubric.dialect else f"{each.rubric.version}/suite.json"
             joined = schema_of(source).joined
             field = joined["definitions"].get("part", {}).get("properties", {}).get(str(path[-1]), {})
             if card := _word(str(path[-1]), {"description": resolve(joined, field).get("description", "")}):

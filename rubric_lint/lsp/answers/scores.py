@@ -132,7 +132,7 @@ def is_sound(analysis: Analysis, located: Located) -> bool:
     findings = analysis.result.findings if analysis.result else ()
     if any(each.severity is Severity.ERROR and extent.start <= each.span.start < extent.end for each in findings):
         return False
-    return rubric.schema.is_valid(document.value(rubric.path))
+    return rubric.schema.is_valid(rubric.read_value(document))
 
 
 def score_criteria(analysis: Analysis, located: Located) -> Iterator[Scored]:

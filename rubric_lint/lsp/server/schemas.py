@@ -14,9 +14,10 @@ def find_schema(analysis: Analysis) -> str:
     """Return the file name of the schema for completion of a YAML document; empty if no rubric in it has one."""
     is_yaml = kind_of(analysis.state.name) is Kind.YAML
     for located in analysis.rubrics if is_yaml else ():
-        view, settings = located.rubric.view, analysis.state.settings
-        kind = "rubric" if settings and settings.is_rubric_file else "suite"
-        source = view.dialect.schema.partition("#")[0] if view else f"{located.rubric.version}/{kind}.json"
+        rubric, settings = located.rubric, analysis.state.settings
+        kind = "rubric" if (settings and settings.is_rubric_file) or not rubric.path else "suite"
+        own = f"{rubric.version}/{kind}.json"
+        source = rubric.view.dialect.schema.partition("#")[0] if rubric.view and rubric.dialect else own
         if source in _list_files():
             return _list_files()[source]
     return ""
