@@ -35,7 +35,8 @@ def list_scores(scores: Iterable[int]) -> str:
     """Write scores without the noun: `3 and 4`."""
     runs: list[list[int]] = []
     for score in sorted(scores):
-        if runs and score == runs[-1][-1] + 1:
+        step = 1 if isinstance(score, int) else 0.01  # of a scale with a decimal point
+        if runs and round(score - runs[-1][-1], 3) == step:
             runs[-1].append(score)
         else:
             runs.append([score])

@@ -171,7 +171,7 @@ def test_what_the_schema_accepts_is_a_valid_output_and_nothing_with_a_check_more
 
 def draw_checks(shape, data):
     """An allowed answer to each criterion, in the form that the schema asks for."""
-    field = form_of(shape.shape).field
+    field = shape.criteria[0].field
     drawn = {
         each.id: {"reasoning": "", field: data.draw(st.sampled_from([grade.answer for grade in each.grades]))}
         for each in shape.criteria

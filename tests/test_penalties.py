@@ -278,7 +278,7 @@ def test_a_better_answer_to_one_criterion_makes_no_result_worse(rubric, data):
     grades = [data.draw(st.sampled_from(each.grades)) for each in rubric.criteria]
     for at, criterion in enumerate(rubric.criteria):
         for worse, better in pairwise(criterion.from_worst):
-            (points, verdict), (more, other) = (
+            (points, _, verdict, _), (more, _, other, _) = (
                 rubric.weigh([*grades[:at], grade, *grades[at + 1 :]]) for grade in (worse, better)
             )
             assert VERDICTS.index(other) >= VERDICTS.index(verdict)

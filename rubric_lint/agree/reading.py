@@ -866,7 +866,7 @@ def _find_only_verdict(answers: Sequence[AnswerValue | None], rubric: ScoringRub
         grade = None if answer is None else criterion.grade(answer)
         if grade is not None:
             known[number] = grade
-    if not known:
+    if not known or rubric.varies:
         return None
     prospect = Prospects(rubric, known).find(*next(iter(known.items())))
     return prospect.worst if prospect.is_certain else None

@@ -18,7 +18,7 @@ from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import list_fields
-from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.ids import Key, RecordId, change_type, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.results import is_result, is_row, read_result, read_row
@@ -71,6 +71,11 @@ class Flip(NamedTuple):
                 yield each.criterion, theirs[each.criterion.id], each.grade
 
     @property
+    def applying(self) -> Iterator[tuple[ScoringCriterion, Grade, Grade]]:
+        """The criteria that apply in both runs, with both grades."""
+        return (each for each in self.graded if NOT_APPLICABLE not in (each[1].answer, each[2].answer))
+
+    @property
     def changed(self) -> list[tuple[ScoringCriterion, AnswerValue, AnswerValue]]:
         """The criteria with another value, and both values."""
         return [(each, was.answer, now.answer) for each, was, now in self.graded if was.answer != now.answer]
@@ -84,7 +89,7 @@ class Flip(NamedTuple):
             "new": {"verdict": self.now.verdict, "score": float(self.now.score)},
             "criteria": [
                 {"id": each.id, "old": was.answer, "new": now.answer, "gate_missed": not now.gate_met}
-                for each, was, now in self.graded
+                for each, was, now in self.applying
                 if find_direction(each, was, now) < 0
             ],
         }
@@ -221,7 +226,7 @@ class RunComparison:
             self.sum_was += was.score * times
             self.sum_now += now.score * times
             self.other_version += times * (was.rubric.hash not in {"", now.rubric.hash})
-            for criterion, before, after in Flip(None, was, now).graded:
+            for criterion, before, after in Flip(None, was, now).applying:
                 both = self.criteria.setdefault((now.rubric.name, criterion.id), CriterionPair(criterion))
                 both.pending[before, after] += times
         self._pairs.clear()

@@ -70,19 +70,19 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
     for place, criterion in enumerate(rubric.criteria):
         answers = [grade.answer for grade in criterion.grades]
         positions: dict[AnswerValue | Verdict | None, int] = {answer: at for at, answer in enumerate(answers)}
-        if rubric.shape is Shape.CHECKLIST:
+        if criterion.shape is Shape.CHECKLIST:
             best = criterion.from_worst[-1]
             is_best = tuple(grade is best for grade in criterion.grades)
             yield Measure(criterion.id, Scale(Kind.CHECK, (0, 1), ("no", "yes")), place, positions, is_best)
             continue
-        kind = Kind.LEVEL if rubric.shape is Shape.LEVELS else Kind.SCORE
-        scale = Scale(kind, tuple(map(int, answers)), tuple(map(str, answers)))
+        kind = Kind.LEVEL if criterion.shape is Shape.LEVELS else Kind.SCORE
+        scale = Scale(kind, tuple(answers), tuple(map(str, answers)))
         met = tuple(grade.gate_met for grade in criterion.grades)
         meets = None if all(met) or not any(met) else met
         scored = None
         if rubric.shape is Shape.HOLISTIC:
             scored = next(iter(rubric.model.scales), None)
-        elif rubric.shape is Shape.SCORE_RANGES:
+        elif criterion.shape is Shape.SCORE_RANGES:
             scored = rubric.model.criteria[place].scale
         bands = (
             sorted((band.scores for band in scored.bands if band.scores), key=lambda each: each.start) if scored else []

@@ -94,12 +94,12 @@ class MapBatches:
             raise TypeError(
                 f'keep is {keep!r}; expected column names with types, such as {{"model": pyarrow.string()}}'
             )
-        if taken := [name for name in kept if name in schema().names and name != "id"]:
+        self._rubrics = rubrics
+        if taken := [name for name in kept if name in schema(rubrics=self._listed).names and name != "id"]:
             raise ValueError(
                 f"keep has {list_names(taken)}, which results have too; rename the column in the input, or remove it "
                 "from keep"
             )
-        self._rubrics = rubrics
         self._kept = dict(kept)
         self._reading: dict[str, Any] = {"extract": extract, "extra_fields": extra_fields}
         score_batch(rubrics, [], **self._reading)  # refuses what cannot be scored before an engine starts
@@ -108,7 +108,11 @@ class MapBatches:
     def schema(self) -> pa.Schema:
         """The schema of every result."""
         others = [pa.field(name, kind) for name, kind in self._kept.items() if name != "id"]
-        return pa.schema([*schema(self._kept.get("id")), *others])
+        return pa.schema([*schema(self._kept.get("id"), self._listed), *others])
+
+    @property
+    def _listed(self) -> list[ScoringRubric]:
+        return [self._rubrics] if isinstance(self._rubrics, ScoringRubric) else [*self._rubrics.values()]
 
     @property
     def spark_schema(self) -> str:

@@ -1,13 +1,14 @@
 """Read outputs from Arrow, most by their columns, and write results as a table of Arrow."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rubric_lint.engines.rows import READ, Items, Rows, gather, is_null, read_column, refuse_repeated
+from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import list_values
 from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.grading import Scored, ScoringRubric
+from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.suggest import word_need
 
@@ -18,7 +19,7 @@ except ImportError as fault:
     raise ImportError(f"Arrow {word_need('arrow')}") from fault
 
 
-__all__ = ["pa", "read_arrow", "schema", "write_arrow", "write_ids"]
+__all__ = ["pa", "read_arrow", "schema", "write_arrow", "write_criterion", "write_ids"]
 
 _TEXTS = (pa.string(), pa.large_string())
 
@@ -52,7 +53,9 @@ class Columns(NamedTuple):
 
 def _is_plain(kind: pa.DataType, rubric: ScoringRubric) -> bool:
     """Return whether a struct can hold nothing but the fields of the outputs of a rubric, with these types."""
-    form = form_of(rubric.shape)
+    if rubric.form == f"v3/{Shape.MIXED}":  # which fields a check has depends on its criterion
+        return False
+    form = form_of(rubric.form)
     is_answer = pa.types.is_boolean if form.field == "satisfied" else pa.types.is_integer
     if not form.holds_checks:
         return _has_fields(kind, {form.field: is_answer}, "reasoning")
@@ -77,7 +80,7 @@ def _is_string(kind: pa.DataType) -> bool:
 
 def _read_answers(outputs: pa.StructArray, rubric: ScoringRubric) -> Iterator[tuple[Any, ...] | None]:
     """Yield the answers of each output; None unless its checks are those of the rubric, in its order."""
-    form = form_of(rubric.shape)
+    form = form_of(rubric.form)
     if not form.holds_checks:
         yield from zip(pc.struct_field(outputs, form.field).to_pylist())
         return
@@ -127,21 +130,36 @@ def read_arrow(table: Any, size: int) -> Iterator[Items | Columns]:
                 yield gather(columns, len(rows), id_type)
 
 
-_CRITERION = pa.struct([
+_GROUP = pa.struct([
     ("id", pa.string()),
-    ("raw", pa.int64()),
-    ("share", pa.float64()),
     ("score", pa.float64()),
     ("weight", pa.float64()),
-    ("gate", pa.int64()),
+    ("gate", pa.float64()),
     ("gate_met", pa.bool_()),
-    ("outcome", pa.string()),
 ])  # fmt: skip
 _ERROR = pa.struct([("message", pa.string()), ("path", pa.string()), ("line", pa.int64())])
 
 
-def schema(id_type: Any = None) -> pa.Schema:
-    """Return the schema of results; `id_type` is the type of the ids, strings by default."""
+def schema(id_type: Any = None, rubrics: Iterable[ScoringRubric] = ()) -> pa.Schema:
+    """Return the schema of results; `id_type` is the type of the ids, strings by default.
+
+    The `rubrics` add the columns that only results by them have, and decide the type of answers.
+    """
+    rubrics = [*rubrics]
+    own = frozenset().union(*(rubric.own_fields for rubric in rubrics))
+    more = {"rubric_score": pa.float64(), "rubric_grade": pa.string(), "groups": pa.list_(_GROUP)}
+    has_hundredths = any(each.has_hundredths for rubric in rubrics for each in rubric.criteria)
+    number = pa.float64() if has_hundredths else pa.int64()
+    criterion = pa.struct([
+        ("id", pa.string()),
+        ("raw", number),
+        ("share", pa.float64()),
+        ("score", pa.float64()),
+        ("weight", pa.float64()),
+        ("gate", number),
+        ("gate_met", pa.bool_()),
+        ("outcome", pa.string()),
+    ])  # fmt: skip
     return pa.schema([
         ("id", id_type or pa.string()),
         ("rubric", pa.string()),
@@ -151,13 +169,23 @@ def schema(id_type: Any = None) -> pa.Schema:
         ("score", pa.float64()),
         ("verdict", pa.string()),
         ("gates_missed", pa.list_(pa.string())),
-        ("criteria", pa.list_(_CRITERION)),
+        *((name, kind) for name, kind in more.items() if name in own),
+        ("criteria", pa.list_(criterion)),
         ("error", _ERROR),
     ])  # fmt: skip
 
 
-def write_arrow(rows: Rows) -> pa.Table:
-    """Return a table of results: what each kind has is written once, and taken for each row."""
+def write_criterion(result: CriterionResult) -> dict[str, Any]:
+    """Return a criterion as a row of a table has it: a yes is 1, and what does not apply is null."""
+    raw: Any = result.grade.answer
+    if isinstance(raw, bool):
+        raw = int(raw)
+    return {**result.to_json(), "raw": raw if result.applies else None}
+
+
+def write_arrow(rows: Rows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
+    """Return a table of results by some rubrics: what each kind has is written once, and taken for each row."""
+    form = schema(rows.id_type, rubrics)
     different = rows.find_different()
     unique = [*different.values()]
     numbers = {name: number for number, name in enumerate(different)}
@@ -168,11 +196,9 @@ def write_arrow(rows: Rows) -> pa.Table:
     # Each answer to each criterion is written once.
     graded = {id(each): each for kind in unique if isinstance(kind, Scored) for each in kind.criteria}
     place_of = {name: place for place, name in enumerate(graded)}
-    results = [each.to_json() for each in graded.values()]
-    values = pa.array([{**each, "raw": int(each["raw"])} for each in results], _CRITERION)
+    values = pa.array([*map(write_criterion, graded.values())], form.field("criteria").type.value_type)
     listed = [[place_of[id(each)] for each in kind.criteria] if isinstance(kind, Scored) else None for kind in unique]
     taken = pa.array(listed, pa.list_(pa.int32())).take(places)
-    form = schema(rows.id_type)
     columns = [
         write_ids(rows.ids, form.field("id").type),
         *(

@@ -8,7 +8,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias
 
 from rubric_lint.arguments import takes
-from rubric_lint.engines.rows import Items, Kind, RowError, Rows, gather, is_null, read_column, refuse_repeated
+from rubric_lint.engines.rows import LARGEST, Items, Kind, RowError, Rows, gather, is_null, read_column, refuse_repeated
 from rubric_lint.outputs.decoding import OutputError, read_struct
 from rubric_lint.outputs.entries import CHUNK, Entry
 from rubric_lint.outputs.streams import read_entries
@@ -218,7 +218,7 @@ class ScoredBatch:
         """
         from rubric_lint.engines.arrow_tables import write_arrow  # noqa: PLC0415  (loads pyarrow)
 
-        return write_arrow(self._rows)
+        return write_arrow(self._rows, self._rubrics.values())
 
     def __len__(self) -> int:
         return len(self._rows.kinds)
@@ -342,10 +342,6 @@ def _decode(text: bytes, name: str) -> str:
         raise OutputError(f"byte {text[fault.start]:02x} at offset {fault.start} is not UTF-8", f"/{name}") from None
 
 
-_LARGEST = 2**63 - 1
-"""The largest number of a column of 64-bit integers."""
-
-
 def score_batch(
     rubrics: ScoringRubric | Mapping[str, ScoringRubric],
     outputs: Any,
@@ -416,7 +412,7 @@ def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], reading: Read
     if isinstance(rubrics, Mapping) and list(rubrics) != list(named):
         raise TypeError(f"rubrics has the keys {list(rubrics)}; expected the names of the rubrics, {list(named)}")
     for rubric in listed:
-        if 2 * rubric.full > _LARGEST:  # the median of two outputs may have half a point
+        if 2 * rubric.full > LARGEST:  # the median of two outputs may have half a point
             raise RubricError(
                 f"rubric `{rubric.name}`: the points of its best answer have {len(str(rubric.full))} digits, more than "
                 "a column of 64-bit integers holds; give its weights fewer digits"

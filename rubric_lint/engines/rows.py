@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import isnan
 from typing import Any, NamedTuple, TypeVar
 
@@ -35,8 +36,16 @@ def read_column(kind: Kind, name: str) -> Any:
         return kind.rubric.name
     if name == "rubric_hash":
         return kind.rubric.hash
+    if name == "groups":
+        return [group.to_json() for group in kind.groups]
+    if name in {"points", "full"} and kind.full > LARGEST:
+        return None  # only where the points depend on the answer
     found = getattr(kind, name)
-    return float(found) if name == "score" else found
+    return float(found) if isinstance(found, Fraction) else found
+
+
+LARGEST = 2**63 - 1
+"""The largest integer that a column holds."""
 
 
 @dataclass(eq=False, slots=True)

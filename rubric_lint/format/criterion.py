@@ -374,6 +374,12 @@ class Criterion(NamedTuple):
         """Whether the id is written, not made from the position in the list."""
         return self.fields is not None and isinstance(self.fields.get("id"), str)
 
+    @property
+    def own_id(self) -> str:
+        """The id as it is written; that of a criterion in a group is the last part of its whole id."""
+        own_id = self.fields.get("id") if self.fields is not None else None
+        return own_id if isinstance(own_id, str) else self.id.rpartition("/")[2]
+
     def path_of(self, field: str) -> Path:
         """Return the path of a field, or of the whole criterion if the field is missing."""
         return (*self.path, field) if self.fields is not None and field in self.fields else self.path
@@ -393,6 +399,11 @@ class Criterion(NamedTuple):
     def is_failure(self) -> bool:
         """Whether it is a critical failure of version 3: one yes fails the answer, and it weighs nothing."""
         return self.fields is not None and FAILURE in self.fields
+
+    @property
+    def place_in_groups(self) -> str:
+        """The id of its group and its condition in version 3; of two with other ones, one does not repeat the other."""
+        return f"{self.id[: -len(self.own_id)]} {self.applies_if}"
 
     @property
     def is_text(self) -> bool:

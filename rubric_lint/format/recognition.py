@@ -16,6 +16,9 @@ from rubric_lint.text.tree import walk_mappings
 FIELD = "rubrics"
 """The field that contains a rubric."""
 
+CRITERIA = "criteria"
+"""The field that contains the criteria of a rubric or a group of version 3."""
+
 PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
 """What says nothing about scores beside our rubrics."""
 

@@ -92,7 +92,10 @@ def split_outcome(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) ->
 
     Its title says if parts have the whole weight each, and if criteria below get other generated ids.
     """
-    if rubric.view is not None or criterion.weight is None or criterion.borrows_id:
+    has_groups = rubric.view is not None and (bool(rubric.dialect) or rubric.view.outline is not None)
+    if has_groups or criterion.weight is None or criterion.borrows_id:
+        return
+    if criterion.is_text and criterion.fields is not None:  # its scale is that of what is around it
         return
     texts = [part[:1].upper() + part[1:].rstrip() for part in parts]
     adding = divide(rubric, criterion, texts)
@@ -139,7 +142,7 @@ def divide(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) -> list[I
         changes = [(own, json.dumps(text, ensure_ascii=False)), *more]
         if criterion.has_own_id:
             number = rubric.find_free(criterion.id, number + 1)
-            changes.append((("id",), write_numbered(criterion.id, number)))
+            changes.append((("id",), write_numbered(criterion.own_id, number)))
         copies.append(tuple(sorted(changes)))
     return [*adding, InsertItems(criterion.path, tuple(copies))]
 
@@ -218,7 +221,7 @@ def _find_holder(rubric: Rubric) -> Path | None:
         return None
     indices = [index for index, step in enumerate(path) if isinstance(step, int)]
     if not indices:
-        return () if path == (FIELD,) and not view else None
+        return () if path == (FIELD,) and not rubric.dialect else None
     last = indices[-1]
     return path[: last + 1] if last and path[last - 1] in suite_lists("evaluators") else None
 

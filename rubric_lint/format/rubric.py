@@ -166,12 +166,22 @@ class Rubric(_RubricFields):
 
     def word_gate(self, gate: int) -> str:
         """Write a gate on a score in the units of the file."""
-        return str(gate) if self.view is None else f"{Decimal(gate * self.view.dialect.top) / HIGHEST:f}"
+        return f"{Decimal(gate * self.view.dialect.top) / HIGHEST:f}" if self.view and self.dialect else str(gate)
 
     @property
     def span(self) -> tuple[int, int]:
         """The scores of bands that are worth 0 and 1."""
         return (self.view and self.view.span) or (LOWEST, HIGHEST)
+
+    def find_ends(self, scale: Scale) -> tuple[int, int]:
+        """Return the lowest and the highest score that the bands of a scale should cover."""
+        lowest, highest = sorted((self.view and self.view.span) or scale.ends)
+        return lowest, highest
+
+    @property
+    def is_version_3(self) -> bool:
+        """Whether it follows version 3 of the format."""
+        return self.view is not None and not self.dialect
 
     @cached_property
     def mirrors(self) -> tuple[tuple[Criterion, Criterion], ...]:

@@ -64,9 +64,11 @@ class Verdicts:
     gate: int | None
     pass_from: int | None = None
     borderline_from: int | None = None
+    turns_at: int | None = None
 
     def of(self, score: int) -> str:
-        """Return what a score comes to."""
+        """Return what a score comes to; with `turns_at`, lower is better, and the marks are those of `turns_at - score`."""
+        score = score if self.turns_at is None else self.turns_at - score
         if self.pass_from is None or self.borderline_from is None:
             return "gate missed" if self.gate is not None and score < self.gate else "gate met"
         if (self.gate is not None and score < self.gate) or score < self.borderline_from:
@@ -75,19 +77,20 @@ class Verdicts:
 
     def find_cuts(self, lowest: int, highest: int) -> list[int]:
         """Return the scores that come to something else than the score below."""
-        marks = {self.gate, self.borderline_from, self.pass_from}
-        scores = sorted(mark for mark in marks if mark is not None and lowest < mark <= highest)
-        return [score for score in scores if self.of(score) != self.of(score - 1)]
+        return [score for score in range(lowest + 1, highest + 1) if self.of(score) != self.of(score - 1)]
 
 
 def find_verdicts(rubric: Rubric, scale: Scale) -> Verdicts:
     """Return what the scores of a scale of a rubric come to."""
     if rubric.refusal or (not scale.is_whole and looks_like_levels(scale)):  # no score in a band decides anything
         return Verdicts(None)
+    lowest, highest = rubric.find_ends(scale)
+    turns_at = lowest + highest if scale.ends[0] > scale.ends[1] else None
+    gate = scale.gate if scale.gate is None or turns_at is None else turns_at - scale.gate
     if len(rubric.scales) > 1 or len(rubric.criteria) > 1 or rubric.is_mixed:
-        return Verdicts(scale.gate)
-    bottom, top = rubric.span
-    return Verdicts(scale.gate, *(ceil(threshold * (top - bottom)) + bottom for threshold in rubric.thresholds))
+        return Verdicts(gate, turns_at=turns_at)
+    marks = [ceil(threshold * (highest - lowest)) + lowest for threshold in rubric.thresholds]
+    return Verdicts(gate, *marks, turns_at)
 
 
 def find_extent(band: Band) -> range | None:
@@ -161,12 +164,13 @@ def plan_scale(rubric: Rubric, scale: Scale) -> "ScalePlan":
     Raises:
         RefusedScaleError: if no sound scale keeps them all.
     """
-    lowest, highest = rubric.span
+    lowest, highest = rubric.find_ends(scale)
     written = []
     for band in scale.bands:
         extent = find_extent(band)
         if extent is None:
-            raise RefusedScaleError("another bound of this scale is not an integer from 0 to 10; correct it first")
+            ends = f"{lowest} to {highest}"
+            raise RefusedScaleError(f"another bound of this scale is not an integer from {ends}; correct it first")
         written.append(_Written(band, extent[0], extent[-1]))
     written.sort(key=lambda one: (one.low, one.high))
     count = highest - lowest + 1
@@ -174,7 +178,7 @@ def plan_scale(rubric: Rubric, scale: Scale) -> "ScalePlan":
         raise RefusedScaleError(f"{len(written)} bands cannot share {count} scores; join or remove some by hand")
     _check_nested(written)
     has_strays = rubric.has_strays and scale.path == rubric.path  # one of them may be a band for any score
-    is_filled = not has_strays and not (looks_like_levels(scale) and not rubric.view)
+    is_filled = not has_strays and not (looks_like_levels(scale) and not rubric.dialect)
     cuts = find_verdicts(rubric, scale).find_cuts(lowest, highest)
     gaps = list(_find_gaps(written, lowest, highest)) if is_filled else []
     breaks = {number for number, (lower, upper) in enumerate(pairwise(written), 1) if lower.high + 1 < upper.low}

@@ -8,24 +8,27 @@ from typing import Any
 from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
-from rubric_lint.format.recognition import FIELD
+from rubric_lint.format.recognition import CRITERIA, FIELD
 from rubric_lint.format.repairs import number_levels, quote, word_rivals, write_placeholder
 from rubric_lint.format.schema import RubricSchema, SchemaFault, schema_for
-from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.format.schema_files import CURRENT, FIRST, VERSION_3, SchemaFile
 from rubric_lint.messages import describe, expected_of, join_words, quote_names, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
+from rubric_lint.text.source import Kind
 
 
 def find_violations(
     schema: RubricSchema, document: Document, path: Path, rubrics: Any
 ) -> Iterator[tuple[str, Problem]]:
     """Find the errors of the `rubrics` value at `path`: the name of the rule, and the problem."""
-    if isinstance(rubrics, dict) and "object" in schema.find(()).get("type", ()):
+    if schema.version == VERSION_3 and _holds_criteria(rubrics):
         yield from _find_in_node(schema, schema.whole, document, path, rubrics)
         return
     if not isinstance(rubrics, list) or not rubrics:
         form = _word_list_form(rubrics) if schema.version else ""
+        if schema.version != VERSION_3 and schema.version and _holds_criteria(rubrics):
+            form = f"this is a rubric of version 3: {word_claim(document, path)}"
         for rule, problem in find_in(schema, schema.whole, document, path, rubrics):
             yield (
                 rule,
@@ -39,6 +42,28 @@ def find_violations(
         for fault in schema.find_faults(schema.whole, rubrics):
             if not fault.path:
                 yield from _word_fault(schema, fault, document, path)
+
+
+def _holds_criteria(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get(CRITERIA), list) and bool(value[CRITERIA])
+
+
+def _find_in_node(
+    schema: RubricSchema, definition: str, document: Document, path: Path, node: Any
+) -> Iterator[tuple[str, Problem]]:
+    """Find the errors of a rubric or a group of version 3, and those of each of its criteria apart."""
+    yield from find_in(schema, definition, document, path, {**node, CRITERIA: ["."]})
+    for index, entry in enumerate(node[CRITERIA]):
+        if not schema.is_valid_entry(entry):
+            yield from _find_in_entry(schema, document, (*path, CRITERIA, index), entry)
+
+
+def word_claim(document: Document, path: Path) -> str:
+    """Say how the file of a rubric at a path says that it follows version 3."""
+    url = SchemaFile("suite" if len(path) > 1 else "rubric", VERSION_3, "").bundled_id
+    if document.kind is Kind.YAML:
+        return f"write `# yaml-language-server: $schema={url}` in the first line of the file"
+    return f'write `"$schema": "{url}"` at the top of the file'
 
 
 def _word_list_form(value: Any) -> str:
@@ -65,28 +90,10 @@ def _are_scores(value: Any) -> bool:
     return is_map and all(read_key(key) is not None or re.fullmatch(RANGE, key) for key in value)
 
 
-def _find_in_node(
-    schema: RubricSchema, definition: str, document: Document, path: Path, node: Mapping[str, Any]
-) -> Iterator[tuple[str, Problem]]:
-    """Find the errors of a rubric or a group that is a mapping, then those of each of its criteria."""
-    criteria = node.get(_CRITERIA)
-    entries = criteria if isinstance(criteria, list) else []
-    alone = {**node, _CRITERIA: ["It"]} if entries else node  # errors of the criteria have their own words below
-    yield from find_in(schema, definition, document, path, alone)
-    for index, entry in enumerate(entries):
-        if not schema.is_valid_entry(entry):
-            yield from _find_in_entry(schema, document, (*path, _CRITERIA, index), entry)
-
-
-_CRITERIA = "criteria"
-"""The field with the criteria of a rubric or a group."""
-
-
 def _find_in_entry(schema: RubricSchema, document: Document, path: Path, entry: Any) -> Iterator[tuple[str, Problem]]:
-    if schema.version and isinstance(entry, dict) and _CRITERIA in entry and _CRITERIA in schema.entry_fields:
+    if schema.version == VERSION_3 and _holds_criteria(entry):
         yield from _find_in_node(schema, schema.item, document, path, entry)
-        return
-    if schema.holds_bands_as_range(entry):
+    elif schema.holds_bands_as_range(entry):
         # A missing `s`, which would otherwise cause five errors.
         place = (*path, "score_range")
         repair = Repair("rename `score_range` to `score_ranges`", (RenameKey(place, "score_ranges"),), safe=False)
@@ -175,7 +182,8 @@ def _word_fault(
     if keyword == "additionalProperties":
         strangers = [name for name in value if name not in fault.schema["properties"]]
         for name in strangers:
-            yield "unknown-field", _word_unknown(schema, fault, (*path, name), name)._replace(keyword=keyword)
+            problem = _word_unknown(schema, document, fault, (*path, name), name)
+            yield "unknown-field", problem._replace(keyword=keyword)
     elif keyword == "required":
         definition = schema.definitions.get("band" if path[-2:-1] == ("score_ranges",) else schema.item, {})
         here = {field: known for field, known in fault.schema.get("properties", {}).items() if known is not True}
@@ -208,9 +216,8 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
         repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False)
         values = {**problem.values, "field": field, "verdict": fault.value}
         return problem._replace(code="bare-verdict", values=values, repair=repair)
-    is_scale, is_range = path[-1:] == ("scale",), path[-1:] == ("score_range",)
-    written = isinstance(fault.value, str) and (is_scale or is_range) and re.fullmatch(RANGE, fault.value)
-    if written and (is_scale or int(written[1]) <= int(written[2]) <= HIGHEST):
+    written = isinstance(fault.value, str) and path[-1:] == ("score_range",) and re.fullmatch(RANGE, fault.value)
+    if written and int(written[1]) <= int(written[2]) <= HIGHEST:
         text = f"[{int(written[1])}, {int(written[2])}]"
         repair = Repair(f"write `{text}`", (ReplaceValue(path, text),), safe=False)
         return problem._replace(code="range-string", values={**problem.values, "range": text}, repair=repair)
@@ -250,13 +257,15 @@ def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
 _FIRST_CLAUSE = re.compile(r"[^.:;]+")
 
 
-def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: str) -> Problem:
+def _word_unknown(schema: RubricSchema, document: Document, fault: SchemaFault, path: Path, name: str) -> Problem:
     known: Mapping[str, Any] = fault.schema["properties"]
     near = _fit_gates(schema, fault.value, schema.suggest(name, known))
     shown = shorten(name)
-    if "" < schema.version < CURRENT and name in schema_for().entry_fields:
+    if schema.version == FIRST and name in schema_for().entry_fields:
         values = {"field": name, "current": CURRENT, "version": schema.version}
         return Problem("later-version", path, Part.KEY, values)
+    if schema.version == CURRENT and name in schema_for(VERSION_3).entry_fields:
+        return Problem("version-3", path, Part.KEY, {"field": name, "how": word_claim(document, path[:-2])})
     if not near:
         current = ", ".join(_list_known(schema, known, fault.value))
         return Problem("unknown", path, Part.KEY, {"field": shown, "known": current})

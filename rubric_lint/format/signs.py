@@ -73,7 +73,8 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         "any": True,
         "ambiguous": bool(rubric.ambiguous),
         "conjunction": has(" and ") and not _JOINED.isdisjoint(_BEHIND_AND.findall("\n".join(own))),
-        "flawed scale": False in [scale.is_whole for scale in scales],
+        "flawed scale": False in [scale.is_whole for scale in scales]
+        or rubric.thresholds.borderline_at > rubric.thresholds.pass_at,
         "gate": has_view or not _NO_GATE.issuperset([criterion.gate for criterion in criteria]),
         "graded": has_levels or not all(map(of_labels.isdisjoint, begins[2:])),
         "label": has_levels

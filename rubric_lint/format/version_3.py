@@ -30,13 +30,12 @@ from rubric_lint.format.criterion import (
     to_fraction,
 )
 from rubric_lint.format.groups import Group
+from rubric_lint.format.recognition import CRITERIA
 from rubric_lint.format.rubric import fold_id
 from rubric_lint.format.view import OWN, Draft, View, read_text
 from rubric_lint.messages import describe, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-
-CRITERIA = "criteria"
 
 _MOST_STEPS = 1000
 """The most steps between the answers of a scale."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from rubric_lint.edits.intents import AddField, Intent, MoveItems, RenameKey, Repair
 from rubric_lint.finding import Place, Problem
-from rubric_lint.format.criterion import Asked, Mark
+from rubric_lint.format.criterion import Asked, Hundredth, Mark, to_fraction
 from rubric_lint.format.groups import Group
 from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
@@ -183,6 +183,15 @@ class View:
         return problem._replace(
             path=path, part=part, related=related, repair=repair, choices=choices, obstacle=obstacle
         )
+
+    def word_mark(self, share: Mark) -> str:
+        """Write a share in units of the rubric's own scale; without one as it is, from 0 to 1."""
+        exact = to_fraction(share)
+        if self.units:
+            worst, best = map(Hundredth.fraction, self.units)
+            exact = worst + (best - worst) * exact
+        rounded = Decimal(exact.numerator) / exact.denominator
+        return f"{rounded.normalize():f}" if Fraction(rounded) == exact else str(exact)
 
     def _move_repair(self, repair: Repair) -> Repair | None:
         """Return a repair at its places in the document; None if they do not have what it changes."""

@@ -20,7 +20,7 @@ from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.reply import Tokens, is_other_model
 from rubric_lint.outputs.verdict import read_quotable
 from rubric_lint.run.summary import counted
-from rubric_lint.scoring.form import form_of
+from rubric_lint.scoring.form import write_check
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.output import reader_of
@@ -77,11 +77,11 @@ class Panel:
 
 def to_json(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:
     """Return the output as the JSON that a judge would return."""
-    field = form_of(rubric.shape).field
     if rubric.shape is Shape.HOLISTIC:
-        return {"reasoning": output.reasoning or output.reasons[0] or "", field: output.answers[0]}
+        answer = output.answers[0]
+        return {"reasoning": output.reasoning or output.reasons[0] or "", rubric.criteria[0].field: answer}
     checks = [
-        {"id": criterion.id, **({"reasoning": reason} if reason is not None else {}), field: answer}
+        write_check(criterion, answer, reason)
         for criterion, answer, reason in zip(rubric.criteria, output.answers, output.reasons, strict=True)
     ]
     overall = {} if output.reasoning is None else {"overall_reasoning": output.reasoning}

@@ -23,7 +23,7 @@ from rubric_lint.dialects.search.locate import (
 )
 from rubric_lint.finding import Finding, Place, Problem, Related, Result, Severity, Unread
 from rubric_lint.format.criterion import Criterion, Shape, Thresholds
-from rubric_lint.format.recognition import FIELD, Around
+from rubric_lint.format.recognition import CRITERIA, FIELD, Around
 from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.rubric import Rubric, SharedEntries, apply_threshold, build_rubric
 from rubric_lint.format.schema import RubricSchema, schema_of
@@ -257,8 +257,17 @@ def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iter
             if isinstance(data, dict) and (near := find_near(FIELD, data)):
                 yield document, Problem("no-rubrics-misspelt", (near[0],), Part.KEY, {"near": near[0]})
             else:
-                yield document, Problem("no-rubrics", (), Part.HEAD)
+                yield document, _word_no_rubrics(document)
             return
+
+
+def _word_no_rubrics(document: Document) -> Problem:
+    from rubric_lint.format.schema_problems import word_claim  # noqa: PLC0415  (few files lack their rubric)
+    from rubric_lint.format.version_3 import holds_rubric  # noqa: PLC0415  (as above)
+
+    if not holds_rubric(document.data):
+        return Problem("no-rubrics", (), Part.HEAD)
+    return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": word_claim(document, ())})
 
 
 class Located(NamedTuple):

@@ -18,7 +18,10 @@ from rubric_lint.suggest import word_need
 _EXACT = 1 << 51
 """The number of points up to which a double tells all scores apart."""
 
-_COMPACT = ("id", "rubric", "points", "full", "score", "verdict", "gates_missed", "error")
+_WORDED = ("rubric_score", "rubric_grade")
+"""The fields of results by rubrics with a scale or with grades."""
+
+_COMPACT = ("id", "rubric", "points", "full", "score", "verdict", *_WORDED, "gates_missed", "error")
 
 Row = dict[str, Any]
 
@@ -26,11 +29,11 @@ Row = dict[str, Any]
 def _read_row(result: RecordResult) -> Row:
     """Return what a table has of a result, without its criteria; the exact score is `points` of `full`."""
     row: Row = {"id": result.id, "rubric": result.rubric, "error": result.describe_error()}
-    row |= dict.fromkeys(("rubric_hash", "points", "full", "score", "verdict", "gates_missed"))
+    row |= dict.fromkeys(("rubric_hash", "points", "full", "score", "verdict", *_WORDED, "gates_missed"))
     if scored := result.scored:
-        row |= {"rubric_hash": scored.rubric.hash, "score": float(scored.score), "verdict": str(scored.verdict)}
+        row |= {"rubric_hash": scored.rubric.hash, **scored.summarize()}
         row["gates_missed"] = [*scored.gates_missed]
-        if scored.rubric.full < _EXACT:
+        if (scored.full if scored.rubric.varies else scored.rubric.full) < _EXACT:
             row |= {"points": scored.points, "full": scored.full}
     return row
 
@@ -232,7 +235,7 @@ def open_results(
     pack = next((suffix for suffix in (".gz", ".zst") if base.endswith(suffix)), None)
     base = base.removesuffix(pack or "")
     if base.endswith(".parquet") and pack is None:
-        return _Parquet(stream)
+        return _Parquet(stream, rubrics)
     if base.endswith((".jsonl", ".ndjson")):
         return _Lines(_pack(stream, pack), compact=compact)
     if base.endswith(".csv"):
@@ -308,14 +311,16 @@ class _Table:
     Ids and names of rubrics are written as they are, because rows are joined by them; other texts are guarded.
     """
 
-    _HEAD = ("id", "rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_missed")
     _ERROR = ("error", "error_path", "file", "line")
 
     def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric]) -> None:
         self._stream = stream
         self.formulas = 0
         self._ids = [*dict.fromkeys(each.id for rubric in rubrics.values() for each in rubric.criteria)]
-        self._write([[*self._HEAD, *[f"criteria.{name}" for name in self._ids], *self._ERROR]])
+        own = frozenset().union(*(rubric.own_fields for rubric in rubrics.values()))
+        worded = [name for name in _WORDED if name in own]
+        self._head = ["id", "rubric", "rubric_hash", "points", "full", "score", "verdict", *worded, "gates_missed"]
+        self._write([[*self._head, *[f"criteria.{name}" for name in self._ids], *self._ERROR]])
 
     def add(self, results: list[RecordResult]) -> None:
         self._write(map(self._list_cells, results))
@@ -328,7 +333,7 @@ class _Table:
         name = row["id"]
         self.formulas += isinstance(name, str) and is_formula(name)
         others = [
-            *[row[name] for name in self._HEAD[2:-1]],
+            *[row[name] for name in self._head[2:-1]],
             None if missed is None else " ".join(missed) if not any(" " in each for each in missed) else missed,
             *map(answers.get, self._ids),
             *[error.get(name) for name in ("message", "path", "file", "line")],
@@ -370,13 +375,14 @@ class _Parquet:
 
     formulas = 0
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric]) -> None:
         pa = _import_arrow()
         import pyarrow.parquet as pq  # noqa: PLC0415  (loads pyarrow)
 
-        from rubric_lint.engines.arrow_tables import schema  # noqa: PLC0415
+        from rubric_lint.engines.arrow_tables import schema, write_criterion  # noqa: PLC0415
 
-        form = schema()
+        form = schema(rubrics=rubrics.values())
+        self._write_criterion = write_criterion
         place = form.get_field_index("error")
         error = pa.struct([*form.field(place).type, pa.field("file", pa.string())])
         self._schema = form.set(place, pa.field("error", error))
@@ -389,8 +395,9 @@ class _Parquet:
             row = _read_row(result)
             name = row["id"]
             row["id"] = name if name is None or isinstance(name, str) else json.dumps(name, ensure_ascii=False)
-            criteria = [each.to_json() for each in result.scored.criteria] if result.scored else None
-            row["criteria"] = criteria and [{**each, "raw": int(each["raw"])} for each in criteria]
+            scored = result.scored
+            row["criteria"] = scored and [*map(self._write_criterion, scored.criteria)]
+            row["groups"] = scored and [group.to_json() for group in scored.groups]
             self._rows.append(row)
         if len(self._rows) >= _ROW_GROUP:
             self._write()

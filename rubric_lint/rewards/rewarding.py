@@ -159,6 +159,8 @@ class Rewarder:
             raise ValueError(
                 f"dropout is {options.dropout!r}, but no rubric has two criteria, so none can be dropped; expected 0"
             )
+        for rubric in rubrics.values() if options.dropout else ():
+            rubric.require_points("dropout")
         self.rubrics = dict(rubrics)
         self.options = options
         self.__name__ = options.name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")

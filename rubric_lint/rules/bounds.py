@@ -12,11 +12,15 @@ from rubric_lint.text.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find swapped bounds; the schema checks single values."""
+    pass_at, borderline_at = rubric.thresholds
+    if rubric.view and borderline_at > pass_at:
+        values = {"borderline": rubric.view.word_mark(borderline_at), "pass": rubric.view.word_mark(pass_at)}
+        yield Problem("borderline-above-pass", (*rubric.path, "borderline_threshold"), values=values)
     for scale, repair in repair_scales(rubric):
         swapped = [band for band in scale.bands if not band.scores and find_extent(band)]
         for band in swapped:
-            values = {"lower": as_integer(band.lower), "upper": as_integer(band.upper)}
-            yield repair.attach(Problem("swapped", band.path, band.part, values))
+            bounds = {"lower": as_integer(band.lower), "upper": as_integer(band.upper)}
+            yield repair.attach(Problem("swapped", band.path, band.part, bounds))
 
 
 RULE = Rule(
@@ -32,6 +36,17 @@ RULE = Rule(
         "falling-range": "`{field}` goes from {lowest} to {highest}; {advice}",
         "harbor-range": "`max` is {highest}, and `min` is {lowest}; Harbor asks for a `max` above `min`",
         "empty-range": "the range {range} is empty: its lowest value is above its highest; swap them",
+        "long-scale": "the scale {range} has more than {most} steps, and no judge tells so many apart; write a shorter one",
+        "decimal-bands": (
+            "bands have whole numbers, and this scale has a decimal point; write it without one, such as [0, 100]"
+        ),
+        "grade-order": (
+            "the minimum of grade `{grade}` is not below that of `{other}` ({line}); write the grades from the best to the "
+            "worst, each with its own minimum"
+        ),
+        "borderline-above-pass": (
+            "`borderline_threshold` is {borderline}, and answers pass from {pass} on; write a lower one, or none"
+        ),
         "one-score": "the scale {range} has one score, which every answer gets; write its lowest and its highest one",
     },
     check,

@@ -10,13 +10,13 @@ from rubric_lint.rules.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find a criterion that takes points for an outcome that another gives points for."""
-    seen: dict[tuple[str, bool], Criterion] = {}
+    seen: dict[tuple[str, str, bool], Criterion] = {}
     for criterion in rubric.criteria:
         if criterion.outcome is None or not criterion.weight or criterion.is_negated:
             continue
-        text, takes = fold_outcome(criterion.outcome), criterion.weight < 0
-        seen.setdefault((text, takes), criterion)
-        if other := seen.get((text, not takes)):
+        what, takes = (fold_outcome(criterion.outcome), criterion.place_in_groups), criterion.weight < 0
+        seen.setdefault((*what, takes), criterion)
+        if other := seen.get((*what, not takes)):
             place = Place("the other one", other.outcome_path)
             values = {"weight": criterion.weight, "other": other.label, "other_weight": other.weight}
             yield Problem("opposite-signs", criterion.outcome_path, values=values, related=(place,))

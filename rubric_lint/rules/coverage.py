@@ -14,17 +14,17 @@ from rubric_lint.text.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the scores that no band covers, reading each band generously."""
-    lowest, highest = rubric.span
     for scale, repair in repair_scales(rubric):
+        lowest, highest = rubric.find_ends(scale)
         if rubric.has_strays and scale.path == rubric.path:
             continue  # one of them may be a band for any score
         gap = set(range(lowest, highest + 1)).difference(*(band.reach for band in scale.bands))
         if gap and scale.bands:
-            if looks_like_levels(scale) and not rubric.view:
+            if looks_like_levels(scale) and not rubric.dialect:
                 yield _find_levels(rubric, scale, gap)
                 continue
             code = "map-gap" if scale.is_map else "gap"
-            values = {"scores": name_scores(gap), "them": "it" if len(gap) == 1 else "them"}
+            values = {"scores": name_scores(gap), "them": "it" if len(gap) == 1 else "them", "lowest": lowest}
             yield repair.attach(Problem(code, scale.path, Part.KEY, values))
 
 
@@ -32,8 +32,9 @@ def _find_levels(rubric: Rubric, scale: Scale, gap: set[int]) -> Problem:
     """Describe levels that are written as bands: filling the gap would make the best of them a middling score."""
     scores = sorted(band.scores.start for band in scale.bands)
     values = {"scores": name_scores(gap), "lowest": scores[0], "highest": scores[-1]}
-    is_all = len(rubric.scales) == len(rubric.criteria) and all(map(looks_like_levels, rubric.scales))
-    repair = turn_to_levels(rubric.scales) if is_all else None  # one rubric has one shape
+    together = (scale,) if rubric.is_version_3 else rubric.scales  # before, one rubric has one shape
+    is_all = rubric.is_version_3 or (len(together) == len(rubric.criteria) and all(map(looks_like_levels, together)))
+    repair = turn_to_levels(together) if is_all else None
     code = "levels-as-bands" if is_all else "levels-among-bands"
     return Problem(code, scale.path, Part.KEY, values, choices=(repair,) if repair else ())
 
@@ -43,7 +44,7 @@ RULE = Rule(
     Severity.ERROR,
     {
         "gap": "no band covers {scores}, so no outcome is described for {them}; add or widen a band",
-        "map-gap": "no band covers {scores}, so no outcome is described for {them}; start at 0",
+        "map-gap": "no band covers {scores}, so no outcome is described for {them}; start at {lowest}",
         "levels-as-bands": (
             "no band covers {scores}; {lowest} to {highest} looks like a scale of levels: write `levels` instead of "
             "`score_ranges`, or describe bands from 0 to 10"

@@ -70,8 +70,8 @@ def _rename(rubric: Rubric, same: _Same, criterion: Criterion) -> Iterator[Repai
     other = "the other id" if same.last is same.first else "the id of the previous one"
     for renamed, choice, what in ((criterion, _LATER, "this id"), (same.last, _EARLIER, other)):
         if renamed.has_own_id and not renamed.borrows_id:
-            title = f"rename {what} to `{shorten(f'{renamed.id}-{number}')}`"
-            intents = (ReplaceValue(renamed.path_of("id"), write_numbered(renamed.id, number)),)
+            title = f"rename {what} to `{shorten(f'{renamed.own_id}-{number}')}`"
+            intents = (ReplaceValue(renamed.path_of("id"), write_numbered(renamed.own_id, number)),)
             yield Repair(title, intents, safe=False, choice=choice)
 
 
@@ -93,6 +93,7 @@ RULE = Rule(
             "apart, so rename one"
         ),
         "unicode-form": "its id differs from the one at {line} only in its Unicode form; rename one",
+        "group": "a second `{id}` in this list, after the one at {line}; ids in groups are paths, so rename one",
         "harbor-name": (
             "Harbor names this criterion `{name}`, like that at {line}, and {effect}: it makes names from the first 40 "
             "characters; write a `name`"

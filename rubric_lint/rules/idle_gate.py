@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import HIGHEST, LOWEST, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
@@ -23,18 +23,18 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         elif shape is Shape.CHECKLIST and rubric.implicit_required:
             continue  # there, a gate of 0 says that the criterion is not required
         elif shape is Shape.LEVELS:
-            if gate == min(
-                (level.number for level in criterion.levels or () if level.number is not None), default=None
-            ):
+            numbers = [level.number for level in criterion.levels or () if level.number is not None]
+            worst, best = criterion.fields.get(SPAN, (0, 1))
+            if numbers and gate == (max if worst > best else min)(numbers):
                 yield Problem("never-missed", criterion.gate_path, values={"gate": str(gate), "kind": "level"})
-        elif gate == LOWEST:
+        elif gate == (criterion.scale.ends[0] if criterion.scale else LOWEST):
             values = {"gate": rubric.word_gate(gate), "kind": "score"}
             yield Problem("never-missed", criterion.gate_path, values=values)
 
 
 def _find_unread(rubric: Rubric) -> Iterator[Problem]:
     """Find gates that the system does not read, because of a field that is there or missing beside them."""
-    if rubric.view is None or rubric.is_mixed:
+    if rubric.view is None or not rubric.dialect or rubric.is_mixed:
         return
     fields = rubric.schema.idle
     for criterion in rubric.criteria if fields else ():
@@ -56,6 +56,10 @@ RULE = Rule(
     {
         "checklist": "a checklist criterion scores {full} or 0, so gate {gate} works like {full}; write {full}",
         "never-missed": "gate {gate} is never missed, as it is the lowest {kind}; remove it or raise it",
+        "low-mark": (
+            "`{field}` is {found}, and the scale goes up to {best}, so nearly every answer is above it; if you mean a share, "
+            "write {share}"
+        ),
         "not-read": "{system} does not read `{field}` {when}; {advice}",
     },
     check,

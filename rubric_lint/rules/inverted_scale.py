@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.format.criterion import SPAN
 from rubric_lint.format.openings import find_negation, opening
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.wording import FAILING, FAILURE, FAILURES
@@ -18,19 +19,22 @@ from rubric_lint.text.path import Part, Path
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare the order of grade words, and of failures, with the order of the numbers."""
     for scale in rubric.scales:
+        sign = -1 if scale.ends[0] > scale.ends[1] else 1
         steps = [
-            _Step(band.scores[0], f"band {band.written}", "", band.outcome or "", band.path, band.part)
+            _Step(sign * band.scores[0], f"band {band.written}", "", band.outcome or "", band.path, band.part)
             for band in scale.bands
             if band.scores
         ]
-        yield from _compare("score", steps)
+        yield from _compare("score", steps, "higher" if sign > 0 else "lower")
     for criterion in rubric.criteria:
+        worst, best = (criterion.fields or {}).get(SPAN, (0, 1))
+        sign = -1 if worst > best else 1
         steps = []
         for level in criterion.levels or ():
             if level.number is not None:
                 called, texts = f"level {level.number}", (level.name or "", level.outcome or "")
-                steps.append(_Step(level.number, called, *texts, level.number_path, level.part))
-        yield from _compare("level", steps)
+                steps.append(_Step(sign * level.number, called, *texts, level.number_path, level.part))
+        yield from _compare("level", steps, "higher" if sign > 0 else "lower")
 
 
 def find_fall(levels: Iterable[tuple[Decimal, str]]) -> tuple[str, str] | None:
@@ -82,8 +86,8 @@ def _find_fall(steps: list[_Step]) -> tuple[_Step, _Step] | None:
     return (lowest, highest) if lowest.number < highest.number else None
 
 
-def _compare(kind: str, steps: list[_Step]) -> Iterator[Problem]:
-    """Report a scale that falls in quality while its numbers rise."""
+def _compare(kind: str, steps: list[_Step], better: str) -> Iterator[Problem]:
+    """Report a scale that falls in quality while its numbers go to the `better` ones, which are higher or lower."""
     fall = _find_fall(steps)
     if fall:
         lowest, highest = fall
@@ -93,8 +97,10 @@ def _compare(kind: str, steps: list[_Step]) -> Iterator[Problem]:
             "highest": highest.called,
             "other_word": shorten(highest.words),
             "kind": kind,
+            "better": better,
+            "extreme": "highest" if better == "higher" else "lowest",
         }
-        place = Place(f"the highest {kind}", highest.path, highest.part)
+        place = Place(f"the {values['extreme']} {kind}", highest.path, highest.part)
         yield Problem("falling", lowest.path, lowest.part, values, (place,))
 
 
@@ -165,7 +171,7 @@ RULE = Rule(
     Severity.WARNING,
     {
         "falling": (
-            '{lowest} says "{word}" and {highest} ({line}) says "{other_word}", but a higher {kind} is better; turn '
+            '{lowest} says "{word}" and {highest} ({line}) says "{other_word}", but a {better} {kind} is better; turn '
             "the numbers around"
         ),
         "falling-choices": (

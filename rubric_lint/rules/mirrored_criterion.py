@@ -10,6 +10,8 @@ from rubric_lint.rules.rule import Rule
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Report each penalty for missing what another criterion gives points for."""
     for penalty, criterion in rubric.mirrors:
+        if penalty.place_in_groups != criterion.place_in_groups:
+            continue
         place = Place("the other one", criterion.outcome_path)
         values = {"weight": penalty.weight, "other": criterion.label, "other_weight": criterion.weight}
         yield Problem("negation", penalty.outcome_path, values=values, related=(place,))

@@ -30,8 +30,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             values = {"field": rubric.word_field("id"), "id": criterion.id}
             repair = None
             if not rubric.dialect:
-                add = AddField(criterion.path, "id", criterion.id)
-                title = f"write the id that it has now, `id: {criterion.id}`"
+                add = AddField(criterion.path, "id", criterion.own_id)
+                title = f"write the id that it has now, `id: {criterion.own_id}`"
                 repair = Repair(title, (add,), safe=False)
             yield Problem("missing", criterion.path, Part.HEAD, values, repair=repair)
 

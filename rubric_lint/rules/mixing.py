@@ -36,7 +36,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if _tells_its_shape(entry):
             first.setdefault(entry.shapes[0], entry)
     for shape, entry in first.items():
-        if shape is not rubric.shape and rubric.shape in first:
+        is_free = rubric.is_version_3 and Shape.HOLISTIC not in (shape, rubric.shape)
+        if shape is not rubric.shape and rubric.shape in first and not is_free:
             other = first[rubric.shape]
             moved = [each for each in rubric.entries if each.shapes[0] is shape and _tells_its_shape(each)]
             what = f"the {len(moved)} {_MOVED[shape]}"
@@ -75,6 +76,7 @@ RULE = Rule(
     Severity.ERROR,
     {
         **of_schema("misplaced"),
+        "band-in-group": "a band of a holistic scale is for the whole answer, so it cannot be in a group; move it out",
         "two-shapes": "a rubric cannot mix {shape} ({line}) with {other}; move one kind to a rubric of its own",
     },
     check,

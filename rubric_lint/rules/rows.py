@@ -84,6 +84,9 @@ _OF_SCHEMAS = (
             "no-rubrics-misspelt": (
                 "missing field `rubrics`: a rubric file has it at the top level; is `{near}` a misspelling of it?"
             ),
+            "no-rubrics-version-3": (
+                "missing field `rubrics`: a rubric file has it at the top level; if this is a rubric of version 3, {how}"
+            ),
             "unknown-version": ("this rubric-lint knows only {known} of the schema, not {version}; is it out of date?"),
             "second-document": "a file with rubric tests has one document; move this one to a file of its own",
             "decimal-id": (
@@ -113,6 +116,7 @@ _OF_SCHEMAS = (
             "misspelt": "unknown field `{field}`; did you mean {near}?",
             "misspelt-beside": "unknown field `{field}`, like {near}, which is there too; remove one of them",
             "later-version": "`{field}` is a field of {current}, but this file says that it follows {version}",
+            "version-3": "`{field}` is a field of version 3, and this file follows version 2; to use it, {how}",
             "ignored": "unknown field `{field}`, which {system} ignores; did you mean `{near}`?",
         },
         fix="unsafe",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import HIGHEST, LOWEST, Asked, Criterion
+from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Asked, Criterion
 from rubric_lint.format.rubric import Outcome, Rubric
 from rubric_lint.rules.rule import Rule
 
@@ -18,7 +18,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             continue
         said, numbers = found
         if outcome.level is not None:
-            lowest = highest = outcome.level
+            lowest = highest = Decimal(str(outcome.level))
         else:
             lowest, highest = outcome.scores[0], outcome.scores[-1]
         if not all(lowest <= number <= highest for number in numbers):
@@ -90,7 +90,7 @@ def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
     view = rubric.view
     for entry in rubric.entries:
         text = entry.outcome or ""
-        asked = entry.asked or (view.dialect.asked if view else _ask(entry))
+        asked = entry.asked or (view.dialect.asked if view and view.dialect.name else _ask(entry))
         if asked is None:
             continue
         said = f"a score from {asked.said}" if asked.said else ""
@@ -106,7 +106,12 @@ def _ask(entry: Criterion) -> Asked | None:
     """Return what we ask a judge for about a criterion of ours; None if its levels say it."""
     if entry.is_check:
         return Asked("yes or no", 0)
-    return None if entry.levels else Asked(f"a score from {LOWEST} to {HIGHEST}", HIGHEST)
+    if entry.levels:
+        numbers = [level.number for level in entry.levels if level.number is not None]
+        is_of_scale = entry.fields is not None and SPAN in entry.fields
+        return Asked(f"a number from {min(numbers)} to {max(numbers)}", int(max(numbers))) if is_of_scale else None
+    lowest, highest = sorted(entry.scale.ends) if entry.scale else (LOWEST, HIGHEST)
+    return Asked(f"a score from {lowest} to {highest}", highest)
 
 
 RULE = Rule(

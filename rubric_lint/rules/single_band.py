@@ -10,8 +10,8 @@ from rubric_lint.text.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find scales whose only band covers every score."""
-    lowest, highest = rubric.span
     for scale in rubric.scales:
+        lowest, highest = rubric.find_ends(scale)
         if len(scale.bands) == 1 and len((band := scale.bands[0]).scores) == highest - lowest + 1:
             yield Problem("all-scores", band.path, band.part, {"lowest": lowest, "highest": highest})
 

@@ -26,7 +26,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find gates inside bands, and thresholds inside bands if a single scale decides the verdict."""
     for scale in rubric.scales:
         verdicts = find_verdicts(rubric, scale)
-        cuts = verdicts.find_cuts(*rubric.span)
+        cuts = verdicts.find_cuts(*rubric.find_ends(scale))
         if not cuts:
             continue
         split = []
@@ -70,19 +70,25 @@ def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBan
     fates: dict[str, list[int]] = {}
     for score in split.scores:
         fates.setdefault(verdicts.of(score), []).append(score)
-    related = (Place("the gate", scale.gate_path),) if scale.gate in starts else ()
     is_one = len(starts) == 1
     is_alone = verdicts.pass_from is not None
-    gates = [start for start in starts if start == scale.gate or not is_alone]
-    pass_at, borderline_at = rubric.thresholds
+    falls = verdicts.turns_at is not None  # the gate is the highest score that meets it
+    edge = scale.gate + 1 if scale.gate is not None and falls else scale.gate
+    related = (Place("the gate", scale.gate_path),) if edge in starts else ()
+    gates = [start for start in starts if start == edge or not is_alone]
+    marks = {"pass": rubric.thresholds.pass_at, "borderline": rubric.thresholds.borderline_at}
+    fields = {"pass": "pass_threshold", "borderline": "borderline_threshold"}
     named = [
-        f"`pass = {pass_at}`" if verdicts.of(start) == "pass" else f"`borderline = {borderline_at}`"
+        f"`{fields[fate]}: {rubric.view.word_mark(marks[fate])}`"
+        if rubric.view and rubric.is_version_3
+        else f"`{fate} = {marks[fate]}`"
         for start in starts
         if start not in gates
+        for fate in ["pass" if "pass" in (verdicts.of(start), verdicts.of(start - 1) * falls) else "borderline"]
     ]
     thresholds = f"the threshold{'s' if len(named) > 1 else ''} {join_words(named)}" if named else ""
     values = {
-        "gate": rubric.word_gate(gates[0]) if gates else "",
+        "gate": rubric.word_gate(gates[0] - falls) if gates else "",
         "thresholds": thresholds,
         "split": "splits" if is_one else "split",
         "band": band.written,

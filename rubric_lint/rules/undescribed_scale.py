@@ -14,14 +14,18 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for criterion in rubric.criteria if rubric.view else ():  # in our format each level has an outcome
         numbered = {level.number: level for level in criterion.levels or () if level.number is not None}
         bare = [at for at, level in numbered.items() if level.outcome is None and level.outcome_path == level.path]
-        if 0 < len(bare) < len(numbered):
+        if 0 < len(bare) < len(numbered) <= _MOST:
             values = {"levels": list_scores(bare), "lowest": min(numbered), "highest": max(numbered)}
             yield Problem("undescribed", criterion.path_of("levels"), Part.KEY, values)
 
 
+_MOST = 11
+"""On a scale with more answers, as 0 to 100 has, a judge goes by the nearest ones that are described."""
+
+
 RULE = Rule(
     "undescribed-scale",
-    Severity.WARNING,
+    Severity.HINT,
     {
         "undescribed": (
             "no level describes {levels} of the scale from {lowest} to {highest}; say what an observer sees there"

@@ -20,7 +20,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if isinstance(value, float) and (math.isnan(value) or value == math.inf or (may_deduct and math.isinf(value))):
             values = {"field": rubric.word_field("weight"), "found": describe_infinite(value), "least": least}
             yield Problem("infinite", criterion.path_of("weight"), values=values)
-    if rubric.criteria and weigh_nothing(rubric.criteria):
+    is_told = rubric.view is not None and not rubric.dialect  # by each group
+    if rubric.criteria and weigh_nothing(rubric.criteria) and not is_told:
         places = tuple(Place("weighs nothing", criterion.path_of("weight")) for criterion in rubric.criteria[:3])
         yield Problem("all-zero", rubric.path, Part.KEY, related=places)
 
@@ -38,6 +39,9 @@ RULE = Rule(
         "parts": "the `{field}` of the parts add up to {sum}, not to {whole}; correct one of them",
         "highest-level": "`{field}` is {points}, but the highest level is worth {highest} points; correct one of them",
         "all-zero": "all weights are 0, so there is no average; give at least one criterion a weight above 0",
+        "none-above-zero": (
+            "no weight in here is above 0, so there is nothing to divide by; give at least one criterion a weight above 0"
+        ),
         "harbor-infinite": "`weight` is not a finite number",
         "harbor-negative": '`weight` is {found}; Harbor takes one below 0 only with `aggregation = "weighted-sum"`',
     },

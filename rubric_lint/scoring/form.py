@@ -285,11 +285,10 @@ APPLICABLE = "applicable"
 """The field of a check that is false if its criterion does not apply."""
 
 
-def write_check(criterion: ScoringCriterion, answer: AnswerValue) -> dict[str, Any]:
-    """Return the check with an answer to a criterion."""
-    if answer == NOT_APPLICABLE:
-        return {"id": criterion.id, APPLICABLE: False}
-    return {"id": criterion.id, criterion.field: answer}
+def write_check(criterion: ScoringCriterion, answer: AnswerValue, reason: str | None = None) -> dict[str, Any]:
+    """Return the check with an answer to a criterion, and with the reason if there is one."""
+    given = {APPLICABLE: False} if answer == NOT_APPLICABLE else {criterion.field: answer}
+    return {"id": criterion.id, **({"reasoning": reason} if reason is not None else {}), **given}
 
 
 _KNOWN = frozenset({"checks", "id", "satisfied", "score", "level", APPLICABLE, "reasoning", "overall_reasoning"})

@@ -310,6 +310,18 @@ class JudgeOutput:
     notes: ReadingNotes = field(default=NO_NOTES, compare=False, repr=False)
 
 
+class RubricError(Exception):
+    """A file whose rubrics cannot be scored; `faults` lists the reasons, each with its place."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+class VaryingPointsError(RubricError):
+    """A rubric whose criteria have no constant points, for something that needs them; the message says it."""
+
+
 class NothingAppliesError(OutputError):
     """An output without a score, because nothing in the rubric applies to the answer."""
 
@@ -456,10 +468,6 @@ class ScoringRubric:
             raise ValueError("an answer that the rubric does not allow")
         weighed = self.weigh(result.grade for result in graded)
         return Scored(self, weighed.score, weighed.verdict, graded, output.reasoning, groups=weighed.groups)
-
-
-class VaryingPointsError(ValueError):
-    """A rubric whose criteria have no constant points, for something that needs them; the message says it."""
 
 
 _FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)

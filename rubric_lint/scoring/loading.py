@@ -25,6 +25,7 @@ from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.scoring.form import field_of
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.grading import RubricError as RubricError  # noqa: PLC0414 (it is imported from here)
 from rubric_lint.scoring.groups import Member, ScoringGroup
 from rubric_lint.scoring.meaning import hash_meaning
 from rubric_lint.suggest import name_in
@@ -259,14 +260,6 @@ DECIDING = frozenset(
     }
 )
 """The rules whose errors make a score ambiguous."""
-
-
-class RubricError(Exception):
-    """A file whose rubrics cannot be scored; `faults` lists the reasons, each with its place."""
-
-    def __init__(self, *faults: str) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = faults
 
 
 class InvalidRubricError(RubricError):

@@ -9,13 +9,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
+from rubric_lint.format.criterion import USUAL_THRESHOLDS, Hundredth, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
 from rubric_lint.outputs.mapping import CRITERION, RESERVED
 from rubric_lint.scoring.flat import OF_TABLE
 from rubric_lint.scoring.grading import (
+    NOT_APPLICABLE,
+    AnswerValue,
     CriterionResult,
     Grade,
     JudgeOutput,
@@ -68,16 +70,25 @@ def _read_criterion(criterion: Any, place: int) -> tuple[Any, ...]:
     match criterion:
         case {
             "id": str(name),
-            "raw": bool() | int() as raw,
+            "raw": raw,
             "score": score,
             "weight": weight,
             "gate_met": bool(met),
-        } if _is_score(score) and _is_number(weight):
+        } if _is_number(weight) and (raw in _LEFT_OUT if score is None else _is_answer(raw) and _is_score(score)):
             gate, share = criterion.get("gate"), criterion.get("share")
-            gate, share = gate if type(gate) is int else None, share if _is_number(share) else None
+            gate, share = gate if _is_number(gate) else None, share if _is_number(share) else None
+            raw, score = (NOT_APPLICABLE, 0) if score is None else (raw, score)
             return name, type(raw), raw, score, met, weight, gate, share
     needed = "`id`, `raw`, `score`, `weight` and `gate_met`"
     raise OutputError(f"a criterion of a result needs {needed}", f"/criteria/{place}")
+
+
+_LEFT_OUT = (None, str(NOT_APPLICABLE))
+"""What stands for the answer to a criterion that does not apply: null in a table."""
+
+
+def _is_answer(raw: Any) -> bool:
+    return isinstance(raw, bool) or _is_number(raw)
 
 
 @lru_cache(maxsize=MOST_KNOWN)
@@ -140,13 +151,19 @@ def _build_row(cells: tuple[Any, ...], rubric: ScoringRubric | None) -> Scored:
     gates_missed = json.loads(missed) if missed and missed.startswith("[") else (missed or "").split()
     criteria = []
     for criterion, text in zip(rubric.criteria if rubric else (), answers, strict=True):
-        grade = criterion.grade(_WORDS[text] if text in _WORDS else int(text)) if text else None
+        grade = criterion.grade(_read_cell(text)) if text else None
         if grade:
             criteria.append(CriterionResult(criterion, grade._replace(gate_met=criterion.id not in gates_missed)))
     return Scored(_describe(str(name), str(rubric_hash), ()), score, _VERDICTS[verdict], tuple(criteria))
 
 
-_WORDS = {"true": True, "false": False}
+def _read_cell(text: str) -> AnswerValue:
+    if text in _WORDS:
+        return _WORDS[text]
+    return Hundredth.read(float(text)) or 0 if "." in text else int(text)
+
+
+_WORDS: Mapping[str, AnswerValue] = {"true": True, "false": False, str(NOT_APPLICABLE): NOT_APPLICABLE}
 
 
 def _is_number(value: Any) -> bool:
@@ -203,14 +220,14 @@ class ResultScorer(Scorer):
         found = read_result(value)
         reader = find_rubric(value, self._readers)
         _check_version(found, reader.rubric)
-        record = {name: item for name, item in value.items() if name not in RESERVED}
         is_of_table = "shape" not in value
-        if is_of_table:
-            record = {name: item for name, item in record.items() if name not in OF_TABLE}
+        own = RESERVED | reader.rubric.own_fields | (OF_TABLE if is_of_table else frozenset())
+        record = {name: item for name, item in value.items() if name not in own}
         given = {each.criterion.id: each.grade.answer for each in found.criteria}
         ids = [each.id for each in reader.rubric.criteria]
-        if is_of_table and reader.rubric.shape is Shape.CHECKLIST:
-            given = {name: {0: False, 1: True}.get(answer, answer) for name, answer in given.items()}
+        for each in reader.rubric.criteria if is_of_table else ():
+            if each.shape is Shape.CHECKLIST and each.id in given:
+                given[each.id] = {0: False, 1: True}.get(given[each.id], given[each.id])
         if given.keys() != set(ids):
             raise OutputError(f"the criteria are not those of the rubric: {_CHANGED}", "/criteria")
         output = JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids))
@@ -226,7 +243,9 @@ class ResultScorer(Scorer):
             raise OutputError(
                 f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
             )
-        if {*found.gates_missed} != {*known.gates_missed}:
+        groups = value.get("groups") if "groups" in reader.rubric.own_fields else ()
+        missed = [each.get("id") for each in groups or () if isinstance(each, dict) and each.get("gate_met") is False]
+        if {*found.gates_missed, *missed} != {*known.gates_missed}:
             raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
         return RecordResult(known, record=record, rubric=reader.rubric.name)
 
@@ -284,6 +303,10 @@ def _read_median(entry: Mapping[str, Any], found: Scored, known: Scored) -> Scor
     rubric = known.rubric
     if rubric.cuts_mean:
         raise OutputError("a result of several outputs, which does not keep scores below 0; score the records together")
+    if rubric.varies:
+        raise OutputError(
+            "a result of several outputs, which does not keep their exact scores; score the records together"
+        )
     score = Fraction(round(found.score * 2 * rubric.full), 2 * rubric.full)  # it may lie between two points
     if float(score) != float(found.score):
         raise OutputError(f"`score` is {float(found.score)!r}, which this rubric never gives: {_CHANGED}", "/score")

@@ -18,7 +18,7 @@ from rubric_lint.outputs.streams import Asked, read_stream
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.run.console import Progress
 from rubric_lint.scoring.flat import list_fields
-from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.grading import NothingAppliesError, ScoringRubric
 from rubric_lint.scoring.ids import make_id_key
 from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
 from rubric_lint.scoring.results import ResultScorer
@@ -226,6 +226,9 @@ class Scoring:
             self._observer.add(result, content)
 
     def _take_invalid(self, result: RecordResult) -> None:
+        if isinstance(result.error, NothingAppliesError):
+            self.totals.unscored += 1
+            return
         self.totals.invalid += 1
         self.causes.add(result.error.message if result.error else "")
         if isinstance(result.error, OtherVersionError):

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import chain, islice, repeat
 from typing import Any, NamedTuple, TypeVar
 
+from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known
 from rubric_lint.outputs.decoding import Content, OutputError, decode_entry, place_inside
 from rubric_lint.outputs.graders import find_by_texts, has_items, lift, name_test
@@ -27,8 +28,16 @@ from rubric_lint.scoring.flat import (
     read_whole,
     unfold,
 )
-from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.grading import JudgeOutput, ReadingNotes, Scored, ScoringRubric, combine_samples
+from rubric_lint.scoring.form import form_of, write_check
+from rubric_lint.scoring.grading import (
+    NOT_APPLICABLE,
+    JudgeOutput,
+    ReadingNotes,
+    Scored,
+    ScoringCriterion,
+    ScoringRubric,
+    combine_samples,
+)
 from rubric_lint.scoring.output import (
     JUDGEMENTS,
     MOST_KNOWN,
@@ -171,6 +180,26 @@ def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str
     raise OutputError(f"{message}; name the rubric in `rubric`: {list_names(named or rubrics)}", "/rubric")
 
 
+def _read_check(written: Mapping[str, Any], criterion: ScoringCriterion | None, *, is_table: bool) -> dict[str, Any]:
+    """Return the check with the answer that a result has for a criterion; Parquet has 1 and 0, and null for `n/a`."""
+    raw: Any = written.get("raw")
+    if criterion is None:  # which is refused later
+        return {"id": written.get("id"), "satisfied": raw}
+    if is_table and criterion.shape is Shape.CHECKLIST and raw in (0, 1):
+        raw = bool(raw)
+    if criterion.may_not_apply and raw == (None if is_table else NOT_APPLICABLE):
+        raw = NOT_APPLICABLE
+    return write_check(criterion, raw)
+
+
+_OF_VERSION_3 = frozenset({"rubric_score", "rubric_grade"})
+
+
+def _are_groups(value: Any) -> bool:
+    """Return whether a field of a result has the results of groups, of whichever version of the rubric."""
+    return isinstance(value, list) and any(isinstance(each, dict) and "gate_met" in each for each in value)
+
+
 _PLAIN = frozenset({"id", "rubric", "output", *SHOWN})
 """The fields of a record that is in the expected form."""
 
@@ -198,8 +227,9 @@ def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Reco
     if not is_result or read_judged_by(value) in {None, rubric.hash}:
         _refuse_other_result(value, flat, known, is_result=is_result)
     if is_result:
-        others = {name: item for name, item in others.items() if name not in COVERING and name not in OF_TABLE}
-    form_of(rubric.shape).check_record(others, is_single=len(rubric.criteria) == 1)
+        own = COVERING | OF_TABLE | _OF_VERSION_3
+        others = {name: item for name, item in others.items() if name not in own}
+    form_of(rubric.form).check_record(others, is_single=len(rubric.criteria) == 1)
     accepts = reading.extra_fields is ExtraFields.ACCEPT
     flag = None if accepts else find_other_flag(flat, value, known.verdict)
     if flag is not None:
@@ -332,16 +362,20 @@ class Scorer:
         if "verdicts" in value:
             raise OutputError("a result of several samples, which it does not keep; name the file that `judge` wrote")
         reader = find_rubric(value, self._readers)
-        form = form_of(reader.rubric.shape)
+        rubric = reader.rubric
         given = [each if isinstance(each, Mapping) else {} for each in value["criteria"]]
-        raw: list[Any] = [each.get("raw") for each in given]
-        if "shape" not in value and form.field == "satisfied":  # Parquet has 1 and 0
-            raw = [bool(each) if each in (0, 1) else each for each in raw]
-        output: dict[str, Any] = {form.field: raw[0] if raw else None}
-        if form.holds_checks:
+        output: dict[str, Any]
+        if rubric.shape is Shape.HOLISTIC:
+            output = {rubric.criteria[0].field: given[0].get("raw") if given else None}
+        else:
+            known = {criterion.id: criterion for criterion in rubric.criteria}
+            is_table = "shape" not in value
             output = {
-                "checks": [{"id": each.get("id"), form.field: answer} for each, answer in zip(given, raw, strict=True)]
+                "checks": [_read_check(each, known.get(str(each.get("id"))), is_table=is_table) for each in given]
             }
+        value = {name: item for name, item in value.items() if name not in rubric.own_fields | _OF_VERSION_3}
+        if _are_groups(value.get("groups")):
+            value.pop("groups")
         kept = {name: item for name, item in value.items() if name not in RESERVED or name in {"rubric", "rubric_hash"}}
         if "shape" not in value:
             kept = {name: item for name, item in kept.items() if name not in OF_TABLE}

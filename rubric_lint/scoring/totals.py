@@ -59,7 +59,7 @@ class CriterionTotals:
             "gates_missed": self.gates_missed,
             "answers": [
                 {"raw": grade.answer, "times": self.answers[grade.answer]}
-                for grade in self.criterion.grades
+                for grade in self.criterion.all_grades
                 if self.answers[grade.answer]
             ],
         }
@@ -78,6 +78,8 @@ class RubricTotals:
     """The number of answers judged several times, and of those with the same verdict each time."""
     panels: Counter[Panel] = field(default_factory=Counter)
     """The number of answers that each panel of models judged."""
+    grades: Counter[str | None] = field(default_factory=Counter)
+    """The number of outputs with each grade of the rubric; None counts those below all."""
 
     def add(self, other: "RubricTotals") -> None:
         """Add other totals of the same rubric.
@@ -95,6 +97,7 @@ class RubricTotals:
         self.sampled += other.sampled
         self.stable += other.stable
         self.panels += other.panels
+        self.grades += other.grades
         answers = {each.criterion.id: each.answers for each in other.criteria}
         for criterion in self.criteria:
             criterion.answers += answers[criterion.criterion.id]
@@ -108,6 +111,17 @@ class RubricTotals:
     def mean(self) -> Fraction | None:
         """The mean score, at least 0, or None without scores."""
         return None if (mean := self.uncut_mean) is None else max(mean, Fraction(0))
+
+    @property
+    def rubric_mean(self) -> Fraction | None:
+        """The mean score in units of the scale of the rubric; None without scores, or without a scale."""
+        return None if (mean := self.mean) is None else self.rubric.in_units(mean)
+
+    def list_grades(self) -> list[dict[str, Any]]:
+        """Return how many outputs have each grade, from the best on; `null` is below all of them."""
+        named = [(name, self.grades[name]) for name, _ in self.rubric.rubric_grades]
+        below = [(None, self.grades[None])] if self.grades[None] else []
+        return [{"grade": name, "outputs": times} for name, times in (*named, *below)]
 
     @property
     def uncut_mean(self) -> Fraction | None:
@@ -126,6 +140,8 @@ class RubricTotals:
             "outputs": self.scored,
             **{str(verdict): self.verdicts[verdict] for verdict in Verdict},
             "mean": _as_float(self.mean),
+            **({"rubric_mean": _as_float(self.rubric_mean)} if self.rubric.units else {}),
+            **({"rubric_grades": self.list_grades()} if self.rubric.rubric_grades else {}),
             **({"sampled": self.sampled, "stable": self.stable} if self.sampled else {}),
             **({"panels": panels} if panels else {}),
             "criteria": [criterion.to_json() for criterion in self.criteria],
@@ -187,11 +203,13 @@ class ReadingTotals:
 class Totals:
     """The totals of all outputs, by rubric; means and spreads leave out invalid ones. Totals of parts add up by `+`.
 
-    `reading` says what reading the valid outputs passed over.
+    `reading` says what reading the valid outputs passed over. `unscored` counts the outputs that are valid and have no
+    score, as nothing in the rubric applies.
     """
 
     def __init__(self, rubrics: Iterable[ScoringRubric]) -> None:
         self.invalid = 0
+        self.unscored = 0
         self.reading = ReadingTotals()
         self.rubrics = {
             rubric.name: RubricTotals(rubric, tuple(map(CriterionTotals, rubric.criteria))) for rubric in rubrics
@@ -205,6 +223,8 @@ class Totals:
         if result.samples:
             totals.sampled += times
             totals.stable += times if result.stable else 0
+        if result.rubric.rubric_grades:
+            totals.grades[result.rubric_grade] += times
         if result.models:
             totals.panels[Panel(tuple(dict.fromkeys(result.models)), result.votes)] += times
         for criterion, answer in zip(totals.criteria, result.answers, strict=True):
@@ -230,6 +250,7 @@ class Totals:
             ValueError: if they have rubrics with one name and different meanings.
         """
         self.invalid += other.invalid
+        self.unscored += other.unscored
         self.reading.add(other.reading)
         for name, part in other.rubrics.items():
             if name not in self.rubrics:
@@ -252,8 +273,8 @@ class Totals:
 
     @property
     def outputs(self) -> int:
-        """The number of outputs read, including invalid ones."""
-        return self.invalid + self.verdicts.total()
+        """The number of outputs read, including those without a score."""
+        return self.invalid + self.unscored + self.verdicts.total()
 
     @property
     def mean(self) -> Fraction | None:
@@ -266,6 +287,7 @@ class Totals:
         return {
             "outputs": self.outputs,
             "invalid": self.invalid,
+            **({"unscored": self.unscored} if self.unscored else {}),
             **{str(verdict): self.verdicts[verdict] for verdict in Verdict},
             "mean": _as_float(self.mean),
             **self.reading.to_json(),
@@ -279,7 +301,9 @@ class Totals:
         """Return all counts on one line."""
         counts = ", ".join(f"{self.verdicts[verdict]} {verdict}" for verdict in Verdict)
         mean = "" if self.mean is None else f"; mean score {float(self.mean):.3f}"
-        return f"{self.outputs} output{'' if self.outputs == 1 else 's'}: {counts}, {self.invalid} invalid{mean}"
+        unscored = f", {self.unscored} without a score, as nothing applies" if self.unscored else ""
+        noun = "output" if self.outputs == 1 else "outputs"
+        return f"{self.outputs} {noun}: {counts}, {self.invalid} invalid{unscored}{mean}"
 
 
 def _count_outputs(count: int) -> str:

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from rubric_lint.format.criterion import Mark, Shape
 from rubric_lint.messages import shorten
-from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.grading import Grade, JudgeOutput, ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.form import write_check
+from rubric_lint.scoring.grading import Grade, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.show import ShownExample
 
 _MOST_LISTED = 4
@@ -19,13 +19,12 @@ def make_examples(rubric: ScoringRubric) -> tuple[ShownExample, ...]:
     examples: dict[tuple[Grade, ...], ShownExample] = {}
     # The answers to each criterion go from worst to best; a few lose points where they are met.
     criteria = tuple(replace(each, grades=each.from_worst) for each in rubric.criteria)
-    field = form_of(rubric.shape).field
     for title, grades in _choose(replace(rubric, criteria=criteria)):
         if grades not in examples:
             answers = tuple(grade.answer for grade in grades)
             scored = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
-            checks = [{"id": each.id, field: answer} for each, answer in zip(criteria, answers, strict=True)]
-            output = {field: answers[0]} if rubric.shape is Shape.HOLISTIC else {"checks": checks}
+            checks = [write_check(each, answer) for each, answer in zip(criteria, answers, strict=True)]
+            output = {criteria[0].field: answers[0]} if rubric.shape is Shape.HOLISTIC else {"checks": checks}
             examples[grades] = ShownExample(title, output, scored.score, scored.verdict)
     return tuple(examples.values())
 
@@ -56,7 +55,7 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
     missed = [[grade for grade in each.grades if not grade.gate_met] for each in criteria]
     below = {at: grades[-1] for at, grades in enumerate(missed) if grades}
     if below:  # the one that costs the fewest points shows best that a gate outweighs the score
-        at = min(below, key=lambda at: best[at].points - below[at].points)
+        at = min(below, key=lambda at: criteria[at].share * (best[at].score - below[at].score))
         yield _word_miss(criteria[at], below[at], gate=True, rest=rest), _replace(best, at, below[at])
     free = [at for at, criterion in enumerate(criteria) if criterion.grades[0].gate_met and criterion.share]
     if free:
@@ -73,12 +72,11 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
 
 def _find_step(rubric: ScoringRubric, best: tuple[Grade, ...]) -> tuple[int, Grade] | None:
     """Return the highest level between the ends of one criterion that alone prevents a pass, and whose it is."""
-    points, _ = rubric.weigh(best)
     steps = [
         (grade.score, at, grade)
         for at, criterion in enumerate(rubric.criteria)
         for grade in criterion.grades[1:-1]
-        if grade.gate_met and points - best[at].points + grade.points < rubric.pass_from
+        if grade.gate_met and rubric.weigh(_replace(best, at, grade)).verdict is not Verdict.PASS
     ]
     return max(steps, key=lambda step: (step[0], -step[1]))[1:] if steps else None
 
@@ -87,7 +85,7 @@ def _choose_for_one(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, .
     """Yield the highest and the lowest answer, and those at which the verdict or the gate changes."""
     (criterion,) = rubric.criteria
     grades = criterion.grades
-    kinds = [(rubric.weigh([grade])[1], grade.gate_met) for grade in grades]
+    kinds = [(rubric.weigh([grade]).verdict, grade.gate_met) for grade in grades]
     last = len(grades) - 1
     for at in range(last, -1, -1):
         if at in (0, last) or kinds[at] != kinds[at - 1] or kinds[at] != kinds[at + 1]:

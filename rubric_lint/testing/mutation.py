@@ -376,6 +376,8 @@ class _Case(NamedTuple):
 def mutate(tested: Tested) -> Mutation:
     """Change a rubric in every way, and find the changes that no test notices, each with an answer that would have."""
     rubric, places = tested.rubric, tested.places
+    if rubric.varies or rubric.shape is Shape.MIXED:
+        return Mutation(0, 0, (), "its criteria have several shapes, or points that depend on the answer")
     all_cases = []  # those that expect something, failing ones too
     for ran in tested.ran:
         if check := make_check(ran.test, ran.file.document, rubric):
@@ -418,8 +420,8 @@ def _find_met(rubric: ScoringRubric, cases: Sequence[_Case]) -> Iterator[bool]:
             result = combine_samples([rubric.grade(output) for output in outputs])
             yield case.check(result.score.numerator, result.score.denominator, result.verdict, grades)
         else:
-            points, verdict = rubric.weigh(grades)
-            yield case.check(points, rubric.full, verdict, grades)
+            weighed = rubric.weigh(grades)
+            yield case.check(weighed.points, weighed.full, weighed.verdict, grades)
 
 
 def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
