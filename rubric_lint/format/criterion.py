@@ -96,8 +96,8 @@ class Band(NamedTuple):
     """A score range and its outcome.
 
     `scores` are the scores of its scale that are certainly in the band: none if a bound is invalid. `reach` are those
-    that may have been meant: an invalid bound may mean any score, but the other bound still counts. For a valid band both
-    are the same. `path` and `part` locate the range, `outcome_path` the outcome.
+    that may have been meant: an invalid bound may mean any score, but the other bound still counts. For a valid band
+    both are the same. `path` and `part` locate the range, `outcome_path` the outcome.
     """
 
     path: Path

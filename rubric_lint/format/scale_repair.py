@@ -59,7 +59,10 @@ class ScaleRepair:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """What the scores of a scale come to by its gate and, if it alone decides the verdict, by the thresholds."""
+    """What the scores of a scale come to by its gate and, if it alone decides the verdict, by the thresholds.
+
+    With `turns_at`, lower scores are better: a score counts as `turns_at` less it, as do the gate and the thresholds.
+    """
 
     gate: int | None
     pass_from: int | None = None
@@ -67,7 +70,7 @@ class Verdicts:
     turns_at: int | None = None
 
     def of(self, score: int) -> str:
-        """Return what a score comes to; with `turns_at`, lower is better, and the marks are those of `turns_at - score`."""
+        """Return what a score comes to."""
         score = score if self.turns_at is None else self.turns_at - score
         if self.pass_from is None or self.borderline_from is None:
             return "gate missed" if self.gate is not None and score < self.gate else "gate met"
@@ -90,7 +93,7 @@ def find_verdicts(rubric: Rubric, scale: Scale) -> Verdicts:
     if len(rubric.scales) > 1 or len(rubric.criteria) > 1 or rubric.is_mixed:
         return Verdicts(gate, turns_at=turns_at)
     marks = [ceil(threshold * (highest - lowest)) + lowest for threshold in rubric.thresholds]
-    return Verdicts(gate, *marks, turns_at)
+    return Verdicts(gate, *marks, turns_at=turns_at)
 
 
 def find_extent(band: Band) -> range | None:

@@ -15,9 +15,6 @@ BASE = f"{HOME}schemas/"
 CURRENT = "v2"
 """The default version of a file."""
 
-FIRST = "v1"
-"""The first version, in which some fields had other names."""
-
 VERSION_3 = "v3"
 """The version whose rubrics have scales, groups and marks of their own."""
 

@@ -11,7 +11,7 @@ from rubric_lint.format.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, o
 from rubric_lint.format.recognition import CRITERIA, FIELD
 from rubric_lint.format.repairs import number_levels, quote, word_rivals, write_placeholder
 from rubric_lint.format.schema import RubricSchema, SchemaFault, schema_for
-from rubric_lint.format.schema_files import CURRENT, FIRST, VERSION_3, SchemaFile
+from rubric_lint.format.schema_files import CURRENT, VERSION_3, SchemaFile
 from rubric_lint.messages import describe, expected_of, join_words, quote_names, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -22,7 +22,7 @@ def find_violations(
     schema: RubricSchema, document: Document, path: Path, rubrics: Any
 ) -> Iterator[tuple[str, Problem]]:
     """Find the errors of the `rubrics` value at `path`: the name of the rule, and the problem."""
-    if schema.version == VERSION_3 and _holds_criteria(rubrics):
+    if isinstance(rubrics, dict) and "object" in schema.find(()).get("type", ()):
         yield from _find_in_node(schema, schema.whole, document, path, rubrics)
         return
     if not isinstance(rubrics, list) or not rubrics:
@@ -46,16 +46,6 @@ def find_violations(
 
 def _holds_criteria(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get(CRITERIA), list) and bool(value[CRITERIA])
-
-
-def _find_in_node(
-    schema: RubricSchema, definition: str, document: Document, path: Path, node: Any
-) -> Iterator[tuple[str, Problem]]:
-    """Find the errors of a rubric or a group of version 3, and those of each of its criteria apart."""
-    yield from find_in(schema, definition, document, path, {**node, CRITERIA: ["."]})
-    for index, entry in enumerate(node[CRITERIA]):
-        if not schema.is_valid_entry(entry):
-            yield from _find_in_entry(schema, document, (*path, CRITERIA, index), entry)
 
 
 def word_claim(document: Document, path: Path) -> str:
@@ -90,10 +80,24 @@ def _are_scores(value: Any) -> bool:
     return is_map and all(read_key(key) is not None or re.fullmatch(RANGE, key) for key in value)
 
 
+def _find_in_node(
+    schema: RubricSchema, definition: str, document: Document, path: Path, node: Mapping[str, Any]
+) -> Iterator[tuple[str, Problem]]:
+    """Find the errors of a rubric or a group that is a mapping, then those of each of its criteria."""
+    criteria = node.get(CRITERIA)
+    entries = criteria if isinstance(criteria, list) else []
+    alone = {**node, CRITERIA: ["It"]} if entries else node  # errors of the criteria have their own words below
+    yield from find_in(schema, definition, document, path, alone)
+    for index, entry in enumerate(entries):
+        if not schema.is_valid_entry(entry):
+            yield from _find_in_entry(schema, document, (*path, CRITERIA, index), entry)
+
+
 def _find_in_entry(schema: RubricSchema, document: Document, path: Path, entry: Any) -> Iterator[tuple[str, Problem]]:
-    if schema.version == VERSION_3 and _holds_criteria(entry):
+    if schema.version and isinstance(entry, dict) and CRITERIA in entry and CRITERIA in schema.entry_fields:
         yield from _find_in_node(schema, schema.item, document, path, entry)
-    elif schema.holds_bands_as_range(entry):
+        return
+    if schema.holds_bands_as_range(entry):
         # A missing `s`, which would otherwise cause five errors.
         place = (*path, "score_range")
         repair = Repair("rename `score_range` to `score_ranges`", (RenameKey(place, "score_ranges"),), safe=False)
@@ -216,8 +220,9 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
         repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False)
         values = {**problem.values, "field": field, "verdict": fault.value}
         return problem._replace(code="bare-verdict", values=values, repair=repair)
-    written = isinstance(fault.value, str) and path[-1:] == ("score_range",) and re.fullmatch(RANGE, fault.value)
-    if written and int(written[1]) <= int(written[2]) <= HIGHEST:
+    is_scale, is_range = path[-1:] == ("scale",), path[-1:] == ("score_range",)
+    written = isinstance(fault.value, str) and (is_scale or is_range) and re.fullmatch(RANGE, fault.value)
+    if written and (is_scale or int(written[1]) <= int(written[2]) <= HIGHEST):
         text = f"[{int(written[1])}, {int(written[2])}]"
         repair = Repair(f"write `{text}`", (ReplaceValue(path, text),), safe=False)
         return problem._replace(code="range-string", values={**problem.values, "range": text}, repair=repair)
@@ -261,7 +266,7 @@ def _word_unknown(schema: RubricSchema, document: Document, fault: SchemaFault, 
     known: Mapping[str, Any] = fault.schema["properties"]
     near = _fit_gates(schema, fault.value, schema.suggest(name, known))
     shown = shorten(name)
-    if schema.version == FIRST and name in schema_for().entry_fields:
+    if "" < schema.version < CURRENT and name in schema_for().entry_fields:
         values = {"field": name, "current": CURRENT, "version": schema.version}
         return Problem("later-version", path, Part.KEY, values)
     if schema.version == CURRENT and name in schema_for(VERSION_3).entry_fields:

@@ -76,8 +76,7 @@ class View:
     A rubric of version 3 has more: `units` are the worst and the best score of its own scale, `borderline` is the
     lowest share that is borderline, and `grades` are names, each with the lowest share that earns it, from the highest
     to the lowest. `ids` and `weights` are those of its criteria by their index. Where their weighted average does not
-    say the same as the groups and the conditions, the score follows `tree`, in which the weights are those in the nodes.
-    `outline` has the groups of a rubric with groups.
+    say the same as the groups and the conditions, the score follows `tree`, with the weights in the nodes. `outline` has the groups of a rubric with groups.
     """
 
     dialect: Dialect

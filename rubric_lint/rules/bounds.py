@@ -36,13 +36,13 @@ RULE = Rule(
         "falling-range": "`{field}` goes from {lowest} to {highest}; {advice}",
         "harbor-range": "`max` is {highest}, and `min` is {lowest}; Harbor asks for a `max` above `min`",
         "empty-range": "the range {range} is empty: its lowest value is above its highest; swap them",
-        "long-scale": "the scale {range} has more than {most} steps, and no judge tells so many apart; write a shorter one",
+        "long-scale": "the scale {range} has more than {most} steps, which no judge tells apart; write a shorter one",
         "decimal-bands": (
             "bands have whole numbers, and this scale has a decimal point; write it without one, such as [0, 100]"
         ),
         "grade-order": (
-            "the minimum of grade `{grade}` is not below that of `{other}` ({line}); write the grades from the best to the "
-            "worst, each with its own minimum"
+            "the minimum of grade `{grade}` is not below that of `{other}` ({line}); write the grades from the best to "
+            "the worst, each with its own minimum"
         ),
         "borderline-above-pass": (
             "`borderline_threshold` is {borderline}, and answers pass from {pass} on; write a lower one, or none"

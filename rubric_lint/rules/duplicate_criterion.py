@@ -94,13 +94,8 @@ def _scale(criterion: Criterion) -> Hashable:
     bands = criterion.scale.bands if criterion.scale else ()
     said = tuple((band.lower, band.upper, band.outcome) for band in bands)
     apart = criterion.asked.apart if criterion.asked else ""
-    return (
-        criterion.place_in_groups,
-        criterion.is_penalty,
-        said,
-        tuple((level.number, level.outcome) for level in criterion.levels or ()),
-        apart,
-    )
+    levels = tuple((level.number, level.outcome) for level in criterion.levels or ())
+    return criterion.place_in_groups, criterion.is_penalty, said, levels, apart
 
 
 # Words that come or go with a negation: does not mention, no source, with a greeting.

@@ -57,8 +57,8 @@ RULE = Rule(
         "checklist": "a checklist criterion scores {full} or 0, so gate {gate} works like {full}; write {full}",
         "never-missed": "gate {gate} is never missed, as it is the lowest {kind}; remove it or raise it",
         "low-mark": (
-            "`{field}` is {found}, and the scale goes up to {best}, so nearly every answer is above it; if you mean a share, "
-            "write {share}"
+            "`{field}` is {found}, and the scale goes up to {best}, so nearly every answer is above it; if you mean a "
+            "share, write {share}"
         ),
         "not-read": "{system} does not read `{field}` {when}; {advice}",
     },

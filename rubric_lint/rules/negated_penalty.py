@@ -16,9 +16,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     found = []
     for criterion in rubric.criteria:
         text = criterion.outcome
-        if (
-            criterion.is_penalty and not criterion.is_failure and text and not find_demand(text)
-        ):  # of which `contradicting-sign` says more
+        may_gain = criterion.is_penalty and not criterion.is_failure  # which has no opposite that gives points
+        if may_gain and text and not find_demand(text):  # of which `contradicting-sign` says more
             said = find_negation(text)
             found += [(criterion, said)] if said else []
     if found:  # which is dear to compare

@@ -17,6 +17,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if not (outcome.scores or outcome.level is not None) or not (found := _find_score(outcome)):
             continue
         said, numbers = found
+        lowest: Decimal | int
+        highest: Decimal | int
         if outcome.level is not None:
             lowest = highest = Decimal(str(outcome.level))
         else:

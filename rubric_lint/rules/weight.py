@@ -40,7 +40,7 @@ RULE = Rule(
         "highest-level": "`{field}` is {points}, but the highest level is worth {highest} points; correct one of them",
         "all-zero": "all weights are 0, so there is no average; give at least one criterion a weight above 0",
         "none-above-zero": (
-            "no weight in here is above 0, so there is nothing to divide by; give at least one criterion a weight above 0"
+            "no weight in here is above 0, so there is nothing to divide by; give at least one a weight above 0"
         ),
         "harbor-infinite": "`weight` is not a finite number",
         "harbor-negative": '`weight` is {found}; Harbor takes one below 0 only with `aggregation = "weighted-sum"`',
