@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.runs import RunComparison, read_side
 from rubric_lint.format.criterion import SCORES, Criterion, Scale, Shape
+from rubric_lint.format.groups import Group
 from rubric_lint.format.rubric import fold_id
 from rubric_lint.outputs.entries import Entry
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
@@ -16,9 +17,11 @@ from rubric_lint.scoring.meaning import (
     JudgeField,
     read_gate,
     read_outcomes,
+    read_own,
     read_scores,
     read_task,
     read_told,
+    read_told_of_group,
     says,
     words,
 )
@@ -38,6 +41,8 @@ class What(StrEnum):
     RUBRIC_RENAMED = "rubric-renamed"
     SHAPE = "shape"
     THRESHOLDS = "thresholds"
+    SCALE = "scale"
+    GRADES = "grades"
     ADDED = "criterion-added"
     REMOVED = "criterion-removed"
     RENAMED = "criterion-renamed"
@@ -84,10 +89,11 @@ class Change(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A criterion of one version, as written and as scored."""
+    """A criterion of one version, as written and as scored, and what fields tell a judge of it."""
 
     criterion: Criterion
     scoring: ScoringCriterion
+    told: tuple[JudgeField, ...]
 
     @property
     def gate(self) -> int | None:
@@ -145,7 +151,7 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
     if words(old.criterion.outcome) != words(new.criterion.outcome):
         told = {"outcome": old.criterion.outcome}, {"outcome": new.criterion.outcome}
         yield Change(What.OUTCOME, rubric, name, *told, paths=_paths(old, new, "expected_outcome", "description"))
-    yield from compare_judge_fields(rubric, name, read_told(old.criterion), read_told(new.criterion))
+    yield from compare_judge_fields(rubric, name, old.told, new.told)
     if old.gate != new.gate:
         gates = {"gate": old.gate}, {"gate": new.gate}
         yield Change(What.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
@@ -211,9 +217,12 @@ _Scales = tuple[ScoringCriterion, Sequence[Scale | None]]
 
 
 def compare_scores(rubric: str, name: str | None, old: _Scales, new: _Scales) -> Iterator[Change]:
-    """Yield the changes of outcome for the scores 0 to 10, one per run of scores that change alike."""
+    """Yield the changes of outcome for the scores of both scales, one per run of scores that change alike."""
     was, now = read_outcomes(old[0]), read_outcomes(new[0])
-    for (before, after), run in groupby(SCORES, lambda score: (was.get(score), now.get(score))):
+    known = {*was, *now, *SCORES}
+    for (before, after), run in groupby(
+        range(min(known), max(known) + 1), lambda score: (was.get(score), now.get(score))
+    ):
         if words(before) != words(after):
             scores = tuple(run)
             told, said = (None if outcome is None else {"outcome": outcome} for outcome in (before, after))
@@ -312,9 +321,11 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
             dict(zip(("pass", "borderline"), map(float, each.model.thresholds), strict=True)) for each in (old, new)
         )
         yield Change(What.THRESHOLDS, name, None, old_limits, new_limits, paths=paths)
+    yield from _compare_wholes(old, new)
     if old.shape is not new.shape:
         yield Change(What.SHAPE, name, None, {"shape": str(old.shape)}, {"shape": str(new.shape)}, paths=paths)
-        return
+        if Shape.MIXED not in (old.shape, new.shape) or Shape.HOLISTIC in (old.shape, new.shape):
+            return
     was, now = read_task(old.model), read_task(new.model)
     if words(was) != words(now):
         yield Change(What.OUTCOME, name, None, {"outcome": was}, {"outcome": now}, paths=paths)
@@ -330,9 +341,37 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
     yield from compare_places(name, pairs, paths)
 
 
+def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
+    """Yield the differences in what only version 3 says: the scale of the whole, its grades and its groups."""
+    name, paths = new.name, (old.model.path, new.model.path)
+    if old.units != new.units:
+        ends = [each.units and {"ends": [*each.units]} for each in (old, new)]
+        yield Change(What.SCALE, name, None, ends[0], ends[1], paths=paths)
+    if old.rubric_grades != new.rubric_grades:
+        grades = [{grade: float(least) for grade, least in each.rubric_grades} for each in (old, new)]
+        sides = [{"grades": each} if each else None for each in grades]
+        yield Change(What.GRADES, name, None, sides[0], sides[1], paths=paths)
+    was, now = ({group.id: group for group in _list_groups(each)} for each in (old, new))
+    told = [[each for group in side.values() for each in read_told_of_group(group)] for side in (was, now)]
+    yield from compare_judge_fields(name, None, told[0], told[1])
+    for group in dict.fromkeys([*now, *was]):
+        both = [was.get(group), now.get(group)]
+        gates = [None if each is None or each.gate is None else float(each.gate) for each in both]
+        if gates[0] != gates[1]:
+            places = [None if each is None else each.path for each in both]
+            known = [{"gate": gate} for gate in gates]
+            yield Change(What.GATE, name, group, known[0], known[1], paths=(places[0], places[1]))
+
+
+def _list_groups(rubric: ScoringRubric) -> list[Group]:
+    view = rubric.model.view
+    return [*view.outline.groups] if view and view.outline else []
+
+
 def list_judged(rubric: ScoringRubric) -> list[Judged]:
     """Return the criteria of a rubric, in order; none of a holistic one."""
-    return [Judged(*each) for each in zip(rubric.model.criteria, rubric.criteria, strict=True)]
+    pairs = zip(rubric.model.criteria, rubric.criteria, strict=True)
+    return [Judged(criterion, scoring, read_own(rubric.model, criterion)) for criterion, scoring in pairs]
 
 
 def prepare_all(loaded: Mapping[str, Loaded]) -> dict[str, ScoringRubric]:

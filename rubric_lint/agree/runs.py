@@ -18,7 +18,15 @@ from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import list_fields
-from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import (
+    NOT_APPLICABLE,
+    AnswerValue,
+    Grade,
+    Scored,
+    ScoringCriterion,
+    ScoringRubric,
+    Verdict,
+)
 from rubric_lint.scoring.ids import Key, RecordId, change_type, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.results import is_result, is_row, read_result, read_row

@@ -13,7 +13,7 @@ from rubric_lint.outputs.decoding import OutputError, read_struct
 from rubric_lint.outputs.entries import CHUNK, Entry
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.outputs.verdict import Reading
-from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.scorer import Scorer
@@ -194,7 +194,8 @@ class ScoredBatch:
     def totals(self) -> Totals:
         """The totals of all rows; those of several batches add up."""
         totals = Totals(self._rubrics.values())
-        totals.invalid = len(self._rows.errors)
+        totals.unscored = sum(is_unscored(error.message) for error in self._rows.errors.values())
+        totals.invalid = len(self._rows.errors) - totals.unscored
         times = Counter(map(id, self._rows.kinds))
         for number, kind in self._rows.find_different().items():
             if isinstance(kind, Scored):

@@ -16,7 +16,7 @@ from rubric_lint.edits.intents import (
     WrapText,
 )
 from rubric_lint.finding import Problem
-from rubric_lint.format.criterion import Criterion, Scale, weigh_nothing
+from rubric_lint.format.criterion import HIGHEST, Criterion, Scale, weigh_nothing
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_lists
@@ -37,8 +37,10 @@ def word_rivals(old: str, other: str, name: str) -> str:
     return f"`{old}` and `{other}` may both mean `{name}`; keep one of them by hand"
 
 
-def find_deprecated(rubric: Rubric, mapping: Mapping[str, Any], path: Path, field: str) -> Iterator[Problem]:
-    """Find the deprecated `field` of a mapping, unless its replacement is there too."""
+def find_deprecated(
+    rubric: Rubric, mapping: Mapping[str, Any], path: Path, field: str, best: int = HIGHEST
+) -> Iterator[Problem]:
+    """Find the deprecated `field` of a mapping, unless its replacement is there too; `best` is the highest gate."""
     replacement = rubric.replacements.get(field)
     if replacement is None or field not in mapping or replacement.name in mapping:
         return
@@ -46,6 +48,7 @@ def find_deprecated(rubric: Rubric, mapping: Mapping[str, Any], path: Path, fiel
     if not replacement.covers(value):
         return  # the wrong value comes first
     new = replacement.value_for(value)
+    new = best if replacement.values is not None and new == HIGHEST else new
     old_text, new_text = (str(each).lower() if isinstance(each, bool) else str(each) for each in (value, new))
     intents: tuple[Intent, ...]
     if new is None and replacement.values is not None:

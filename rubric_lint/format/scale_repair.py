@@ -92,8 +92,8 @@ def find_verdicts(rubric: Rubric, scale: Scale) -> Verdicts:
     gate = scale.gate if scale.gate is None or turns_at is None else turns_at - scale.gate
     if len(rubric.scales) > 1 or len(rubric.criteria) > 1 or rubric.is_mixed:
         return Verdicts(gate, turns_at=turns_at)
-    marks = [ceil(threshold * (highest - lowest)) + lowest for threshold in rubric.thresholds]
-    return Verdicts(gate, *marks, turns_at=turns_at)
+    pass_from, borderline_from = (ceil(threshold * (highest - lowest)) + lowest for threshold in rubric.thresholds)
+    return Verdicts(gate, pass_from, borderline_from, turns_at)
 
 
 def find_extent(band: Band) -> range | None:

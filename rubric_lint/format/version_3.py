@@ -224,7 +224,7 @@ class _Reading:
                 members.append(len(self.data))
                 weight = self._read_entry(entry, at, given, f"{prefix}{name}", is_grouped=bool(prefix))
             weights.append((weight, (*at, "weight") if isinstance(entry, dict) and "weight" in entry else at))
-        self._check_weights(path, weights)
+        self._check_weights(path, place, weights)
         return Group("", path, ONE, None, "", "", tuple(members))
 
     def _read_given(self, node: Mapping[str, Any], path: Path, outer: _Given) -> _Given:
@@ -254,7 +254,7 @@ class _Reading:
 
     def _read_weight(self, mapping: Mapping[str, Any], path: Path) -> Decimal | None:
         """Return the weight in the node around it, as written; None if it is not a finite number."""
-        return read_weight(self.document, mapping.get("weight", 1), path, deducts=True)
+        return read_weight(self.document, mapping["weight"], path, deducts=True) if "weight" in mapping else ONE
 
     def _read_entry(self, entry: Any, at: Path, given: _Given, name: str, *, is_grouped: bool) -> Decimal | None:
         """Add a criterion, or a band of a holistic scale; return its weight."""
@@ -323,8 +323,11 @@ class _Reading:
             answer = scale.read_key(key)
             if answer is None:
                 self._report_off(scale, (*place, key), f"the key `{shorten(key)}`", "`levels` has", Part.KEY)
+            elif answer in described:
+                first = Place("the first one", described[answer][1], Part.KEY)
+                self._report("levels", "repeated", (*place, key), Part.KEY, {"level": answer}, first)
             else:
-                described.setdefault(answer, ({"expected_outcome": text}, (*place, key), True))
+                described[answer] = ({"expected_outcome": text}, (*place, key), True)
         for at, level in enumerate(given.levels if isinstance(given.levels, list) else ()):
             if isinstance(level, dict) and is_number(level.get("level")):
                 answer, spot = scale.read(level["level"]), (*place, at)
@@ -356,15 +359,16 @@ class _Reading:
                 fields["required_min_level"] = scale.best
                 self.draft.put((index, "required_min_level"), (*at, "required"))
             return
-        gate = fields.pop(field)
+        gate = fields[field]
         if scale:
             gate = self._read_gate(scale, gate, (*at, field))
-        if gate is not None:
-            fields["required_min_level"] = gate
-            self.draft.put((index, "required_min_level"), (*at, field))
+        fields["required_min_level"] = gate
+        self.draft.put((index, "required_min_level"), (*at, field))
 
     def _read_check_gate(self, fields: dict[str, Any], at: Path, scale: _Scale | None) -> None:
         """Read the gate of a yes or no, which is 1 on a scale of 0 to 1, and 10 without one."""
+        if scale:
+            fields[SPAN] = (scale.worst, scale.best)
         if "required_min_score" in fields:
             gate = self._read_gate(scale or _USUAL, fields["required_min_score"], (*at, "required_min_score"))
             fields["required_min_score"] = gate if gate is None or scale is None else gate * HIGHEST
@@ -380,7 +384,9 @@ class _Reading:
         """Check the bounds and the gate of bands, and give them the ends of their scale."""
         if scale and not scale.is_whole:
             self._report("bounds", "decimal-bands", scale.path, Part.VALUE, {})
-            scale = None
+            fields.pop("score_ranges", None)  # what the rules would say of them is beside the point
+            fields.pop("score_range", None)
+            return
         if scale:
             fields[SPAN] = (scale.worst, scale.best)
         known = scale or _USUAL
@@ -409,7 +415,12 @@ class _Reading:
         """Return the gate of a group as a share; it is in units of its scale, without one from 0 to 1."""
         if "required_min_score" not in group:
             return None
-        return self._read_share(group["required_min_score"], (*at, "required_min_score"), scale)
+        place = (*at, "required_min_score")
+        share = self._read_share(group["required_min_score"], place, scale)
+        if share == 0:
+            values = {"gate": self.document.written_at(place), "kind": "score"}
+            self._report("idle-gate", "never-missed", place, Part.VALUE, values)
+        return share
 
     def read_mark(self, node: Mapping[str, Any], field: str, scale: _Scale | None) -> Mark | None:
         """Return a mark of a rubric as a share; None if it has none."""
@@ -425,7 +436,12 @@ class _Reading:
             return mark
         written = self.document.decimal(place)
         if scale.worst == 0 and scale.best >= HIGHEST and 0 < written < 1:
-            values = {"field": field, "found": written, "best": scale.best, "share": f"{written * 100:f}%"}
+            values = {
+                "field": field,
+                "found": written,
+                "best": scale.best,
+                "share": f"{(written * 100).normalize():f}%",
+            }
             self._report("idle-gate", "low-mark", place, Part.VALUE, values)
         return mark
 
@@ -434,12 +450,14 @@ class _Reading:
         grades = node.get("grades")
         found: list[tuple[str, Fraction]] = []
         before: Path = ()
+        is_falling = True
         for name, minimum in grades.items() if isinstance(grades, dict) else ():
             place = (*self.path, "grades", name)
             share = self._read_share(minimum, place, scale)
             if share is None:
                 continue
-            if found and share >= found[-1][1]:
+            if found and share >= found[-1][1] and is_falling:
+                is_falling = False
                 values = {"grade": shorten(name), "other": shorten(found[-1][0])}
                 related = Place("the grade before it", before, Part.KEY)
                 self._report("bounds", "grade-order", place, Part.KEY, values, related)
@@ -462,23 +480,23 @@ class _Reading:
         if share is not None and 0 <= share <= 1:
             return share
         lowest, highest = (scale.lowest, scale.highest) if scale else (0, 1)
-        hint = f"{value}%" if is_number(value) and 1 < value <= 100 else "70%"
+        hint = f"{value}%" if is_number(value) and max(highest, 10) < value <= 100 else "70%"
+        share_too = "" if place[-1] == "required_min_score" else f", or a share such as {hint}"
         values = {
             "subject": f"`{shorten(str(place[-1]))}` is",
             "found": self._describe(value, place),
-            "expected": f"a number from {lowest} to {highest}, or a share such as {hint}",
+            "expected": f"a number from {lowest} to {highest}{share_too}",
         }
         self._report("bounds", "unexpected", place, Part.VALUE, values)
         return None
 
-    def _check_weights(self, path: Path, weights: list[tuple[Decimal | None, Path]]) -> None:
+    def _check_weights(self, path: Path, place: Path, weights: list[tuple[Decimal | None, Path]]) -> None:
         """Report a node in which nothing has a weight above 0."""
         if not weights or any(weight is None or weight > 0 for weight, _ in weights):
             return
-        part = Part.KEY if path and isinstance(path[-1], str) else Part.HEAD
         is_zero = path == self.path and all(weight == 0 for weight, _ in weights)
         related = [Place("weighs nothing" if weight == 0 else "is below 0", at) for weight, at in weights[:3]]
-        self._report("weight", "all-zero" if is_zero else "none-above-zero", path, part, {}, *related)
+        self._report("weight", "all-zero" if is_zero else "none-above-zero", place, Part.KEY, {}, *related)
 
     def needs_tree(self, root: Group) -> bool:
         """Return whether a weighted average of all criteria does not say what the groups say."""

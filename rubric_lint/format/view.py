@@ -12,6 +12,7 @@ from rubric_lint.edits.intents import AddField, Intent, MoveItems, RenameKey, Re
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import Asked, Hundredth, Mark, to_fraction
 from rubric_lint.format.groups import Group
+from rubric_lint.format.recognition import CRITERIA
 from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -76,7 +77,8 @@ class View:
     A rubric of version 3 has more: `units` are the worst and the best score of its own scale, `borderline` is the
     lowest share that is borderline, and `grades` are names, each with the lowest share that earns it, from the highest
     to the lowest. `ids` and `weights` are those of its criteria by their index. Where their weighted average does not
-    say the same as the groups and the conditions, the score follows `tree`, with the weights in the nodes. `outline` has the groups of a rubric with groups.
+    say the same as the groups and the conditions, the score follows `tree`, with the weights in the nodes. `outline`
+    has the groups of a rubric with groups.
     """
 
     dialect: Dialect
@@ -168,6 +170,8 @@ class View:
         has their places in the document already. Those of our own format are repairs of the document.
         """
         path, part = self._locate(problem.path, problem.part)
+        if not path and CRITERIA in self.document.data:  # the whole document has no key
+            path, part = (CRITERIA,), Part.KEY
         related = tuple(
             Place(place.message, *self._locate(place.path, place.part), place.span) for place in problem.related
         )

@@ -12,11 +12,13 @@ from typing import Any, Literal, NamedTuple
 
 from rubric_lint.arguments import NONE, require, takes
 from rubric_lint.format.criterion import Band, Criterion, Shape
-from rubric_lint.messages import list_scores, whole
+from rubric_lint.format.groups import Group
+from rubric_lint.format.view import OWN
+from rubric_lint.messages import join_words, whole
 from rubric_lint.outputs.chat_tokens import break_tokens, escape_tokens
-from rubric_lint.scoring.form import form_of
+from rubric_lint.scoring.form import APPLICABLE
 from rubric_lint.scoring.grading import JudgeOutput, ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.meaning import JudgeField, read_told
+from rubric_lint.scoring.meaning import JudgeField, read_groups, read_own, read_task, read_told, read_told_of_group
 from rubric_lint.text.path import Path
 
 
@@ -44,14 +46,12 @@ def write_prompt(rubric: ScoringRubric, case: JudgedCase) -> tuple[Message, Mess
     close its tag and continue as an instruction. Chat-template tokens are broken, so that no text can end the
     message.
     """
-    levels = [level for criterion in rubric.model.criteria for level in criterion.levels or ()]
-    between = _BETWEEN if any(level.outcome is None and level.name is None for level in levels) else ""
-    parts = [_OPENING, f"# Rubric\n\n{_TASKS[rubric.shape]}{between}"]
+    parts = [_OPENING, f"# Rubric\n\n{_introduce(rubric)}"]
     if rubric.shape is Shape.HOLISTIC:
         told = [each for entry in rubric.model.entries for each in read_told(entry)]
         parts += ["\n".join(_list_bands(scale.bands, told)) for scale in rubric.model.scales]
     else:
-        parts += ["\n".join(_describe(criterion)) for criterion in rubric.model.criteria]
+        parts += _describe_all(rubric)
     texts = {"question": case.question, "reference": case.reference, "answer": case.answer}
     for name, text in texts.items():
         require(name, text, str if name == "answer" else (str, NONE))
@@ -88,15 +88,24 @@ def output_schema(rubric: ScoringRubric) -> dict[str, Any]:
     each criterion as a required property therefore asks for exactly one check per criterion everywhere. The reasoning
     precedes the judgement, because models write in this order and a reason written afterwards only justifies.
     """
-    field = form_of(rubric.shape).field
-    checks = {}
-    for criterion in rubric.criteria:
-        allowed = _allowed(criterion)
-        judgement: dict[str, Any] = {"type": "integer", "enum": allowed} if allowed else {"type": "boolean"}
-        checks[criterion.id] = require_all({"reasoning": {"type": "string"}, field: judgement})
+    checks = {criterion.id: _check_schema(criterion) for criterion in rubric.criteria}
     if rubric.shape is Shape.HOLISTIC:
         return checks[rubric.criteria[0].id]
     return require_all({"checks": require_all(checks), "overall_reasoning": {"type": "string"}})
+
+
+def _check_schema(criterion: ScoringCriterion) -> dict[str, Any]:
+    """Return the JSON Schema of the check of a criterion: its answer, or that it does not apply."""
+    judgement: dict[str, Any] = {"type": "boolean"}
+    if criterion.has_hundredths:
+        judgement = {"type": "number"}  # an enumeration would have hundreds of values, and some modes lack bounds
+    elif criterion.numbers:
+        judgement = {"type": "integer", "enum": criterion.numbers}
+    reasoning = {"reasoning": {"type": "string"}}
+    check = require_all({**reasoning, criterion.field: judgement})
+    if not criterion.may_not_apply:
+        return check
+    return {"anyOf": [check, require_all({**reasoning, APPLICABLE: {"type": "boolean", "enum": [False]}})]}
 
 
 def require_all(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,11 +116,6 @@ def require_all(properties: Mapping[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
-
-
-def _allowed(criterion: ScoringCriterion) -> list[int]:
-    """Return the allowed scores or levels; empty for a yes-or-no criterion."""
-    return [grade.answer for grade in criterion.grades if not isinstance(grade.answer, bool)]
 
 
 _OPENING = """\
@@ -136,18 +140,69 @@ _TASKS = {
     "then a score inside it.",
     Shape.LEVELS: "Choose for each criterion the one level whose outcome describes the answer best. Judge each "
     "criterion by itself.",
+    Shape.MIXED: "Judge each criterion by itself, in the form that it asks for: true or false, a number of its scale, "
+    "the level whose outcome describes the answer best, or a score inside the band whose outcome does.",
 }
 
+_SCALES = """\
+Give each criterion a number of its scale: the better the answer meets it, the nearer to the best one. Judge each \
+criterion by itself."""
+
+_CONDITIONS = f"""\
+Some criteria apply only under a condition. If it does not hold for the answer, give `{APPLICABLE}: false` in the \
+place of a judgement, and never the worst one."""
+
+_FAILURES = """\
+A critical failure is true if the answer has the fault, and false if it does not."""
 
 _BETWEEN = " A number that is not described is for an answer between those that are, or at the end of the scale."
 
 
-def _describe(criterion: Criterion) -> Iterator[str]:
-    yield f"## Criterion {_quote(criterion.id)}"
+def _introduce(rubric: ScoringRubric) -> str:
+    """Return what is judged as a whole, and what the judge does with each criterion."""
+    model = rubric.model
+    is_own = model.view is not None and model.view.dialect is OWN
+    described = [[bool(level.outcome or level.name) for level in each.levels] for each in model.criteria if each.levels]
+    has_gaps = any(not all(each) and (any(each) or not is_own) for each in described)
+    task = _TASKS[rubric.shape]
+    if rubric.shape is Shape.LEVELS and not any(map(any, described)):
+        task = _SCALES
+    parts = [task + (_BETWEEN if has_gaps else "")]
+    if is_own and (whole := read_task(model)):
+        parts.insert(0, _indent("What is judged as a whole: ", whole))
+    parts += [_CONDITIONS] if any(each.may_not_apply for each in rubric.criteria) else []
+    parts += [_FAILURES] if any(each.is_failure for each in rubric.criteria) else []
+    return "\n\n".join(parts)
+
+
+def _describe_all(rubric: ScoringRubric) -> Iterator[str]:
+    """Yield the text of each criterion, below the headings of the groups around it."""
+    groups = read_groups(rubric.model)
+    before: tuple[Group, ...] = ()
+    for criterion in rubric.model.criteria:
+        around = groups.get(criterion.id, ())
+        for depth, group in enumerate(around):
+            if before[: depth + 1] != around[: depth + 1]:
+                yield "\n".join(_describe_group(group, "#" * (depth + 2)))
+        before = around
+        yield "\n".join(_describe(criterion, "#" * (len(around) + 2), read_own(rubric.model, criterion)))
+
+
+def _describe_group(group: Group, mark: str) -> Iterator[str]:
+    yield f"{mark} Group {_quote(group.id)}"
+    if told := read_told_of_group(group):
+        yield ""
+    for each in told:
+        yield _indent("What is judged: " if each.name == "expected_outcome" else "Applies if: ", each.text)
+
+
+def _describe(criterion: Criterion, mark: str, told: Sequence[JudgeField]) -> Iterator[str]:
+    yield f"{mark} {'Critical failure' if criterion.is_failure else 'Criterion'} {_quote(criterion.id)}"
     yield ""
     if criterion.outcome:
-        yield _indent("What is judged: " if criterion.scale or criterion.levels else "Met when: ", criterion.outcome)
-    told = read_told(criterion)
+        is_check = not (criterion.scale or criterion.levels)
+        opening = ("True if: " if criterion.is_failure else "Met when: ") if is_check else "What is judged: "
+        yield _indent(opening, criterion.outcome)
     yield from _list_told(told, criterion.path)
     if criterion.scale:
         yield from _list_bands(criterion.scale.bands, told)
@@ -180,28 +235,36 @@ def _indent(mark: str, text: str) -> str:
 
 
 def _ask_for(rubric: ScoringRubric) -> str:
-    field = form_of(rubric.shape).field
     if rubric.shape is Shape.HOLISTIC:
+        field = rubric.criteria[0].field
         example = f'{{"reasoning": "...", "{field}": ...}}'
         rest = ["`reasoning`, before the score: what in the answer earns it, in one to three sentences."]
-        rest.append(f"`{field}`: a whole number, one of {list_scores(_allowed(rubric.criteria[0]))}.")
+        rest.append(f"`{field}`: a whole number, one of {rubric.criteria[0].word_allowed()}.")
     else:
         checks = ", ".join(
-            f'{_quote(criterion.id)}: {{"reasoning": "...", "{field}": ...}}' for criterion in rubric.criteria
+            f'{_quote(criterion.id)}: {{"reasoning": "...", "{criterion.field}": ...}}' for criterion in rubric.criteria
         )
         example = f'{{"checks": {{{checks}}}, "overall_reasoning": "..."}}'
         rest = ["`checks`: one check for each criterion, under its id, spelled as here."]
         rest.append("`reasoning`, before the judgement: what in the answer decides it, in one or two sentences.")
         if rubric.shape is Shape.CHECKLIST:
-            rest.append(f"`{field}`: true or false.")
+            rest.append(f"`{rubric.criteria[0].field}`: true or false.")
         else:
-            rest += [
-                f"`{field}` of {_quote(criterion.id)}: a whole number, one of {list_scores(_allowed(criterion))}."
-                for criterion in rubric.criteria
-            ]
+            rest += [_ask_for_one(criterion) for criterion in rubric.criteria]
+        if conditional := [_quote(each.id) for each in rubric.criteria if each.may_not_apply]:
+            instead = f'`"{APPLICABLE}": false` in the place of the judgement if the criterion does not apply'
+            rest.append(f"{instead}; of {join_words(conditional)}, and of no other.")
         rest.append("`overall_reasoning`: a summary in one sentence.")
     lines = "\n".join(f"- {line}" for line in rest)
     return f"Return one JSON object and nothing before or after it, of this form:\n\n{example}\n\n{lines}"
+
+
+def _ask_for_one(criterion: ScoringCriterion) -> str:
+    """Return what is asked for as the answer to a criterion."""
+    what = "true or false" if not criterion.numbers else f"a whole number, one of {criterion.word_allowed()}"
+    if criterion.has_hundredths:
+        what = f"a number, {criterion.word_allowed()}"
+    return f"`{criterion.field}` of {_quote(criterion.id)}: {what}."
 
 
 def _quote(text: str) -> str:
@@ -236,7 +299,7 @@ def keep_criteria(rubric: ScoringRubric, names: Sequence[str]) -> ScoringRubric:
     entries = {entry.id: entry for entry in rubric.model.entries}
     criteria = {criterion.id: criterion for criterion in rubric.criteria}
     model = rubric.model._replace(entries=tuple(entries[name] for name in names))
-    return replace(rubric, model=model, criteria=tuple(criteria[name] for name in names))
+    return replace(rubric, model=model, criteria=tuple(criteria[name] for name in names), tree=None, varies=False)
 
 
 def divide(rubric: ScoringRubric, order: Sequence[str], *, per_criterion: bool) -> list[ScoringRubric]:

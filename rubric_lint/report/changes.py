@@ -103,12 +103,21 @@ def _rubric(side: Value) -> str:
     return f"{side['shape'].replace('_', ' ')}, {counted(side['criteria'], 'criterion', 'criteria')}"
 
 
+def _grades(side: Value) -> str:
+    return ", ".join(f"{name} from {least:.4g}" for name, least in side["grades"].items())
+
+
 _WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
     What.RUBRIC_ADDED: ("rubric", _rubric),
     What.RUBRIC_REMOVED: ("rubric", _rubric),
     What.RUBRIC_RENAMED: ("name", lambda side: str(side["name"])),
     What.SHAPE: ("shape", lambda side: str(side["shape"]).replace("_", " ")),
     What.THRESHOLDS: ("verdict", "pass from {0[pass]:g}, borderline from {0[borderline]:g}".format),
+    What.SCALE: ("scale of the whole", lambda side: f"{side['ends'][0]} to {side['ends'][1]}"),
+    What.GRADES: (
+        "grades",
+        lambda side: ", ".join(f"{name} from {least:.4g}" for name, least in side["grades"].items()),
+    ),
     What.ADDED: ("criterion", _criterion),
     What.REMOVED: ("criterion", _criterion),
     What.RENAMED: ("id", lambda side: str(side["id"])),

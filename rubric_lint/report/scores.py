@@ -5,12 +5,13 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, BinaryIO
 
 from rubric_lint.dialects.tables.csv_file import armed, is_formula
 from rubric_lint.messages import Causes, join_words, visible, visible_json
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
-from rubric_lint.scoring.grading import ScoringRubric, Verdict
+from rubric_lint.scoring.grading import NOT_APPLICABLE, ScoringRubric, Verdict
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.totals import RubricTotals, Totals
 from rubric_lint.suggest import word_need
@@ -148,25 +149,40 @@ class Table:
 
 
 def _tabulate(rubric: RubricTotals, look: Style) -> str:
-    rows = [("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed")]
+    may_not_apply = any(each.criterion.may_not_apply for each in rubric.criteria)
+    rows = [("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed", *["n/a"] * may_not_apply)]
     for each in rubric.criteria:
         criterion = each.criterion
-        given = [name_answer(grade.answer) for grade in criterion.grades if each.answers[grade.answer]]
+        given = [name_answer(grade.answer) for grade in criterion.grades if each.answers[grade.answer]] or ["-"]
         gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(each.gates_missed))
-        mean, spread = f"{float(each.mean or 0):.3f}", f"{each.spread or 0:.3f}"
-        rows.append((visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate))
+        mean, spread = ("-", "-") if each.mean is None else (f"{float(each.mean):.3f}", f"{each.spread:.3f}")
+        left_out = [str(each.answers[NOT_APPLICABLE]) if criterion.may_not_apply else "-"] * may_not_apply
+        rows.append(
+            (visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate, *left_out)
+        )
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     counted = [(f"{rubric.verdicts[verdict]} {verdict}", verdict) for verdict in Verdict]
     counts = ", ".join(
         look.paint(VERDICT_ROLES[verdict], text) if text[0] != "0" else text for text, verdict in counted
     )
-    title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {float(rubric.mean or 0):.3f}"
+    mean_score = _word_score(rubric.rubric, rubric.mean or Fraction(0))
+    title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {mean_score}"
+    if grades := rubric.list_grades():
+        listed = [f"{each['outputs']} {visible(each['grade'] or 'below')}" for each in grades]
+        title += f"; grades: {', '.join(listed)}"
     panels = []
     for panel, outputs in rubric.panels.items():
         judged = f"{outputs:,} answer{'' if outputs == 1 else 's'} by the panel {visible(join_words(panel.models))}"
         votes = f"{panel.votes} independent vote{'' if panel.votes == 1 else 's'}"
         panels.append(f"  {judged}: at most {votes} (samples of one model are one)")
     return "\n".join([title, *(_line(row, widths) for row in rows), *panels]) + "\n"
+
+
+def _word_score(rubric: ScoringRubric, score: Fraction) -> str:
+    """Return a score in words, with that in units of the scale of the rubric, if it has one."""
+    in_units = rubric.in_units(score)
+    more = "" if in_units is None else f" ({float(in_units):.4g} of {rubric.word_units})"
+    return f"{float(score):.3f}{more}"
 
 
 def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: bool) -> Iterator[str]:
@@ -182,7 +198,10 @@ def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: 
         if scored is None:
             rows.append((name, "-", "invalid", ""))
         else:
-            rows.append((name, f"{float(scored.score):.3f}", scored.verdict, visible(", ".join(scored.gates_missed))))
+            score = _word_score(scored.rubric, scored.score)
+            if scored.rubric_grade is not None:
+                score += f", grade {visible(scored.rubric_grade)}"
+            rows.append((name, score, scored.verdict, visible(", ".join(scored.gates_missed))))
     widest, *rooms, most = (max(map(width, column)) for column in zip(*rows, strict=True))
     room = max(look.columns - sum(rooms) - 6, _LEAST)
     is_beside = any(missed for *_, missed in rows[1:]) and widest + most + 2 <= room

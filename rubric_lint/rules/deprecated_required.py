@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.edits.intents import AddField, Intent, RenameKey, Repair, ReplaceValue, WrapText
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import LOWEST, Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Criterion, Shape
 from rubric_lint.format.repairs import MESSAGES, find_deprecated
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
@@ -16,15 +16,16 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     replacement = rubric.replacements.get("required")
     for criterion in rubric.criteria:
         fields, shape = criterion.fields or {}, criterion.shapes[0]
-        if replacement is None or shape not in _WITH_GATE:
+        if replacement is None or not (shape in _WITH_GATE or SPAN in fields):
             continue
+        _, best = fields.get(SPAN, (LOWEST, HIGHEST))
         if rubric.implicit_required and shape is Shape.CHECKLIST and fields.get("required", False) is False:
             if replacement.name not in fields:
                 yield _write_out(criterion, replacement.name, str(replacement.value_for(True)))  # noqa: FBT003 (a field's value)
         elif "required" in fields:
-            for problem in find_deprecated(rubric, fields, criterion.path, "required"):
+            for problem in find_deprecated(rubric, fields, criterion.path, "required", best):
                 # On a scale, authors mostly mean a lower gate.
-                is_high = shape is Shape.SCORE_RANGES and fields["required"] is True
+                is_high = shape is not Shape.CHECKLIST and fields["required"] is True
                 yield problem._replace(code="replaced-on-scale") if is_high else problem
 
 

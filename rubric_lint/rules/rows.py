@@ -85,8 +85,8 @@ _OF_SCHEMAS = (
                 "missing field `rubrics`: a rubric file has it at the top level; is `{near}` a misspelling of it?"
             ),
             "no-rubrics-version-3": (
-                "missing field `rubrics`: a file of version 2 has it at the top level; if this is a rubric of version 3, "
-                "{how}"
+                "missing field `rubrics`: a file of version 2 has it at the top level; if this is a rubric of version "
+                "3, {how}"
             ),
             "unknown-version": ("this rubric-lint knows only {known} of the schema, not {version}; is it out of date?"),
             "second-document": "a file with rubric tests has one document; move this one to a file of its own",

@@ -78,9 +78,10 @@ def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBan
     gates = [start for start in starts if start == edge or not is_alone]
     marks = {"pass": rubric.thresholds.pass_at, "borderline": rubric.thresholds.borderline_at}
     fields = {"pass": "pass_threshold", "borderline": "borderline_threshold"}
+    written = {"pass": "threshold", "borderline": "borderline"}
     named = [
         f"`{fields[fate]}: {rubric.view.word_mark(marks[fate])}`"
-        if rubric.view and rubric.is_version_3
+        if rubric.view and rubric.is_version_3 and getattr(rubric.view, written[fate]) is not None
         else f"`{fate} = {marks[fate]}`"
         for start in starts
         if start not in gates

@@ -325,6 +325,16 @@ class VaryingPointsError(RubricError):
 class NothingAppliesError(OutputError):
     """An output without a score, because nothing in the rubric applies to the answer."""
 
+    REASON = "no score: no criterion that earns points applies to this answer"
+
+    def __init__(self) -> None:
+        super().__init__(self.REASON)
+
+
+def is_unscored(message: str) -> bool:
+    """Return whether an error says that nothing applies, also to one of several outputs."""
+    return message.endswith(NothingAppliesError.REASON)
+
 
 class Weighed(NamedTuple):
     """What answers come to: `points` out of `full`, at least 0, the verdict, and the results of the groups."""
@@ -392,6 +402,11 @@ class ScoringRubric:
         """Return the rubric as it appears in results."""
         return {"rubric": self.name, "rubric_hash": self.hash, "shape": str(self.shape)}
 
+    @property
+    def word_units(self) -> str:
+        """The scale of the rubric in words: `1 to 5`; empty without one."""
+        return f"{self.units[0]} to {self.units[1]}" if self.units else ""
+
     def in_units(self, score: Fraction) -> Fraction | None:
         """Return a score in units of the scale of the rubric; None if it has none."""
         if self.units is None:
@@ -439,9 +454,7 @@ class ScoringRubric:
     def _weigh_tree(self, grades: Iterable[Grade], groups: tuple[GroupResult, ...]) -> Weighed:
         score = groups[0].score
         if score is None:
-            raise NothingAppliesError(
-                "no score: none of the criteria that earn points applies to this answer, so there is nothing to average"
-            )
+            raise NothingAppliesError
         pass_at, borderline_at = self.model.thresholds
         verdict = Verdict.PASS if score >= pass_at else Verdict.BORDERLINE
         gates_met = all(grade.gate_met for grade in grades) and all(each.gate_met for each in groups)

@@ -86,7 +86,7 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.thresholds)
     return ScoringRubric(
         name,
-        hash_meaning(rubric, criteria),
+        hash_meaning(rubric, criteria, tree if varies else None),
         rubric,
         shape,
         criteria,

@@ -11,10 +11,13 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Criterion, Hundredth, Shape
+from rubric_lint.format.groups import Group
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import CURRENT, load
+from rubric_lint.format.view import OWN
 from rubric_lint.scoring.grading import OVERALL, ScoringCriterion
+from rubric_lint.scoring.groups import ScoringGroup
 from rubric_lint.text.path import Path
 
 HASH_LENGTH = 16
@@ -88,6 +91,41 @@ def read_told(entry: Criterion) -> tuple[JudgeField, ...]:
     return tuple(found)
 
 
+def read_own(rubric: Rubric, entry: Criterion) -> tuple[JudgeField, ...]:
+    """Return what a judge is told of an entry in fields, with what only version 3 has: its condition and its scale."""
+    found = read_told(entry)
+    if rubric.view is None or rubric.view.dialect is not OWN:
+        return found
+    own = {"applies_if": entry.applies_if, "scale": word_scale(entry)}
+    return (*found, *(JudgeField("", name, text, entry.path) for name, text in own.items() if text))
+
+
+def word_scale(entry: Criterion) -> str:
+    """Return the scale of a criterion of version 3 in words; empty if it has none, or the usual one of bands."""
+    ends = (entry.fields or {}).get(SPAN)
+    if ends is None or (entry.scale and ends == (LOWEST, HIGHEST)):
+        return ""
+    hundredths = ", with at most two decimals" if isinstance(ends[0], Hundredth) else ""
+    return f"from {ends[0]}, the worst, to {ends[1]}, the best{hundredths}"
+
+
+def read_groups(rubric: Rubric) -> dict[str, tuple[Group, ...]]:
+    """Return the groups around each criterion that is in some, by its id, from the outermost group on."""
+    view, found = rubric.view, dict[str, tuple[Group, ...]]()
+    if view is None or view.outline is None:
+        return found
+    for group in view.outline.groups:
+        for leaf in group.leaves:
+            found[view.ids[leaf]] = (*found.get(view.ids[leaf], ()), group)
+    return found
+
+
+def read_told_of_group(group: Group) -> tuple[JudgeField, ...]:
+    """Return what a judge is told of a group besides its id."""
+    texts = {"expected_outcome": group.outcome, "applies_if": group.applies_if}
+    return tuple(JudgeField(group.id, name, text, group.path) for name, text in texts.items() if text)
+
+
 def _take(kind: str, fields: Mapping[str, Any], where: str, path: Path) -> list[JudgeField]:
     given = [(name, fields[name]) for name in _list_told(kind) if fields.get(name) is not None]
     texts = [(name, value if isinstance(value, str) else json.dumps(value, default=str)) for name, value in given]
@@ -111,15 +149,42 @@ def read_gate(criterion: Criterion, scoring: ScoringCriterion) -> int | None:
     return criterion.gate if criterion.scale or criterion.levels else 10
 
 
-def says(criterion: Criterion, scoring: ScoringCriterion) -> Hashable:
+def says(criterion: Criterion, scoring: ScoringCriterion, fields: Sequence[JudgeField]) -> Hashable:
     """Return everything that a judge sees of a criterion except its id."""
-    told = tuple(list_words(read_told(criterion)))
+    told = tuple(list_words(fields))
     return words(criterion.outcome), read_scores(scoring), read_levels(criterion), told
 
 
-def hash_meaning(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> str:
-    """Return the canonical hash of the meaning of a rubric; `criteria` are its criteria as they are scored."""
-    return _hash(_describe(rubric, criteria))
+def hash_meaning(rubric: Rubric, criteria: Sequence[ScoringCriterion], tree: ScoringGroup | None = None) -> str:
+    """Return the canonical hash of the meaning of a rubric; `criteria` are its criteria as they are scored.
+
+    `tree` has its groups, if the shares of the criteria do not say what the groups do.
+    """
+    return _hash(_describe(rubric, criteria) | describe_whole(rubric, criteria, tree))
+
+
+def describe_whole(
+    rubric: Rubric, criteria: Sequence[ScoringCriterion], tree: ScoringGroup | None = None
+) -> dict[str, Any]:
+    """Return what only version 3 says of a whole rubric; nothing of one that does without it."""
+    view, found = rubric.view, dict[str, Any]()
+    if view and view.units:
+        found["units"] = [str(end) for end in view.units]
+    if view and view.grades:
+        found["grades"] = [[name, str(minimum)] for name, minimum in view.grades]
+    if tree:
+        found["tree"] = _describe_group(tree, criteria)
+    return found
+
+
+def _describe_group(group: ScoringGroup, criteria: Sequence[ScoringCriterion]) -> list[Any]:
+    """Return the id and the gate of a group, and its members with their parts of it, in the order of their ids."""
+    members = [
+        [str(weight / group.earning), _describe_group(part, criteria) if isinstance(part, ScoringGroup) else name]
+        for weight, part in group.members
+        for name in [part.id if isinstance(part, ScoringGroup) else criteria[part].id]
+    ]
+    return [group.id, None if group.gate is None else str(group.gate), sorted(members, key=str)]
 
 
 def hash_criteria(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str, str]:
@@ -144,15 +209,17 @@ def _hash(described: Any) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()[:HASH_LENGTH]
 
 
-def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> Mapping[str, Any]:
+def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str, Any]:
+    shapes = {criterion.shape for criterion in criteria}
     described: dict[str, Any] = {
-        "shape": str(rubric.shape),
+        "shape": str(shapes.pop() if len(shapes) == 1 else Shape.MIXED),
         "thresholds": [str(Fraction(threshold)) for threshold in rubric.thresholds],
         "task": words(read_task(rubric)),
     }
     if rubric.shape is Shape.HOLISTIC:
         told = [each for entry in rubric.entries for each in read_told(entry)]
         return {**described, "scores": read_scores(criteria[0]), **_describe_told(told)}
+    around = read_groups(rubric)
     listed: list[dict[str, Any]] = []
     for criterion, scoring in zip(rubric.criteria, criteria, strict=True):
         levels = read_levels(criterion)
@@ -165,7 +232,13 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> Mapping[s
                 "share": str(scoring.share),
                 "gate": read_gate(criterion, scoring),
                 **({"turned": True} if levels and scoring.grades[0].score > scoring.grades[-1].score else {}),
-                **_describe_told(read_told(criterion)),
+                **({"failure": True} if scoring.is_failure else {}),
+                **_describe_told(
+                    [
+                        *read_own(rubric, criterion),
+                        *[each for group in around.get(criterion.id, ()) for each in read_told_of_group(group)],
+                    ]
+                ),
             }
         )
     return {**described, "criteria": sorted(listed, key=lambda item: str(item["id"]))}

@@ -9,6 +9,7 @@ from typing import Any
 
 from rubric_lint.arguments import require
 from rubric_lint.format.criterion import Shape
+from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
 from rubric_lint.outputs.mapping import HELD, RESERVED, SHOWN
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
@@ -40,17 +41,18 @@ else:
 
 
 class _Types:
-    """The types of outputs of one shape that have exactly the fields of their form, as most do.
+    """The types of outputs of a form of version 2 that have exactly its fields, as most do.
 
     `record` is a record of just a string `id` and such an output or raw text.
     """
 
     def __init__(self, form: str) -> None:
         reason = (str, None)
-        if form == Shape.HOLISTIC:
+        shape = Shape(form.rpartition("/")[2])
+        if shape is Shape.HOLISTIC:
             self.output = _define("Output", ("score", int), ("reasoning", *reason))
         else:
-            answer = ("answer", bool if form == Shape.CHECKLIST else int, struct_field(name=form_of(form).field))
+            answer = ("answer", bool if shape is Shape.CHECKLIST else int, struct_field(name=form_of(form).field))
             check = _define("Check", ("id", str), answer, ("reasoning", *reason))
             self.output = _define("Output", ("checks", list[check]), ("overall_reasoning", *reason))  # type: ignore[valid-type]
         self.decode = Decoder(self.output).decode
@@ -187,7 +189,7 @@ class Reader:
     def __init__(self, rubric: ScoringRubric) -> None:
         self.rubric = rubric
         # Without msgspec the schema checks each output.
-        self._types = _types_of(rubric.form) if IS_INSTALLED and rubric.form != Shape.MIXED else None
+        self._types = _types_of(rubric.form) if IS_INSTALLED and rubric.form.startswith(CURRENT) else None
         self._ids = [criterion.id for criterion in rubric.criteria]
         results = [[CriterionResult(each, grade) for grade in each.all_grades] for each in rubric.criteria]
         self._graded: list[dict[AnswerValue, tuple[CriterionResult, str]]] = [

@@ -18,7 +18,7 @@ from rubric_lint.outputs.streams import Asked, read_stream
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.run.console import Progress
 from rubric_lint.scoring.flat import list_fields
-from rubric_lint.scoring.grading import NothingAppliesError, ScoringRubric
+from rubric_lint.scoring.grading import ScoringRubric, is_unscored
 from rubric_lint.scoring.ids import make_id_key
 from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
 from rubric_lint.scoring.results import ResultScorer
@@ -226,7 +226,7 @@ class Scoring:
             self._observer.add(result, content)
 
     def _take_invalid(self, result: RecordResult) -> None:
-        if isinstance(result.error, NothingAppliesError):
+        if result.error and is_unscored(result.error.message):
             self.totals.unscored += 1
             return
         self.totals.invalid += 1
