@@ -307,7 +307,7 @@ def _list_known(schema: RubricSchema, known: Mapping[str, Any], mapping: dict[st
     """List the fields that a mapping may have; for a criterion, only those of its shape."""
     names = [name for name, field in known.items() if not field.get("deprecated")]
     if schema.version and known.keys() == schema.entry_fields.keys():
-        shapes = SHAPE_FIELDS.keys() & mapping.keys() & known.keys()
+        shapes = {*SHAPE_FIELDS, CRITERIA} & mapping.keys() & known.keys()
         names = list(schema.fields_of_shape(frozenset(shapes)))
         if not shapes and outcome_field(mapping) in mapping:
             names = [name for name in names if name not in SHAPE_FIELDS]
