@@ -58,37 +58,32 @@ def read_result(entry: Mapping[str, Any]) -> Scored:
         raise OutputError("`verdict` must be pass, borderline or fail in a result", "/verdict")
     if not isinstance(entry["criteria"], list):
         raise OutputError("`criteria` must be a list in a result", "/criteria")
-    criteria = tuple([_read_criterion(each, place) for place, each in enumerate(entry["criteria"])])
+    is_table = "shape" not in entry
+    criteria = tuple([_read_criterion(each, place, is_table=is_table) for place, each in enumerate(entry["criteria"])])
     if len({name for name, *_ in criteria}) < len(criteria):
         raise OutputError("`criteria` has an id more than once", "/criteria")
     named = entry.get("rubric_hash")
     return _build(name, named if isinstance(named, str) else "", score, _VERDICTS[verdict], criteria)
 
 
-def _read_criterion(criterion: Any, place: int) -> tuple[Any, ...]:
-    """Return a criterion of a result as it is written; the type of the answer tells true from 1."""
+def _read_criterion(criterion: Any, place: int, *, is_table: bool) -> tuple[Any, ...]:
+    """Return a criterion of a result as it is written; the type of the answer tells true from 1.
+
+    One that does not apply has no score; a table has no answer either.
+    """
     match criterion:
-        case {
-            "id": str(name),
-            "raw": raw,
-            "score": score,
-            "weight": weight,
-            "gate_met": bool(met),
-        } if _is_number(weight) and (raw in _LEFT_OUT if score is None else _is_answer(raw) and _is_score(score)):
-            gate, share = criterion.get("gate"), criterion.get("share")
-            gate, share = gate if _is_number(gate) else None, share if _is_number(share) else None
-            raw, score = (NOT_APPLICABLE, 0) if score is None else (raw, score)
-            return name, type(raw), raw, score, met, weight, gate, share
+        case {"id": str(name), "weight": weight, "gate_met": bool(met)} if _is_number(weight):
+            raw, score = criterion.get("raw"), criterion.get("score")
+            if score is None and (raw == NOT_APPLICABLE or (is_table and raw is None)):
+                raw, score = NOT_APPLICABLE, 0
+            elif not (isinstance(raw, bool) or _is_number(raw)) or not _is_score(score):
+                raw = None
+            if raw is not None:
+                gate, share = criterion.get("gate"), criterion.get("share")
+                gate, share = gate if _is_number(gate) else None, share if _is_number(share) else None
+                return name, type(raw), raw, score, met, weight, gate, share
     needed = "`id`, `raw`, `score`, `weight` and `gate_met`"
     raise OutputError(f"a criterion of a result needs {needed}", f"/criteria/{place}")
-
-
-_LEFT_OUT = (None, str(NOT_APPLICABLE))
-"""What stands for the answer to a criterion that does not apply: null in a table."""
-
-
-def _is_answer(raw: Any) -> bool:
-    return isinstance(raw, bool) or _is_number(raw)
 
 
 @lru_cache(maxsize=MOST_KNOWN)
