@@ -9,12 +9,15 @@ from cases import read_cases
 from faulty_rubrics import faulty_rubrics
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft7Validator
 from random_rubrics import rubrics
 
 from rubric_lint.fix import fix
 from rubric_lint.format.criterion import Shape
+from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.lint.engine import examine_file, lint
 from rubric_lint.project.settings import FileSettings
+from rubric_lint.show.source import show
 
 MODELINE = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json\n"
 FOUND = read_cases(__file__)["FOUND"]
@@ -426,3 +429,46 @@ def test_aliases_do_not_make_billions_of_criteria():
     assert rubric.criteria == ()
     assert rubric.refusal == ((), "it has more than 10,000 criteria, with those that aliases repeat")
     assert [problem.code for _, problem in rubric.view.problems] == ["too-many-criteria"]
+
+
+SHOWN = """\
+scale: [1, 5]
+pass_threshold: 4
+borderline_threshold: 3
+grades: {good: 4.5, bad: 1}
+criteria:
+  - id: code
+    weight: 3
+    required_min_score: 3
+    applies_if: There is code
+    expected_outcome: The code of the answer
+    criteria: [The file is short, {id: runs, expected_outcome: The program runs, scale: [0, 1]}]
+  - {id: date, expected_outcome: Names the date, scale: [0, 1], applies_if: The question asks for one}
+critical_failures: [Invents a source]
+"""
+
+
+def test_show_has_all_that_version_3_adds():
+    (rubric,) = show("a.yaml", (MODELINE + SHOWN).encode()).rubrics
+    described = rubric.to_json()
+    whole = load_bundled("show/v1.json")
+    assert Draft7Validator(whole["definitions"]["rubric"] | {"definitions": whole["definitions"]}).is_valid(described)
+    assert (rubric.version, rubric.dialect, rubric.marks) == ("v3", None, ("4", "3"))
+    assert described["scale"] == [1, 5]
+    assert described["grades"] == [{"grade": "good", "score": 0.875}, {"grade": "bad", "score": 0.0}]
+    assert described["groups"] == [
+        {
+            "id": "code",
+            "weight": 3.0,
+            "gate": 0.5,
+            "outcome": "The code of the answer",
+            "applies_if": "There is code",
+        }
+    ]
+    fields = ("id", "share", "applies_if", "critical_failure")
+    assert [tuple(map(each.get, fields)) for each in described["criteria"]] == [
+        ("code/1", "3/8", None, None),
+        ("code/runs", "3/8", None, None),
+        ("date", "1/4", "The question asks for one", None),
+        ("failure-1", "0", None, True),
+    ]

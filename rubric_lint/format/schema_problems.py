@@ -44,6 +44,14 @@ def find_violations(
                 yield from _word_fault(schema, fault, document, path)
 
 
+def find_beside(schema: RubricSchema, document: Document) -> Iterator[tuple[str, Problem]]:
+    """Find the fields of a rubric of version 3 that stand beside `rubrics` in its file, where nothing reads them."""
+    for name, guard in schema.joined["then"]["properties"].items():
+        if name in document.data:
+            values = {"field": name, "reason": guard["x-reason"]}
+            yield "schema", Problem("misplaced", (name,), Part.KEY, values, keyword="not")
+
+
 def _holds_criteria(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get(CRITERIA), list) and bool(value[CRITERIA])
 

@@ -90,7 +90,7 @@ _OF_SCHEMAS = (
             ),
             "unknown-version": ("this rubric-lint knows only {known} of the schema, not {version}; is it out of date?"),
             "too-many-criteria": (
-                "the rubric has more than {most} criteria, with those of aliases, so none is read; write several rubrics"
+                "the rubric has over {most} criteria, with those of aliases, so none is read; write several rubrics"
             ),
             "second-document": "a file with rubric tests has one document; move this one to a file of its own",
             "decimal-id": (
