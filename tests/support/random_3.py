@@ -99,12 +99,10 @@ class Writer:
         return scale
 
     def gate(self, entry: dict[str, Any], scale: list[Any] | None, *, is_ladder: bool) -> None:
-        """A minimum; a ladder that is inherited may have any levels, so it gets none here."""
-        if "levels" in entry and not scale:
-            levels = entry["levels"]
-            entry["required_min_level"] = self.dice.choice([*levels] if isinstance(levels, dict) else levels)
-            if isinstance(entry["required_min_level"], dict):
-                entry["required_min_level"] = entry["required_min_level"]["level"]
+        """A minimum, by the word that goes with what the criterion itself says; an inherited ladder gets none."""
+        if "levels" in entry:
+            own = [each["level"] if isinstance(each, dict) else each for each in entry["levels"]]
+            entry["required_min_level"] = self.on(scale) if scale else self.dice.choice(own)
         elif not is_ladder:
             entry["required_min_score"] = self.on(scale or [0, 10]) if scale or "score_ranges" in entry else 10
 
