@@ -119,7 +119,7 @@ engines: .cache/engines/installed
 	.cache/engines/bin/python $(LOCKED)/engines.txt
 	@touch $@
 
-# A small language model judges on a server of this machine, and the figures go into docs/explanation/real-judge.md. The
+# A small language model judges on a server of this machine, and the figures go into docs/development/figures.md. The
 # server is compiled for processors of the last ten years (a virtual machine may announce more than it has): some ten
 # minutes, then half an hour for the model.
 real-judge: $(VENV)/installed-dev .cache/real-judge/installed
