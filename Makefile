@@ -58,11 +58,11 @@ test-originals: $(VENV)/installed-dev agreement
 test-engines: $(VENV)/installed-dev engines
 	$(PYTEST) -m engines </dev/null
 
-# The examples of CONTRIBUTING.md, followed in a copy of the repository, with the tests there.
+# The examples of CONTRIBUTING.md and docs/development/adding.md, followed in a copy of the repository, with the tests there.
 test-guide: $(VENV)/installed-dev
 	$(PYTEST) -m guide </dev/null
 
-# Everything. Each part can be run alone; CONTRIBUTING.md says what it protects. A part that fails does not stop the next.
+# Everything. Each part can be run alone; docs/development/tests.md says what it protects. A part that fails does not stop the next.
 # What its parts need of Debian: a browser, what the native parts of VS Code are compiled with, Java for Spark, and Emacs,
 # Helix (in Debian since version 13) and its terminal for the configurations in docs/editors.md.
 FULL_PACKAGES := chromium elpa-eglot elpa-yaml-mode emacs-nox g++ libkrb5-dev libsecret-1-dev libx11-dev libxkbfile-dev \
@@ -119,7 +119,7 @@ engines: .cache/engines/installed
 	.cache/engines/bin/python $(LOCKED)/engines.txt
 	@touch $@
 
-# A small language model judges on a server of this machine, and the figures go into docs/explanation/real-judge.md. The
+# A small language model judges on a server of this machine, and the figures go into docs/development/figures.md. The
 # server is compiled for processors of the last ten years (a virtual machine may announce more than it has): some ten
 # minutes, then half an hour for the model.
 real-judge: $(VENV)/installed-dev .cache/real-judge/installed
@@ -196,11 +196,12 @@ renew: $(VENV)/installed-dev
 	PYTHONPATH=tools $(BIN)/python tools/docs.py
 	$(PYTEST) --renew </dev/null
 
-# The false alarms and the power of the rules on judged data, drawn at random, for the guide. Takes six minutes.
+# The false alarms and the power of the rules on judged data, drawn at random, for docs/development/figures.md. Takes
+# six minutes.
 false-alarms: $(VENV)/installed
 	PYTHONPATH=tools $(BIN)/python tools/false_alarms.py
 
-# What improve offers on judges with known faults, for the guide. Takes some minutes.
+# What improve offers on judges with known faults, for docs/development/figures.md. Takes some minutes.
 improvements: $(VENV)/installed
 	PYTHONPATH=tools $(BIN)/python tools/improvements.py
 

@@ -184,7 +184,7 @@ WITHOUT_BORDERLINE = FileSettings(borderline_at=Decimal("0.8"))
 
 ONLY_AGENTV_SCORES = {"empty", "extra", "missing", "repeated", "two answers", "unknown"}
 ONLY_WE_SCORE = {"braces", "no overall", "no reasoning"}
-"""What a reply may be that one of the two takes; docs/architecture.md says so of each, with the reason."""
+"""What a reply may be that one of the two takes; docs/development/interop.md says so of each, with the reason."""
 
 
 def find_difference(case, theirs, ours):

@@ -12,7 +12,7 @@ from rubric_lint.dialects.export import TARGETS
 
 ROOT = Path(__file__).parent.parent
 DIALECTS_PAGE = (ROOT / "docs/dialects.md").read_text("utf-8")
-PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
+PAGE = (ROOT / "docs/development/interop.md").read_text("utf-8")
 TABLE = PAGE.split("<!-- dialects -->\n")[1].split("\n<!-- /dialects -->")[0]
 ROWS = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in TABLE.splitlines()[2:]]
 COLUMNS = ("recognised", "linted", "imported", "exported", "agreement")
@@ -47,7 +47,7 @@ def test_what_is_written_is_exported():
 
 @pytest.mark.slow
 def test_the_tests_that_are_named_exist():
-    named = {(found["file"].removeprefix("../"), found["test"]) for found in NAMED.finditer(PAGE)}
+    named = {(found["file"].removeprefix("../../"), found["test"]) for found in NAMED.finditer(PAGE)}
     lost = {each for each in named if f"def {each[1].split('[')[0]}(" not in (ROOT / each[0]).read_text("utf-8")}
     cases = {f"{file}::{test}" for file, test in named if "[" in test}  # only a collection knows them
     files = sorted({case.partition("::")[0] for case in cases})

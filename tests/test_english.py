@@ -22,7 +22,8 @@ PAGES = (
     *sorted(ROOT.glob("rubric_lint/rules/*.md")),
     *sorted(ROOT.glob("rubric_lint/dialects/*.md")),
     *sorted(ROOT.glob(".github/*.md")),
-    *(ROOT / name for name in ("docs/format.md", "vscode/README.md", "CONTRIBUTING.md") if (ROOT / name).exists()),
+    *sorted(page for page in ROOT.glob("docs/**/*.md") if page.name != "api.md"),  # it repeats docstrings
+    *(ROOT / name for name in ("README.md", "vscode/README.md", "CONTRIBUTING.md") if (ROOT / name).exists()),
 )
 
 

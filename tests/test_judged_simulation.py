@@ -48,7 +48,6 @@ def test_a_test_on_lengths_has_its_error_whether_or_not_longer_answers_are_bette
 
 
 def test_the_guide_shows_the_table():
-    rows = re.findall(
-        r"^\| `?([a-z -]+`?[a-z0-9, ]*?)`? \|", PAGE.read_text("utf-8").split("<!-- false alarms")[1], re.MULTILINE
-    )
+    table = re.search("<!-- false alarms.*<!-- /false alarms", PAGE.read_text("utf-8"), re.DOTALL)[0]
+    rows = re.findall(r"^\| `?([a-z -]+`?[a-z0-9, ]*?)`? \|", table, re.MULTILINE)
     assert [row.replace("`", "") for row in rows] == ["rule", *NAMES]

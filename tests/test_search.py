@@ -14,16 +14,16 @@ CODE = re.compile(r"(?ms)^```.*?^```")
 @pytest.mark.parametrize(
     ("words", "page"),
     [
-        ("labels csv", "guides/agreement.md"),
-        ("jupyter", "guides/deepeval.md"),
+        ("labels csv", "guides/assessing.md"),
+        ("jupyter", "guides/convert.md"),
         ("likert", "format.md"),
         ("langsmith", "guides/recorded.md"),
         ("checklist", "format.md"),
-        ("weights", "explanation/scoring.md"),
+        ("weights", "guides/scoring.md"),
         ("overlap", "rules/index.md"),
-        ("promptfoo", "guides/promptfoo.md"),
+        ("promptfoo", "guides/convert.md"),
         ("github actions", "guides/ci.md"),
-        ("agreement", "guides/agreement.md"),
+        ("agreement", "guides/assessing.md"),
     ],
 )
 def test_the_page_that_answers_a_search_has_its_words(words, page):

@@ -1,7 +1,7 @@
 """Draw judged answers at random, and count how often each rule on judged data reports something: `make false-alarms`.
 
 Without an effect, what a rule reports is a false alarm; each case is the worst in which it must stay silent. With an
-effect, it is its power. The table goes into docs/guides/judged-data.md. Takes six minutes.
+effect, it is its power. The table goes into docs/development/figures.md. Takes six minutes.
 """
 
 import argparse
@@ -23,8 +23,7 @@ from rubric_lint.agree.labelled import Labelled
 from rubric_lint.agree.shares import LabelledAnswer
 from rubric_lint.scoring.loading import load_rubrics
 
-PAGE = Path(__file__).parent.parent / "docs/guides/judged-data.md"
-PAGE_OF_TRUST = PAGE.parent / "assessing.md"
+PAGE = Path(__file__).parent.parent / "docs/development/figures.md"
 DRAWS = 1000
 DRAWS_OF_TRUST = 400
 SIZES = (30, 60, 100, 200)
@@ -279,7 +278,7 @@ def main() -> None:
         return
     if table:
         renew_marked(PAGE, f"false alarms: {options.draws} draws", table)
-    renew_marked(PAGE_OF_TRUST, f"false trust: {options.draws_of_trust} draws", trust)
+    renew_marked(PAGE, f"false trust: {options.draws_of_trust} draws", trust)
 
 
 if __name__ == "__main__":

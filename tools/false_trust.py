@@ -1,7 +1,7 @@
 """Draw labelled answers at random, and count how often `assess` calls a judge trusted, or not trusted, and is wrong.
 
-`make false-alarms` writes the tables into docs/guides/assessing.md. Every cell has a seed of its own, so that it is the
-same each time and on every machine.
+`make false-alarms` writes the tables into docs/development/figures.md. Every cell has a seed of its own, so that it is
+the same each time and on every machine.
 """
 
 from collections import Counter

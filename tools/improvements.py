@@ -2,7 +2,7 @@
 
 Each rubric is drawn anew: what answers are worth, what a judge reads in them by a wording, and how samples differ. What
 is offered is then played again on new answers: it is better if outputs are wrong less often, worse if more often. The
-table goes into docs/guides/assessing.md. Takes some minutes.
+table goes into docs/development/figures.md. Takes some minutes.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 
-PAGE = Path(__file__).parent.parent / "docs/guides/assessing.md"
+PAGE = Path(__file__).parent.parent / "docs/development/figures.md"
 DRAWS = 200
 TRIES = 3
 SAMPLES = 2

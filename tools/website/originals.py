@@ -74,11 +74,11 @@ def _describe(module: str, dialects: list[str], drawn: list[str], pins: dict[str
     cases = ", ".join(f"`{each}`" for each in is_ours) or "our own rubrics"
     file = "test_restated_scores" if is_ours else "test_score_properties"
     asked = ", ".join(f"{each} {pins[each]}" for each in _ASKED.get(module, ()))
-    page = f"../rubric_lint/dialects/{module}.md"
-    found = _FINDING.search((ROOT / "docs" / page).read_text("utf-8"))
+    page = f"../../rubric_lint/dialects/{module}.md"
+    found = _FINDING.search((ROOT / "docs/development" / page).read_text("utf-8"))
     finding = f"`{found['place']} {found['rule']}`" if found else ""
     against = f"the original: {asked}" if asked else _RESTATED.get(module, UNHELD)
-    return f"| [{name}]({page}) | [{cases}](../tests/{file}.py) | {against} | {finding} |"
+    return f"| [{name}]({page}) | [{cases}](../../tests/{file}.py) | {against} | {finding} |"
 
 
 def _belongs(case: str, dialects: list[str]) -> bool:

@@ -16,8 +16,8 @@ REPOSITORY = "https://github.com/rubric-lint/rubric-lint"
 _FENCE = re.compile(r"^(?P<marks>`{3,}|~{3,}).*?^(?P=marks)[ \t]*$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _LINK = re.compile(r"(?P<head>\]\(|\b(?:href|src|srcset)=\")(?P<target>[^)\"\s]+)(?P<tail>[)\"])")
-_ELSEWHERE = {"docs/architecture.md"}
-"""Pages of `docs` for those who work on rubric-lint: they stay in the repository."""
+_ELSEWHERE = ("docs/architecture.md", "docs/development/")
+"""Pages and folders of `docs` for those who work on rubric-lint: they stay in the repository."""
 _RULE = "rubric_lint/rules/"
 _GROUP = re.compile(r"^## (?P<title>.+)\n\n(?P<intro>.+(?:\n.+)*)\n\n<!-- list: rules: (?P=title) -->$", re.MULTILINE)
 
@@ -51,7 +51,7 @@ def find_groups() -> list[Group]:
 def find_pages() -> dict[str, str]:
     """Return the pages that are written by hand: the path in the repository, and the one in the site's source."""
     names = (path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("docs/**/*.md")))
-    found = {name: name.removeprefix("docs/") for name in names if name not in _ELSEWHERE}
+    found = {name: name.removeprefix("docs/") for name in names if not name.startswith(_ELSEWHERE)}
     return found | {"CHANGELOG.md": "changelog.md"}
 
 

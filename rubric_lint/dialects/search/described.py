@@ -34,7 +34,7 @@ _ABSENT = object()
 
 
 class Table(NamedTuple):
-    """A table: the dialect, how to recognize its rubrics, and what else it says; CONTRIBUTING.md explains the keys.
+    """A table: the dialect, how to recognize its rubrics, and what else it says; `table.json` describes the keys.
 
     A table with a `shape` is read as those of the settings are; one without only renames fields. `names` are our words
     by theirs.
