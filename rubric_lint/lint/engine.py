@@ -37,7 +37,7 @@ from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
-from rubric_lint.text.source import Source, Span, UndecodableError
+from rubric_lint.text.source import DATA, Source, Span, UndecodableError
 from rubric_lint.text.tree import SyntaxFaultError
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ def _word_no_rubrics(document: Document) -> Problem:
     from rubric_lint.format.schema_problems import word_claim  # noqa: PLC0415  (few files lack their rubric)
     from rubric_lint.format.version_3 import holds_rubric  # noqa: PLC0415  (as above)
 
-    if not holds_rubric(document.data):
+    if document.kind not in DATA or not holds_rubric(document.data):
         return Problem("no-rubrics", (), Part.HEAD)
     return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": word_claim(document, ())})
 
