@@ -27,11 +27,12 @@ def test_the_list_names_every_schema():
     [
         (["suite"], "suite-v2"),
         (["suite@v1"], "suite-v1"),
+        (["rubric@v3"], "rubric-v3"),
         (["config"], "config-v1"),
         (["rubric", "--form", "completion"], "rubric-v2.completion"),
         (["rubric-test@v1", "--form", "strict"], "rubric-test-v1.strict"),
     ],
-    ids=["latest", "named version", "own file", "for completion", "for validators"],
+    ids=["current", "named version", "later version", "own file", "for completion", "for validators"],
 )
 def test_a_schema_is_printed_and_located(name, file):
     path = Path(call("path", *name)[0].strip())

@@ -92,6 +92,7 @@ severity.mixing = "off"
 [tool.rubric-lint.versions]
 "evals/" = "v1"
 "evals/new/*.yaml" = "v2"
+"evals/next/" = "v3"
 """
 
 
@@ -106,6 +107,7 @@ severity.mixing = "off"
         ("evals/deep/a.yaml", {"overlap", "coverage", "levels"}, "v1"),
         ("evals/new/a.yaml", {"overlap", "coverage", "levels"}, "v2"),
         ("other/evals/a.yaml", {"overlap", "coverage", "levels"}, "v1"),
+        ("evals/next/a.yaml", {"overlap", "coverage", "levels"}, "v3"),
     ],
 )
 def test_every_setting_reaches_the_file(file, enabled, version):

@@ -394,6 +394,14 @@ def test_a_file_that_names_the_old_schema_names_the_new_one(name, text):
     assert fixed_text(text, name) == text.replace("-v1.", "-v2.").replace("description", "expected_outcome")
 
 
+def test_a_file_of_version_3_keeps_its_version_and_loses_its_deprecated_fields_at_any_depth():
+    text = (
+        f"# $schema: {SCHEMA}rubric-v3.schema.json\nscale: [1, 5]\ncriteria:\n"
+        "- {id: a, description: Cites it}\n- {id: b, criteria: [{id: c, description: Names it}]}\n"
+    )
+    assert fixed_text(text) == text.replace("description", "expected_outcome")
+
+
 @pytest.mark.parametrize(
     ("rules", "version"),
     [(DEPRECATIONS, "v2"), (DEPRECATIONS | {"weight"}, "v2"), ({"deprecated-required"}, "v1"), ({"weight"}, "v1")],

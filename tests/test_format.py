@@ -20,6 +20,7 @@ from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.text.source import Source, Span
 
 TABLES = read_cases(__file__)
+GOOD_3 = read_cases("test_version_3_schema.py")["GOOD"]
 
 SUITES = Path(__file__).parent / "suites"
 
@@ -182,6 +183,72 @@ def test_the_order_is_that_of_the_schema():
     lines = [f"{name}: {values.get(name, 'x')}" for name in fields]
     for turned in (lines[::-1], lines[1:] + lines[:1]):
         assert formatted("rubrics: [{" + ", ".join(turned) + "}]\n") == "rubrics: [{" + ", ".join(lines) + "}]\n"
+
+
+VERSION_3 = """\
+# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json
+# the whole
+critical_failures: [{expected_outcome: Invents it, id: f}]
+criteria:
+  - criteria:  # inner
+      - expected_outcome: Names it
+        id: x  # the id
+      - {score_ranges: {5: Names the day, 0: Names nothing}, id: y}
+    weight: 2
+    id: g
+  - levels: [{expected_outcome: Says it, level: 1}, {level: 5, expected_outcome: Says it twice}]
+    scale: [1, 5]
+    id: z
+pass_threshold: 70%
+"""
+
+IN_ORDER_3 = """\
+# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json
+# the whole
+pass_threshold: 70%
+criteria:
+  - id: g
+    weight: 2
+    criteria:  # inner
+      - id: x  # the id
+        expected_outcome: Names it
+      - {id: y, score_ranges: {0: Names nothing, 5: Names the day}}
+  - id: z
+    scale: [1, 5]
+    levels: [{level: 1, expected_outcome: Says it}, {level: 5, expected_outcome: Says it twice}]
+critical_failures: [{id: f, expected_outcome: Invents it}]
+"""
+
+
+def test_groups_and_the_whole_of_version_3_are_in_order():
+    assert [formatted(VERSION_3), formatted(IN_ORDER_3)] == [IN_ORDER_3, IN_ORDER_3]
+
+
+def test_below_rubrics_and_in_a_range_as_in_the_whole_file():
+    head, body = VERSION_3.replace("rubric-v3", "suite-v3").split("# the whole\n")
+    suite = f"{head}tests:\n  - rubrics:\n" + "".join(f"      {line}\n" for line in body.splitlines())
+    whole = IN_ORDER_3.split("# the whole\n")[1]
+    expected = f"{head}tests:\n  - rubrics:\n" + "".join(f"      {line}\n" for line in whole.splitlines())
+    assert formatted(suite, "a.yaml") == expected
+    at = suite.index("id: z")
+    last = suite.index("        - levels"), suite.index("      pass_threshold")
+    ordered = expected[expected.index("        - id: z") : expected.index("      critical_failures")]
+    assert formatted(suite, "a.yaml", within=Span(at, at)) == suite[: last[0]] + ordered + suite[last[1] :]
+
+
+@pytest.mark.parametrize("name", GOOD_3)
+def test_formatting_a_rubric_of_version_3_keeps_what_it_says(name):
+    data = GOOD_3[name]
+    turned = {"$schema": "https://rubric-lint.github.io/schemas/rubric-v3.schema.json", **turn(data)}
+    fixed = check_laws("a.rubric.json", json.dumps(turned, indent=1).encode())
+    assert (fixed.doubt, fixed.foreign) == ("", 0)
+
+
+def turn(value):
+    """Data with the keys of each mapping in the other order."""
+    if isinstance(value, dict):
+        return {key: turn(value[key]) for key in reversed(value)}
+    return [turn(each) for each in value] if isinstance(value, list) else value
 
 
 # Properties

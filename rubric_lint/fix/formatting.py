@@ -1,7 +1,7 @@
 """Format the rubrics of a file: put them into canonical order and notation, and prove that nothing else has changed."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from operator import getitem
@@ -16,11 +16,12 @@ from rubric_lint.finding import Result
 from rubric_lint.fix import Applied, Fixed, find_new, word_new
 from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import Reading, compare
-from rubric_lint.format.criterion import Scale, Shape
-from rubric_lint.format.recognition import FIELD
+from rubric_lint.format.criterion import SHAPE_FIELDS, Scale, Shape
+from rubric_lint.format.recognition import CRITERIA, FIELD
 from rubric_lint.format.repairs import order_bands
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
+from rubric_lint.format.schema_files import VERSION_3
 from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
 from rubric_lint.lint.mending import find_sharing
 from rubric_lint.project.settings import FileSettings
@@ -76,7 +77,7 @@ def format_file(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, wi
     """
     examined = examine_file(name, data, settings)
     first, source = examined.result, examined.result.source
-    own = [(document, rubric) for document, rubric in examined.rubrics if rubric.view is None]
+    own = [(document, rubric) for document, rubric in examined.rubrics if not rubric.dialect]
     unchanged = Formatted(source, data, first, foreign=len(examined.rubrics) - len(own))
     if first.is_stopped or not own or any(finding.rule == "syntax" for finding in first.findings):
         return unchanged
@@ -102,10 +103,11 @@ def _find_parts(rubrics: Sequence[tuple[Document, Rubric]], within: Span) -> Ite
     """Find the entries that a span touches; and each rubric, and each document, that it has all of."""
     for document, rubric in rubrics:
         number = document.number or 0
-        for entry in rubric.entries:
-            span = document.extent(entry.path)
+        home, entries = _find_entries(rubric, document.data)
+        for index in range(len(entries)):
+            span = document.extent((*home, index))
             if span.start <= within.end and within.start <= span.end:
-                yield number, entry.path
+                yield number, (*home, index)
         for path in (rubric.path, ()):
             span = document.span(path)
             if within.start <= span.start and span.end <= within.end:
@@ -116,14 +118,15 @@ def _format(reading: Reading, parts: frozenset[_Part] | None) -> tuple[Source, l
     """Return the formatted text and what was changed, innermost first; raise _Refusal if something cannot be moved."""
     applied: list[Applied] = []
     done: list[DataChange] = []
-    for number, planned in enumerate(_plan(reading, parts, range(1 + len(_ORDERINGS)))):
+    orderings = _list_orderings(reading)
+    for number, planned in enumerate(_plan(reading, parts, [None, *orderings])):
         if not planned:
             continue
         # Planned for the text as it is now, in which what this round changes may have moved.
         chosen = planned
         if done:
             try:
-                (chosen,) = _plan(reading, parts, [number])
+                (chosen,) = _plan(reading, parts, [None, *orderings][number : number + 1])
             except _Refusal as refusal:  # its offset says nothing to the user, whose text is another one
                 raise _Refusal(refusal.reason, None) from None
         changes = [change for _, change in chosen]
@@ -138,21 +141,31 @@ def _format(reading: Reading, parts: frozenset[_Part] | None) -> tuple[Source, l
     return reading.source, applied, done
 
 
+_Ordering = tuple[Path, tuple[str | int, ...] | None]
+"""A collection and its children in canonical order; None: they have none, because of invalid ranges."""
+
+_OrderingsOf = Callable[[Rubric, Any], Iterator[_Ordering]]
+"""What finds the orders of collections of a rubric, from the data of the whole document."""
+
 _Round = list[tuple[str, DataChange]]
 """Changes with their titles, none inside another."""
 
 
-def _plan(reading: Reading, parts: frozenset[_Part] | None, numbers: Collection[int]) -> list[_Round]:
-    """Return the changes of some rounds, ranges, then the `_ORDERINGS`; raise _Refusal if something cannot be moved."""
-    plan: list[_Round] = [[] for _ in numbers]
+def _plan(reading: Reading, parts: frozenset[_Part] | None, orderings: Sequence[_OrderingsOf | None]) -> list[_Round]:
+    """Return the changes of a round for each of some orderings, and of one for the ranges in the place of None.
+
+    Raises:
+        _Refusal: if something cannot be moved.
+    """
+    plan: list[_Round] = [[] for _ in orderings]
     for document, rubrics in zip(reading.documents, reading.rubrics, strict=True):
-        own = [rubric for rubric in rubrics if rubric.view is None]
+        own = [rubric for rubric in rubrics if not rubric.dialect]
         sharing = find_sharing(document, [rubric.path for rubric in own])
         seen: set[tuple[str, int]] = set()
         for rubric in own:
             is_in = partial(_is_in, document, rubric, parts)
-            for number, planned in zip(numbers, plan, strict=True):
-                for step in _list_steps(document, rubric, is_in, number):
+            for find, planned in zip(orderings, plan, strict=True):
+                for step in _list_steps(document, rubric, is_in, find):
                     node = (step.title, id(document.child(step.path).node))
                     if node not in seen:
                         seen.add(node)
@@ -160,8 +173,10 @@ def _plan(reading: Reading, parts: frozenset[_Part] | None, numbers: Collection[
     return plan
 
 
-def _list_steps(document: Document, rubric: Rubric, is_in: Callable[[Path], bool], number: int) -> Iterator[_Step]:
-    for path in filter(is_in, _list_ranges(rubric)) if number == 0 else ():
+def _list_steps(
+    document: Document, rubric: Rubric, is_in: Callable[[Path], bool], find: _OrderingsOf | None
+) -> Iterator[_Step]:
+    for path in filter(is_in, _list_ranges(rubric)) if find is None else ():
         at = document.span(path).start
         try:
             edits = write_range(document, path)
@@ -169,7 +184,7 @@ def _list_steps(document: Document, rubric: Rubric, is_in: Callable[[Path], bool
             raise _Refusal(f"the range cannot be written as `[lowest, highest]`: {obstacle}", at) from None
         if edits:
             yield _Step(_RANGES, path, tuple(Replace(*edit) for edit in edits), at)
-    for path, steps in _ORDERINGS[number - 1](rubric, document.data) if number else ():
+    for path, steps in find(rubric, document.data) if find else ():
         if is_in(path):
             yield from _reorder(document, path, steps)
 
@@ -179,12 +194,9 @@ def _is_in(document: Document, rubric: Rubric, parts: frozenset[_Part] | None, p
     home, span = document.span(rubric.path), document.span(path)
     if path and not (home.start <= span.start and span.end <= home.end):
         return False
-    part = path[: len(rubric.path) + 1] if len(path) > len(rubric.path) else path
+    depth = len(_find_entries(rubric, document.data)[0])
+    part = path[: depth + 1] if len(path) > depth else path
     return parts is None or (document.number or 0, part) in parts
-
-
-_Ordering = tuple[Path, tuple[str | int, ...] | None]
-"""A collection and its children in canonical order; None: they have none, because of invalid ranges."""
 
 
 @cache
@@ -206,42 +218,89 @@ def _order(mapping: Mapping[str, Any], path: Path, version: str, *definitions: s
     return path, tuple(sorted(mapping, key=lambda name: ranks.get(str(name), (len(ranks), False))))
 
 
+def _find_entries(rubric: Rubric, data: Any) -> tuple[Path, list[Any]]:
+    """Return where the list of the entries of a rubric is, and the list; an empty one if there is something else."""
+    value = reduce(getitem, rubric.path, data)
+    home = (*rubric.path, CRITERIA) if isinstance(value, dict) else rubric.path
+    entries = value.get(CRITERIA) if isinstance(value, dict) else value
+    return home, entries if isinstance(entries, list) else []
+
+
+def _place(rubric: Rubric, path: Path) -> Path:
+    """Return where a part of the model is written."""
+    return rubric.view.place(path) if rubric.view else path
+
+
 def _list_ranges(rubric: Rubric) -> Iterator[Path]:
     """Yield the path of each range that is written as a list."""
     for entry in rubric.entries:
         for band in entry.scale.bands if entry.scale is not None else ():
             if band.path[-1] == "score_range" and band.lower is not None and band.upper is not None:
-                yield band.path
+                yield _place(rubric, band.path)
 
 
-_LISTS = {"score_ranges": "band", "levels": "level"}
-"""The fields of a criterion that may hold a list of mappings, with the definition of those in the schema."""
+class _Node(NamedTuple):
+    """A mapping that is a rubric, a group or a criterion; `height` is the number of nodes below it, one in another."""
+
+    height: int
+    path: Path
+    fields: Mapping[str, Any]
 
 
-def _order_items(rubric: Rubric, _data: Any) -> Iterator[_Ordering]:
-    for entry in rubric.entries:
+def _list_nodes(rubric: Rubric, data: Any) -> list[_Node]:
+    """List the nodes of a rubric, the innermost first."""
+    return list(_walk(reduce(getitem, rubric.path, data), rubric.path, has_groups=rubric.version == VERSION_3))
+
+
+def _walk(value: Any, path: Path, *, has_groups: bool) -> Iterator[_Node]:
+    if isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _walk(each, (*path, index), has_groups=has_groups)
+    elif isinstance(value, dict):
+        criteria = value.get(CRITERIA) if has_groups else ()
+        below = list(_walk(criteria, (*path, CRITERIA), has_groups=has_groups)) if isinstance(criteria, list) else []
+        yield from below
+        yield _Node(1 + max((node.height for node in below), default=-1), path, value)
+
+
+_LISTS = {"score_ranges": "band", "levels": "level", "critical_failures": "failure"}
+"""The fields of a node that may hold a list of mappings, with the definition of those in the schema."""
+
+
+def _order_items(rubric: Rubric, data: Any) -> Iterator[_Ordering]:
+    for node in _list_nodes(rubric, data):
         for field, definition in _LISTS.items():
-            items = entry.fields.get(field) if entry.fields is not None else None
+            items = node.fields.get(field)
             for index, child in enumerate(items if isinstance(items, list) else ()):
                 if isinstance(child, dict):
-                    yield _order(child, (*entry.path, field, index), rubric.version, definition)
+                    yield _order(child, (*node.path, field, index), rubric.version, definition)
 
 
 def _sort_scales(rubric: Rubric, _data: Any) -> Iterator[_Ordering]:
-    return (_sort(scale) for scale in rubric.scales if scale.bands and scale.path != rubric.path)
+    for scale in rubric.scales:
+        if scale.bands and scale.path != rubric.path:
+            path, steps = _sort(scale)
+            yield _place(rubric, path), steps
 
 
-def _order_entries(rubric: Rubric, _data: Any) -> Iterator[_Ordering]:
-    for entry in rubric.entries:
-        if entry.fields is not None:
-            definitions = [*(["band"] if entry.shapes[0] is Shape.HOLISTIC else []), rubric.schema.item]
-            yield _order(entry.fields, entry.path, rubric.version, *definitions)
+def _order_nodes(rubric: Rubric, data: Any, height: int) -> Iterator[_Ordering]:
+    """Find the orders of the nodes of one height, of which none is inside another."""
+    for node in _list_nodes(rubric, data):
+        if node.height != height:
+            continue
+        definitions = [rubric.schema.item]
+        if node.path == rubric.path:
+            definitions = [rubric.schema.whole if node.path else ""]
+        elif next((shape for field, shape in SHAPE_FIELDS.items() if field in node.fields), None) is Shape.HOLISTIC:
+            definitions = ["band", *definitions]
+        yield _order(node.fields, node.path, rubric.version, *definitions)
 
 
 def _sort_entries(rubric: Rubric, data: Any) -> Iterator[_Ordering]:
+    home, entries = _find_entries(rubric, data)
     for scale in rubric.scales:
-        if scale.bands and scale.path == rubric.path and len(scale.bands) == len(reduce(getitem, rubric.path, data)):
-            yield _sort(scale)
+        if scale.bands and scale.path == rubric.path and len(scale.bands) == len(entries):
+            yield home, _sort(scale)[1]
 
 
 def _order_root(rubric: Rubric, data: Any) -> Iterator[_Ordering]:
@@ -249,17 +308,18 @@ def _order_root(rubric: Rubric, data: Any) -> Iterator[_Ordering]:
         yield _order(data, (), rubric.version, "")
 
 
-_ORDERINGS: tuple[Callable[[Rubric, Any], Iterator[_Ordering]], ...] = (
-    _order_items,
-    _sort_scales,
-    _order_entries,
-    _sort_entries,
-    _order_root,
-)
-"""What finds the canonical orders of the collections of a rubric, from the data of the whole document.
+def _list_orderings(reading: Reading) -> list[_OrderingsOf]:
+    """List what finds the canonical orders of the collections of a rubric, from the data of the whole document.
 
-Innermost collections come first; none that one of them finds is inside another.
-"""
+    Innermost collections come first; none that one of them finds is inside another.
+    """
+    read = zip(reading.documents, reading.rubrics, strict=True)
+    nodes = [
+        node for document, own in read for each in own if not each.dialect for node in _list_nodes(each, document.data)
+    ]
+    heights = range(1 + max((node.height for node in nodes), default=0))
+    of_nodes = [partial(_order_nodes, height=height) for height in heights]
+    return [_order_items, _sort_scales, *of_nodes[:1], _sort_entries, *of_nodes[1:], _order_root]
 
 
 def _sort(scale: Scale) -> _Ordering:

@@ -238,7 +238,7 @@ class RubricSchema:
     @property
     def definitions(self) -> Mapping[str, Any]:
         """The parts of the schema by name."""
-        return self.contents["definitions"]  # type: ignore[no-any-return]
+        return self.joined["definitions"]  # type: ignore[no-any-return]
 
     @cached_property
     def item(self) -> str:
@@ -342,7 +342,8 @@ class RubricSchema:
 
     @cached_property
     def _synonyms(self) -> Mapping[str, list[str]]:
-        return {name: field.get("x-synonyms", []) for name, field in self.entry_fields.items()}
+        fields = {**self.fields_of(self.whole), **self.entry_fields}
+        return {name: field.get("x-synonyms", []) for name, field in fields.items()}
 
     @cached_property
     def joined(self) -> dict[str, Any]:

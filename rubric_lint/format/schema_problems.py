@@ -44,6 +44,14 @@ def find_violations(
                 yield from _word_fault(schema, fault, document, path)
 
 
+def find_beside(schema: RubricSchema, document: Document) -> Iterator[tuple[str, Problem]]:
+    """Find the fields of a rubric of version 3 that stand beside `rubrics` in its file, where nothing reads them."""
+    for name, guard in schema.joined["then"]["properties"].items():
+        if name in document.data:
+            values = {"field": name, "reason": guard["x-reason"]}
+            yield "schema", Problem("misplaced", (name,), Part.KEY, values, keyword="not")
+
+
 def _holds_criteria(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get(CRITERIA), list) and bool(value[CRITERIA])
 
@@ -307,7 +315,7 @@ def _list_known(schema: RubricSchema, known: Mapping[str, Any], mapping: dict[st
     """List the fields that a mapping may have; for a criterion, only those of its shape."""
     names = [name for name, field in known.items() if not field.get("deprecated")]
     if schema.version and known.keys() == schema.entry_fields.keys():
-        shapes = SHAPE_FIELDS.keys() & mapping.keys() & known.keys()
+        shapes = {*SHAPE_FIELDS, CRITERIA} & mapping.keys() & known.keys()
         names = list(schema.fields_of_shape(frozenset(shapes)))
         if not shapes and outcome_field(mapping) in mapping:
             names = [name for name in names if name not in SHAPE_FIELDS]

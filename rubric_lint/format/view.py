@@ -170,7 +170,7 @@ class View:
         has their places in the document already. Those of our own format are repairs of the document.
         """
         path, part = self._locate(problem.path, problem.part)
-        if not path and CRITERIA in self.document.data:  # the whole document has no key
+        if self.dialect is OWN and not path:  # the whole document has no key
             path, part = (CRITERIA,), Part.KEY
         related = tuple(
             Place(place.message, *self._locate(place.path, place.part), place.span) for place in problem.related

@@ -89,6 +89,9 @@ _OF_SCHEMAS = (
                 "3, {how}"
             ),
             "unknown-version": ("this rubric-lint knows only {known} of the schema, not {version}; is it out of date?"),
+            "too-many-criteria": (
+                "the rubric has over {most} criteria, with those of aliases, so none is read; write several rubrics"
+            ),
             "second-document": "a file with rubric tests has one document; move this one to a file of its own",
             "decimal-id": (
                 '`{field}` is {found}, expected a string or an integer; write it in quotes, "{found}", or as an integer'

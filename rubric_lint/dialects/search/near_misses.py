@@ -34,7 +34,8 @@ from rubric_lint.format.recognition import (
 )
 from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.schema import schema_for, schema_of
-from rubric_lint.format.schema_files import BASE, CURRENT
+from rubric_lint.format.schema_files import BASE, CURRENT, VERSION_3
+from rubric_lint.format.version_3 import holds_rubric
 from rubric_lint.format.view import OF_COURSES, View, is_named_for_judges
 from rubric_lint.messages import describe, find_near, join_words, quote_names, shorten
 from rubric_lint.rules import BY_NAME
@@ -403,7 +404,9 @@ def _make_unread(document: Document, path: Path, part: Part, reason: str | _Advi
 
 def _declare(document: Document, path: Path) -> Step:
     """Return what to do so that the rubric at `path` is read, whatever its fields are."""
-    url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{CURRENT}.schema.json"
+    is_whole = isinstance(document.data, dict) and path == (FIELD,) and FIELD not in document.data
+    version = VERSION_3 if holds_rubric(document.data if is_whole else document.value(path)) else CURRENT
+    url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{version}.schema.json"
     if document.kind is Kind.YAML:
         return Step("comment", url)
     if isinstance(document.data, dict) and "$schema" not in document.data:
@@ -427,7 +430,7 @@ def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> 
     if path[-1] != FIELD or not (isinstance(value, list) or any(map(schema_for().knows, value))):
         lack, step = _find_lack(value)
         return _Advice(f"`{shorten(str(path[-1]))}` is not read, as {lack};", (Step("rewrite", step),))
-    form = [] if isinstance(value, list) else [Step("rewrite", "put this criterion in a list")]
+    form = [] if isinstance(value, list) or holds_rubric(value) else [Step("rewrite", "put this criterion in a list")]
     return _Advice(f"{problem}; if it is a rubric,", (*form, _declare(document, path)))
 
 
